@@ -1,0 +1,132 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+import { isScope, type Module, type Scope, scopes } from '../contract/scopes.ts';
+import { AppError, quote, UsageError } from '../errors.ts';
+import type { Engine } from '../store/engine.ts';
+import { type ApiKey, createKeyFinder, insertKey, type KeyRow, listKeyRows, revokeKeyRow } from '../store/keys.ts';
+
+/** Active keys that a company can have at once (service.md, "Limits"). */
+export const ACTIVE_KEYS_MAX = 20;
+const SECRET_BYTES = 32;
+const KEY_ID_BYTES = 6;
+const KEY_CHARACTERS_MAX = 200;
+
+/** Who asks, and what their company's switches allow: looked up on every request. */
+export interface Caller {
+  company: string;
+  keyId: string;
+  scopes: readonly Scope[];
+  apiEnabled: boolean;
+  subscriptionActive: boolean;
+  invoicingEnabled: boolean;
+  modules: readonly Module[];
+  timeZone: string;
+}
+
+/**
+ * Creates a key of the form `<key_prefix>.<company>.<key_id>.<secret>` (service.md, "Authentication").
+ * @returns the key, whose secret can't be shown again, and its record.
+ * @throws UsageError for an unknown scope or company, and when 20 keys are active.
+ */
+export async function createKey(
+  engine: Engine,
+  options: { prefix: string; company: string; name: string; scopes: readonly string[]; now: Date },
+): Promise<{ key: string; record: ApiKey }> {
+  const secret = randomBytes(SECRET_BYTES).toString('base64url');
+  const record: ApiKey = {
+    id: randomBytes(KEY_ID_BYTES).toString('hex'),
+    company: options.company,
+    name: options.name,
+    scopes: checkedScopes(options.scopes),
+    createdAt: options.now.toISOString(),
+    revokedAt: null,
+  };
+  if (options.name.trim() === '' || options.name.length > 100) {
+    throw new UsageError('The name of a key must have 1 to 100 characters.');
+  }
+  const outcome = await insertKey(engine, record, hashOf(secret), ACTIVE_KEYS_MAX);
+  if (outcome === 'no company') throw new UsageError(`There is no company ${quote(options.company)}.`);
+  if (outcome === 'limit reached') {
+    throw new UsageError(
+      `The company ${quote(options.company)} has ${ACTIVE_KEYS_MAX} active keys, which is the limit; revoke one first.`,
+    );
+  }
+  return { key: [options.prefix, options.company, record.id, secret].join('.'), record };
+}
+
+/** The keys of a company, oldest first, revoked ones included. */
+export async function listKeys(engine: Engine, company: string): Promise<ApiKey[]> {
+  return listKeyRows(engine, company);
+}
+
+/**
+ * Revokes a key, which stops working at once. Revoking it again changes nothing.
+ * @throws UsageError when the company has no such key.
+ */
+export async function revokeKey(engine: Engine, company: string, id: string, now: Date): Promise<ApiKey> {
+  const key = await revokeKeyRow(engine, company, id, now.toISOString());
+  if (!key) throw new UsageError(`The company ${quote(company)} has no key ${quote(id)}.`);
+  return key;
+}
+
+/** Finds out who sends an Authorization header. */
+export type Authenticate = (authorization: string | undefined) => Promise<Caller>;
+
+/**
+ * Builds the check of keys.
+ * @returns a function that throws AppError `invalid_key` (missing, malformed, unknown, wrong secret) or `revoked_key`
+ *   (right secret, but revoked). Both are looked up anew each time, so a revocation works at once on every machine.
+ */
+export function createAuthentication(engine: Engine, prefix: string): Authenticate {
+  const findKey = createKeyFinder(engine);
+  return async (authorization) => {
+    const parts = parseAuthorization(authorization, prefix);
+    const row = await findKey(parts);
+    // An unknown key is compared too, so that the time tells nothing about which part was wrong.
+    const expected = Buffer.from(row?.secret_sha256 ?? hashOf(''), 'hex');
+    const isRight = timingSafeEqual(expected, Buffer.from(hashOf(parts.secret), 'hex'));
+    if (!row || !isRight) throw new AppError('invalid_key', 'The API key is not known.');
+    if (row.revoked_at !== null) throw new AppError('revoked_key', 'The API key was revoked.');
+    return toCaller(parts, row);
+  };
+}
+
+function parseAuthorization(authorization: string | undefined, prefix: string) {
+  if (authorization === undefined) {
+    throw new AppError('invalid_key', 'The Authorization header is missing; send "Authorization: Bearer <API_KEY>".');
+  }
+  const [, key] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
+  const parts = key === undefined || key.length > KEY_CHARACTERS_MAX ? [] : key.split('.');
+  const [keyPrefix, company, id, secret, ...rest] = parts;
+  if (keyPrefix !== prefix || !company || !id || !secret || rest.length > 0 || !/^[\w-]+$/.test(company + id + secret)) {
+    throw new AppError('invalid_key', 'The Authorization header must be "Bearer " followed by an API key.');
+  }
+  return { company, id, secret };
+}
+
+function toCaller({ company, id }: { company: string; id: string }, row: KeyRow): Caller {
+  return {
+    company,
+    keyId: id,
+    // Both lists were written from checked values.
+    scopes: JSON.parse(row.scopes) as Scope[],
+    apiEnabled: row.api_enabled === 1,
+    subscriptionActive: row.subscription_active === 1,
+    invoicingEnabled: row.invoicing_enabled === 1,
+    modules: JSON.parse(row.modules) as Module[],
+    timeZone: row.time_zone,
+  };
+}
+
+function checkedScopes(given: readonly string[]): Scope[] {
+  if (given.length === 0) throw new UsageError(`A key needs at least one scope of ${scopes.join(', ')}.`);
+  return [...new Set(given)].map((scope) => {
+    if (!isScope(scope)) throw new UsageError(`${quote(scope)} is not a scope; the scopes are ${scopes.join(', ')}.`);
+    return scope;
+  });
+}
+
+/** Hex SHA-256. The secret is 32 random bytes, so a slow hash would protect nothing that this one doesn't. */
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}

@@ -1,0 +1,54 @@
+import type { RequestHandler } from 'express';
+
+import { createAuthentication } from '../access/keys.ts';
+import { AppError } from '../errors.ts';
+import type { Engine } from '../store/engine.ts';
+import { type AllowanceLimits, createAllowance } from './allowance.ts';
+import { sendBody } from './answer.ts';
+import { authorise } from './authorisation.ts';
+import { type Admit, type AnyHandler, createDispatch } from './contract-backend.ts';
+import type { Exchange } from './exchange.ts';
+import { createHandlers } from './handlers.ts';
+import { readQuery } from './parameters.ts';
+
+export interface ApiOptions extends AllowanceLimits {
+  engine: Engine;
+  keyPrefix: string;
+  now: () => Date;
+}
+
+/**
+ * The contract over HTTP, as an Express handler for everything under `/api`. It finds the exchange of each request in
+ * `res.locals`, and passes errors on.
+ */
+export async function createApi(options: ApiOptions): Promise<RequestHandler> {
+  const handlers = createHandlers(options.engine, options.now);
+  // The dispatcher passes each handler the parameters that the contract's validator has checked for it.
+  const dispatch = await createDispatch(handlers as unknown as Record<keyof typeof handlers, AnyHandler>, admission(options));
+  return async (req, res) => {
+    const exchange = res.locals.exchange as Exchange;
+    const queryStart = req.originalUrl.indexOf('?');
+    const path = queryStart < 0 ? req.originalUrl : req.originalUrl.slice(0, queryStart);
+    const query = readQuery(queryStart < 0 ? '' : req.originalUrl.slice(queryStart + 1));
+    const reply = await dispatch({ method: req.method, path, query }, exchange);
+    await sendBody(req, res, reply.body, exchange.headers);
+  };
+}
+
+/** The checks of design.md section 5 that come before the parameters: key, rate, company, scope, invoicing. */
+function admission({ engine, keyPrefix, ...limits }: ApiOptions): Admit {
+  const authenticate = createAuthentication(engine, keyPrefix);
+  const allowance = createAllowance(engine, limits);
+  return async (scope, exchange) => {
+    try {
+      exchange.caller = await authenticate(exchange.authorization);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'invalid_key') await allowance.takeWrongKey(exchange.address);
+      throw error;
+    }
+    const { headers, refusal } = await allowance.takeRequest(exchange.caller.company, exchange.caller.keyId);
+    Object.assign(exchange.headers, headers);
+    if (refusal) throw refusal;
+    authorise(exchange.caller, scope);
+  };
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+
+import type { OperationId } from '../contract/operations.ts';
+import { AppError } from '../errors.ts';
+
+/** What a list is narrowed to, as text; a filter that isn't given is left out. */
+export type Filters = Readonly<Record<string, string | undefined>>;
+
+const VERSION = '1';
+const DIGEST_BYTES = 9;
+
+/**
+ * The cursor of the page that begins after `lastId`: the version, then base64url of a digest and the id.
+ * The digest ties the cursor to its operation and filters and shows when it was altered. It needs no secret: whoever
+ * forges one gets no more than a page of their own company's list.
+ */
+export function sealCursor(operationId: OperationId, filters: Filters, lastId: string): string {
+  const id = Buffer.from(lastId, 'utf8');
+  return VERSION + Buffer.concat([digest(operationId, filters, lastId), id]).toString('base64url');
+}
+
+/**
+ * The id after which a cursor's page begins.
+ * @throws AppError `invalid_cursor` when it isn't a `nextCursor` that this operation gave with these filters.
+ */
+export function openCursor(operationId: OperationId, filters: Filters, cursor: string): string {
+  const bytes = Buffer.from(cursor.slice(VERSION.length), 'base64url');
+  const lastId = bytes.subarray(DIGEST_BYTES).toString('utf8');
+  if (cursor !== sealCursor(operationId, filters, lastId)) {
+    throw new AppError(
+      'invalid_cursor',
+      'cursor must be the nextCursor of the previous page of this list, sent with the same filters.',
+    );
+  }
+  return lastId;
+}
+
+function digest(operationId: OperationId, filters: Filters, lastId: string): Buffer {
+  const names = Object.keys(filters)
+    .filter((name) => filters[name] !== undefined)
+    .sort();
+  const text = names.map((name) => `${name}=${filters[name]}`).join('&');
+  return createHash('sha256').update(`${VERSION}\n${operationId}\n${text}\n${lastId}`).digest().subarray(0, DIGEST_BYTES);
+}

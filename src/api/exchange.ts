@@ -1,0 +1,16 @@
+import type { Caller } from '../access/keys.ts';
+import type { ContractOperation } from '../contract/document.ts';
+
+/** What is known of one request and its answer so far; the log line is made of it. */
+export interface Exchange {
+  readonly requestId: string;
+  readonly authorization: string | undefined;
+  /** Address of the client, as far as proxies are trusted. */
+  readonly address: string;
+  /** Headers that the answer will carry, whatever becomes of it. */
+  readonly headers: Record<string, string>;
+  /** Known once the path has matched. */
+  operation?: ContractOperation;
+  /** Known once the key was found to be right. */
+  caller?: Caller;
+}

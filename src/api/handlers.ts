@@ -1,0 +1,39 @@
+import type { Customer, Form, Job } from '../contract/records.ts';
+import type { Engine } from '../store/engine.ts';
+import { createInvoiceFinder } from '../store/invoices.ts';
+import { createListReader } from '../store/lists.ts';
+import { createQuoteFinder } from '../store/quotes.ts';
+import { createRecordFinder } from '../store/records.ts';
+import type { Handlers } from './handler.ts';
+import { getCustomer } from './operations/getCustomer.ts';
+import { getInvoice } from './operations/getInvoice.ts';
+import { getInvoicePdf } from './operations/getInvoicePdf.ts';
+import { getJob } from './operations/getJob.ts';
+import { getQuote } from './operations/getQuote.ts';
+import { listCustomers } from './operations/listCustomers.ts';
+import { listForms } from './operations/listForms.ts';
+import { listFormSubmissions } from './operations/listFormSubmissions.ts';
+import { listInvoices } from './operations/listInvoices.ts';
+import { listJobs } from './operations/listJobs.ts';
+import { listPeople } from './operations/listPeople.ts';
+import { listQuotes } from './operations/listQuotes.ts';
+
+/** Ties every operation of the contract to the part of the store that it needs. */
+export function createHandlers(engine: Engine, now: () => Date): Handlers {
+  const read = createListReader(engine);
+  const findInvoice = createInvoiceFinder(engine);
+  return {
+    listJobs: listJobs(read),
+    getJob: getJob(createRecordFinder<Job>(engine, 'jobs')),
+    listPeople: listPeople(read),
+    listForms: listForms(read),
+    listFormSubmissions: listFormSubmissions(read, createRecordFinder<Form>(engine, 'forms')),
+    listInvoices: listInvoices(read),
+    getInvoice: getInvoice(findInvoice),
+    getInvoicePdf: getInvoicePdf(findInvoice),
+    listCustomers: listCustomers(read),
+    getCustomer: getCustomer(createRecordFinder<Customer>(engine, 'customers')),
+    listQuotes: listQuotes(read, now),
+    getQuote: getQuote(createQuoteFinder(engine), now),
+  };
+}

@@ -1,0 +1,16 @@
+import type { Customer } from '../../contract/records.ts';
+import type { ReadList } from '../../store/lists.ts';
+import { listRecords } from '../../store/records.ts';
+import type { Handler } from '../handler.ts';
+import { answerPage } from '../pages.ts';
+import { toUtc } from '../times.ts';
+
+/** GET /api/v1/customers */
+export const listCustomers =
+  (read: ReadList): Handler<'listCustomers'> =>
+  async ({ caller, query }) => {
+    const updatedSince = query.updatedSince && toUtc(query.updatedSince);
+    return answerPage('listCustomers', { updatedSince }, query, (page) =>
+      listRecords<Customer>(read, 'customers', caller.company, updatedSince, page),
+    );
+  };

@@ -1,0 +1,20 @@
+import type { Form, Submission } from '../../contract/records.ts';
+import type { ReadList } from '../../store/lists.ts';
+import { type FindRecord, listFormSubmissions as listStoredSubmissions } from '../../store/records.ts';
+import type { Handler } from '../handler.ts';
+import { answerPage } from '../pages.ts';
+import { answerRecord } from '../records.ts';
+import { toUtc } from '../times.ts';
+
+/** GET /api/v1/forms/{formId}/submissions */
+export const listFormSubmissions =
+  (read: ReadList, findForm: FindRecord<Form>): Handler<'listFormSubmissions'> =>
+  async ({ caller, path, query }) => {
+    const updatedSince = query.updatedSince && toUtc(query.updatedSince);
+    const answer = await answerPage('listFormSubmissions', { ...path, updatedSince }, query, (page) =>
+      listStoredSubmissions<Submission>(read, caller.company, path.formId, updatedSince, page),
+    );
+    // Only an empty page leaves open whether there is such a form.
+    if (answer.body.startsWith('{"data":[]')) answerRecord(await findForm(caller.company, path.formId));
+    return answer;
+  };

@@ -1,0 +1,16 @@
+import type { Form } from '../../contract/records.ts';
+import type { ReadList } from '../../store/lists.ts';
+import { listRecords } from '../../store/records.ts';
+import type { Handler } from '../handler.ts';
+import { answerPage } from '../pages.ts';
+import { toUtc } from '../times.ts';
+
+/** GET /api/v1/forms */
+export const listForms =
+  (read: ReadList): Handler<'listForms'> =>
+  async ({ caller, query }) => {
+    const updatedSince = query.updatedSince && toUtc(query.updatedSince);
+    return answerPage('listForms', { updatedSince }, query, (page) =>
+      listRecords<Form>(read, 'forms', caller.company, updatedSince, page),
+    );
+  };

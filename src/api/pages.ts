@@ -1,0 +1,20 @@
+import { type JsonText, listEnvelope } from '../contract/json-text.ts';
+import type { OperationId } from '../contract/operations.ts';
+import type { Page, PageRequest } from '../store/pages.ts';
+import { type Filters, openCursor, sealCursor } from './cursors.ts';
+
+/**
+ * Answers a list: opens the cursor, has the page read, and seals the cursor of the next one.
+ * @throws AppError `invalid_cursor`.
+ */
+export async function answerPage<T>(
+  operationId: OperationId,
+  filters: Filters,
+  query: { limit: number; cursor?: string | undefined },
+  read: (page: PageRequest) => Promise<Page<T>>,
+): Promise<{ status: 200; body: JsonText<{ data: T[]; nextCursor: string | null }> }> {
+  const after = query.cursor === undefined ? '' : openCursor(operationId, filters, query.cursor);
+  const { records, lastId } = await read({ after, limit: query.limit });
+  const nextCursor = lastId === null ? null : sealCursor(operationId, filters, lastId);
+  return { status: 200, body: listEnvelope(records, nextCursor) };
+}

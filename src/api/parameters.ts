@@ -1,0 +1,82 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import { distance } from 'fastest-levenshtein';
+
+import type { ContractParameter, JsonSchema } from '../contract/document.ts';
+import { AppError, quote } from '../errors.ts';
+
+/** Query parameters by name: text, or a list of texts where a name was repeated. */
+export type RawQuery = Record<string, string | string[]>;
+
+/** Reads a query string. Repeated names are kept, so that they can be refused rather than one of them ignored. */
+export function readQuery(text: string): RawQuery {
+  // Without a prototype, a parameter called __proto__ is a name like any other.
+  const query = Object.create(null) as RawQuery;
+  for (const [name, value] of new URLSearchParams(text)) {
+    const earlier = query[name];
+    query[name] = earlier === undefined ? value : [earlier, value].flat();
+  }
+  return query;
+}
+
+/**
+ * Turns the text of integer parameters into numbers. Only plain decimal digits count: `1e1` and `5.0` stay text,
+ * which the contract then refuses.
+ */
+export function readIntegers(query: RawQuery, parameters: readonly ContractParameter[]): Record<string, unknown> {
+  const read: Record<string, unknown> = { ...query };
+  for (const { name, schema } of parameters) {
+    const text = query[name];
+    if (schema.type === 'integer' && typeof text === 'string' && /^-?\d{1,15}$/.test(text)) read[name] = Number(text);
+  }
+  return read;
+}
+
+/**
+ * Says what is wrong with a request's parameters, as the error to answer with.
+ * A malformed id in the path is `not_found`: there is nothing with that id (design.md section 6).
+ */
+export function explainParameters(
+  errors: readonly Pick<ErrorObject, 'instancePath' | 'keyword' | 'params'>[],
+  parameters: readonly ContractParameter[],
+  query: RawQuery,
+): AppError {
+  const inQuery = errors.find(({ instancePath }) => instancePath.startsWith('/query'));
+  if (!inQuery) return new AppError('not_found', 'There is no record with that id.');
+  const unknown = (inQuery.params as { additionalProperty?: string }).additionalProperty;
+  if (unknown !== undefined) return new AppError('invalid_parameter', unknownParameter(unknown, parameters));
+  const name = inQuery.instancePath.split('/')[2] ?? '';
+  const value = query[name];
+  const parameter = parameters.find((candidate) => candidate.in === 'query' && candidate.name === name);
+  if (Array.isArray(value)) {
+    return new AppError('invalid_parameter', `${name} must be given once, not ${value.length} times.`);
+  }
+  if (name === 'cursor') {
+    return new AppError('invalid_cursor', `cursor must be the nextCursor of the previous page, not ${quote(value ?? '')}.`);
+  }
+  const rule = ruleOf(parameter?.schema ?? {});
+  return new AppError('invalid_parameter', `${name} must be ${rule}, not ${quote(value ?? '')}.${plusHint(parameter, value)}`);
+}
+
+function unknownParameter(name: string, parameters: readonly ContractParameter[]): string {
+  const known = parameters.filter((parameter) => parameter.in === 'query').map((parameter) => parameter.name);
+  const nearest = [...known].sort((a, b) => distance(name.slice(0, 100), a) - distance(name.slice(0, 100), b))[0];
+  const others = `it takes ${known.join(', ')}`;
+  return nearest !== undefined && distance(name.slice(0, 100), nearest) <= 3
+    ? `${quote(name)} is not a parameter of this operation; did you mean ${nearest}?`
+    : `${quote(name)} is not a parameter of this operation; ${others}.`;
+}
+
+/** A parameter's rule in words, out of its schema. */
+function ruleOf({ type, enum: values, format, minimum, maximum, maxLength }: JsonSchema): string {
+  if (values) return `one of ${values.join(', ')}`;
+  if (type === 'integer') return `an integer from ${minimum} to ${maximum}`;
+  if (format === 'date') return 'a calendar date like 2026-11-20';
+  if (format === 'date-time') return 'an RFC 3339 time with an offset, like 2026-11-20T12:00:00.000Z';
+  return `an id of 1 to ${maxLength} letters, digits and the characters . _ : -, a letter or digit first`;
+}
+
+/** In a query string a plus sign means a space, which makes many a right time wrong. */
+function plusHint(parameter: ContractParameter | undefined, value: string | undefined): string {
+  const lostPlus = parameter?.schema.format === 'date-time' && / \d{2}:\d{2}$/.test(value ?? '');
+  return lostPlus ? ' Write the + of an offset as %2B.' : '';
+}

@@ -1,0 +1,20 @@
+/** RFC 3339 section 5.6 `date-time`, of which lower-case letters and a space are allowed variants. */
+const RFC_3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}):(\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})$/;
+const LATEST = '9999-12-31T23:59:59.999Z';
+
+/**
+ * An RFC 3339 time as `YYYY-MM-DDTHH:MM:SS.mmmZ`, which compares with the times of records as text.
+ * Finer fractions round up to the next millisecond, so that "at or after" stays exact; a leap second counts as the
+ * second after it.
+ * @param time has passed the contract's `date-time` format.
+ */
+export function toUtc(time: string): string {
+  const [, day, minutes, seconds, fraction = '', offset = 'Z'] = RFC_3339.exec(time) ?? [];
+  const isLeapSecond = seconds === '60';
+  const whole = Date.parse(`${day}T${minutes}:${isLeapSecond ? '59' : seconds}${offset.toUpperCase()}`);
+  const fractionMs = Math.ceil(Number(`0.${fraction || '0'}`) * 1000);
+  const instant = whole + (isLeapSecond ? 1000 : 0) + fractionMs;
+  // The offset can carry a time past the years of four digits, which would not compare as text.
+  if (instant > Date.parse(LATEST)) return LATEST;
+  return new Date(Math.max(instant, Date.parse('0000-01-01T00:00:00.000Z'))).toISOString();
+}

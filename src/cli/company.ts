@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+
+import { Command, InvalidArgumentError, Option } from 'commander';
+
+import { type CompanySettings, createCompany, listCompanies, setCompany } from '../access/companies.ts';
+import { type Module, modules } from '../contract/scopes.ts';
+import type { Company, CompanyProfile } from '../store/companies.ts';
+import { withDatabase } from './database.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `fieldledger company create|set|list`. */
+export function companyCommand(terminal: Terminal): Command {
+  const command = new Command('company').description('companies and their switches');
+  withSettings(command.command('create'))
+    .description('create a company; what is not given is switched on')
+    .argument('<id>', 'lower-case letters, digits and hyphens; a part of every key')
+    .action(async (id: string, options: SettingOptions) => {
+      await withDatabase(terminal, async (engine) => {
+        const company = await createCompany(engine, id, settingsOf(options), new Date());
+        terminal.show(company, `Created.\n${companyText(company)}`);
+      });
+    });
+  withSettings(command.command('set'))
+    .description("change a company's settings; what is not given stays")
+    .argument('<id>')
+    .action(async (id: string, options: SettingOptions) => {
+      await withDatabase(terminal, async (engine) => {
+        const company = await setCompany(engine, id, settingsOf(options));
+        terminal.show(company, companyText(company));
+      });
+    });
+  command
+    .command('list')
+    .description('list the companies')
+    .action(async () => {
+      await withDatabase(terminal, async (engine) => {
+        const companies = await listCompanies(engine);
+        terminal.show(companies, companies.map(companyText).join('\n\n') || 'There are no companies.');
+      });
+    });
+  return command;
+}
+
+interface SettingOptions extends CompanyProfile {
+  name?: string;
+  api?: boolean;
+  subscription?: boolean;
+  invoicing?: boolean;
+  modules?: Module[];
+  timeZone?: string;
+  currency?: string;
+}
+
+function withSettings(command: Command): Command {
+  return command
+    .option('--name <name>', 'name that people know it by')
+    .option('--api <on|off>', 'API access', onOrOff)
+    .option('--subscription <on|off>', 'active subscription', onOrOff)
+    .option('--invoicing <on|off>', 'invoicing', onOrOff)
+    .option('--modules <modules>', `what the plan includes, comma-separated, of ${modules.join(', ')}`, (text) =>
+      listOf(text),
+    )
+    .option('--time-zone <zone>', 'IANA time zone, such as Europe/Dublin')
+    .option('--currency <code>', 'own currency, such as EUR')
+    .option('--legal-name <name>')
+    .option('--trading-name <name>')
+    .option('--address-lines <lines>', 'separated by semicolons', (text) => listOf(text, ';'))
+    .option('--postcode <code>', 'Eircode or postcode')
+    .option('--country-code <code>', 'IE or GB')
+    .option('--vat-id <number>', 'VAT number with its country prefix')
+    .option('--company-number <number>')
+    .option('--email <address>')
+    .option('--phone <number>')
+    .option('--website <address>')
+    .option('--bank-account-name <name>')
+    .option('--iban <iban>')
+    .option('--bic <bic>')
+    .addOption(new Option('--logo <file>', 'PNG or JPEG picture').argParser(readLogo));
+}
+
+function settingsOf(options: SettingOptions): Partial<CompanySettings> {
+  const { name, api, subscription, invoicing, modules: included, timeZone, currency, ...rest } = options;
+  const { json: _json, ...profile } = rest as CompanyProfile & { json?: boolean };
+  const settings = {
+    name,
+    apiEnabled: api,
+    subscriptionActive: subscription,
+    invoicingEnabled: invoicing,
+    modules: included,
+    timeZone,
+    currency,
+    profile,
+  };
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
+
+function companyText(company: Company): string {
+  const state = (isOn: boolean) => (isOn ? 'on' : 'off');
+  return [
+    `${company.id}  ${company.name}`,
+    `  api ${state(company.apiEnabled)}, subscription ${state(company.subscriptionActive)}, invoicing ${state(company.invoicingEnabled)}`,
+    `  modules ${company.modules.join(', ') || 'none'}; ${company.timeZone}; ${company.currency}`,
+  ].join('\n');
+}
+
+function onOrOff(text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('It must be on or off.');
+  return text === 'on';
+}
+
+function listOf(text: string, separator = ','): string[] {
+  return text
+    .split(separator)
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+/** The signatures of the two formats that documents can show. */
+const SIGNATURES = { png: '89504e47', jpeg: 'ffd8ff' };
+
+function readLogo(path: string): string {
+  const bytes = readFileSync(path);
+  const head = bytes.subarray(0, 4).toString('hex');
+  const format = Object.entries(SIGNATURES).find(([, signature]) => head.startsWith(signature))?.[0];
+  if (!format) throw new InvalidArgumentError('It must be a PNG or JPEG picture.');
+  return `data:image/${format};base64,${bytes.toString('base64')}`;
+}

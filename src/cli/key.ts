@@ -1,0 +1,56 @@
+import { Command } from 'commander';
+
+import { type Scope, scopes } from '../contract/scopes.ts';
+import { createKey, listKeys, revokeKey } from '../access/keys.ts';
+import type { ApiKey } from '../store/keys.ts';
+import { withDatabase } from './database.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `fieldledger key create|list|revoke`. */
+export function keyCommand(terminal: Terminal): Command {
+  const command = new Command('key').description("a company's API keys");
+  command
+    .command('create')
+    .description('create a key and show it, once')
+    .argument('<company>', 'id of the company')
+    .option('--name <name>', 'what the key is for', 'API key')
+    .option('--scopes <scopes>', `comma-separated, of ${scopes.join(', ')}`, listOf, [...scopes] as string[])
+    .action(async (company: string, options: { name: string; scopes: Scope[] }) => {
+      await withDatabase(terminal, async (engine, { keyPrefix }) => {
+        const created = await createKey(engine, { prefix: keyPrefix, company, ...options, now: new Date() });
+        terminal.tell('Keep this key in a secret store; it is shown only now.\n');
+        terminal.show({ key: created.key, ...created.record }, created.key);
+      });
+    });
+  command
+    .command('list')
+    .description('list the keys, without their secrets')
+    .argument('<company>', 'id of the company')
+    .action(async (company: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const keys = await listKeys(engine, company);
+        terminal.show(keys, keys.length === 0 ? 'There are no keys.' : keys.map(keyLine).join('\n'));
+      });
+    });
+  command
+    .command('revoke')
+    .description('revoke a key; it stops working at once')
+    .argument('<company>', 'id of the company')
+    .argument('<key-id>', 'id of the key, the third of its four parts')
+    .action(async (company: string, id: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const key = await revokeKey(engine, company, id, new Date());
+        terminal.show(key, `Revoked ${key.id} (${key.name}).`);
+      });
+    });
+  return command;
+}
+
+function listOf(text: string): string[] {
+  return text.split(',').map((item) => item.trim());
+}
+
+function keyLine({ id, name, scopes: held, createdAt, revokedAt }: ApiKey): string {
+  const state = revokedAt === null ? 'active' : `revoked ${revokedAt}`;
+  return `${id}  ${state}  created ${createdAt}  ${held.join(',')}  ${name}`;
+}

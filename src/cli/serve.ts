@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { Command } from 'commander';
+
+import { type Config } from '../config.ts';
+import { createLogger, type Logger } from '../log.ts';
+import { createMetrics } from '../metrics.ts';
+import { createServer } from '../server.ts';
+import { withDatabase } from './database.ts';
+import { type Demo, prepareDemo } from './demo.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `fieldledger serve`: answers until it is told to stop. */
+export function serveCommand(terminal: Terminal): Command {
+  return new Command('serve')
+    .description('serve the API')
+    .option('--demo', 'load the example company first, and print a key of it')
+    .action(async (options: { demo?: boolean }) => {
+      await withDatabase(terminal, async (engine, config) => {
+        const demo = options.demo ? await prepareDemo(engine, config) : undefined;
+        const log = createLogger(config.logLevel);
+        const stop = stopSignal();
+        const server = await createServer({
+          ...config,
+          engine,
+          log,
+          metrics: createMetrics(),
+          now: () => new Date(),
+          isReady: () => !stop.signal.aborted,
+        });
+        await listen(server, config);
+        const address = addressOf(server, config);
+        terminal.show({ address, demo }, greeting(address, demo));
+        log.info({ address }, 'server.started');
+        await stop.told;
+        await drain(server, config.shutdownSeconds, log);
+        log.info('server.stopped');
+      });
+    });
+}
+
+async function listen(server: Server, { host, port }: Config): Promise<void> {
+  server.listen(port, host);
+  // Rejects with the system's reason when the port is taken or the address isn't this machine's.
+  await once(server, 'listening');
+}
+
+function addressOf(server: Server, { host }: Config): string {
+  // A server that listens on a port has an address of this shape.
+  const { port } = server.address() as AddressInfo;
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+function greeting(address: string, demo: Demo | undefined): string {
+  const lines = [`Listening on ${address}`, `  Reference  ${address}/reference`];
+  if (demo) lines.push(`  Try it     curl -H 'Authorization: Bearer ${demo.key}' '${address}/api/v1/invoices?limit=2'`);
+  return lines.join('\n');
+}
+
+/** Resolves when the process is told to stop; told twice, it ends at once. */
+function stopSignal(): { signal: AbortSignal; told: Promise<void> } {
+  const controller = new AbortController();
+  const told = new Promise<void>((resolve) => {
+    const onSignal = () => {
+      if (controller.signal.aborted) process.exit(1);
+      controller.abort();
+      resolve();
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+  });
+  return { signal: controller.signal, told };
+}
+
+/** Takes no new connections, lets the requests under way finish, and cuts off what takes longer than that. */
+async function drain(server: Server, seconds: number, log: Logger): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  const timer = setTimeout(() => {
+    log.warn({ seconds }, 'server.cut-off');
+    server.closeAllConnections();
+  }, seconds * 1000);
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,170 @@
+import { quote, UsageError } from './errors.ts';
+
+/** What an operator can set. Everything comes from the environment, read once at start. */
+export interface Config {
+  host: string;
+  port: number;
+  /** The address that integrators use, without a path. */
+  baseUrl: string;
+  databaseUrl: string;
+  databasePoolMax: number;
+  serviceName: string;
+  keyPrefix: string;
+  logLevel: string;
+  rateLimitPerMinute: number;
+  wrongKeysPerMinute: number;
+  trustedProxies: number;
+  shutdownSeconds: number;
+}
+
+/** One setting: its variable, what it means, and how its text becomes a value. */
+interface Setting<K extends keyof Config> {
+  name: string;
+  help: string;
+  /** Text that is used when the variable isn't set; a function when it follows from other settings. */
+  fallback: string | ((config: Partial<Config>) => string);
+  /** @throws Error whose message completes "NAME must be ...". */
+  parse: (text: string) => Config[K];
+  /** The value may hold a password: it is shown without it. */
+  isSecret?: boolean;
+}
+
+const integer = (from: number, to: number) => (text: string) => {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < from || value > to) throw new Error(`an integer from ${from} to ${to}`);
+  return value;
+};
+
+const matching = (pattern: RegExp, rule: string) => (text: string) => {
+  if (!pattern.test(text)) throw new Error(rule);
+  return text;
+};
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+const settings: { [K in keyof Config]: Setting<K> } = {
+  host: {
+    name: 'HOST',
+    help: 'address that the server listens on; 0.0.0.0 or :: for every network',
+    fallback: '127.0.0.1',
+    parse: matching(/^[\w.:-]+$/, 'an address or a host name'),
+  },
+  port: { name: 'PORT', help: 'port that the server listens on; 0 for any free one', fallback: '8080', parse: integer(0, 65_535) },
+  baseUrl: {
+    name: 'BASE_URL',
+    help: 'address that integrators use, shown in the published contract',
+    fallback: ({ host, port }) => `http://${host?.includes(':') ? `[${host}]` : host}:${port}`,
+    parse: parseBaseUrl,
+  },
+  databaseUrl: {
+    name: 'DATABASE_URL',
+    help: 'sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME',
+    fallback: 'sqlite:data/fieldledger.db',
+    parse: matching(/^(?:sqlite:(?!:memory:).+|postgres(?:ql)?:\/\/.+)$/s, 'sqlite:PATH or a postgres:// address'),
+    isSecret: true,
+  },
+  databasePoolMax: {
+    name: 'DATABASE_POOL_MAX',
+    help: 'connections to PostgreSQL that one process keeps at most',
+    fallback: '10',
+    parse: integer(1, 1_000),
+  },
+  serviceName: {
+    name: 'SERVICE_NAME',
+    help: 'name of the service, shown in the published contract and in the User-Agent of webhooks',
+    fallback: 'Fieldledger',
+    parse: matching(/^[A-Za-z][A-Za-z0-9-]{0,39}$/, '1 to 40 letters, digits and hyphens, a letter first'),
+  },
+  keyPrefix: {
+    name: 'KEY_PREFIX',
+    help: 'first part of every API key',
+    fallback: 'fl',
+    parse: matching(/^[a-z0-9_]{1,16}$/, '1 to 16 lower-case letters, digits and underscores'),
+  },
+  logLevel: {
+    name: 'LOG_LEVEL',
+    help: LOG_LEVELS.join(', '),
+    fallback: 'info',
+    parse: matching(new RegExp(`^(?:${LOG_LEVELS.join('|')})$`), `one of ${LOG_LEVELS.join(', ')}`),
+  },
+  rateLimitPerMinute: {
+    name: 'RATE_LIMIT_PER_MINUTE',
+    help: 'requests that one key may make in a minute; the contract promises 120',
+    fallback: '120',
+    parse: integer(1, 10_000_000),
+  },
+  wrongKeysPerMinute: {
+    name: 'WRONG_KEYS_PER_MINUTE',
+    help: 'requests without a right key that one address may make in a minute',
+    fallback: '120',
+    parse: integer(1, 10_000_000),
+  },
+  trustedProxies: {
+    name: 'TRUSTED_PROXIES',
+    help: 'reverse proxies in front whose X-Forwarded-For is believed; 0 when clients connect directly',
+    fallback: '0',
+    parse: integer(0, 10),
+  },
+  shutdownSeconds: {
+    name: 'SHUTDOWN_SECONDS',
+    help: 'time that requests under way get to finish after SIGTERM',
+    fallback: '10',
+    parse: integer(0, 600),
+  },
+};
+
+function parseBaseUrl(text: string): string {
+  const rule = 'an http or https address without path, query or credentials';
+  if (!URL.canParse(text)) throw new Error(rule);
+  const url = new URL(text);
+  const isBare = url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
+  if (!/^https?:$/.test(url.protocol) || !isBare) throw new Error(rule);
+  return url.origin;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the settings from the environment. An empty variable counts as not set.
+ * @throws UsageError whose message lists every setting that is wrong, not only the first.
+ */
+export function readConfig(environment: Environment): Config {
+  const config: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const [key, setting] of Object.entries(settings)) {
+    const text = textOf(setting, environment, config);
+    try {
+      config[key] = setting.parse(text);
+    } catch (error) {
+      const shown = setting.isSecret ? '' : `, not ${quote(text)}`;
+      problems.push(`${setting.name} must be ${(error as Error).message}${shown}.`);
+    }
+  }
+  if (problems.length > 0) throw new UsageError(`The configuration is wrong:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+  // Every key of Config has a setting, and each was parsed.
+  return config as unknown as Config;
+}
+
+/** Every setting with its value as it may be shown, for `fieldledger config`. */
+export function describeConfig(
+  environment: Environment,
+): { name: string; value: string; isDefault: boolean; help: string }[] {
+  const config = readConfig(environment);
+  return Object.entries(settings).map(([key, { name, help, isSecret }]) => {
+    const value = String(config[key as keyof Config]);
+    return { name, value: isSecret ? withoutPassword(value) : value, isDefault: !environment[name], help };
+  });
+}
+
+function textOf(setting: (typeof settings)[keyof Config], environment: Environment, config: Partial<Config>): string {
+  const given = environment[setting.name];
+  if (given) return given;
+  return typeof setting.fallback === 'string' ? setting.fallback : setting.fallback(config);
+}
+
+function withoutPassword(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const parsed = new URL(url);
+  if (parsed.password) parsed.password = '***';
+  return parsed.protocol.startsWith('postgres') ? parsed.href : url;
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+
+/** The contract's operations carry what the program needs to know of them; the rest of an operation is for readers. */
+export interface ContractOperation {
+  operationId: string;
+  /** Path template, for example `/api/v1/jobs/{jobId}`. */
+  path: string;
+  /** The scope that a key needs (service.md, "Authentication"). */
+  scope: string;
+  parameters: ContractParameter[];
+}
+
+export interface ContractParameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  schema: JsonSchema;
+}
+
+/** As much of JSON Schema 2020-12 as the program looks into. */
+export interface JsonSchema {
+  type?: string | string[];
+  format?: string;
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+  required?: string[];
+  [keyword: string]: unknown;
+}
+
+interface Operation {
+  operationId: string;
+  security: Record<string, string[]>[];
+  parameters?: ContractParameter[];
+}
+
+/** The dereferenced contract. */
+export interface ContractDocument {
+  openapi: string;
+  info: { title: string; version: string };
+  paths: Record<string, { get: Operation; parameters?: ContractParameter[] }>;
+  components: { schemas: Record<string, JsonSchema> };
+}
+
+const generated = new URL('../../generated/', import.meta.url);
+let loaded: ContractDocument | undefined;
+
+/** The dereferenced contract, read once. */
+export function contractDocument(): ContractDocument {
+  loaded ??= JSON.parse(readFileSync(new URL('openapi.dereferenced.json', generated), 'utf8')) as ContractDocument;
+  return loaded;
+}
+
+/** The bundled contract as it is published: one file, with its references. */
+export function bundledContract(): Record<string, unknown> {
+  return JSON.parse(readFileSync(new URL('openapi.json', generated), 'utf8')) as Record<string, unknown>;
+}
+
+/** Where the built reference is, when it has been built. */
+export const referenceFile = new URL('reference.html', generated);
+
+/** The 12 operations; every one is a GET (service.md, "Endpoints"). */
+export function contractOperations(): ContractOperation[] {
+  return Object.entries(contractDocument().paths).map(([path, item]) => ({
+    operationId: item.get.operationId,
+    path,
+    scope: onlyScope(item.get),
+    parameters: [...(item.parameters ?? []), ...(item.get.parameters ?? [])],
+  }));
+}
+
+function onlyScope({ operationId, security }: Operation): string {
+  const scopes = security.flatMap((requirement) => requirement.bearerAuth ?? []);
+  const [scope, ...others] = scopes;
+  if (scope === undefined || others.length > 0) throw new Error(`${operationId} must name exactly one scope.`);
+  return scope;
+}

@@ -1,0 +1,47 @@
+import type { components, operations } from '../../generated/openapi.ts';
+import type { operations as webhookOperations } from '../../generated/webhooks.ts';
+import type { JsonText } from './json-text.ts';
+
+/** The closed list of error codes (service.md, "Errors", with design.md's additions). */
+export type ErrorCode = components['schemas']['ErrorCode'];
+
+/** openapi-typescript lists the webhooks among the operations; only the API's own are answered here. */
+export type OperationId = Exclude<keyof operations, keyof webhookOperations>;
+
+/** Parameters that the contract gives a default, so that a handler always finds them; a test compares the two. */
+export interface DefaultedParameters {
+  listJobs: 'limit';
+  listPeople: 'limit';
+  listForms: 'limit';
+  listFormSubmissions: 'limit';
+  listInvoices: 'limit' | 'status';
+  listCustomers: 'limit';
+  listQuotes: 'limit' | 'versions';
+}
+
+type Parameters<K extends OperationId> = operations[K]['parameters'];
+type Defaulted<K extends OperationId> = K extends keyof DefaultedParameters ? DefaultedParameters[K] : never;
+
+/** The path parameters of an operation. */
+export type PathParameters<K extends OperationId> = Parameters<K> extends { path: infer P } ? P : Record<never, never>;
+
+/** The query parameters of an operation, defaults filled in. */
+export type QueryParameters<K extends OperationId> =
+  Parameters<K> extends { query?: infer Q }
+    ? Omit<NonNullable<Q>, Defaulted<K>> & Required<Pick<NonNullable<Q>, Defaulted<K> & keyof NonNullable<Q>>>
+    : Record<never, never>;
+
+type Responses<K extends OperationId> = operations[K]['responses'];
+type JsonBody<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : never;
+
+/**
+ * What an operation's handler may answer: a declared successful status with the body declared for it.
+ * Errors are thrown as `AppError`.
+ */
+export type Reply<K extends OperationId> = {
+  [Status in keyof Responses<K> & 200]: { status: Status; body: JsonText<JsonBody<Responses<K>[Status]>> };
+}[keyof Responses<K> & 200];
+
+/** A list's page of records of an operation. */
+export type ListedRecord<K extends OperationId> =
+  JsonBody<Responses<K>[keyof Responses<K> & 200]> extends { data: (infer Record)[] } ? Record : never;

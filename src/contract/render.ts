@@ -1,0 +1,67 @@
+import type { JsonText } from './json-text.ts';
+import type { JsonSchema } from './document.ts';
+import { contractDocument } from './document.ts';
+import type { Resource, ResourceRecord } from './records.ts';
+import { recordProblem } from './validators.ts';
+
+/** A record as it is stored: `body` is what lists serve, `detail` holds the further members of the single record. */
+export interface RenderedRecord {
+  resource: Resource;
+  body: JsonText<unknown>;
+  detail: JsonText<unknown> | undefined;
+}
+
+const schemaNames = {
+  people: { body: 'Person' },
+  customers: { body: 'Customer' },
+  forms: { body: 'Form' },
+  jobs: { body: 'Job' },
+  submissions: { body: 'Submission' },
+  invoices: { body: 'InvoiceSummary', whole: 'Invoice' },
+  quotes: { body: 'QuoteSummary', whole: 'Quote' },
+} as const satisfies Record<Resource, { body: string; whole?: string }>;
+
+/** A record that the contract's own schema refuses; it must not be stored. */
+export class InvalidRecordError extends Error {
+  override readonly name = 'InvalidRecordError';
+}
+
+/**
+ * Renders a record as the text that the API serves, its members in the contract's order.
+ * @throws InvalidRecordError naming the member that the contract refuses; members it doesn't know are refused too.
+ */
+export function renderRecord({ resource, record }: ResourceRecord): RenderedRecord {
+  const names: { body: string; whole?: string } = schemaNames[resource];
+  const problem = recordProblem(names.whole ?? names.body, record);
+  if (problem) throw new InvalidRecordError(`${resource} ${quoteId(record)}: ${problem}`);
+  const summary = members(names.body);
+  const detail = names.whole ? members(names.whole).filter((name) => !summary.includes(name)) : undefined;
+  return {
+    resource,
+    body: renderMembers(record, summary),
+    detail: detail ? renderMembers(record, detail) : undefined,
+  };
+}
+
+const memberNames = new Map<string, string[]>();
+
+function members(schemaName: string): string[] {
+  let names = memberNames.get(schemaName);
+  if (!names) {
+    const schema: JsonSchema | undefined = contractDocument().components.schemas[schemaName];
+    names = Object.keys(schema?.properties ?? {});
+    memberNames.set(schemaName, names);
+  }
+  return names;
+}
+
+function renderMembers(record: object, names: readonly string[]): JsonText<unknown> {
+  const values = record as Record<string, unknown>;
+  const rendered: Record<string, unknown> = {};
+  for (const name of names) if (values[name] !== undefined) rendered[name] = values[name];
+  return JSON.stringify(rendered) as JsonText<unknown>;
+}
+
+function quoteId(record: { id: string }): string {
+  return JSON.stringify(record.id);
+}

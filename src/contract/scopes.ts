@@ -1,0 +1,24 @@
+/** The data that a plan can include; each is read under one scope (service.md, "Authentication"). */
+export const modules = ['jobs', 'people', 'forms', 'invoices', 'customers', 'quotes'] as const;
+
+export type Module = (typeof modules)[number];
+export type Scope = `${Module}:read`;
+
+export const scopes: readonly Scope[] = modules.map((module) => `${module}:read` as const);
+
+/** Modules that also need invoicing to be switched on for the company (service.md, "What the service does"). */
+export const invoicingModules: readonly Module[] = ['invoices', 'quotes'];
+
+export function isScope(value: string): value is Scope {
+  return (scopes as readonly string[]).includes(value);
+}
+
+export function isModule(value: string): value is Module {
+  return (modules as readonly string[]).includes(value);
+}
+
+/** The module whose data a scope reads. */
+export function moduleOf(scope: Scope): Module {
+  // A scope is its module's name and `:read`.
+  return scope.slice(0, scope.indexOf(':')) as Module;
+}

@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+import { createCompany } from '../access/companies.ts';
+import { createKey, listKeys } from '../access/keys.ts';
+import type { ResourceRecord } from '../contract/records.ts';
+import { renderRecord } from '../contract/render.ts';
+import { scopes } from '../contract/scopes.ts';
+import { findCompanyRow } from '../store/companies.ts';
+import type { Engine } from '../store/engine.ts';
+import { putRecords } from '../store/records.ts';
+import { exampleCompany, exampleRecords } from './example-company.ts';
+
+/** Records that one transaction writes. */
+const BATCH_RECORDS = 1_000;
+/** The demo's last day: the same one always, so that the same number of records gives the same company. */
+const STORY_NOW = new Date('2026-11-20T12:00:00.000Z');
+
+/** Makes the example company, unless it is there already. @returns whether it was made now. */
+export async function loadExampleCompany(engine: Engine): Promise<boolean> {
+  if (await findCompanyRow(engine, exampleCompany.id)) return false;
+  const { id, ...settings } = exampleCompany;
+  const records = exampleRecords().map(renderRecord);
+  await createCompany(engine, id, settings, STORY_NOW);
+  await putRecords(engine, id, records);
+  return true;
+}
+
+/**
+ * Makes a larger company of generated records, unless it is there already.
+ * @param onProgress is told how many records are stored so far.
+ * @returns the company's id, and whether it was made now.
+ */
+export async function loadGeneratedCompany(
+  engine: Engine,
+  recordCount: number,
+  onProgress: (stored: number) => void,
+): Promise<{ id: string; isNew: boolean }> {
+  const id = `demo-${recordCount}`;
+  if (await findCompanyRow(engine, id)) return { id, isNew: false };
+  // Loaded here, because a start without a larger demo should not wait for it.
+  const { generateCompany } = await import('./generate-company.ts');
+  let batch: ResourceRecord[] = [];
+  let stored = 0;
+  await createCompany(engine, id, { name: `Demo of ${recordCount} records` }, STORY_NOW);
+  for (const record of generateCompany({ records: recordCount, now: STORY_NOW })) {
+    batch.push(record);
+    if (batch.length < BATCH_RECORDS) continue;
+    await putRecords(engine, id, batch.map(renderRecord));
+    stored += batch.length;
+    batch = [];
+    onProgress(stored);
+  }
+  await putRecords(engine, id, batch.map(renderRecord));
+  onProgress(stored + batch.length);
+  return { id, isNew: true };
+}
+
+/**
+ * A working key of a demo company: the one in the file while it is active, or else a new one, which is written there.
+ * The file keeps a secret, so only its owner can read it.
+ */
+export async function demoKey(engine: Engine, options: { prefix: string; company: string; file: string }): Promise<string> {
+  const { prefix, company, file } = options;
+  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+  const active = (await listKeys(engine, company)).filter(({ revokedAt }) => revokedAt === null);
+  if (active.some(({ id }) => kept.startsWith(`${prefix}.${company}.${id}.`))) return kept;
+  const { key } = await createKey(engine, { prefix, company, name: 'Demo', scopes, now: new Date() });
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${key}\n`, { mode: 0o600 });
+  return key;
+}

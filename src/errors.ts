@@ -1,0 +1,33 @@
+import type { ErrorCode } from './contract/operations.ts';
+
+/**
+ * The one error that callers may see. `message` is a sentence for them and safe to show; `cause` is for the log
+ * alone. `code` is from the contract's closed list (service.md, "Errors").
+ */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  /** Seconds after which a retry makes sense, where that is known. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryAfterSeconds?: number } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** A command or setting that a person gave and that can't be carried out; shown without a stack. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+const SHOWN_CHARACTERS_MAX = 60;
+
+/** Quotes a value for an error message: shortened, with control characters escaped, so that it stays one readable line. */
+export function quote(value: string): string {
+  const characters = [...value];
+  const shown =
+    characters.length > SHOWN_CHARACTERS_MAX ? `${characters.slice(0, SHOWN_CHARACTERS_MAX).join('')}…` : value;
+  return JSON.stringify(shown.toWellFormed());
+}

@@ -1,0 +1,46 @@
+import { Command, CommanderError } from 'commander';
+
+import { companyCommand } from './cli/company.ts';
+import { configCommand } from './cli/config.ts';
+import { demoCommand } from './cli/demo.ts';
+import { keyCommand } from './cli/key.ts';
+import { migrateCommand } from './cli/migrate.ts';
+import { createTerminal, type Terminal } from './cli/terminal.ts';
+import { serveCommand } from './cli/serve.ts';
+
+/** What a command did wrong (1) and what its caller did wrong (2) have exit codes of their own. */
+const USAGE_EXIT_CODE = 2;
+
+/**
+ * Runs one command line.
+ * @param args what follows the program's name.
+ * @returns the exit code: 0 done, 1 failed, 2 not understood.
+ */
+export async function main(args: readonly string[], terminal: Terminal = createTerminal()): Promise<number> {
+  const program = new Command('fieldledger')
+    .description('A read-only JSON API over field-service and invoicing records')
+    .option('--json', 'machine-readable output on standard output')
+    .showHelpAfterError()
+    .exitOverride()
+    .configureOutput({ writeOut: terminal.print, writeErr: terminal.tell });
+  for (const command of [serveCommand, migrateCommand, companyCommand, keyCommand, demoCommand, configCommand]) {
+    program.addCommand(inherit(command(terminal), program));
+  }
+  program.hook('preAction', (_program, action) => terminal.setJson(action.optsWithGlobals().json === true));
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
+    terminal.fail(error);
+    return 1;
+  }
+}
+
+/** Options and error handling of the program hold for its commands too, at every depth. */
+function inherit(command: Command, program: Command): Command {
+  command.copyInheritedSettings(program);
+  if (command.commands.length === 0) command.option('--json', 'machine-readable output on standard output');
+  for (const child of command.commands) inherit(child, program);
+  return command;
+}

@@ -1,0 +1,130 @@
+/*
+ * Builds generated/reference.html: the published reference as one file that asks nothing of anyone when it is opened.
+ * It is a program of its own beside the service: `make docs` and `make start` run it, and the server only sends the
+ * file. It isn't committed, because its 2.5 MB change with every word of the contract.
+ *
+ * Redoc 3 rather than Redoc 2.5: it sets the webhooks under a heading of their own beside the operations of their tag,
+ * shows response headers and the first level of a schema without a click, links to every single field, has a search
+ * dialog and a dark mode, and comes with the Redocly CLI that bundles and lints the contract anyway. What it costs:
+ * sections are rendered as they scroll into view, so the browser's own find sees only those; the search dialog sees all.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..', '..');
+
+const OPTIONS = [
+  // A reply is an envelope: closed, it would show `data` and hide the record.
+  '--openapi.schemasExpansionLevel=1',
+  // Most patterns only keep control characters out; where the form of a value matters, its description says so.
+  '--openapi.hideSchemaPattern=true',
+];
+
+/** The credit at the foot of the menu is an image that Redoc fetches from its maker's servers; here it is a word. */
+const CREDIT = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" width="52" height="14">' +
+    '<text y="11" font-family="sans-serif" font-size="12" fill="#555">Redocly</text></svg>',
+)}`;
+const CREDIT_ADDRESS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g;
+
+const NO_SCRIPT =
+  '<noscript>This reference needs JavaScript. The contract behind it can be read as it is: ' +
+  '<a href="/openapi.yaml">openapi.yaml</a>.</noscript>';
+
+buildReference(process.argv[2] ?? join(root, 'generated', 'reference.html'));
+
+function buildReference(target: string): void {
+  // Beside the target, so that it can be renamed into place: a server that is running never sends half a file.
+  const folder = `${target}.${randomUUID()}`;
+  const contract = join(folder, 'openapi.json');
+  const page = join(folder, 'reference.html');
+  mkdirSync(folder, { recursive: true });
+  try {
+    redocly('bundle', 'openapi.yaml', '--output', contract);
+    writeFileSync(
+      contract,
+      JSON.stringify(inlineScalars(JSON.parse(readFileSync(contract, 'utf8')) as Contract)),
+    );
+    redocly('build-docs', contract, '--output', page, '--inlineBundle', ...OPTIONS);
+    writeFileSync(page, makeSelfContained(readFileSync(page, 'utf8')));
+    renameSync(page, target);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function redocly(command: string, ...options: string[]): void {
+  const cli = join(root, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js');
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [cli, command, ...options, '--config', '.redocly.yaml'],
+    {
+      cwd: root,
+      encoding: 'utf8',
+      // "off" also builds the page with its own telemetry disabled: by default readers' browsers would report home.
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    },
+  );
+  if (status !== 0) throw new Error(`redocly ${command} failed:\n${stdout}${stderr}`);
+}
+
+type Json = null | boolean | number | string | Json[] | JsonObject;
+interface JsonObject {
+  [name: string]: Json;
+}
+interface Contract {
+  components: { schemas: Record<string, JsonObject> };
+}
+
+/**
+ * Writes shared scalars, such as an amount or a date, out where they are used. Redoc's search meets a component only at
+ * its first use in a body, so of all the amounts of an invoice only one could be found by its name.
+ */
+function inlineScalars(contract: Contract): unknown {
+  const { schemas } = contract.components;
+  return JSON.parse(JSON.stringify(contract), (_key, value: Json) => {
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+    const { $ref, ...siblings } = value;
+    const schema = typeof $ref === 'string' ? schemas[$ref.replace('#/components/schemas/', '')] : undefined;
+    const types = [schema?.['type']].flat();
+    const isScalar = schema !== undefined && !types.includes('object') && !types.includes('array');
+    return isScalar ? { ...schema, ...siblings } : value;
+  });
+}
+
+function makeSelfContained(page: string): string {
+  // A new version of Redoc that words these differently must stop the build rather than start asking again.
+  if (!page.includes('"disableTelemetry":true')) throw new Error('Redoc was built with its telemetry on');
+  const [, head = '', body = '', program = ''] =
+    /^([^]*?)(<div id="redoc">[^]*?)(<script type="module">[^]*)$/.exec(page) ?? [];
+  // The links of the prerendered page are paths, and stay so when the script takes over; only a fragment can be
+  // opened in another tab. The contract's own addresses, such as /openapi.yaml, have a dot.
+  const links = body.replaceAll(/ href="(\/[^".]*)"/g, ' href="#$1"');
+  const html = head + NO_SCRIPT + links + replace(program, CREDIT_ADDRESS, CREDIT);
+  return replace(html, /<meta charset="utf8" \/>/, `<meta charset="utf-8">\n  ${seal(html)}`);
+}
+
+/** Whatever Redoc may still want to fetch or send, the browser refuses, also when the file is opened from a disk. */
+function seal(html: string): string {
+  const hashes = [...html.matchAll(/<script[^>]*>([^]*?)<\/script>/g)].map(
+    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  );
+  const rules = [
+    "default-src 'none'",
+    `script-src ${hashes.join(' ')}`,
+    "style-src 'unsafe-inline'",
+    'img-src data:',
+    'font-src data:',
+    'worker-src blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ];
+  return `<meta http-equiv="Content-Security-Policy" content="${rules.join('; ')}">`;
+}
+
+function replace(text: string, pattern: RegExp, replacement: string): string {
+  if (text.search(pattern) < 0) throw new Error(`Redoc's page has changed: no ${pattern.source} in it`);
+  return text.replace(pattern, () => replacement);
+}

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { createServer as createHttpServer, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
+
+import { sendError } from './api/answer.ts';
+import { createApi } from './api/api.ts';
+import { errorBody, errorReply } from './api/error-replies.ts';
+import type { Exchange } from './api/exchange.ts';
+import { AppError } from './errors.ts';
+import type { Logger } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import { createOperatorPages } from './operator-pages.ts';
+import { createPublication } from './publication.ts';
+import type { Engine } from './store/engine.ts';
+
+export interface ServerOptions {
+  engine: Engine;
+  log: Logger;
+  metrics: Metrics;
+  now: () => Date;
+  baseUrl: string;
+  serviceName: string;
+  keyPrefix: string;
+  rateLimitPerMinute: number;
+  wrongKeysPerMinute: number;
+  windowSeconds?: number;
+  trustedProxies: number;
+  /** False once the server has been told to stop: a load balancer then sends its requests elsewhere. */
+  isReady: () => boolean;
+}
+
+/** More connections than this are refused, so that a flood can't use up the memory. */
+const CONNECTIONS_MAX = 10_000;
+const HEADERS_MS_MAX = 10_000;
+const REQUEST_MS_MAX = 30_000;
+/** Longer than the idle time of common load balancers, so that it is they who close a connection. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** Creates the HTTP server, not yet listening: the Express app is one ordered list of steps. */
+export async function createServer(options: ServerOptions): Promise<Server> {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.set('trust proxy', options.trustedProxies);
+
+  app.use(beginExchange(options.log, options.metrics));
+  app.use('/api', await createApi(options));
+  app.use(createOperatorPages(options));
+  app.use(createPublication(options));
+  app.use(() => {
+    throw new AppError('not_found', 'There is nothing at this path; /reference describes the API.');
+  });
+  app.use(answerError(options.log));
+
+  const server = createHttpServer({ requestTimeout: REQUEST_MS_MAX, headersTimeout: HEADERS_MS_MAX }, app);
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.maxConnections = CONNECTIONS_MAX;
+  server.on('clientError', answerMalformed);
+  // Without a listener Node answers an unknown expectation with a bare 417; the API has no use for a body anyway.
+  server.on('checkExpectation', app);
+  server.on('connect', (_req, socket: Socket) => refuseRaw(socket, 405, 'method_not_allowed', 'The API takes GET and HEAD.'));
+  return server;
+}
+
+/** Gives each request its id, and one log line and one count when it is over. */
+function beginExchange(log: Logger, metrics: Metrics): RequestHandler {
+  return (req, res, next) => {
+    const startedAt = performance.now();
+    const requestId = randomUUID();
+    const exchange: Exchange = {
+      requestId,
+      authorization: req.headers.authorization,
+      address: req.ip ?? 'unknown',
+      headers: { 'X-Request-Id': requestId },
+    };
+    res.locals.exchange = exchange;
+    // A body has no meaning here; the connection ends rather than read one of any length.
+    if (req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined) {
+      exchange.headers.Connection = 'close';
+    }
+    res.once('close', () => {
+      const elapsedMs = performance.now() - startedAt;
+      const operation = exchange.operation?.operationId ?? 'none';
+      metrics.requestAnswered(operation, res.statusCode, elapsedMs / 1000);
+      log.info(requestLine(req, res, exchange, elapsedMs), 'request.answered');
+    });
+    next();
+  };
+}
+
+function requestLine(req: Request, res: Response, exchange: Exchange, elapsedMs: number) {
+  return {
+    requestId: exchange.requestId,
+    method: req.method,
+    // Templates and names only: what a client puts into a path or a value could be its key.
+    path: exchange.operation?.path,
+    operation: exchange.operation?.operationId,
+    status: res.statusCode,
+    code: res.locals.errorCode as string | undefined,
+    company: exchange.caller?.company,
+    keyId: exchange.caller?.keyId,
+    address: exchange.address,
+    bytes: Number(res.getHeader('Content-Length') ?? 0),
+    ms: Math.round(elapsedMs * 100) / 100,
+    aborted: res.writableFinished ? undefined : true,
+  };
+}
+
+/** The one place where an error becomes an answer. */
+function answerError(log: Logger): ErrorRequestHandler {
+  // Express tells an error handler from others by its four parameters.
+  return (error: unknown, req, res, _next) => {
+    const reply = errorReply(error);
+    const exchange = res.locals.exchange as Exchange;
+    res.locals.errorCode = reply.code;
+    const cause = error instanceof AppError ? error.cause : error;
+    if (cause !== undefined) log.error({ requestId: exchange.requestId, err: cause }, 'request.failed');
+    if (res.headersSent) res.destroy();
+    else sendError(req, res, reply, exchange.headers);
+  };
+}
+
+/** Answers what isn't HTTP, or too large or too slow a request, which never becomes one. */
+function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  const messages: Record<string, string> = {
+    HPE_HEADER_OVERFLOW: "The request's headers and its address must not be larger than 16 kB together.",
+    ERR_HTTP_REQUEST_TIMEOUT: `The request must be complete within ${REQUEST_MS_MAX / 1000} seconds.`,
+  };
+  refuseRaw(socket, 400, 'invalid_request', messages[error.code ?? ''] ?? 'The request is not well-formed HTTP/1.1.');
+}
+
+function refuseRaw(socket: Socket, status: number, code: 'invalid_request' | 'method_not_allowed', message: string): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = errorBody(code, message);
+  const lines = [
+    `HTTP/1.1 ${status} ${status === 400 ? 'Bad Request' : 'Method Not Allowed'}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: private, no-cache',
+    'Vary: Accept-Encoding',
+    `X-Request-Id: ${randomUUID()}`,
+    ...(status === 405 ? ['Allow: GET, HEAD'] : []),
+    'Connection: close',
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+}

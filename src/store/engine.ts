@@ -1,0 +1,37 @@
+import type { Compilable, Kysely, Transaction } from 'kysely';
+
+import { openPostgres } from './postgres.ts';
+import type { Tables } from './schema.ts';
+import { openSqlite } from './sqlite.ts';
+
+/** A statement that was built and compiled once; each call binds its values and runs it. */
+export type PreparedQuery<Values, Row> = (values: Values) => Promise<Row[]>;
+
+/** A database: one writer behind Kysely, and reads as statements that stay prepared. */
+export interface Engine extends AsyncDisposable {
+  readonly name: 'sqlite' | 'postgres';
+  /** For statements that are not on the hot path; writes go through `transaction`. */
+  readonly db: Kysely<Tables>;
+  /**
+   * Builds a query once. `build` gets a stand-in for each value, to be placed where the value belongs; building
+   * anew for each request would cost more than the read itself.
+   */
+  prepare<Values, Row>(build: (db: Kysely<Tables>, value: Values) => Compilable<Row>): PreparedQuery<Values, Row>;
+  /**
+   * Runs one unit of work: all of it is committed, or none. Writers take turns (SQLite takes its write lock first),
+   * so a unit must not wait for anything but the database.
+   * @throws AppError `unavailable` when the database stays locked by another process.
+   */
+  transaction<T>(work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T>;
+  /** Runs statements of a schema change or of an inspection as they are. */
+  run(sql: string, parameters?: readonly unknown[]): Promise<Record<string, unknown>[]>;
+}
+
+/**
+ * Opens the database that `DATABASE_URL` names: `sqlite:PATH`, or `postgres://...`.
+ * Nothing is created or changed but, on SQLite, the file and its folder; see `migrate`.
+ */
+export async function openEngine(databaseUrl: string, options: { poolMax?: number } = {}): Promise<Engine> {
+  if (databaseUrl.startsWith('sqlite:')) return openSqlite(databaseUrl.slice('sqlite:'.length));
+  return openPostgres(databaseUrl, options.poolMax ?? 10);
+}

@@ -1,0 +1,82 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+
+import type { Engine } from './engine.ts';
+import { initial } from './migrations/0001-initial.ts';
+import type { Tables } from './schema.ts';
+
+/** What differs between the engines in the text of a migration. */
+export interface Dialect {
+  name: Engine['name'];
+  /** Type of a text column that compares byte by byte. */
+  text: string;
+  /** Type of a column that keeps JSON text exactly as written. */
+  json: string;
+  /** What follows a table's closing parenthesis. */
+  table: string;
+}
+
+/** A numbered step of the schema. Once released it is never edited; a later step changes what it made. */
+export interface Migration {
+  name: string;
+  statements: (dialect: Dialect) => string[];
+}
+
+const dialects: Record<Engine['name'], Dialect> = {
+  sqlite: { name: 'sqlite', text: 'TEXT', json: 'TEXT', table: 'STRICT' },
+  postgres: { name: 'postgres', text: 'TEXT COLLATE "C"', json: 'JSON', table: '' },
+};
+
+const migrations: readonly Migration[] = [initial];
+
+/** Any number does, as long as no other program locks the same one in this database. */
+const POSTGRES_LOCK = 4_706_174;
+
+/**
+ * Brings the schema up to date, one transaction for each missing migration.
+ * Several processes may start at once: each waits for its turn and finds the work done.
+ * @returns the names of the migrations that were applied now.
+ * @throws Error when the database was made by a later version of the program.
+ */
+export async function migrate(engine: Engine): Promise<string[]> {
+  const applied: string[] = [];
+  for (const migration of migrations) {
+    const isNew = await engine.transaction(async (transaction) => {
+      await lockSchema(engine, transaction);
+      const names = await appliedNames(transaction);
+      refuseUnknown(names);
+      if (names.includes(migration.name)) return false;
+      for (const statement of migration.statements(dialects[engine.name])) await sql.raw(statement).execute(transaction);
+      await sql`INSERT INTO migrations (name) VALUES (${migration.name})`.execute(transaction);
+      return true;
+    });
+    if (isNew) applied.push(migration.name);
+  }
+  return applied;
+}
+
+/**
+ * The migrations that the database still lacks; empty when it is ready to serve.
+ * @throws the driver's error when the database can't be reached.
+ */
+export async function missingMigrations(engine: Engine): Promise<string[]> {
+  const names = await appliedNames(engine.db, { create: false });
+  return migrations.map(({ name }) => name).filter((name) => !names.includes(name));
+}
+
+async function lockSchema(engine: Engine, transaction: Transaction<Tables>): Promise<void> {
+  if (engine.name === 'postgres') await sql`SELECT pg_advisory_xact_lock(${sql.lit(POSTGRES_LOCK)})`.execute(transaction);
+}
+
+async function appliedNames(db: Kysely<Tables>, { create } = { create: true }): Promise<string[]> {
+  if (create) await sql`CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)`.execute(db);
+  const { rows } = await sql<{ name: string }>`SELECT name FROM migrations ORDER BY name`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+function refuseUnknown(names: string[]): void {
+  const known = new Set(migrations.map(({ name }) => name));
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown) {
+    throw new Error(`The database has the migration ${unknown}, which this version of Fieldledger doesn't know.`);
+  }
+}

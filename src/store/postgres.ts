@@ -1,0 +1,60 @@
+import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+
+import type { Engine } from './engine.ts';
+import type { Tables } from './schema.ts';
+import { compileStatement, slots } from './slots.ts';
+
+const CONNECT_MS_MAX = 5_000;
+/** No statement of the API runs this long unless the database is in trouble; better an error than a hang. */
+const STATEMENT_MS_MAX = 15_000;
+const JSON_TYPE = 114;
+
+/** The pool behind an engine, for the counters that several processes share; undefined on SQLite. */
+const pools = new WeakMap<Engine, pg.Pool>();
+
+/** The connection pool of a PostgreSQL engine. */
+export function poolOf(engine: Engine): pg.Pool | undefined {
+  return pools.get(engine);
+}
+
+/** Opens a pool of connections to PostgreSQL. */
+export function openPostgres(url: string, poolMax: number): Engine {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolMax,
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    statement_timeout: STATEMENT_MS_MAX,
+    application_name: 'fieldledger',
+    types: { getTypeParser },
+  });
+  // A connection that breaks while idle is replaced at its next use; without a listener it would end the process.
+  pool.on('error', () => undefined);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  let statements = 0;
+  const engine: Engine = {
+    name: 'postgres',
+    db,
+    prepare(build) {
+      const { sql, bind } = compileStatement(build(db, slots()));
+      const name = `fieldledger_${++statements}`;
+      return async (values) => (await pool.query({ name, text: sql, values: bind(values) })).rows;
+    },
+    transaction: (work) => db.transaction().execute(work),
+    async run(sql, parameters = []) {
+      const { rows } = await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(sql, [...parameters]));
+      return rows;
+    },
+    async [Symbol.asyncDispose]() {
+      await db.destroy();
+    },
+  };
+  pools.set(engine, pool);
+  return engine;
+}
+
+/** Records stay text: parsing them only to write them again is what storing text avoids. */
+function getTypeParser(type: number, format?: 'text' | 'binary') {
+  if (type === JSON_TYPE) return (value: string) => value;
+  return pg.types.getTypeParser(type, format as 'text');
+}

@@ -1,0 +1,75 @@
+import type { Generated, GeneratedAlways } from 'kysely';
+
+/**
+ * The tables, as Kysely sees them; the migrations are what makes them. Records hold the JSON text that the API
+ * serves; every column marked `GeneratedAlways` is computed by the database from that text, so it can't disagree.
+ * Times are `YYYY-MM-DDTHH:MM:SS.mmmZ`, days `YYYY-MM-DD`: both order as text. Switches are 0 or 1.
+ */
+export interface Tables {
+  companies: CompaniesTable;
+  api_keys: ApiKeysTable;
+  people: RecordTable;
+  customers: RecordTable & { updated_at: GeneratedAlways<string> };
+  forms: RecordTable & { updated_at: GeneratedAlways<string> };
+  jobs: RecordTable & { updated_at: GeneratedAlways<string> };
+  submissions: RecordTable & { form_id: GeneratedAlways<string>; created_at: GeneratedAlways<string> };
+  invoices: InvoicesTable;
+  quotes: QuotesTable;
+}
+
+interface CompaniesTable {
+  id: string;
+  name: string;
+  api_enabled: number;
+  subscription_active: number;
+  invoicing_enabled: number;
+  /** JSON array of module names. */
+  modules: string;
+  /** IANA name, for example `Europe/Dublin`. */
+  time_zone: string;
+  currency: string;
+  /** JSON object: what the law asks of a supplier on its documents. */
+  profile: string;
+  created_at: string;
+}
+
+interface ApiKeysTable {
+  company: string;
+  id: string;
+  name: string;
+  /** Hex SHA-256 of the secret; the secret itself is never stored. */
+  secret_sha256: string;
+  /** JSON array of scopes. */
+  scopes: string;
+  created_at: string;
+  revoked_at: Generated<string | null>;
+}
+
+interface RecordTable {
+  company: string;
+  id: GeneratedAlways<string>;
+  body: string;
+}
+
+interface InvoicesTable extends RecordTable {
+  /** The members that only the detail has, as an object's text; joined to `body` when one document is read. */
+  detail: string;
+  kind: GeneratedAlways<string>;
+  status: GeneratedAlways<string>;
+  customer: GeneratedAlways<string>;
+  issue_date: GeneratedAlways<string | null>;
+  updated_at: GeneratedAlways<string>;
+}
+
+interface QuotesTable extends RecordTable {
+  detail: string;
+  quote_group_id: GeneratedAlways<string>;
+  status: GeneratedAlways<string>;
+  customer: GeneratedAlways<string>;
+  /** `9999-12-31` for a quote without an end, so that a comparison never meets a null. */
+  valid_until: GeneratedAlways<string>;
+  updated_at: GeneratedAlways<string>;
+}
+
+/** The tables that hold records of the API. */
+export type RecordTableName = Exclude<keyof Tables, 'companies' | 'api_keys'>;

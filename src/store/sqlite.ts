@@ -1,0 +1,123 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import Database from 'better-sqlite3';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  SqliteAdapter,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+
+import { AppError } from '../errors.ts';
+import type { Engine } from './engine.ts';
+import type { Tables } from './schema.ts';
+import { compileStatement, slots } from './slots.ts';
+
+/** How long a statement waits for another process's lock before it gives up. */
+const BUSY_MS_MAX = 5_000;
+const BUSY_PAUSE_MS = 5;
+
+/**
+ * Opens a SQLite file with two handles: a writer, and a reader that never waits for it (write-ahead log).
+ *
+ * The driver's own busy timeout is 0 because it would block the event loop while it waits; a busy statement is
+ * retried from here, with pauses. `synchronous=NORMAL` keeps every commit through a kill of the process; a power cut
+ * may cost the last commits, never the file's integrity (sqlite.org/pragma.html#pragma_synchronous).
+ */
+export function openSqlite(path: string): Engine {
+  mkdirSync(dirname(path), { recursive: true });
+  const writer = openHandle(path, { readonly: false });
+  writer.pragma('journal_mode = WAL');
+  writer.pragma('synchronous = NORMAL');
+  writer.pragma('foreign_keys = ON');
+  const reader = openHandle(path, { readonly: true });
+  const db = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new ImmediateDriver({ database: rememberStatements(writer) }),
+      createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });
+  return {
+    name: 'sqlite',
+    db,
+    prepare(build) {
+      const { sql, bind } = compileStatement(build(db, slots()));
+      let statement: Database.Statement | undefined;
+      return async (values) => {
+        // Prepared at the first call: the table may be younger than the program that reads it.
+        statement ??= await whileBusy(() => reader.prepare(sql));
+        const prepared = statement;
+        return (await whileBusy(() => prepared.all(...bind(values)))) as never;
+      };
+    },
+    transaction: (work) => db.transaction().execute(work),
+    async run(sql, parameters = []) {
+      const { rows } = await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(sql, [...parameters]));
+      return rows;
+    },
+    async [Symbol.asyncDispose]() {
+      reader.close();
+      await db.destroy();
+      if (writer.open) writer.close();
+    },
+  };
+}
+
+function openHandle(path: string, options: { readonly: boolean }): Database.Database {
+  const handle = new Database(path, { ...options, timeout: 0 });
+  // Pages of the file are read through memory that the operating system can take back.
+  handle.pragma('mmap_size = 268435456');
+  return handle;
+}
+
+/** Takes the write lock when a transaction begins, so that no transaction fails half-way for want of it. */
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await whileBusy(() => connection.executeQuery(CompiledQuery.raw('BEGIN IMMEDIATE')));
+  }
+}
+
+/** Keeps the statements of the writer prepared; their number is bounded by the program's text and this limit. */
+function rememberStatements(database: Database.Database): Pick<Database.Database, 'prepare' | 'close'> {
+  const statements = new Map<string, Database.Statement>();
+  const limit = 500;
+  return {
+    prepare: ((sql: string) => {
+      let statement = statements.get(sql);
+      if (!statement) {
+        if (statements.size >= limit) statements.clear();
+        statement = database.prepare(sql);
+        statements.set(sql, statement);
+      }
+      return statement;
+    }) as Database.Database['prepare'],
+    close: () => database.close(),
+  };
+}
+
+/** Runs `statement`, again and again while another process holds the lock that it needs. */
+async function whileBusy<T>(statement: () => T | Promise<T>): Promise<T> {
+  const deadline = performance.now() + BUSY_MS_MAX;
+  for (;;) {
+    try {
+      return await statement();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      if (performance.now() > deadline) {
+        throw new AppError('unavailable', 'The database is busy; retry shortly.', { cause: error });
+      }
+      await sleep(BUSY_PAUSE_MS);
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Database.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code);
+}
