@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import got, { type Got } from 'got';
+
+import { createKey } from '../src/access/keys.ts';
+import { scopes } from '../src/contract/scopes.ts';
+import { loadExampleCompany } from '../src/demo/load.ts';
+import { createLogger } from '../src/log.ts';
+import { createMetrics } from '../src/metrics.ts';
+import { createServer } from '../src/server.ts';
+import { type Engine, openEngine } from '../src/store/engine.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { createDatabase, startPostgres } from './_postgres.ts';
+
+export type EngineName = Engine['name'];
+export const engineNames: readonly EngineName[] = ['sqlite', 'postgres'];
+
+/** The moment at which the story of the contract's examples is told; the tests' servers live in it. */
+export const STORY_NOW = new Date('2026-11-20T12:00:00.000Z');
+export const KEY_PREFIX = 'fl';
+
+export interface TestDatabase extends AsyncDisposable {
+  engine: Engine;
+  url: string;
+}
+
+/**
+ * Opens an empty, migrated database of its own. PostgreSQL is the server that TEST_POSTGRES_URL names (the test
+ * command starts one for all files), or one that is started now and stopped at the end.
+ */
+export async function openTestDatabase(name: EngineName): Promise<TestDatabase> {
+  const given = process.env.TEST_POSTGRES_URL;
+  const folder = mkdtempSync(join(tmpdir(), 'fieldledger-test-'));
+  const server = name === 'postgres' && !given ? await startPostgres() : undefined;
+  const url =
+    name === 'sqlite' ? `sqlite:${join(folder, 'test.db')}` : await createDatabase(given ?? server?.url ?? '');
+  const engine = await openEngine(url);
+  await migrate(engine);
+  return {
+    engine,
+    url,
+    async [Symbol.asyncDispose]() {
+      await engine[Symbol.asyncDispose]();
+      await server?.[Symbol.asyncDispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface TestServer extends AsyncDisposable {
+  engine: Engine;
+  url: string;
+  /** Sets what the server takes for the present. */
+  setNow: (now: Date) => void;
+  /** A client that never retries, never throws for a status, and asks without a key unless told. */
+  http: Got;
+}
+
+export interface TestServerOptions {
+  engine: Engine;
+  rateLimitPerMinute?: number;
+  wrongKeysPerMinute?: number;
+  windowSeconds?: number;
+  logLevel?: string;
+  trustedProxies?: number;
+}
+
+/** Starts the real server on a free port of this machine. */
+export async function startTestServer(options: TestServerOptions): Promise<TestServer> {
+  let now = STORY_NOW;
+  let isReady = true;
+  const server = await createServer({
+    rateLimitPerMinute: 1_000_000,
+    wrongKeysPerMinute: 1_000_000,
+    trustedProxies: 0,
+    ...options,
+    log: createLogger(options.logLevel ?? 'silent'),
+    metrics: createMetrics(),
+    now: () => now,
+    baseUrl: 'http://127.0.0.1',
+    serviceName: 'Fieldledger',
+    keyPrefix: KEY_PREFIX,
+    isReady: () => isReady,
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // A server that listens on a port has an address of this shape.
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    engine: options.engine,
+    url,
+    setNow: (moment) => {
+      now = moment;
+    },
+    http: got.extend({ prefixUrl: url, retry: { limit: 0 }, throwHttpErrors: false, decompress: true, followRedirect: false }),
+    async [Symbol.asyncDispose]() {
+      isReady = false;
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** Creates a key with the given scopes, all of them unless told. */
+export async function keyFor(engine: Engine, company: string, held: readonly string[] = scopes): Promise<string> {
+  const { key } = await createKey(engine, { prefix: KEY_PREFIX, company, name: 'Test', scopes: held, now: STORY_NOW });
+  return key;
+}
+
+export interface ExampleServer extends TestServer {
+  /** A key of the example company that reads everything. */
+  key: string;
+}
+
+/** A server with the contract's example company, on a database of its own. */
+export async function startExampleServer(
+  name: EngineName,
+  options: Omit<TestServerOptions, 'engine'> = {},
+): Promise<ExampleServer> {
+  const database = await openTestDatabase(name);
+  await loadExampleCompany(database.engine);
+  const server = await startTestServer({ ...options, engine: database.engine });
+  const key = await keyFor(database.engine, 'brennan');
+  return {
+    ...server,
+    key,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
