@@ -49,7 +49,12 @@ const settings: { [K in keyof Config]: Setting<K> } = {
     fallback: '127.0.0.1',
     parse: matching(/^[\w.:-]+$/, 'an address or a host name'),
   },
-  port: { name: 'PORT', help: 'port that the server listens on; 0 for any free one', fallback: '8080', parse: integer(0, 65_535) },
+  port: {
+    name: 'PORT',
+    help: 'port that the server listens on; 0 for any free one',
+    fallback: '8080',
+    parse: integer(0, 65_535),
+  },
   baseUrl: {
     name: 'BASE_URL',
     help: 'address that integrators use, shown in the published contract',
@@ -60,7 +65,10 @@ const settings: { [K in keyof Config]: Setting<K> } = {
     name: 'DATABASE_URL',
     help: 'sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME',
     fallback: 'sqlite:data/fieldledger.db',
-    parse: matching(/^(?:sqlite:(?!:memory:).+|postgres(?:ql)?:\/\/.+)$/s, 'sqlite:PATH or a postgres:// address'),
+    parse: matching(
+      /^(?:sqlite:(?!:memory:).+|postgres(?:ql)?:\/\/.+)$/s,
+      'sqlite:PATH or a postgres:// address',
+    ),
     isSecret: true,
   },
   databasePoolMax: {
@@ -117,7 +125,12 @@ function parseBaseUrl(text: string): string {
   const rule = 'an http or https address without path, query or credentials';
   if (!URL.canParse(text)) throw new Error(rule);
   const url = new URL(text);
-  const isBare = url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
+  const isBare =
+    url.pathname === '/' &&
+    url.search === '' &&
+    url.hash === '' &&
+    url.username === '' &&
+    url.password === '';
   if (!/^https?:$/.test(url.protocol) || !isBare) throw new Error(rule);
   return url.origin;
 }
@@ -140,7 +153,8 @@ export function readConfig(environment: Environment): Config {
       problems.push(`${setting.name} must be ${(error as Error).message}${shown}.`);
     }
   }
-  if (problems.length > 0) throw new UsageError(`The configuration is wrong:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+  if (problems.length > 0)
+    throw new UsageError(`The configuration is wrong:\n${problems.map((line) => `  ${line}`).join('\n')}`);
   // Every key of Config has a setting, and each was parsed.
   return config as unknown as Config;
 }
@@ -156,7 +170,11 @@ export function describeConfig(
   });
 }
 
-function textOf(setting: (typeof settings)[keyof Config], environment: Environment, config: Partial<Config>): string {
+function textOf(
+  setting: (typeof settings)[keyof Config],
+  environment: Environment,
+  config: Partial<Config>,
+): string {
   const given = environment[setting.name];
   if (given) return given;
   return typeof setting.fallback === 'string' ? setting.fallback : setting.fallback(config);

@@ -9,7 +9,11 @@ export class AppError extends Error {
   /** Seconds after which a retry makes sense, where that is known. */
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryAfterSeconds?: number } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; retryAfterSeconds?: number } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AppError';
     this.code = code;
@@ -28,6 +32,8 @@ const SHOWN_CHARACTERS_MAX = 60;
 export function quote(value: string): string {
   const characters = [...value];
   const shown =
-    characters.length > SHOWN_CHARACTERS_MAX ? `${characters.slice(0, SHOWN_CHARACTERS_MAX).join('')}…` : value;
+    characters.length > SHOWN_CHARACTERS_MAX
+      ? `${characters.slice(0, SHOWN_CHARACTERS_MAX).join('')}…`
+      : value;
   return JSON.stringify(shown.toWellFormed());
 }

@@ -7,5 +7,8 @@ export type { Logger };
  * `noun.past-verb`, and they never hold a key, a secret, a body or a header's value.
  */
 export function createLogger(level: string): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination({ dest: 2, sync: false }));
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    destination({ dest: 2, sync: false }),
+  );
 }

@@ -23,7 +23,14 @@ export async function main(args: readonly string[], terminal: Terminal = createT
     .showHelpAfterError()
     .exitOverride()
     .configureOutput({ writeOut: terminal.print, writeErr: terminal.tell });
-  for (const command of [serveCommand, migrateCommand, companyCommand, keyCommand, demoCommand, configCommand]) {
+  for (const command of [
+    serveCommand,
+    migrateCommand,
+    companyCommand,
+    keyCommand,
+    demoCommand,
+    configCommand,
+  ]) {
     program.addCommand(inherit(command(terminal), program));
   }
   program.hook('preAction', (_program, action) => terminal.setJson(action.optsWithGlobals().json === true));

@@ -18,7 +18,9 @@ export function createOperatorPages(options: {
     res.json({ status: 'alive' });
   });
   router.get('/readyz', async (_req, res) => {
-    const problem = isReady() ? await problemOf(() => findAnyCompany({})) : new Error('The server is stopping.');
+    const problem = isReady()
+      ? await problemOf(() => findAnyCompany({}))
+      : new Error('The server is stopping.');
     if (problem) log.warn({ err: problem }, 'readiness.refused');
     res.status(problem ? 503 : 200).json({ status: problem ? 'not ready' : 'ready' });
   });

@@ -12,7 +12,13 @@ const REFERENCE_POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** The contract as integrators read it: the description in both notations, and the reference. */
-export function createPublication({ baseUrl, serviceName }: { baseUrl: string; serviceName: string }): Router {
+export function createPublication({
+  baseUrl,
+  serviceName,
+}: {
+  baseUrl: string;
+  serviceName: string;
+}): Router {
   const router = Router();
   let contract: { json: string; yaml: string } | undefined;
   // Written at the first request: starting should not wait for it.
@@ -25,7 +31,8 @@ export function createPublication({ baseUrl, serviceName }: { baseUrl: string; s
   });
   router.get('/reference', (_req, res, next) => {
     const path = fileURLToPath(referenceFile);
-    if (!existsSync(path)) throw new AppError('not_found', 'The reference has not been built; "make docs" builds it.');
+    if (!existsSync(path))
+      throw new AppError('not_found', 'The reference has not been built; "make docs" builds it.');
     res.set({ 'Content-Security-Policy': REFERENCE_POLICY, 'X-Content-Type-Options': 'nosniff' });
     res.sendFile(path, (error?: Error) => {
       if (error) next(error);
@@ -39,7 +46,10 @@ export function createPublication({ baseUrl, serviceName }: { baseUrl: string; s
 
 /** The bundled contract, naming this server as the one to call. */
 function publish(baseUrl: string, serviceName: string): { json: string; yaml: string } {
-  const contract = { ...bundledContract(), servers: [{ url: baseUrl, description: `This ${serviceName} server` }] };
+  const contract = {
+    ...bundledContract(),
+    servers: [{ url: baseUrl, description: `This ${serviceName} server` }],
+  };
   // Aliases would save bytes and confuse half of the tools that read YAML.
   return { json: JSON.stringify(contract), yaml: stringify(contract, { aliasDuplicateObjects: false }) };
 }

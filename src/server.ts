@@ -61,7 +61,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   server.on('clientError', answerMalformed);
   // Without a listener Node answers an unknown expectation with a bare 417; the API has no use for a body anyway.
   server.on('checkExpectation', app);
-  server.on('connect', (_req, socket: Socket) => refuseRaw(socket, 405, 'method_not_allowed', 'The API takes GET and HEAD.'));
+  server.on('connect', (_req, socket: Socket) =>
+    refuseRaw(socket, 405, 'method_not_allowed', 'The API takes GET and HEAD.'),
+  );
   return server;
 }
 
@@ -99,11 +101,11 @@ function requestLine(req: Request, res: Response, exchange: Exchange, elapsedMs:
     path: exchange.operation?.path,
     operation: exchange.operation?.operationId,
     status: res.statusCode,
-    code: res.locals.errorCode as string | undefined,
+    code: exchange.errorCode,
     company: exchange.caller?.company,
     keyId: exchange.caller?.keyId,
     address: exchange.address,
-    bytes: Number(res.getHeader('Content-Length') ?? 0),
+    bytes: exchange.bodyBytes ?? Number(res.getHeader('Content-Length') ?? 0),
     ms: Math.round(elapsedMs * 100) / 100,
     aborted: res.writableFinished ? undefined : true,
   };
@@ -115,11 +117,11 @@ function answerError(log: Logger): ErrorRequestHandler {
   return (error: unknown, req, res, _next) => {
     const reply = errorReply(error);
     const exchange = res.locals.exchange as Exchange;
-    res.locals.errorCode = reply.code;
+    exchange.errorCode = reply.code;
     const cause = error instanceof AppError ? error.cause : error;
     if (cause !== undefined) log.error({ requestId: exchange.requestId, err: cause }, 'request.failed');
     if (res.headersSent) res.destroy();
-    else sendError(req, res, reply, exchange.headers);
+    else exchange.bodyBytes = sendError(req, res, reply, exchange.headers);
   };
 }
 
@@ -129,10 +131,20 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
     HPE_HEADER_OVERFLOW: "The request's headers and its address must not be larger than 16 kB together.",
     ERR_HTTP_REQUEST_TIMEOUT: `The request must be complete within ${REQUEST_MS_MAX / 1000} seconds.`,
   };
-  refuseRaw(socket, 400, 'invalid_request', messages[error.code ?? ''] ?? 'The request is not well-formed HTTP/1.1.');
+  refuseRaw(
+    socket,
+    400,
+    'invalid_request',
+    messages[error.code ?? ''] ?? 'The request is not well-formed HTTP/1.1.',
+  );
 }
 
-function refuseRaw(socket: Socket, status: number, code: 'invalid_request' | 'method_not_allowed', message: string): void {
+function refuseRaw(
+  socket: Socket,
+  status: number,
+  code: 'invalid_request' | 'method_not_allowed',
+  message: string,
+): void {
   if (!socket.writable) {
     socket.destroy();
     return;

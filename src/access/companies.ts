@@ -43,7 +43,8 @@ export async function createCompany(
   }
   const company: Company = { id, name: id, ...defaults, ...given, createdAt: now.toISOString() };
   refuseBadSettings(company);
-  if (!(await insertCompany(engine, company))) throw new UsageError(`There is a company ${quote(id)} already.`);
+  if (!(await insertCompany(engine, company)))
+    throw new UsageError(`There is a company ${quote(id)} already.`);
   return company;
 }
 
@@ -51,7 +52,11 @@ export async function createCompany(
  * Changes a company's settings; members of the profile that aren't given stay as they are.
  * @throws UsageError naming the value that is refused, or when there is no such company.
  */
-export async function setCompany(engine: Engine, id: string, changes: Partial<CompanySettings>): Promise<Company> {
+export async function setCompany(
+  engine: Engine,
+  id: string,
+  changes: Partial<CompanySettings>,
+): Promise<Company> {
   const changed = await updateCompanyRow(engine, id, (company) => {
     const next = { ...company, ...changes, profile: { ...company.profile, ...changes.profile } };
     refuseBadSettings(next);
@@ -75,12 +80,15 @@ export async function listCompanies(engine: Engine): Promise<Company[]> {
 
 function refuseBadSettings(settings: CompanySettings): void {
   const { name, timeZone, currency, profile } = settings;
-  if (name.trim() === '' || name.length > 200) throw new UsageError('The name must have 1 to 200 characters.');
-  if (!isTimeZone(timeZone)) throw new UsageError(`${quote(timeZone)} is not an IANA time zone such as Europe/Dublin.`);
+  if (name.trim() === '' || name.length > 200)
+    throw new UsageError('The name must have 1 to 200 characters.');
+  if (!isTimeZone(timeZone))
+    throw new UsageError(`${quote(timeZone)} is not an IANA time zone such as Europe/Dublin.`);
   if (!Intl.supportedValuesOf('currency').includes(currency)) {
     throw new UsageError(`${quote(currency)} is not an ISO 4217 currency code such as EUR.`);
   }
-  const unknown = settings.modules.find((module) => !isModule(module));
+  // The type promises modules; what a person typed need not be one.
+  const unknown = (settings.modules as string[]).find((module) => !isModule(module));
   if (unknown !== undefined) {
     throw new UsageError(`${quote(unknown)} is not a module; the modules are ${modules.join(', ')}.`);
   }

@@ -3,7 +3,14 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isScope, type Module, type Scope, scopes } from '../contract/scopes.ts';
 import { AppError, quote, UsageError } from '../errors.ts';
 import type { Engine } from '../store/engine.ts';
-import { type ApiKey, createKeyFinder, insertKey, type KeyRow, listKeyRows, revokeKeyRow } from '../store/keys.ts';
+import {
+  type ApiKey,
+  createKeyFinder,
+  insertKey,
+  type KeyRow,
+  listKeyRows,
+  revokeKeyRow,
+} from '../store/keys.ts';
 
 /** Active keys that a company can have at once (service.md, "Limits"). */
 export const ACTIVE_KEYS_MAX = 20;
@@ -93,12 +100,22 @@ export function createAuthentication(engine: Engine, prefix: string): Authentica
 
 function parseAuthorization(authorization: string | undefined, prefix: string) {
   if (authorization === undefined) {
-    throw new AppError('invalid_key', 'The Authorization header is missing; send "Authorization: Bearer <API_KEY>".');
+    throw new AppError(
+      'invalid_key',
+      'The Authorization header is missing; send "Authorization: Bearer <API_KEY>".',
+    );
   }
   const [, key] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
   const parts = key === undefined || key.length > KEY_CHARACTERS_MAX ? [] : key.split('.');
   const [keyPrefix, company, id, secret, ...rest] = parts;
-  if (keyPrefix !== prefix || !company || !id || !secret || rest.length > 0 || !/^[\w-]+$/.test(company + id + secret)) {
+  if (
+    keyPrefix !== prefix ||
+    !company ||
+    !id ||
+    !secret ||
+    rest.length > 0 ||
+    !/^[\w-]+$/.test(company + id + secret)
+  ) {
     throw new AppError('invalid_key', 'The Authorization header must be "Bearer " followed by an API key.');
   }
   return { company, id, secret };
@@ -121,7 +138,8 @@ function toCaller({ company, id }: { company: string; id: string }, row: KeyRow)
 function checkedScopes(given: readonly string[]): Scope[] {
   if (given.length === 0) throw new UsageError(`A key needs at least one scope of ${scopes.join(', ')}.`);
   return [...new Set(given)].map((scope) => {
-    if (!isScope(scope)) throw new UsageError(`${quote(scope)} is not a scope; the scopes are ${scopes.join(', ')}.`);
+    if (!isScope(scope))
+      throw new UsageError(`${quote(scope)} is not a scope; the scopes are ${scopes.join(', ')}.`);
     return scope;
   });
 }

@@ -23,7 +23,10 @@ export interface Allowance {
    * Counts one request of a key.
    * @returns the headers for the answer, and the error to answer with when the allowance is used up.
    */
-  takeRequest: (company: string, keyId: string) => Promise<{ headers: AllowanceHeaders; refusal: AppError | undefined }>;
+  takeRequest: (
+    company: string,
+    keyId: string,
+  ) => Promise<{ headers: AllowanceHeaders; refusal: AppError | undefined }>;
   /**
    * Counts one request without a right key from an address.
    * @throws AppError `rate_limited` when the address has sent too many.
@@ -35,7 +38,11 @@ export interface Allowance {
 export function createAllowance(engine: Engine, limits: AllowanceLimits): Allowance {
   const { rateLimitPerMinute: points, windowSeconds: seconds = 60 } = limits;
   const requests = createRateCounter(engine, { name: 'key', points, seconds });
-  const wrongKeys = createRateCounter(engine, { name: 'wrong-key', points: limits.wrongKeysPerMinute, seconds });
+  const wrongKeys = createRateCounter(engine, {
+    name: 'wrong-key',
+    points: limits.wrongKeysPerMinute,
+    seconds,
+  });
   const policy = `"default";q=${points};w=${seconds}`;
   return {
     async takeRequest(company, keyId) {
@@ -46,13 +53,18 @@ export function createAllowance(engine: Engine, limits: AllowanceLimits): Allowa
           'RateLimit-Policy': policy,
           RateLimit: `"default";r=${Math.max(0, state.remainingPoints)};t=${resetSeconds}`,
         },
-        refusal: isRefused ? tooMany(`This key may make ${points} requests in ${seconds} seconds`, resetSeconds) : undefined,
+        refusal: isRefused
+          ? tooMany(`This key may make ${points} requests in ${seconds} seconds`, resetSeconds)
+          : undefined,
       };
     },
     async takeWrongKey(address) {
       const { state, isRefused } = await consume(wrongKeys, address);
       if (isRefused) {
-        throw tooMany('Too many requests without a right key came from this address', Math.ceil(state.msBeforeNext / 1000));
+        throw tooMany(
+          'Too many requests without a right key came from this address',
+          Math.ceil(state.msBeforeNext / 1000),
+        );
       }
     },
   };
@@ -69,5 +81,7 @@ async function consume(counter: ReturnType<typeof createRateCounter>, key: strin
 }
 
 function tooMany(what: string, retryAfterSeconds: number): AppError {
-  return new AppError('rate_limited', `${what}; retry in ${retryAfterSeconds} seconds.`, { retryAfterSeconds });
+  return new AppError('rate_limited', `${what}; retry in ${retryAfterSeconds} seconds.`, {
+    retryAfterSeconds,
+  });
 }

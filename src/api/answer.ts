@@ -25,22 +25,24 @@ const fixedHeaders = {
  * Sends a body with its strong ETag, or 304 when the client has it already (RFC 9110 section 13). The compressed
  * bytes are another representation, so they carry a tag of their own; either tag of the same body matches.
  * @param headers come on top of the fixed ones.
+ * @returns the number of bytes that the client gets as the body.
  */
 export async function sendBody(
   req: Request,
   res: ServerResponse,
   body: string,
   headers: Record<string, string>,
-): Promise<void> {
+): Promise<number> {
   const bytes = Buffer.from(body, 'utf8');
   const hash = createHash('sha1').update(bytes).digest('base64url');
-  const isCompressed = bytes.length > COMPRESSED_BYTES_MIN && req.acceptsEncodings(['gzip', 'identity']) === 'gzip';
+  const isCompressed =
+    bytes.length > COMPRESSED_BYTES_MIN && req.acceptsEncodings(['gzip', 'identity']) === 'gzip';
   const tag = isCompressed ? `"${hash}-gzip"` : `"${hash}"`;
   const { 'Content-Type': contentType, ...cacheHeaders } = fixedHeaders;
   if (hasTag(req.headers['if-none-match'], hash)) {
     res.writeHead(304, { ...cacheHeaders, ...headers, ETag: tag });
     res.end();
-    return;
+    return 0;
   }
   const sent = isCompressed ? await compress(bytes, { level: COMPRESSION_LEVEL }) : bytes;
   res.writeHead(200, {
@@ -51,18 +53,30 @@ export async function sendBody(
     ...headers,
     ETag: tag,
   });
-  res.end(req.method === 'HEAD' ? undefined : sent);
+  return end(req, res, sent);
 }
 
-/** Sends an error's body. */
-export function sendError(req: Request, res: ServerResponse, reply: ErrorReply, headers: Record<string, string>): void {
+/** Sends an error's body. @returns the number of bytes that the client gets as the body. */
+export function sendError(
+  req: Request,
+  res: ServerResponse,
+  reply: ErrorReply,
+  headers: Record<string, string>,
+): number {
+  const bytes = Buffer.from(reply.body, 'utf8');
   res.writeHead(reply.status, {
     ...fixedHeaders,
-    'Content-Length': Buffer.byteLength(reply.body),
+    'Content-Length': bytes.length,
     ...reply.headers,
     ...headers,
   });
-  res.end(req.method === 'HEAD' ? undefined : reply.body);
+  return end(req, res, bytes);
+}
+
+function end(req: Request, res: ServerResponse, bytes: Buffer): number {
+  const isHead = req.method === 'HEAD';
+  res.end(isHead ? undefined : bytes);
+  return isHead ? 0 : bytes.length;
 }
 
 /** Whether an If-None-Match header names the body with this hash, in either of its representations. */

@@ -6,7 +6,7 @@ import type { Engine } from '../store/engine.ts';
 import { type AllowanceLimits, createAllowance } from './allowance.ts';
 import { sendBody } from './answer.ts';
 import { authorise } from './authorisation.ts';
-import { type Admit, type AnyHandler, createDispatch } from './contract-backend.ts';
+import { type Admit, createDispatch } from './contract-backend.ts';
 import type { Exchange } from './exchange.ts';
 import { createHandlers } from './handlers.ts';
 import { readQuery } from './parameters.ts';
@@ -23,15 +23,14 @@ export interface ApiOptions extends AllowanceLimits {
  */
 export async function createApi(options: ApiOptions): Promise<RequestHandler> {
   const handlers = createHandlers(options.engine, options.now);
-  // The dispatcher passes each handler the parameters that the contract's validator has checked for it.
-  const dispatch = await createDispatch(handlers as unknown as Record<keyof typeof handlers, AnyHandler>, admission(options));
+  const dispatch = await createDispatch(handlers, admission(options));
   return async (req, res) => {
     const exchange = res.locals.exchange as Exchange;
     const queryStart = req.originalUrl.indexOf('?');
     const path = queryStart < 0 ? req.originalUrl : req.originalUrl.slice(0, queryStart);
     const query = readQuery(queryStart < 0 ? '' : req.originalUrl.slice(queryStart + 1));
     const reply = await dispatch({ method: req.method, path, query }, exchange);
-    await sendBody(req, res, reply.body, exchange.headers);
+    exchange.bodyBytes = await sendBody(req, res, reply.body, exchange.headers);
   };
 }
 
@@ -43,7 +42,8 @@ function admission({ engine, keyPrefix, ...limits }: ApiOptions): Admit {
     try {
       exchange.caller = await authenticate(exchange.authorization);
     } catch (error) {
-      if (error instanceof AppError && error.code === 'invalid_key') await allowance.takeWrongKey(exchange.address);
+      if (error instanceof AppError && error.code === 'invalid_key')
+        await allowance.takeWrongKey(exchange.address);
       throw error;
     }
     const { headers, refusal } = await allowance.takeRequest(exchange.caller.company, exchange.caller.keyId);

@@ -11,11 +11,13 @@ export function authorise(caller: Caller, scope: Scope): void {
   if (!caller.subscriptionActive) {
     throw new AppError('company_unavailable', "The company's subscription is not active.");
   }
-  if (!caller.apiEnabled) throw new AppError('api_not_enabled', 'API access is not switched on for the company.');
+  if (!caller.apiEnabled)
+    throw new AppError('api_not_enabled', 'API access is not switched on for the company.');
   if (!caller.modules.includes(module)) {
     throw new AppError('module_not_licensed', `The company's plan does not include ${module}.`);
   }
-  if (!caller.scopes.includes(scope)) throw new AppError('missing_scope', `The API key lacks the scope ${scope}.`);
+  if (!caller.scopes.includes(scope))
+    throw new AppError('missing_scope', `The API key lacks the scope ${scope}.`);
   if (invoicingModules.includes(module) && !caller.invoicingEnabled) {
     throw new AppError('invoicing_not_enabled', 'Invoicing is not switched on for the company.');
   }

@@ -26,20 +26,27 @@ export type AnyHandler = (request: {
 export type Admit = (scope: Scope, exchange: Exchange) => Promise<void>;
 
 /** Answers a request of the contract with its handler's reply, or throws the AppError to answer with. */
-export type Dispatch = (request: ContractRequest, exchange: Exchange) => Promise<{ status: number; body: string }>;
+export type Dispatch = (
+  request: ContractRequest,
+  exchange: Exchange,
+) => Promise<{ status: number; body: string }>;
 
 /**
  * Builds the dispatcher from the contract: openapi-backend matches the request, has it admitted, validates its
  * parameters and calls its operation's handler, in that order (design.md section 5).
  * @throws Error when an operation has no handler, or a handler no operation.
  */
-export async function createDispatch(handlers: Record<OperationId, AnyHandler>, admit: Admit): Promise<Dispatch> {
+export async function createDispatch(
+  handlers: Record<OperationId, AnyHandler>,
+  admit: Admit,
+): Promise<Dispatch> {
   const backend = new ContractBackend({
     definition: requestsOnly() as never,
     strict: true,
     coerceTypes: true,
     ignoreTrailingSlashes: false,
-    customizeAjv: () => createAjv({ coerceTypes: false, useDefaults: true }) as never,
+    // openapi-backend's type asks for ajv's draft-07 class; it uses what both classes have.
+    customizeAjv: () => createAjv({ coerceTypes: false, useDefaults: true }),
     securityHandlers: {
       bearerAuth: async (context, exchange: Exchange) => {
         const operation = operationOf(context);
@@ -53,11 +60,15 @@ export async function createDispatch(handlers: Record<OperationId, AnyHandler>, 
       notFound: refuseUnknownPath,
       methodNotAllowed: refuseMethod,
       unauthorizedHandler: (context) => {
-        const result = context.security?.bearerAuth as { error?: unknown } | undefined;
-        throw result?.error ?? new Error('The security handler gave no reason.');
+        // What the security handler above has thrown.
+        throw (context.security as { bearerAuth: { error: Error } }).bearerAuth.error;
       },
       validationFail: (context) => {
-        throw explainParameters(context.validation.errors ?? [], operationOf(context).parameters, queryOf(context));
+        throw explainParameters(
+          context.validation.errors ?? [],
+          operationOf(context).parameters,
+          queryOf(context),
+        );
       },
     },
   });
@@ -82,7 +93,7 @@ class ContractBackend extends OpenAPIBackend {
 /** The contract without its responses: openapi-backend would compile a validator for each at start, for nothing. */
 function requestsOnly(): object {
   const { openapi, info, paths, components } = contractDocument() as ReturnType<typeof contractDocument> & {
-    components: { securitySchemes: unknown };
+    components: { securitySchemes: object };
   };
   const requests = Object.entries(paths).map(([path, { get, parameters = [] }]) => {
     const { operationId, security, parameters: own = [] } = get;
@@ -90,7 +101,12 @@ function requestsOnly(): object {
   });
   const { securitySchemes } = components;
   // A fresh copy: openapi-backend takes an object that it meets twice for a cycle.
-  return structuredClone({ openapi, info, paths: Object.fromEntries(requests), components: { securitySchemes } });
+  return structuredClone<object>({
+    openapi,
+    info,
+    paths: Object.fromEntries(requests),
+    components: { securitySchemes },
+  });
 }
 
 interface Route extends ContractOperation {
@@ -108,11 +124,13 @@ class ContractRouter {
   readonly #byId: ReadonlyMap<string, Route>;
 
   constructor(router: OpenAPIRouter) {
-    const security = new Map(router.getOperations().map((operation) => [operation.operationId, operation.security]));
+    const security = new Map(
+      router.getOperations().map((operation) => [operation.operationId, operation.security]),
+    );
     this.#routes = contractOperations().map((operation) => ({
       ...operation,
       method: 'get',
-      security: (security.get(operation.operationId) ?? []) as Route['security'],
+      security: security.get(operation.operationId) ?? [],
       segments: operation.path.split('/'),
     }));
     this.#byId = new Map(this.#routes.map((route) => [route.operationId, route]));
@@ -131,7 +149,8 @@ class ContractRouter {
     const route = this.#routes.find((candidate) => matches(candidate.segments, segments));
     // The messages are openapi-backend's own: it tells the two cases apart by them.
     if (!route) throw new Error('404-notFound: no route matches request');
-    if (method !== 'get') throw new Error('405-methodNotAllowed: this method is not registered for the route');
+    if (method !== 'get')
+      throw new Error('405-methodNotAllowed: this method is not registered for the route');
     return route;
   }
 
@@ -145,7 +164,9 @@ class ContractRouter {
 function matches(template: readonly string[], segments: readonly string[]): boolean {
   return (
     template.length === segments.length &&
-    template.every((part, index) => (part.startsWith('{') ? segments[index] !== '' : part === segments[index]))
+    template.every((part, index) =>
+      part.startsWith('{') ? segments[index] !== '' : part === segments[index],
+    )
   );
 }
 

@@ -40,5 +40,8 @@ function digest(operationId: OperationId, filters: Filters, lastId: string): Buf
     .filter((name) => filters[name] !== undefined)
     .sort();
   const text = names.map((name) => `${name}=${filters[name]}`).join('&');
-  return createHash('sha256').update(`${VERSION}\n${operationId}\n${text}\n${lastId}`).digest().subarray(0, DIGEST_BYTES);
+  return createHash('sha256')
+    .update(`${VERSION}\n${operationId}\n${text}\n${lastId}`)
+    .digest()
+    .subarray(0, DIGEST_BYTES);
 }

@@ -42,7 +42,8 @@ export function errorReply(thrown: unknown): ErrorReply {
   const status = errorStatuses[error.code];
   const headers: Record<string, string> = {};
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
-  const retryAfterSeconds = error.retryAfterSeconds ?? (error.code === 'unavailable' ? UNAVAILABLE_SECONDS : undefined);
+  const retryAfterSeconds =
+    error.retryAfterSeconds ?? (error.code === 'unavailable' ? UNAVAILABLE_SECONDS : undefined);
   if (retryAfterSeconds !== undefined) headers['Retry-After'] = String(retryAfterSeconds);
   return { status, code: error.code, body: errorBody(error.code, error.message), headers };
 }

@@ -11,6 +11,10 @@ export interface Exchange {
   readonly headers: Record<string, string>;
   /** Known once the path has matched. */
   operation?: ContractOperation;
+  /** Length of the body as it was sent; known once it was. */
+  bodyBytes?: number;
+  /** The code of the error that was answered. */
+  errorCode?: string;
   /** Known once the key was found to be right. */
   caller?: Caller;
 }

@@ -22,11 +22,15 @@ export function readQuery(text: string): RawQuery {
  * Turns the text of integer parameters into numbers. Only plain decimal digits count: `1e1` and `5.0` stay text,
  * which the contract then refuses.
  */
-export function readIntegers(query: RawQuery, parameters: readonly ContractParameter[]): Record<string, unknown> {
+export function readIntegers(
+  query: RawQuery,
+  parameters: readonly ContractParameter[],
+): Record<string, unknown> {
   const read: Record<string, unknown> = { ...query };
   for (const { name, schema } of parameters) {
     const text = query[name];
-    if (schema.type === 'integer' && typeof text === 'string' && /^-?\d{1,15}$/.test(text)) read[name] = Number(text);
+    if (schema.type === 'integer' && typeof text === 'string' && /^-?\d{1,15}$/.test(text))
+      read[name] = Number(text);
   }
   return read;
 }
@@ -51,15 +55,23 @@ export function explainParameters(
     return new AppError('invalid_parameter', `${name} must be given once, not ${value.length} times.`);
   }
   if (name === 'cursor') {
-    return new AppError('invalid_cursor', `cursor must be the nextCursor of the previous page, not ${quote(value ?? '')}.`);
+    return new AppError(
+      'invalid_cursor',
+      `cursor must be the nextCursor of the previous page, not ${quote(value ?? '')}.`,
+    );
   }
   const rule = ruleOf(parameter?.schema ?? {});
-  return new AppError('invalid_parameter', `${name} must be ${rule}, not ${quote(value ?? '')}.${plusHint(parameter, value)}`);
+  return new AppError(
+    'invalid_parameter',
+    `${name} must be ${rule}, not ${quote(value ?? '')}.${plusHint(parameter, value)}`,
+  );
 }
 
 function unknownParameter(name: string, parameters: readonly ContractParameter[]): string {
   const known = parameters.filter((parameter) => parameter.in === 'query').map((parameter) => parameter.name);
-  const nearest = [...known].sort((a, b) => distance(name.slice(0, 100), a) - distance(name.slice(0, 100), b))[0];
+  const nearest = [...known].sort(
+    (a, b) => distance(name.slice(0, 100), a) - distance(name.slice(0, 100), b),
+  )[0];
   const others = `it takes ${known.join(', ')}`;
   return nearest !== undefined && distance(name.slice(0, 100), nearest) <= 3
     ? `${quote(name)} is not a parameter of this operation; did you mean ${nearest}?`

@@ -5,7 +5,10 @@ import { AppError } from '../errors.ts';
  * Answers one record.
  * @throws AppError `not_found` when there is none: the same for another company's record as for nobody's.
  */
-export function answerRecord<T>(record: JsonText<T> | undefined): { status: 200; body: JsonText<{ data: T }> } {
+export function answerRecord<T>(record: JsonText<T> | undefined): {
+  status: 200;
+  body: JsonText<{ data: T }>;
+} {
   if (record === undefined) throw new AppError('not_found', 'There is no record with that id.');
   return { status: 200, body: recordEnvelope(record) };
 }

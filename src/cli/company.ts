@@ -57,8 +57,10 @@ function withSettings(command: Command): Command {
     .option('--api <on|off>', 'API access', onOrOff)
     .option('--subscription <on|off>', 'active subscription', onOrOff)
     .option('--invoicing <on|off>', 'invoicing', onOrOff)
-    .option('--modules <modules>', `what the plan includes, comma-separated, of ${modules.join(', ')}`, (text) =>
-      listOf(text),
+    .option(
+      '--modules <modules>',
+      `what the plan includes, comma-separated, of ${modules.join(', ')}`,
+      (text) => listOf(text),
     )
     .option('--time-zone <zone>', 'IANA time zone, such as Europe/Dublin')
     .option('--currency <code>', 'own currency, such as EUR')
@@ -79,8 +81,9 @@ function withSettings(command: Command): Command {
 }
 
 function settingsOf(options: SettingOptions): Partial<CompanySettings> {
-  const { name, api, subscription, invoicing, modules: included, timeZone, currency, ...rest } = options;
-  const { json: _json, ...profile } = rest as CompanyProfile & { json?: boolean };
+  const { name, api, subscription, invoicing, modules: included, timeZone, currency, ...profile } = options;
+  // Commander puts the option of every command among the others.
+  delete (profile as { json?: boolean }).json;
   const settings = {
     name,
     apiEnabled: api,

@@ -40,7 +40,10 @@ export async function prepareDemo(engine: Engine, config: Config): Promise<Demo>
 }
 
 async function prepareLargerDemo(engine: Engine, config: Config, records: number): Promise<Demo> {
-  const bar = new SingleBar({ format: '{bar} {percentage}% | {value} of {total} records | {eta_formatted} left', noTTYOutput: false });
+  const bar = new SingleBar({
+    format: '{bar} {percentage}% | {value} of {total} records | {eta_formatted} left',
+    noTTYOutput: false,
+  });
   bar.start(records, 0);
   try {
     const { id, isNew } = await loadGeneratedCompany(engine, records, (stored) => bar.update(stored));

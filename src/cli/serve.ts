@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { Command } from 'commander';
 
-import { type Config } from '../config.ts';
+import type { Config } from '../config.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import { createServer } from '../server.ts';
@@ -56,7 +56,10 @@ function addressOf(server: Server, { host }: Config): string {
 
 function greeting(address: string, demo: Demo | undefined): string {
   const lines = [`Listening on ${address}`, `  Reference  ${address}/reference`];
-  if (demo) lines.push(`  Try it     curl -H 'Authorization: Bearer ${demo.key}' '${address}/api/v1/invoices?limit=2'`);
+  if (demo)
+    lines.push(
+      `  Try it     curl -H 'Authorization: Bearer ${demo.key}' '${address}/api/v1/invoices?limit=2'`,
+    );
   return lines.join('\n');
 }
 

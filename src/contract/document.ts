@@ -51,7 +51,9 @@ let loaded: ContractDocument | undefined;
 
 /** The dereferenced contract, read once. */
 export function contractDocument(): ContractDocument {
-  loaded ??= JSON.parse(readFileSync(new URL('openapi.dereferenced.json', generated), 'utf8')) as ContractDocument;
+  loaded ??= JSON.parse(
+    readFileSync(new URL('openapi.dereferenced.json', generated), 'utf8'),
+  ) as ContractDocument;
   return loaded;
 }
 
@@ -76,6 +78,7 @@ export function contractOperations(): ContractOperation[] {
 function onlyScope({ operationId, security }: Operation): string {
   const scopes = security.flatMap((requirement) => requirement.bearerAuth ?? []);
   const [scope, ...others] = scopes;
-  if (scope === undefined || others.length > 0) throw new Error(`${operationId} must name exactly one scope.`);
+  if (scope === undefined || others.length > 0)
+    throw new Error(`${operationId} must name exactly one scope.`);
   return scope;
 }

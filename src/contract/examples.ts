@@ -6,7 +6,9 @@ interface Responses {
 
 /** The bodies that the contract gives as examples of an operation's successful answer. */
 export function exampleBodies(operationId: string): { data: unknown; nextCursor?: string | null }[] {
-  const operation = Object.values(contractDocument().paths).find(({ get }) => get.operationId === operationId)?.get;
+  const operation = Object.values(contractDocument().paths).find(
+    ({ get }) => get.operationId === operationId,
+  )?.get;
   if (!operation) throw new Error(`The contract has no operation ${operationId}.`);
   // The rest of the program has no use for the responses, so the document's type leaves them out.
   const { responses } = operation as typeof operation & Responses;

@@ -19,17 +19,20 @@ export interface DefaultedParameters {
   listQuotes: 'limit' | 'versions';
 }
 
+/** What an operation without such parameters takes. */
+type None = object;
+
 type Parameters<K extends OperationId> = operations[K]['parameters'];
 type Defaulted<K extends OperationId> = K extends keyof DefaultedParameters ? DefaultedParameters[K] : never;
 
 /** The path parameters of an operation. */
-export type PathParameters<K extends OperationId> = Parameters<K> extends { path: infer P } ? P : Record<never, never>;
+export type PathParameters<K extends OperationId> = Parameters<K> extends { path: infer P } ? P : None;
 
 /** The query parameters of an operation, defaults filled in. */
 export type QueryParameters<K extends OperationId> =
   Parameters<K> extends { query?: infer Q }
     ? Omit<NonNullable<Q>, Defaulted<K>> & Required<Pick<NonNullable<Q>, Defaulted<K> & keyof NonNullable<Q>>>
-    : Record<never, never>;
+    : None;
 
 type Responses<K extends OperationId> = operations[K]['responses'];
 type JsonBody<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : never;

@@ -30,9 +30,19 @@ function closeInside(keyword: string, value: unknown): unknown {
     const entries = Object.entries(value as Record<string, JsonSchema>);
     return Object.fromEntries(entries.map(([name, schema]) => [name, closedSchema(schema)]));
   }
-  const holdsSchema = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
+  const holdsSchema = [
+    'items',
+    'additionalProperties',
+    'not',
+    'if',
+    'then',
+    'else',
+    'contains',
+    'propertyNames',
+  ];
   if (holdsSchema.includes(keyword) && typeof value === 'object') return closedSchema(value as JsonSchema);
-  if (['oneOf', 'anyOf', 'allOf', 'prefixItems'].includes(keyword)) return (value as JsonSchema[]).map(closedSchema);
+  if (['oneOf', 'anyOf', 'allOf', 'prefixItems'].includes(keyword))
+    return (value as JsonSchema[]).map(closedSchema);
   return value;
 }
 

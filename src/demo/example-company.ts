@@ -36,7 +36,9 @@ const sources = {
 /** Every record of the example company, each once. */
 export function exampleRecords(): ResourceRecord[] {
   return Object.entries(sources).flatMap(([resource, operationId]) => {
-    const records = exampleBodies(operationId).flatMap(({ data }) => data as { id: string }[] | { id: string });
+    const records = exampleBodies(operationId).flatMap(
+      ({ data }) => data as { id: string }[] | { id: string },
+    );
     const byId = new Map(records.map((record) => [record.id, record]));
     // `putRecords` validates each against the contract before it is stored.
     return [...byId.values()].map((record) => ({ resource, record }) as unknown as ResourceRecord);

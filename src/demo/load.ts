@@ -60,7 +60,10 @@ export async function loadGeneratedCompany(
  * A working key of a demo company: the one in the file while it is active, or else a new one, which is written there.
  * The file keeps a secret, so only its owner can read it.
  */
-export async function demoKey(engine: Engine, options: { prefix: string; company: string; file: string }): Promise<string> {
+export async function demoKey(
+  engine: Engine,
+  options: { prefix: string; company: string; file: string },
+): Promise<string> {
   const { prefix, company, file } = options;
   const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   const active = (await listKeys(engine, company)).filter(({ revokedAt }) => revokedAt === null);

@@ -61,7 +61,11 @@ export async function updateCompanyRow(
 ): Promise<Company | undefined> {
   return engine.transaction(async (transaction) => {
     if (!(await lockCompany(engine, transaction, id))) return undefined;
-    const row = await transaction.selectFrom('companies').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+    const row = await transaction
+      .selectFrom('companies')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
     const changed = change(toCompany(row));
     await transaction.updateTable('companies').set(toRow(changed)).where('id', '=', id).execute();
     return changed;
@@ -73,7 +77,11 @@ export async function updateCompanyRow(
  * (design.md section 2, point 5). SQLite's transactions are serial anyway.
  * @returns whether there is such a company.
  */
-export async function lockCompany(engine: Engine, transaction: Transaction<Tables>, id: string): Promise<boolean> {
+export async function lockCompany(
+  engine: Engine,
+  transaction: Transaction<Tables>,
+  id: string,
+): Promise<boolean> {
   let query = transaction.selectFrom('companies').select('id').where('id', '=', id);
   if (engine.name === 'postgres') query = query.forUpdate();
   return (await query.executeTakeFirst()) !== undefined;

@@ -16,7 +16,9 @@ export interface Engine extends AsyncDisposable {
    * Builds a query once. `build` gets a stand-in for each value, to be placed where the value belongs; building
    * anew for each request would cost more than the read itself.
    */
-  prepare<Values, Row>(build: (db: Kysely<Tables>, value: Values) => Compilable<Row>): PreparedQuery<Values, Row>;
+  prepare<Values, Row>(
+    build: (db: Kysely<Tables>, value: Values) => Compilable<Row>,
+  ): PreparedQuery<Values, Row>;
   /**
    * Runs one unit of work: all of it is committed, or none. Writers take turns (SQLite takes its write lock first),
    * so a unit must not wait for anything but the database.

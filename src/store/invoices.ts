@@ -33,7 +33,7 @@ export async function listInvoices(
     streams: streamsOf(kind, status, customer),
     ranges: [
       ...(updatedSince === undefined ? [] : [{ column: 'updated_at', from: updatedSince }]),
-      ...(issuedFrom ?? issuedTo ? [{ column: 'issue_date', from: issuedFrom, to: issuedTo }] : []),
+      ...((issuedFrom ?? issuedTo) ? [{ column: 'issue_date', from: issuedFrom, to: issuedTo }] : []),
     ],
   });
 }
@@ -66,6 +66,8 @@ export function createInvoiceFinder(engine: Engine): FindRecord<Invoice> {
   return async (company, id) => {
     const [row] = await find({ company, id });
     // The two texts were rendered from one Invoice.
-    return row && (joinObjects(row.body as JsonText<object>, row.detail as JsonText<object>) as JsonText<Invoice>);
+    return (
+      row && (joinObjects(row.body as JsonText<object>, row.detail as JsonText<object>) as JsonText<Invoice>)
+    );
   };
 }

@@ -28,7 +28,9 @@ export interface KeyRow {
 }
 
 /** Builds the look-up of a key and its company, in one statement because every request makes it. */
-export function createKeyFinder(engine: Engine): (key: { company: string; id: string }) => Promise<KeyRow | undefined> {
+export function createKeyFinder(
+  engine: Engine,
+): (key: { company: string; id: string }) => Promise<KeyRow | undefined> {
   const find = engine.prepare((db, value: { company: string; id: string }) =>
     db
       .selectFrom('api_keys')

@@ -50,10 +50,14 @@ export function createListReader(engine: Engine): ReadList {
     const shape = shapeOf(selection);
     for (const [index] of selection.ranges.entries()) {
       const key = `${shape} ${index}`;
-      const probe = remember(probes, key, () => engine.prepare((db, slot) => probeQuery(db, selection, index, slot)));
+      const probe = remember(probes, key, () =>
+        engine.prepare((db, slot) => probeQuery(db, selection, index, slot)),
+      );
       const [counted] = await probe(values);
       if (counted && counted.matches <= SORTED_MATCHES_MAX) {
-        const sort = remember(sorts, key, () => engine.prepare((db, slot) => sortQuery(db, selection, index, slot)));
+        const sort = remember(sorts, key, () =>
+          engine.prepare((db, slot) => sortQuery(db, selection, index, slot)),
+        );
         return sort(values);
       }
     }
@@ -74,7 +78,9 @@ function remember<T>(cache: Map<string, T>, key: string, make: () => T): T {
 /** Selections of one shape differ in their values only, so they share a statement. */
 function shapeOf({ table, streams, ranges }: Selection): string {
   const columns = streams.map((stream) => Object.keys(stream).join('+')).join(' ');
-  const bounds = ranges.map(({ column, from, to }) => `${column}${from === undefined ? '' : '>'}${to === undefined ? '' : '<'}`);
+  const bounds = ranges.map(
+    ({ column, from, to }) => `${column}${from === undefined ? '' : '>'}${to === undefined ? '' : '<'}`,
+  );
   return `${table} ${columns} ${bounds.join(' ')}`;
 }
 
@@ -103,15 +109,29 @@ type Query = SelectQueryBuilder<AnyTables, string, object>;
  * last row wanted.
  */
 export function walkQuery(db: Kysely<Tables>, selection: Selection, slot: Slots) {
-  const [first, ...others] = selection.streams.map((_stream, index) => streamQuery(db, selection, index, slot));
+  const [first, ...others] = selection.streams.map((_stream, index) =>
+    streamQuery(db, selection, index, slot),
+  );
   if (!first) throw new Error('A selection without a stream has no rows to walk.');
   let union = first;
   for (const other of others) union = union.unionAll(other as never);
-  return union.orderBy('id').limit(slot.limit as never) as unknown as SelectQueryBuilder<Tables, never, ListedRow>;
+  return union.orderBy('id').limit(slot.limit as never) as unknown as SelectQueryBuilder<
+    Tables,
+    never,
+    ListedRow
+  >;
 }
 
-function streamQuery(db: Kysely<Tables>, { table, streams, ranges }: Selection, index: number, slot: Slots): Query {
-  let query = untyped(db).selectFrom(table).select(['id', 'body']).where('company', '=', slot.company as never);
+function streamQuery(
+  db: Kysely<Tables>,
+  { table, streams, ranges }: Selection,
+  index: number,
+  slot: Slots,
+): Query {
+  let query = untyped(db)
+    .selectFrom(table)
+    .select(['id', 'body'])
+    .where('company', '=', slot.company as never);
   for (const column of Object.keys(streams[index] ?? {})) {
     query = query.where(column, '=', slot[streamSlot(index, column)] as never);
   }
@@ -144,7 +164,9 @@ export function sortQuery(db: Kysely<Tables>, selection: Selection, index: numbe
     .select(['record.id', 'record.body'])
     .where('record.company', '=', slot.company as never)
     .whereRef('record.id', '=', 'matches.id')
-    .where((where) => where.or(streams.map((stream, streamIndex) => inStream(where, stream, streamIndex, slot))));
+    .where((where) =>
+      where.or(streams.map((stream, streamIndex) => inStream(where, stream, streamIndex, slot))),
+    );
   ranges.forEach((range, rangeIndex) => {
     if (rangeIndex !== index) query = withinRange(query, range, rangeIndex, slot, 'record.');
   });
@@ -159,21 +181,39 @@ function inStream(
   slot: Slots,
 ) {
   return where.and(
-    Object.keys(stream).map((column) => where(`record.${column}`, '=', slot[streamSlot(index, column)] as never)),
+    Object.keys(stream).map((column) =>
+      where(`record.${column}`, '=', slot[streamSlot(index, column)] as never),
+    ),
   );
 }
 
 /** The ids of the rows of one range that come after the cursor, out of the index that begins with its column. */
-function rangeQuery(db: Kysely<Tables>, { table, ranges, streams }: Selection, index: number, slot: Slots): Query {
+function rangeQuery(
+  db: Kysely<Tables>,
+  { table, ranges, streams }: Selection,
+  index: number,
+  slot: Slots,
+): Query {
   const range = ranges[index];
   if (!range) throw new Error(`The selection has no range ${index}.`);
-  let query = untyped(db).selectFrom(table).select('id').where('company', '=', slot.company as never);
-  if (range.within && streams.length !== 1) throw new Error('A range within a stream needs exactly one stream.');
-  for (const column of range.within ?? []) query = query.where(column, '=', slot[streamSlot(0, column)] as never);
-  return withinRange(query, range, index, slot).where('id', '>', slot.after as never) as Query;
+  let query = untyped(db)
+    .selectFrom(table)
+    .select('id')
+    .where('company', '=', slot.company as never);
+  if (range.within && streams.length !== 1)
+    throw new Error('A range within a stream needs exactly one stream.');
+  for (const column of range.within ?? [])
+    query = query.where(column, '=', slot[streamSlot(0, column)] as never);
+  return withinRange(query, range, index, slot).where('id', '>', slot.after as never);
 }
 
-function withinRange<Q extends Query>(query: Q, { column, from, to }: Range, index: number, slot: Slots, prefix = ''): Q {
+function withinRange<Q extends Query>(
+  query: Q,
+  { column, from, to }: Range,
+  index: number,
+  slot: Slots,
+  prefix = '',
+): Q {
   let bounded: Query = query;
   if (from !== undefined) bounded = bounded.where(prefix + column, '>=', slot[`from${index}`] as never);
   if (to !== undefined) bounded = bounded.where(prefix + column, '<=', slot[`to${index}`] as never);

@@ -45,7 +45,8 @@ export async function migrate(engine: Engine): Promise<string[]> {
       const names = await appliedNames(transaction);
       refuseUnknown(names);
       if (names.includes(migration.name)) return false;
-      for (const statement of migration.statements(dialects[engine.name])) await sql.raw(statement).execute(transaction);
+      for (const statement of migration.statements(dialects[engine.name]))
+        await sql.raw(statement).execute(transaction);
       await sql`INSERT INTO migrations (name) VALUES (${migration.name})`.execute(transaction);
       return true;
     });
@@ -64,7 +65,8 @@ export async function missingMigrations(engine: Engine): Promise<string[]> {
 }
 
 async function lockSchema(engine: Engine, transaction: Transaction<Tables>): Promise<void> {
-  if (engine.name === 'postgres') await sql`SELECT pg_advisory_xact_lock(${sql.lit(POSTGRES_LOCK)})`.execute(transaction);
+  if (engine.name === 'postgres')
+    await sql`SELECT pg_advisory_xact_lock(${sql.lit(POSTGRES_LOCK)})`.execute(transaction);
 }
 
 async function appliedNames(db: Kysely<Tables>, { create } = { create: true }): Promise<string[]> {
@@ -77,6 +79,8 @@ function refuseUnknown(names: string[]): void {
   const known = new Set(migrations.map(({ name }) => name));
   const unknown = names.find((name) => !known.has(name));
   if (unknown) {
-    throw new Error(`The database has the migration ${unknown}, which this version of Fieldledger doesn't know.`);
+    throw new Error(
+      `The database has the migration ${unknown}, which this version of Fieldledger doesn't know.`,
+    );
   }
 }

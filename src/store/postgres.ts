@@ -10,6 +10,12 @@ const CONNECT_MS_MAX = 5_000;
 const STATEMENT_MS_MAX = 15_000;
 const JSON_TYPE = 114;
 
+/** Records stay text: parsing them only to write them again is what storing text avoids. */
+const types = {
+  getTypeParser: (type: number, format?: 'text' | 'binary'): unknown =>
+    type === JSON_TYPE ? (value: string) => value : pg.types.getTypeParser(type, format),
+} as typeof pg.types;
+
 /** The pool behind an engine, for the counters that several processes share; undefined on SQLite. */
 const pools = new WeakMap<Engine, pg.Pool>();
 
@@ -26,7 +32,7 @@ export function openPostgres(url: string, poolMax: number): Engine {
     connectionTimeoutMillis: CONNECT_MS_MAX,
     statement_timeout: STATEMENT_MS_MAX,
     application_name: 'fieldledger',
-    types: { getTypeParser },
+    types,
   });
   // A connection that breaks while idle is replaced at its next use; without a listener it would end the process.
   pool.on('error', () => undefined);
@@ -38,11 +44,17 @@ export function openPostgres(url: string, poolMax: number): Engine {
     prepare(build) {
       const { sql, bind } = compileStatement(build(db, slots()));
       const name = `fieldledger_${++statements}`;
-      return async (values) => (await pool.query({ name, text: sql, values: bind(values) })).rows;
+      return async (values) => {
+        // The builder's type says what the statement selects.
+        const { rows } = await pool.query({ name, text: sql, values: bind(values) });
+        return rows as never[];
+      };
     },
     transaction: (work) => db.transaction().execute(work),
     async run(sql, parameters = []) {
-      const { rows } = await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(sql, [...parameters]));
+      const { rows } = await db.executeQuery<Record<string, unknown>>(
+        CompiledQuery.raw(sql, [...parameters]),
+      );
       return rows;
     },
     async [Symbol.asyncDispose]() {
@@ -51,10 +63,4 @@ export function openPostgres(url: string, poolMax: number): Engine {
   };
   pools.set(engine, pool);
   return engine;
-}
-
-/** Records stay text: parsing them only to write them again is what storing text avoids. */
-function getTypeParser(type: number, format?: 'text' | 'binary') {
-  if (type === JSON_TYPE) return (value: string) => value;
-  return pg.types.getTypeParser(type, format as 'text');
 }

@@ -58,7 +58,11 @@ function storedStatuses(status: QuoteFilters['status'], versions: QuoteFilters['
 }
 
 /** Reads one version of a quote as of a company's calendar day; undefined when the company has none with that id. */
-export type QuoteFinder = (company: string, id: string, today: string) => Promise<JsonText<Quote> | undefined>;
+export type QuoteFinder = (
+  company: string,
+  id: string,
+  today: string,
+) => Promise<JsonText<Quote> | undefined>;
 
 /** Builds the reader of single versions of quotes with their details. */
 export function createQuoteFinder(engine: Engine): QuoteFinder {

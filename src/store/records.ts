@@ -14,7 +14,11 @@ const ROWS_MAX = 200;
  * Writes records of a company, all or none: new ones are added, those with a known id are replaced.
  * @throws the driver's error when the database refuses one, for example a second latest version of a quote.
  */
-export async function putRecords(engine: Engine, company: string, records: readonly RenderedRecord[]): Promise<void> {
+export async function putRecords(
+  engine: Engine,
+  company: string,
+  records: readonly RenderedRecord[],
+): Promise<void> {
   await engine.transaction(async (transaction) => {
     for (const [resource, ofResource] of Map.groupBy(records, (record) => record.resource)) {
       for (let start = 0; start < ofResource.length; start += ROWS_MAX) {
@@ -31,7 +35,11 @@ async function upsert(
   records: readonly RenderedRecord[],
 ): Promise<void> {
   const hasDetail = resource === 'invoices' || resource === 'quotes';
-  const rows = records.map(({ body, detail }) => ({ company, body, ...(detail === undefined ? {} : { detail }) }));
+  const rows = records.map(({ body, detail }) => ({
+    company,
+    body,
+    ...(detail === undefined ? {} : { detail }),
+  }));
   await transaction
     // The tables of records take the same columns; those with details one more.
     .insertInto(resource as 'invoices')

@@ -59,7 +59,9 @@ export function openSqlite(path: string): Engine {
     },
     transaction: (work) => db.transaction().execute(work),
     async run(sql, parameters = []) {
-      const { rows } = await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(sql, [...parameters]));
+      const { rows } = await db.executeQuery<Record<string, unknown>>(
+        CompiledQuery.raw(sql, [...parameters]),
+      );
       return rows;
     },
     async [Symbol.asyncDispose]() {

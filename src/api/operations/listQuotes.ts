@@ -10,7 +10,12 @@ export const listQuotes =
   (read: ReadList, now: () => Date): Handler<'listQuotes'> =>
   async ({ caller, query }) => {
     const { status, customer, versions } = query;
-    const filters = { status, customer, versions, updatedSince: query.updatedSince && toUtc(query.updatedSince) };
+    const filters = {
+      status,
+      customer,
+      versions,
+      updatedSince: query.updatedSince && toUtc(query.updatedSince),
+    };
     const today = companyDay(caller.timeZone, now());
     return answerPage('listQuotes', filters, query, (page) =>
       listStoredQuotes(read, caller.company, today, filters, page),
