@@ -93,7 +93,11 @@ function creditNote(
     creditsInvoiceId: invoice.id,
     ...amounts,
     // At the rate of the invoice that it corrects, so that a full credit note takes back the very same amounts.
-    accountingCurrency: accountingAmounts(invoice.currency, invoice.accountingCurrency ?? undefined, amounts.vatBreakdown),
+    accountingCurrency: accountingAmounts(
+      invoice.currency,
+      invoice.accountingCurrency ?? undefined,
+      amounts.vatBreakdown,
+    ),
     issuedAt: timeText(issuedAtMs),
     createdAt: timeText(createdAtMs),
     updatedAt: timeText(stamps.claim(issuedAtMs)),

@@ -42,7 +42,13 @@ const trades = [
 ] as const;
 const building = ['Construction', 'Developments', 'Contracts', 'Builders', 'Civil Engineering'] as const;
 const siteLabels = ['Head office', 'Warehouse', 'Shop', 'Plant room', 'Block B', 'Annex', 'Depot'] as const;
-const contactRoles = ['Facilities manager', 'Caretaker', 'Site manager', 'Office manager', 'Director'] as const;
+const contactRoles = [
+  'Facilities manager',
+  'Caretaker',
+  'Site manager',
+  'Office manager',
+  'Director',
+] as const;
 
 /** A customer as it is now, created at a moment. The founding ones take turns through the segments. */
 export function customer(world: World, createdAtMs: number, foundingPlace?: number): DemoCustomer {
@@ -56,9 +62,7 @@ export function customer(world: World, createdAtMs: number, foundingPlace?: numb
   const owner = personName(random, country);
   const seat = address(random, region, segment === 'home' ? 'home' : 'business');
   const party = segment === 'home' ? household(random, owner) : company(random, owner, country, segment);
-  const archivedAtMs = archiving(world, createdAtMs);
-  const editedAtMs = random.chance(0.2) ? workingMoment(createdAtMs, random.integer(1, 90), random) : createdAtMs;
-  const updatedAtMs = archivedAtMs ?? (editedAtMs > createdAtMs && editedAtMs < world.nowMs ? editedAtMs : undefined);
+  const archivedAtMs = foundingPlace === undefined ? archiving(world, createdAtMs) : undefined;
   return {
     segment,
     archivedAtMs,
@@ -77,7 +81,7 @@ export function customer(world: World, createdAtMs: number, foundingPlace?: numb
       contacts: contacts(random, owner, country, party.domain, segment),
       sites: sites(world, createdAtMs, seat, segment),
       createdAt: timeText(createdAtMs),
-      updatedAt: timeText(updatedAtMs === undefined ? createdAtMs : world.stamps.claim(updatedAtMs)),
+      updatedAt: timeText(lastChange(world, createdAtMs, archivedAtMs)),
     },
   };
 }
@@ -91,6 +95,13 @@ function archiving({ random, nowMs }: World, createdAtMs: number): number | unde
   if (!random.chance(0.05)) return undefined;
   const atMs = workingMoment(createdAtMs, random.integer(60, 400), random);
   return atMs < nowMs - DAY_MS ? atMs : undefined;
+}
+
+function lastChange(world: World, createdAtMs: number, archivedAtMs: number | undefined): number {
+  const { random, stamps, nowMs } = world;
+  if (archivedAtMs !== undefined) return stamps.claim(archivedAtMs);
+  const editedAtMs = workingMoment(createdAtMs, random.integer(1, 90), random);
+  return random.chance(0.2) && editedAtMs < nowMs ? stamps.claim(editedAtMs) : createdAtMs;
 }
 
 interface Party {
@@ -108,7 +119,8 @@ function household(random: Random, owner: PersonName): Party {
 function company(random: Random, owner: PersonName, country: Country, segment: Segment): Party {
   const isContractor = segment === 'principalContractor';
   const name = `${owner.family} ${isContractor ? random.pick(building) : random.pick(trades)}`;
-  const form = country === 'IE' ? random.pick(['Limited', 'DAC', 'Teoranta']) : random.pick(['Ltd', 'LLP', 'PLC']);
+  const form =
+    country === 'IE' ? random.pick(['Limited', 'DAC', 'Teoranta']) : random.pick(['Ltd', 'LLP', 'PLC']);
   const isRegistered = segment !== 'business' || random.chance(0.8);
   const vatId = country === 'IE' ? irishVatNumber(random) : britishVatNumber(random);
   return {
@@ -145,7 +157,12 @@ function contacts(
   return [first, second];
 }
 
-function sites({ random, ids }: World, createdAtMs: number, seat: Address, segment: Segment): Customer['sites'] {
+function sites(
+  { random, ids }: World,
+  createdAtMs: number,
+  seat: Address,
+  segment: Segment,
+): Customer['sites'] {
   const count = segment === 'home' ? 1 : random.integer(1, 3);
   const isInIreland = segment === 'britishOwner';
   const stem = ids.prefixed('sit', createdAtMs);

@@ -2,7 +2,14 @@ import type { Invoice } from '../contract/records.ts';
 import { lineAmountMinor } from '../backoffice/vat.ts';
 import type { DemoCustomer, Segment } from './customers.ts';
 import type { Random, Weighted } from './random.ts';
-import { contractWork, damageCompensation, everydayWork, goodsWork, solarWork, trainingWork } from './work-catalogue.ts';
+import {
+  contractWork,
+  damageCompensation,
+  everydayWork,
+  goodsWork,
+  solarWork,
+  trainingWork,
+} from './work-catalogue.ts';
 import type { Work, WorkItem } from './work-catalogue.ts';
 
 export type Line = Invoice['lines'][number];
@@ -89,7 +96,11 @@ export function lineItems(deal: Deal, random: Random): LinePlan[] {
   if (random.chance(0.06)) {
     // It lowers the amount of the first line's category and rate, and of no other.
     const unitPriceMinor = Math.floor((lines[0]?.amountMinor ?? netMinor) / 20);
-    lines.push({ ...linePlan(deal, discount, '-1', work.rateBasisPoints), unitPriceMinor, amountMinor: -unitPriceMinor });
+    lines.push({
+      ...linePlan(deal, discount, '-1', work.rateBasisPoints),
+      unitPriceMinor,
+      amountMinor: -unitPriceMinor,
+    });
   }
   return lines;
 }
@@ -107,7 +118,12 @@ const discount: WorkItem = {
   unitPriceMinor: 0,
 };
 
-function linePlan({ customer, vat }: Deal, item: WorkItem, quantity: string, rateBasisPoints: number): LinePlan {
+function linePlan(
+  { customer, vat }: Deal,
+  item: WorkItem,
+  quantity: string,
+  rateBasisPoints: number,
+): LinePlan {
   // A pound buys more than a euro.
   const isSterling = customer.record.currency === 'GBP';
   const unitPriceMinor = isSterling ? Math.round(item.unitPriceMinor * 0.86) : item.unitPriceMinor;

@@ -31,7 +31,12 @@ export const formPlans: readonly FormPlan[] = [
       { id: 'co2_percent', type: 'number', label: 'CO2 in the flue gas, %' },
       { id: 'plate', type: 'photo', label: 'Photo of the data plate' },
       { id: 'sec_result', type: 'section', label: 'Result' },
-      { id: 'condition', type: 'select', label: 'Condition', choices: ['Good', 'Fair', 'Replace soon', 'Unsafe'] },
+      {
+        id: 'condition',
+        type: 'select',
+        label: 'Condition',
+        choices: ['Good', 'Fair', 'Replace soon', 'Unsafe'],
+      },
       { id: 'work_done', type: 'multiselect', label: 'Work done', choices: ['Cleaned burner', 'Replaced seals', 'Set gas pressure', 'Flushed condensate trap'] }, // prettier-ignore
       { id: 'remarks', type: 'longtext', label: 'Remarks', sinceRevision: 2, choices: ['Customer advised to fit a carbon monoxide alarm.', 'Nothing to note.', 'Slight corrosion at the return.\nTo be watched at the next service.'] }, // prettier-ignore
       { id: 'next_due', type: 'date', label: 'Next service due', sinceRevision: 2 },
@@ -57,7 +62,12 @@ export const formPlans: readonly FormPlan[] = [
     published: true,
     onJobs: true,
     fields: [
-      { id: 'panel', type: 'text', label: 'Panel', choices: ['Zeta 4-zone', 'Advanced MxPro 5', 'Morley ZX2Se'] },
+      {
+        id: 'panel',
+        type: 'text',
+        label: 'Panel',
+        choices: ['Zeta 4-zone', 'Advanced MxPro 5', 'Morley ZX2Se'],
+      },
       { id: 'zones_tested', type: 'number', label: 'Zones tested' },
       { id: 'tested_at', type: 'datetime', label: 'Date and time of the test' },
       { id: 'faults', type: 'yesno', label: 'Were there faults?' },
@@ -82,7 +92,12 @@ export const formPlans: readonly FormPlan[] = [
     published: true,
     onJobs: false,
     fields: [
-      { id: 'registration', type: 'text', label: 'Registration', choices: ['191-D-40123', '221-KE-1187', '232-C-9034'] },
+      {
+        id: 'registration',
+        type: 'text',
+        label: 'Registration',
+        choices: ['191-D-40123', '221-KE-1187', '232-C-9034'],
+      },
       { id: 'odometer_km', type: 'number', label: 'Odometer, km' },
       { id: 'lights', type: 'yesno', label: 'Do all lights work?' },
       { id: 'tyres', type: 'yesno', label: 'Are the tyres sound?' },
@@ -95,7 +110,12 @@ export const formPlans: readonly FormPlan[] = [
     published: true,
     onJobs: false,
     fields: [
-      { id: 'topic', type: 'select', label: 'Topic', choices: ['Manual handling', 'Ladders', 'Refrigerants', 'Driving'] },
+      {
+        id: 'topic',
+        type: 'select',
+        label: 'Topic',
+        choices: ['Manual handling', 'Ladders', 'Refrigerants', 'Driving'],
+      },
       { id: 'held_on', type: 'date', label: 'Date' },
       { id: 'started_at', type: 'time', label: 'Start' },
       { id: 'attendance', type: 'file', label: 'Attendance sheet' },

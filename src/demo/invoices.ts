@@ -2,7 +2,14 @@ import type { Invoice } from '../contract/records.ts';
 import { DAY_MS, MINUTE_MS, dayText, timeText } from './calendar.ts';
 import { creditInvoice } from './credit-notes.ts';
 import type { Deal, LinePlan } from './deals.ts';
-import { accountingAmounts, amountsOf, documentLines, documentLinks, exchangeRate, parties } from './documents.ts';
+import {
+  accountingAmounts,
+  amountsOf,
+  documentLines,
+  documentLinks,
+  exchangeRate,
+  parties,
+} from './documents.ts';
 import type { NumberSeries } from './number-series.ts';
 import type { Random } from './random.ts';
 import { settle } from './settlement.ts';
@@ -24,15 +31,28 @@ export interface InvoiceOrder {
 }
 
 /** An invoice as it is now: still a draft, or issued and with all that has happened with it since. */
-export function invoice(world: World, numbers: NumberBook, createdAtMs: number, order: InvoiceOrder): Invoice {
+export function invoice(
+  world: World,
+  numbers: NumberBook,
+  createdAtMs: number,
+  order: InvoiceOrder,
+): Invoice {
   const { random } = world;
   const issuedAtMs = momentOfIssue(world, numbers.invoices, createdAtMs);
   if (issuedAtMs === undefined || random.chance(0.04)) return draft(world, createdAtMs, order, 'invoice');
   const number = numbers.invoices.next(issuedAtMs);
   const issued = issuedDocument(world, createdAtMs, order, { kind: 'invoice', number, issuedAtMs });
   const { totals, currency, id } = issued;
-  const settlement = settle(world, { id, currency, grossMinor: totals.grossMinor, issuedAtMs }, (atMs, extent) =>
-    creditInvoice(world, numbers.creditNotes, atMs, { deal: order.deal, plans: order.plans, extent, invoice: issued }),
+  const settlement = settle(
+    world,
+    { id, currency, grossMinor: totals.grossMinor, issuedAtMs },
+    (atMs, extent) =>
+      creditInvoice(world, numbers.creditNotes, atMs, {
+        deal: order.deal,
+        plans: order.plans,
+        extent,
+        invoice: issued,
+      }),
   );
   return {
     ...issued,
@@ -46,15 +66,25 @@ export function invoice(world: World, numbers: NumberBook, createdAtMs: number, 
 }
 
 /** A request for payment beforehand. It is numbered in a series of its own and never settled. */
-export function proForma(world: World, numbers: NumberBook, createdAtMs: number, order: InvoiceOrder): Invoice {
+export function proForma(
+  world: World,
+  numbers: NumberBook,
+  createdAtMs: number,
+  order: InvoiceOrder,
+): Invoice {
   const issuedAtMs = momentOfIssue(world, numbers.proFormas, createdAtMs);
-  if (issuedAtMs === undefined || world.random.chance(0.1)) return draft(world, createdAtMs, order, 'pro_forma');
+  if (issuedAtMs === undefined || world.random.chance(0.1))
+    return draft(world, createdAtMs, order, 'pro_forma');
   const number = numbers.proFormas.next(issuedAtMs);
   const issued = issuedDocument(world, createdAtMs, order, { kind: 'pro_forma', number, issuedAtMs });
   return { ...issued, updatedAt: timeText(world.stamps.claim(issuedAtMs)) };
 }
 
-function momentOfIssue({ random, nowMs }: World, series: NumberSeries, createdAtMs: number): number | undefined {
+function momentOfIssue(
+  { random, nowMs }: World,
+  series: NumberSeries,
+  createdAtMs: number,
+): number | undefined {
   const issuedAtMs = series.notBefore(createdAtMs + random.integer(5, 60) * MINUTE_MS);
   return issuedAtMs < nowMs ? issuedAtMs : undefined;
 }
@@ -81,13 +111,18 @@ function issuedDocument(world: World, createdAtMs: number, order: InvoiceOrder, 
 }
 
 function draft(world: World, createdAtMs: number, order: InvoiceOrder, kind: Issue['kind']): Invoice {
-  const editedAtMs = Math.min(createdAtMs + world.random.integer(1, 300) * MINUTE_MS, world.nowMs);
-  const updatedAtMs = world.random.chance(0.5) ? world.stamps.claim(editedAtMs) : createdAtMs;
+  const editedAtMs = createdAtMs + world.random.integer(1, 300) * MINUTE_MS;
+  const updatedAtMs = editedAtMs < world.nowMs ? world.stamps.claim(editedAtMs) : createdAtMs;
   return { ...document(world, createdAtMs, order, kind), updatedAt: timeText(updatedAtMs) };
 }
 
 /** A document as it is first saved. */
-function document({ ids, random }: World, createdAtMs: number, order: InvoiceOrder, kind: Issue['kind']): Invoice {
+function document(
+  { ids, random }: World,
+  createdAtMs: number,
+  order: InvoiceOrder,
+  kind: Issue['kind'],
+): Invoice {
   const { deal, plans, jobId, supply } = order;
   const id = ids.uuid(createdAtMs);
   const { customer, siteId, currency, buyer } = parties(deal);
@@ -108,7 +143,11 @@ function document({ ids, random }: World, createdAtMs: number, order: InvoiceOrd
     ...references(deal, random),
     creditsInvoiceId: null,
     ...amounts,
-    accountingCurrency: accountingAmounts(currency, exchangeRate(currency, createdAtMs), amounts.vatBreakdown),
+    accountingCurrency: accountingAmounts(
+      currency,
+      exchangeRate(currency, createdAtMs),
+      amounts.vatBreakdown,
+    ),
     issuedAt: null,
     createdAt,
     updatedAt: createdAt,

@@ -84,14 +84,15 @@ export function settle(world: World, invoice: IssuedInvoice, credit: CreditInvoi
     ...balance({ grossMinor: invoice.grossMinor, creditedMinor: 0, paidMinor: 0, refundedMinor: 0 }),
   };
   for (const step of random.weighted(courses)) {
-    const isCredit = step.act === 'creditAll' || step.act === 'creditPart';
-    const atMs = isCredit
-      ? invoice.issuedAtMs + creditedAfterMs
-      : workingMoment(invoice.issuedAtMs, random.integer(step.fromDay, step.toDay), random);
+    const atMs =
+      'fromDay' in step
+        ? workingMoment(invoice.issuedAtMs, random.integer(step.fromDay, step.toDay), random)
+        : invoice.issuedAtMs + creditedAfterMs;
     if (atMs >= nowMs) break;
-    const happenedAtMs = isCredit
-      ? recordCredit(settlement, credit(atMs, step.act === 'creditAll' ? 'all' : 'part'))
-      : recordMoney(settlement, invoice, step.act, atMs, random);
+    const happenedAtMs =
+      'fromDay' in step
+        ? recordMoney(settlement, invoice, step.act, atMs, random)
+        : recordCredit(settlement, credit(atMs, step.act === 'creditAll' ? 'all' : 'part'));
     if (happenedAtMs === undefined) break;
     settlement.lastAtMs = Math.max(settlement.lastAtMs, happenedAtMs);
     Object.assign(settlement, standing(invoice.grossMinor, settlement));
@@ -117,7 +118,13 @@ function recordMoney(
   if (act === 'refund') {
     if (creditBalanceMinor === 0) return undefined;
     const refundId = `ref_${stem}.${refunds.length + 1}`;
-    refunds.push({ id: refundId, amountMinor: creditBalanceMinor, currency, refundedOn: dayText(atMs), method });
+    refunds.push({
+      id: refundId,
+      amountMinor: creditBalanceMinor,
+      currency,
+      refundedOn: dayText(atMs),
+      method,
+    });
     return atMs;
   }
   const amountMinor = paymentMinor(act, amountDueMinor);

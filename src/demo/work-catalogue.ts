@@ -155,8 +155,8 @@ export const contractWork: readonly [Work, ...Work[]] = [
     jobTypeId: 'jtp_service',
     rateBasisPoints: STANDARD,
     items: [
-      item('Maintenance of heating plant, monthly fee', 'MON', ['1', '3'], 48_500),
-      item('Remote monitoring', 'MON', ['1', '3'], 4_950),
+      item('Maintenance of heating plant, monthly fee', 'MON', one, 48_500),
+      item('Remote monitoring', 'MON', one, 4_950),
       item('Energy passed on', 'KWH', ['318.25', '1204.5', '2050'], 31),
     ],
   },
@@ -164,6 +164,6 @@ export const contractWork: readonly [Work, ...Work[]] = [
     title: 'Lift and pump standby service',
     jobTypeId: 'jtp_service',
     rateBasisPoints: STANDARD,
-    items: [item('Standby service, 24 hours', 'MON', ['1', '3'], 31_750)],
+    items: [item('Standby service, 24 hours', 'MON', one, 31_750)],
   },
 ];
