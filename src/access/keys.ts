@@ -92,8 +92,8 @@ export function createAuthentication(engine: Engine, prefix: string): Authentica
     // An unknown key is compared too, so that the time tells nothing about which part was wrong.
     const expected = Buffer.from(row?.secret_sha256 ?? hashOf(''), 'hex');
     const isRight = timingSafeEqual(expected, Buffer.from(hashOf(parts.secret), 'hex'));
-    if (!row || !isRight) throw new AppError('invalid_key', 'The API key is not known.');
-    if (row.revoked_at !== null) throw new AppError('revoked_key', 'The API key was revoked.');
+    if (!row || !isRight) throw new AppError('invalid_key', 'The API key is missing or wrong.');
+    if (row.revoked_at !== null) throw new AppError('revoked_key', 'This API key was revoked.');
     return toCaller(parts, row);
   };
 }

@@ -54,7 +54,7 @@ export function createAllowance(engine: Engine, limits: AllowanceLimits): Allowa
           RateLimit: `"default";r=${Math.max(0, state.remainingPoints)};t=${resetSeconds}`,
         },
         refusal: isRefused
-          ? tooMany(`This key may make ${points} requests in ${seconds} seconds`, resetSeconds)
+          ? tooMany(`This API key may send ${points} requests ${windowText(seconds)}.`, resetSeconds)
           : undefined,
       };
     },
@@ -62,7 +62,7 @@ export function createAllowance(engine: Engine, limits: AllowanceLimits): Allowa
       const { state, isRefused } = await consume(wrongKeys, address);
       if (isRefused) {
         throw tooMany(
-          'Too many requests without a right key came from this address',
+          'This address has sent too many requests without a right key.',
           Math.ceil(state.msBeforeNext / 1000),
         );
       }
@@ -81,7 +81,11 @@ async function consume(counter: ReturnType<typeof createRateCounter>, key: strin
 }
 
 function tooMany(what: string, retryAfterSeconds: number): AppError {
-  return new AppError('rate_limited', `${what}; retry in ${retryAfterSeconds} seconds.`, {
+  return new AppError('rate_limited', `${what} Wait ${retryAfterSeconds} seconds.`, {
     retryAfterSeconds,
   });
+}
+
+function windowText(seconds: number): string {
+  return seconds === 60 ? 'a minute' : `in ${seconds} seconds`;
 }

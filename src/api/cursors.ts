@@ -29,7 +29,7 @@ export function openCursor(operationId: OperationId, filters: Filters, cursor: s
   if (cursor !== sealCursor(operationId, filters, lastId)) {
     throw new AppError(
       'invalid_cursor',
-      'cursor must be the nextCursor of the previous page of this list, sent with the same filters.',
+      'cursor does not belong to this list with these filters. Start again without it.',
     );
   }
   return lastId;

@@ -38,7 +38,9 @@ export function errorReply(thrown: unknown): ErrorReply {
   const error =
     thrown instanceof AppError
       ? thrown
-      : new AppError('unavailable', 'The service could not answer; retry shortly.', { cause: thrown });
+      : new AppError('unavailable', 'The service is temporarily unavailable. Retry shortly.', {
+          cause: thrown,
+        });
   const status = errorStatuses[error.code];
   const headers: Record<string, string> = {};
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';

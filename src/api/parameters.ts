@@ -45,7 +45,7 @@ export function explainParameters(
   query: RawQuery,
 ): AppError {
   const inQuery = errors.find(({ instancePath }) => instancePath.startsWith('/query'));
-  if (!inQuery) return new AppError('not_found', 'There is no record with that id.');
+  if (!inQuery) return new AppError('not_found', 'There is no record with this id.');
   const unknown = (inQuery.params as { additionalProperty?: string }).additionalProperty;
   if (unknown !== undefined) return new AppError('invalid_parameter', unknownParameter(unknown, parameters));
   const name = inQuery.instancePath.split('/')[2] ?? '';
@@ -57,7 +57,7 @@ export function explainParameters(
   if (name === 'cursor') {
     return new AppError(
       'invalid_cursor',
-      `cursor must be the nextCursor of the previous page, not ${quote(value ?? '')}.`,
+      `cursor must be the nextCursor of the page before, not ${quote(value ?? '')}.`,
     );
   }
   const rule = ruleOf(parameter?.schema ?? {});

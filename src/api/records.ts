@@ -9,6 +9,6 @@ export function answerRecord<T>(record: JsonText<T> | undefined): {
   status: 200;
   body: JsonText<{ data: T }>;
 } {
-  if (record === undefined) throw new AppError('not_found', 'There is no record with that id.');
+  if (record === undefined) throw new AppError('not_found', 'There is no record with this id.');
   return { status: 200, body: recordEnvelope(record) };
 }

@@ -13,7 +13,9 @@ const JSON_TYPE = 114;
 /** Records stay text: parsing them only to write them again is what storing text avoids. */
 const types = {
   getTypeParser: (type: number, format?: 'text' | 'binary'): unknown =>
-    type === JSON_TYPE ? (value: string) => value : pg.types.getTypeParser(type, format),
+    type === JSON_TYPE
+      ? (value: string) => value
+      : pg.types.getTypeParser(type as (typeof pg.types.builtins)['TEXT'], format),
 } as typeof pg.types;
 
 /** The pool behind an engine, for the counters that several processes share; undefined on SQLite. */

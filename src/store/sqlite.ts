@@ -113,7 +113,9 @@ async function whileBusy<T>(statement: () => T | Promise<T>): Promise<T> {
     } catch (error) {
       if (!isBusy(error)) throw error;
       if (performance.now() > deadline) {
-        throw new AppError('unavailable', 'The database is busy; retry shortly.', { cause: error });
+        throw new AppError('unavailable', 'The service is temporarily unavailable. Retry shortly.', {
+          cause: error,
+        });
       }
       await sleep(BUSY_PAUSE_MS);
     }
