@@ -8,15 +8,6 @@ import { compileStatement, slots } from './slots.ts';
 const CONNECT_MS_MAX = 5_000;
 /** No statement of the API runs this long unless the database is in trouble; better an error than a hang. */
 const STATEMENT_MS_MAX = 15_000;
-const JSON_TYPE = 114;
-
-/** Records stay text: parsing them only to write them again is what storing text avoids. */
-const types = {
-  getTypeParser: (type: number, format?: 'text' | 'binary'): unknown =>
-    type === JSON_TYPE
-      ? (value: string) => value
-      : pg.types.getTypeParser(type as (typeof pg.types.builtins)['TEXT'], format),
-} as typeof pg.types;
 
 /** The pool behind an engine, for the counters that several processes share; undefined on SQLite. */
 const pools = new WeakMap<Engine, pg.Pool>();
@@ -28,6 +19,9 @@ export function poolOf(engine: Engine): pg.Pool | undefined {
 
 /** Opens a pool of connections to PostgreSQL. */
 export function openPostgres(url: string, poolMax: number): Engine {
+  // Records stay text: parsing them only to write them again is what storing text avoids.
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(pg.types.builtins.JSON, (text) => text);
   const pool = new pg.Pool({
     connectionString: url,
     max: poolMax,
