@@ -1,0 +1,105 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Test } from 'tap';
+
+const root = join(import.meta.dirname, '..');
+const steps = { 'lint:format': 'true', 'lint:code': 'true', 'lint:contract': 'true', types: 'true' };
+
+/** Runs the test command over a project made for it, and gives its exit code and its last line. */
+function runOn(
+  t: Test,
+  tests: Record<string, string | Record<string, string>>,
+  scripts: Partial<typeof steps> = {},
+) {
+  const folder = t.testdir({
+    'package.json': JSON.stringify({ type: 'module', scripts: { ...steps, ...scripts } }),
+    '.taprc':
+      'type-strip-only: true\ndisable-coverage: true\ninclude: ["test/**/*.test.ts"]\njobs: 2\ntimeout: 5\n',
+    node_modules: t.fixture('symlink', join(root, 'node_modules')),
+    test: tests,
+  });
+  for (const name of ['run.ts', '_tally.ts']) {
+    copyFileSync(join(root, 'test', name), join(folder, 'test', name));
+  }
+  // This process is itself run by tap, which tells its children so.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^_?TAP|^NODE_OPTIONS$/.test(name)),
+  );
+  const { status, stdout } = spawnSync(process.execPath, ['test/run.ts'], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+  return { status, stdout, lastLine: stdout.trimEnd().split('\n').at(-1) };
+}
+
+const file = (...lines: string[]) => ["import t from 'tap';", ...lines].join('\n');
+const good = "t.test('good', async (t) => { t.ok(true); t.ok(true); });";
+
+t.test('a whole run that passes counts its tests and steps', async (t) => {
+  const outer = "t.test('outer', async (t) => { t.test('inner', async (t) => { t.ok(true); }); });";
+  const { status, lastLine } = runOn(t, {
+    'one.test.ts': file(good, outer),
+    deep: { 'two.test.ts': file("t.ok(true, 'a file may assert by itself');") },
+  });
+  t.equal(status, 0);
+  t.equal(lastLine, '7 passed, 0 failed');
+});
+
+t.test('a skipped test is neither passed nor failed', async (t) => {
+  const skipped = "t.test('later', { skip: 'no network' }, async () => {});";
+  const { status, lastLine } = runOn(t, { 'one.test.ts': file(good, skipped) });
+  t.equal(status, 0);
+  t.equal(lastLine, '5 passed, 0 failed, 1 skipped');
+});
+
+t.test('a failed step fails the run', async (t) => {
+  const { status, stdout, lastLine } = runOn(
+    t,
+    { 'one.test.ts': file(good) },
+    { types: 'echo wrong type; exit 2' },
+  );
+  t.equal(status, 1);
+  t.match(stdout, 'wrong type');
+  t.equal(lastLine, '4 passed, 1 failed');
+});
+
+t.test('whatever breaks a file is one failure, and the file beside it still counts', async (t) => {
+  const { status, stdout, lastLine } = runOn(t, {
+    'asserts-wrongly.test.ts': file("t.test('bad', async (t) => { t.equal(1, 2); t.equal(3, 4); });"),
+    'throws.test.ts': file("t.test('bad', async () => { throw new Error('no'); });"),
+    'asserts-nothing.test.ts': file("t.test('bad', async () => {});"),
+    'leaves.test.ts': file("t.test('bad', async () => { process.exit(0); });"),
+    'does-not-load.test.ts': 'this is not TypeScript',
+    'has-no-test.test.ts': 'export const nothing = 1;',
+    'good.test.ts': file(good),
+  });
+  t.equal(status, 1);
+  for (const name of [
+    'asserts-wrongly',
+    'throws',
+    'asserts-nothing',
+    'leaves',
+    'does-not-load',
+    'has-no-test',
+  ]) {
+    t.match(stdout, `FAILED  test/${name}.test.ts  0 passed, 1 failed`);
+  }
+  t.match(stdout, 'passed  test/good.test.ts  1 passed, 0 failed');
+  t.equal(lastLine, '5 passed, 6 failed');
+});
+
+t.test('a test that never ends fails the run', async (t) => {
+  const source = file("t.test('bad', async () => { await new Promise(() => setInterval(() => {}, 50)); });");
+  const { status, lastLine } = runOn(t, { 'bad.test.ts': source });
+  t.equal(status, 1);
+  t.match(lastLine, /^4 passed, [1-9] failed$/);
+});
+
+t.test('a run without any test file fails', async (t) => {
+  const { status, lastLine } = runOn(t, {});
+  t.equal(status, 1);
+  t.equal(lastLine, '4 passed, 1 failed');
+});

@@ -1,0 +1,102 @@
+/*
+ * The whole test command: `npm test`. Each step below counts as one test; what counts as a test in tap's output is said
+ * in _tally.ts. The last line is always the counts, and the exit code is 0 only when everything passed.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createTally } from './_tally.ts';
+import type { Failure, Tally } from './_tally.ts';
+
+/** npm scripts that either pass or don't. Freshness, contract, browser and fault tests are tap tests like the rest. */
+const STEPS = ['lint:format', 'lint:code', 'lint:contract', 'types'];
+
+const root = join(import.meta.dirname, '..');
+
+interface Outcome extends Tally {
+  failures: Failure[];
+}
+
+process.exitCode = await runAll();
+
+async function runAll(): Promise<number> {
+  const outcomes: Outcome[] = [];
+  for (const step of STEPS) outcomes.push(await guard(step, () => runStep(step)));
+  outcomes.push(await guard('tap', runTap));
+  const count = (kind: keyof Tally) => outcomes.reduce((sum, outcome) => sum + outcome[kind], 0);
+  const failures = outcomes.flatMap((outcome) => outcome.failures);
+  if (failures.length > 0) print(`\nFailed:\n${failures.map(describe).join('\n')}\n`);
+  const whole: Tally = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+  print(countsOf(whole));
+  return whole.failed > 0 || whole.passed === 0 ? 1 : 0;
+}
+
+/** A step that can't even run is a failure like another: the counts are printed all the same. */
+async function guard(name: string, run: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await run();
+  } catch (error) {
+    return outcomeOf(name, String(error));
+  }
+}
+
+async function runStep(script: string): Promise<Outcome> {
+  const startedAt = performance.now();
+  const trouble = await run('npm', ['run', '--silent', script], write);
+  print(`${trouble === undefined ? 'passed' : 'FAILED'}  ${script}  ${secondsSince(startedAt)}`);
+  return outcomeOf(script, trouble);
+}
+
+async function runTap(): Promise<Outcome> {
+  const { parser, total } = createTally((file) => {
+    print(`${file.failed === 0 ? 'passed' : 'FAILED'}  ${file.name}  ${countsOf(file)}`);
+    for (const failure of file.failures) print(describe(failure));
+  });
+  const tap = join(root, 'node_modules', '.bin', 'tap');
+  const trouble = await run(process.execPath, [tap, '--reporter=tap', ...process.argv.slice(2)], (text) =>
+    parser.write(text),
+  );
+  parser.end();
+  if (total.tests === 0) return outcomeOf('tap', `ran no test; ${trouble ?? 'exit code 0'}`);
+  // tap may know of something that its output doesn't say.
+  const isUntold = trouble !== undefined && total.failed === 0;
+  return isUntold ? { ...total, failed: 1, failures: [{ path: ['tap'], reason: trouble }] } : total;
+}
+
+/** Runs a command, hands on what it prints, and says what went wrong, if anything did. */
+async function run(
+  command: string,
+  args: string[],
+  onOutput: (text: string) => void,
+): Promise<string | undefined> {
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  child.stdout.setEncoding('utf8').on('data', onOutput);
+  const [exitCode, signal] = (await once(child, 'close')) as [number | null, string | null];
+  if (signal !== null) return `ended by ${signal}`;
+  return exitCode === 0 ? undefined : `exit code ${exitCode}`;
+}
+
+function outcomeOf(name: string, trouble: string | undefined): Outcome {
+  if (trouble === undefined) return { passed: 1, failed: 0, skipped: 0, failures: [] };
+  return { passed: 0, failed: 1, skipped: 0, failures: [{ path: [name], reason: trouble }] };
+}
+
+function describe({ path, reason }: Failure): string {
+  return `  ${path.join(' > ')}\n${reason.replaceAll(/^/gm, '      ')}`;
+}
+
+function countsOf({ passed, failed, skipped }: Tally): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
+
+function secondsSince(startedAt: number): string {
+  return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
+}
+
+function print(line: string): void {
+  write(`${line}\n`);
+}
+
+function write(text: string): void {
+  process.stdout.write(text);
+}
