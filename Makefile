@@ -1,0 +1,58 @@
+# Needs git, make, npm and any Node from 18 on: npm brings the Node that everything below runs on.
+SHELL := /bin/sh
+BIN := node_modules/.bin
+# Redocly would otherwise report every run, and the tools look for newer versions of themselves.
+export REDOCLY_TELEMETRY := off
+export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
+
+.DEFAULT_GOAL := help
+.PHONY: help setup generate docs format lint types test contract check mock start dev clean
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: node_modules/.package-lock.json ## Install what the lock file names, if that isn't done yet
+
+# npm writes this file last, so an interrupted installation starts over.
+node_modules/.package-lock.json: package-lock.json
+	npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+generate: setup ## Write generated/ anew from openapi.yaml and webhooks.yaml
+	npm run --silent generate
+
+docs: generated/reference.html ## Build the reference, if the contract changed
+
+generated/reference.html: openapi.yaml webhooks.yaml .redocly.yaml src/reference/build.ts node_modules/.package-lock.json
+	$(BIN)/node src/reference/build.ts
+
+format: setup ## Format everything, and repair what the linters can
+	npm run --silent format
+
+lint: setup ## Formatting, code rules and contract rules
+	npm run --silent lint
+
+types: setup ## Check the types
+	npm run --silent types
+
+test: setup ## Run everything: lint, types, and all tests
+	npm test --silent
+
+contract: setup ## Only the contract suite, on the mock and on the server
+	$(BIN)/tap test/contract
+
+check: test ## What has to pass before a change is merged
+	@git diff --exit-code -- generated
+
+mock: setup ## Serve the contract's examples on http://127.0.0.1:4010
+	npm run --silent mock
+
+# The server takes the shell's place, so that it gets the signals itself.
+start: setup docs ## Serve the demo company, and print a request to try
+	@exec $(BIN)/node src/fieldledger.js serve --demo
+
+dev: setup docs ## The same, starting again whenever a source file changes
+	@exec $(BIN)/node --watch-path=src --watch-path=generated src/fieldledger.js serve --demo
+
+clean: ## Remove what make brought here, except data/
+	rm -rf node_modules .tap generated/reference.html
