@@ -1,0 +1,66 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import t from 'tap';
+
+const root = join(import.meta.dirname, '..');
+const bin = join(root, 'src', 'fieldledger.js');
+
+function run(node: string, ...options: string[]) {
+  const { status, stdout, stderr } = spawnSync(node, [...options, bin, '--help'], { encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+/** Loaded before the command, makes this Node answer another version. */
+function preloadVersion(version: string): string {
+  const source = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`;
+  return `--import=data:text/javascript,${encodeURIComponent(source)}`;
+}
+
+function refusalBy(version: string) {
+  return {
+    status: 1,
+    stdout: '',
+    stderr: `fieldledger needs Node 24.18 or newer, and this is Node ${version}; in a clone, \`npm ci\` brings the right one as node_modules/.bin/node.\n`,
+  };
+}
+
+/** The first Node on the path that isn't the pinned one and is too old for us; machines differ in having one. */
+function findOldNode(): { path: string; version: string } | undefined {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    const path = join(folder, 'node');
+    if (!existsSync(path)) continue;
+    const version = execFileSync(path, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim();
+    if (Number(version.split('.')[0]) < 24) return { path, version };
+  }
+  return undefined;
+}
+
+t.test('an older Node is refused with one sentence', async (t) => {
+  for (const version of ['12.22.12', '20.20.2', '22.18.0', '24.17.9']) {
+    t.strictSame(run(process.execPath, preloadVersion(version)), refusalBy(version), version);
+  }
+});
+
+t.test('a newer Node is served', async (t) => {
+  for (const version of ['24.18.0', '25.0.0', '100.1.0']) {
+    t.equal(run(process.execPath, preloadVersion(version)).status, 0, version);
+  }
+});
+
+const oldNode = findOldNode();
+t.test(
+  'a real old Node prints the same sentence',
+  { skip: oldNode === undefined && 'every Node on this machine is new enough' },
+  async (t) => {
+    if (oldNode === undefined) return;
+    t.strictSame(run(oldNode.path), refusalBy(oldNode.version));
+  },
+);
+
+t.test('help goes to stdout, without a warning on stderr', async (t) => {
+  const { status, stdout, stderr } = run(process.execPath);
+  t.equal(status, 0);
+  t.match(stdout, /Usage: fieldledger/);
+  t.equal(stderr, '');
+});
