@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import browserPackage, { inflate } from '@sparticuz/chromium';
+import { chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
+import type { Test } from 'tap';
+
+const packages = join(import.meta.dirname, '..', '..', 'node_modules');
+
+/**
+ * Opens the Chromium that npm installed, and closes it when the test ends. CHROMIUM_PATH names another one, for the
+ * machines that this one isn't built for (it is for Linux on x64).
+ */
+export async function openBrowser(t: Test): Promise<Browser> {
+  const executablePath = process.env['CHROMIUM_PATH'] ?? (await unpackBrowser());
+  const browser = await chromium.launch({
+    executablePath,
+    env: { ...process.env, ...missingLibraries(executablePath) },
+    // Build machines run as root in a container, where Chromium's own sandbox can't be set up.
+    args: ['--no-sandbox'],
+  });
+  t.teardown(() => browser.close());
+  return browser;
+}
+
+/**
+ * Unpacks Chromium once per installation: beside the packages rather than in the shared temporary folder, where it
+ * would by default run whatever somebody put under that name, or the half of it that another test is still writing.
+ */
+async function unpackBrowser(): Promise<string> {
+  const folder = join(packages, '.cache', `chromium-${versionOf('@sparticuz/chromium')}`);
+  if (!existsSync(folder)) {
+    const draft = `${folder}-${process.pid}`;
+    mkdirSync(draft, { recursive: true });
+    await unpackInto(draft);
+    try {
+      renameSync(draft, folder);
+    } catch (error) {
+      // Another test file was faster; its copy is as good.
+      if (!existsSync(folder)) throw error;
+      rmSync(draft, { recursive: true });
+    }
+  }
+  return join(folder, 'chromium');
+}
+
+async function unpackInto(folder: string): Promise<void> {
+  const before = process.env['TMPDIR'];
+  // The package knows no other way to be told where to unpack.
+  process.env['TMPDIR'] = folder;
+  try {
+    await browserPackage.executablePath();
+    await inflate(join(packages, '@sparticuz', 'chromium', 'bin', 'al2023.tar.br'));
+  } finally {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  }
+}
+
+/** The package carries the shared libraries and a font for machines that have none of their own. */
+function missingLibraries(executablePath: string): NodeJS.ProcessEnv {
+  const folder = join(executablePath, '..');
+  const fonts = existsSync('/etc/fonts') ? {} : { FONTCONFIG_PATH: join(folder, 'fonts') };
+  const starts = spawnSync(executablePath, ['--version']).status === 0;
+  return starts ? fonts : { ...fonts, LD_LIBRARY_PATH: join(folder, 'al2023', 'lib') };
+}
+
+function versionOf(name: string): string {
+  const { version } = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  return version;
+}
