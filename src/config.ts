@@ -21,8 +21,11 @@ export interface Config {
 interface Setting<K extends keyof Config> {
   name: string;
   help: string;
-  /** Text that is used when the variable isn't set; a function when it follows from other settings. */
-  fallback: string | ((config: Partial<Config>) => string);
+  /**
+   * Text that is used when the variable isn't set; a function when it follows from other settings, which then gives
+   * undefined when one of those is wrong.
+   */
+  fallback: string | ((config: Partial<Config>) => string | undefined);
   /** @throws Error whose message completes "NAME must be ...". */
   parse: (text: string) => Config[K];
   /** The value may hold a password: it is shown without it. */
@@ -58,17 +61,17 @@ const settings: { [K in keyof Config]: Setting<K> } = {
   baseUrl: {
     name: 'BASE_URL',
     help: 'address that integrators use, shown in the published contract',
-    fallback: ({ host, port }) => `http://${host?.includes(':') ? `[${host}]` : host}:${port}`,
+    fallback: ({ host, port }) =>
+      host === undefined || port === undefined
+        ? undefined
+        : `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     parse: parseBaseUrl,
   },
   databaseUrl: {
     name: 'DATABASE_URL',
     help: 'sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME',
     fallback: 'sqlite:data/fieldledger.db',
-    parse: matching(
-      /^(?:sqlite:(?!:memory:).+|postgres(?:ql)?:\/\/.+)$/s,
-      'sqlite:PATH or a postgres:// address',
-    ),
+    parse: parseDatabaseUrl,
     isSecret: true,
   },
   databasePoolMax: {
@@ -121,6 +124,18 @@ const settings: { [K in keyof Config]: Setting<K> } = {
   },
 };
 
+/** What pg can connect with: a URL, or one without a host, which then stands in the query. */
+function parseDatabaseUrl(text: string): string {
+  const isSqlite = /^sqlite:(?!:memory:)./s.test(text);
+  const isPostgres = /^postgres(?:ql)?:\/\/./s.test(text) && postgresUrl(text) !== undefined;
+  if (isSqlite || isPostgres) return text;
+  throw new Error('sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped');
+}
+
+function postgresUrl(text: string): URL | undefined {
+  return URL.parse(text) ?? URL.parse(text.replace('@/', '@localhost/')) ?? undefined;
+}
+
 function parseBaseUrl(text: string): string {
   const rule = 'an http or https address without path, query or credentials';
   if (!URL.canParse(text)) throw new Error(rule);
@@ -146,6 +161,8 @@ export function readConfig(environment: Environment): Config {
   const problems: string[] = [];
   for (const [key, setting] of Object.entries(settings)) {
     const text = textOf(setting, environment, config);
+    // What it follows from is wrong, and is told of already.
+    if (text === undefined) continue;
     try {
       config[key] = setting.parse(text);
     } catch (error) {
@@ -166,7 +183,7 @@ export function describeConfig(
   const config = readConfig(environment);
   return Object.entries(settings).map(([key, { name, help, isSecret }]) => {
     const value = String(config[key as keyof Config]);
-    return { name, value: isSecret ? withoutPassword(value) : value, isDefault: !environment[name], help };
+    return { name, value: isSecret ? withoutPasswords(value) : value, isDefault: !environment[name], help };
   });
 }
 
@@ -174,15 +191,18 @@ function textOf(
   setting: (typeof settings)[keyof Config],
   environment: Environment,
   config: Partial<Config>,
-): string {
+): string | undefined {
   const given = environment[setting.name];
   if (given) return given;
   return typeof setting.fallback === 'string' ? setting.fallback : setting.fallback(config);
 }
 
-function withoutPassword(url: string): string {
-  if (!URL.canParse(url)) return url;
-  const parsed = new URL(url);
-  if (parsed.password) parsed.password = '***';
-  return parsed.protocol.startsWith('postgres') ? parsed.href : url;
+/** A database's address as it may be shown: pg takes secrets from the query as well. */
+export function withoutPasswords(databaseUrl: string): string {
+  if (databaseUrl.startsWith('sqlite:')) return databaseUrl;
+  const url = postgresUrl(databaseUrl);
+  if (!url) return 'postgres://***';
+  if (url.password) url.password = '***';
+  for (const name of url.searchParams.keys()) if (/password/i.test(name)) url.searchParams.set(name, '***');
+  return url.href;
 }
