@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 
+import { UsageError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import { initial } from './migrations/0001-initial.ts';
 import type { Tables } from './schema.ts';
@@ -35,7 +36,7 @@ const POSTGRES_LOCK = 4_706_174;
  * Brings the schema up to date, one transaction for each missing migration.
  * Several processes may start at once: each waits for its turn and finds the work done.
  * @returns the names of the migrations that were applied now.
- * @throws Error when the database was made by a later version of the program.
+ * @throws UsageError when the database was made by a later version of the program.
  */
 export async function migrate(engine: Engine): Promise<string[]> {
   const applied: string[] = [];
@@ -81,8 +82,8 @@ function refuseUnknown(names: string[]): void {
   const known = new Set(migrations.map(({ name }) => name));
   const unknown = names.find((name) => !known.has(name));
   if (unknown) {
-    throw new Error(
-      `The database has the migration ${unknown}, which this version of Fieldledger doesn't know.`,
+    throw new UsageError(
+      `The database has the migration ${unknown}, which this version of Fieldledger doesn't know; run a later one.`,
     );
   }
 }
