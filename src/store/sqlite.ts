@@ -29,10 +29,11 @@ const BUSY_PAUSE_MS = 5;
  * retried from here, with pauses. `synchronous=NORMAL` keeps every commit through a kill of the process; a power cut
  * may cost the last commits, never the file's integrity (sqlite.org/pragma.html#pragma_synchronous).
  */
-export function openSqlite(path: string): Engine {
+export async function openSqlite(path: string): Promise<Engine> {
   mkdirSync(dirname(path), { recursive: true });
   const writer = openHandle(path, { readonly: false });
-  writer.pragma('journal_mode = WAL');
+  // The first process to open a file changes its mode under a lock that others may run into.
+  await whileBusy(() => writer.pragma('journal_mode = WAL'));
   writer.pragma('synchronous = NORMAL');
   writer.pragma('foreign_keys = ON');
   const reader = openHandle(path, { readonly: true });
