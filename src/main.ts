@@ -34,13 +34,19 @@ export async function main(args: readonly string[], terminal: Terminal = createT
     program.addCommand(inherit(command(terminal), program));
   }
   program.hook('preAction', (_program, action) => terminal.setJson(action.optsWithGlobals().json === true));
+  // Known before the command is: an error in its arguments is told in the same way as its result.
+  terminal.setJson(args.includes('--json'));
   try {
     await program.parseAsync([...args], { from: 'user' });
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
-    terminal.fail(error);
-    return 1;
+    if (!(error instanceof CommanderError)) {
+      terminal.fail(error);
+      return 1;
+    }
+    if (error.exitCode === 0) return 0;
+    terminal.refuse(error.code === 'commander.help' ? 'A command is missing.' : error.message);
+    return USAGE_EXIT_CODE;
   }
 }
 

@@ -11,16 +11,21 @@ export interface Terminal {
   show: (result: unknown, prose: string) => void;
   /** Shows an error: one sentence for what a person can mend, a stack for what only a developer can. */
   fail: (error: unknown) => void;
+  /** Shows an error of which standard error has been told in full: with `--json` only. */
+  refuse: (message: string) => void;
   setJson: (isJson: boolean) => void;
 }
 
 /** The process's own terminal. */
 export function createTerminal(
   environment = process.env as Terminal['environment'],
-  print: (text: string) => void = (text) => process.stdout.write(text),
+  print: (text: string) => void = printOut,
   tell: (text: string) => void = (text) => process.stderr.write(text),
 ): Terminal {
   let isJson = false;
+  const printError = (message: string) => {
+    if (isJson) print(`${JSON.stringify({ error: { message } })}\n`);
+  };
   return {
     environment,
     print,
@@ -28,13 +33,24 @@ export function createTerminal(
     show: (result, prose) => print(isJson ? `${JSON.stringify(result)}\n` : `${prose}\n`),
     fail: (error) => {
       const message = describe(error);
-      if (isJson) print(`${JSON.stringify({ error: { message } })}\n`);
+      printError(message);
       tell(`fieldledger: ${message}\n`);
     },
+    refuse: (message) => printError(message.replace(/^error: /, '')),
     setJson: (value) => {
       isJson = value;
     },
   };
+}
+
+function printOut(text: string): void {
+  // Who stops reading (`| head`) has read enough: a closed pipe is no failure of the command.
+  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', ignoreClosedPipe);
+  process.stdout.write(text);
+}
+
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
 }
 
 function describe(error: unknown): string {
