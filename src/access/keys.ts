@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import { isScope, type Module, type Scope, scopes } from '../contract/scopes.ts';
 import { AppError, quote, UsageError } from '../errors.ts';
+import { findCompanyRow } from '../store/companies.ts';
 import type { Engine } from '../store/engine.ts';
 import {
   type ApiKey,
@@ -61,8 +62,13 @@ export async function createKey(
   return { key: [options.prefix, options.company, record.id, secret].join('.'), record };
 }
 
-/** The keys of a company, oldest first, revoked ones included. */
+/**
+ * The keys of a company, oldest first, revoked ones included.
+ * @throws UsageError when there is no such company.
+ */
 export async function listKeys(engine: Engine, company: string): Promise<ApiKey[]> {
+  if (!(await findCompanyRow(engine, company)))
+    throw new UsageError(`There is no company ${quote(company)}.`);
   return listKeyRows(engine, company);
 }
 

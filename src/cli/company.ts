@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 
@@ -60,7 +60,7 @@ function withSettings(command: Command): Command {
     .option(
       '--modules <modules>',
       `what the plan includes, comma-separated, of ${modules.join(', ')}`,
-      (text) => listOf(text),
+      (text) => [...new Set(listOf(text))],
     )
     .option('--time-zone <zone>', 'IANA time zone, such as Europe/Dublin')
     .option('--currency <code>', 'own currency, such as EUR')
@@ -122,6 +122,9 @@ function listOf(text: string, separator = ','): string[] {
 const SIGNATURES = { png: '89504e47', jpeg: 'ffd8ff' };
 
 function readLogo(path: string): string {
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
+    throw new InvalidArgumentError('There is no such file.');
+  }
   const bytes = readFileSync(path);
   const head = bytes.subarray(0, 4).toString('hex');
   const format = Object.entries(SIGNATURES).find(([, signature]) => head.startsWith(signature))?.[0];
