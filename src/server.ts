@@ -46,7 +46,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   app.set('query parser', false);
   app.set('trust proxy', options.trustedProxies);
 
-  app.use(beginExchange(options.log, options.metrics));
+  app.use(beginExchange(options));
   app.use('/api', await createApi(options));
   app.use(createOperatorPages(options));
   app.use(createPublication(options));
@@ -68,8 +68,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 }
 
 /** Gives each request its id, and one log line and one count when it is over. */
-function beginExchange(log: Logger, metrics: Metrics): RequestHandler {
+function beginExchange({ log, metrics, isReady }: ServerOptions): RequestHandler {
   return (req, res, next) => {
+    // A server that stops answers what is under way, and asks for no more on that connection.
+    if (!isReady()) res.shouldKeepAlive = false;
     const startedAt = performance.now();
     const requestId = randomUUID();
     const exchange: Exchange = {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 import { Command } from 'commander';
 
@@ -30,12 +30,13 @@ export function serveCommand(terminal: Terminal): Command {
           now: () => new Date(),
           isReady: () => !stop.signal.aborted,
         });
+        const connections = openConnections(server);
         await listen(server, config);
         const address = addressOf(server, config);
         terminal.show({ address, demo }, greeting(address, demo));
         log.info({ address }, 'server.started');
         await stop.told;
-        await drain(server, config.shutdownSeconds, log);
+        await drain(server, connections, config.shutdownSeconds, log);
         log.info('server.stopped');
       });
     });
@@ -63,6 +64,16 @@ function greeting(address: string, demo: Demo | undefined): string {
   return lines.join('\n');
 }
 
+/** The connections that are open, kept up to date. */
+function openConnections(server: Server): ReadonlySet<Socket> {
+  const connections = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  return connections;
+}
+
 /** Resolves when the process is told to stop; told twice, it ends at once. */
 function stopSignal(): { signal: AbortSignal; told: Promise<void> } {
   const controller = new AbortController();
@@ -78,14 +89,28 @@ function stopSignal(): { signal: AbortSignal; told: Promise<void> } {
   return { signal: controller.signal, told };
 }
 
+const SWEEP_MS = 50;
+
 /** Takes no new connections, lets the requests under way finish, and cuts off what takes longer than that. */
-async function drain(server: Server, seconds: number, log: Logger): Promise<void> {
+async function drain(
+  server: Server,
+  connections: ReadonlySet<Socket>,
+  seconds: number,
+  log: Logger,
+): Promise<void> {
   const closed = once(server, 'close');
   server.close();
+  // Closing the server ends only connections that are idle at that moment: not those that become so with their
+  // answer, nor those on which nothing was ever sent.
+  const sweep = setInterval(() => {
+    server.closeIdleConnections();
+    for (const connection of connections) if (connection.bytesRead === 0) connection.destroy();
+  }, SWEEP_MS);
   const timer = setTimeout(() => {
     log.warn({ seconds }, 'server.cut-off');
     server.closeAllConnections();
   }, seconds * 1000);
   await closed;
+  clearInterval(sweep);
   clearTimeout(timer);
 }
