@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List jobs
-         * @description Returns the jobs of the company, ordered by id.
+         * @description Returns the jobs of the company, completed or not, ordered by id.
          */
         get: operations["listJobs"];
         put?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Get a job
-         * @description Returns one job.
+         * @description Returns one job. `job.created`, `job.updated` and `job.completed` carry the same record.
          */
         get: operations["getJob"];
         put?: never;
@@ -53,7 +53,9 @@ export interface paths {
         };
         /**
          * List people
-         * @description Returns the active members of the company, ordered by id.
+         * @description Returns the active members of the company, ordered by id. Jobs name them in `assignedTo` and `createdBy`, submissions in `submittedBy`.
+         *
+         *     The list has no `updatedSince`: it is short, and read whole. Send its `ETag` as `If-None-Match` to learn cheaply that nobody has come, gone or changed.
          */
         get: operations["listPeople"];
         put?: never;
@@ -73,7 +75,7 @@ export interface paths {
         };
         /**
          * List forms
-         * @description Returns the forms of the company with their fields, ordered by id.
+         * @description Returns the forms of the company with their fields, published or not, ordered by id.
          */
         get: operations["listForms"];
         put?: never;
@@ -93,7 +95,9 @@ export interface paths {
         };
         /**
          * List the submissions of a form
-         * @description Returns the submissions of one form, ordered by id.
+         * @description Returns what was filled into one form, ordered by id. `form.submitted` carries the same record.
+         *
+         *     Files are listed by name and content type; the API does not serve what is in them.
          */
         get: operations["listFormSubmissions"];
         put?: never;
@@ -133,7 +137,7 @@ export interface paths {
         };
         /**
          * Get a customer
-         * @description Returns one customer.
+         * @description Returns one customer, archived or not, by the id that jobs, quotes and invoices give.
          */
         get: operations["getCustomer"];
         put?: never;
@@ -153,7 +157,9 @@ export interface paths {
         };
         /**
          * List quotes
-         * @description Returns the quotes of the company without their lines, ordered by id.
+         * @description Returns the latest version of each quote, without lines, ordered by id. `versions=all` gives every version.
+         *
+         *     `status=revised` finds nothing among the latest versions: ask for it with `versions=all`. A quote reads as `expired`, and is found as such, from the day after `validUntil` in the company's time zone.
          */
         get: operations["listQuotes"];
         put?: never;
@@ -173,7 +179,7 @@ export interface paths {
         };
         /**
          * Get a quote
-         * @description Returns one version of a quote with its lines.
+         * @description Returns one version of a quote with its lines. An older version keeps its own id and is found by it.
          */
         get: operations["getQuote"];
         put?: never;
@@ -193,7 +199,9 @@ export interface paths {
         };
         /**
          * List invoices
-         * @description Returns invoices, credit notes and pro formas without their lines, ordered by id.
+         * @description Returns invoices, credit notes and pro formas together, without lines, ordered by id. Issued documents only, unless `status` asks for drafts.
+         *
+         *     Drafts have no issue date, so `issuedFrom` and `issuedTo` leave them out. Both days are included; when the first is after the second, the list is empty.
          */
         get: operations["listInvoices"];
         put?: never;
@@ -213,7 +221,7 @@ export interface paths {
         };
         /**
          * Get an invoice
-         * @description Returns one invoice, credit note or pro forma with its lines.
+         * @description Returns one invoice, credit note or pro forma with its lines. An issued invoice also has its payments, its refunds, what is still due, and what is owed back.
          */
         get: operations["getInvoice"];
         put?: never;
@@ -233,7 +241,9 @@ export interface paths {
         };
         /**
          * Get the PDF of an invoice
-         * @description Returns the PDF of an invoice, credit note or pro forma.
+         * @description Returns the PDF of an invoice, credit note or pro forma: the same that the company's team downloads, with the company's logo. Once a document is issued, its PDF never changes.
+         *
+         *     The PDF of a draft is marked DRAFT and is called `draft-<id>.pdf`.
          */
         get: operations["getInvoicePdf"];
         put?: never;
@@ -257,7 +267,7 @@ export interface webhooks {
         put?: never;
         /**
          * A job is created
-         * @description A job is created.
+         * @description A job was made. `data` is the job, as `getJob` returns it.
          */
         post: operations["jobCreated"];
         delete?: never;
@@ -277,7 +287,7 @@ export interface webhooks {
         put?: never;
         /**
          * A job changes
-         * @description A job changes.
+         * @description Something that the API shows of a job has changed: its days, its people, its notes, or whether it is completed. A change of something internal sends nothing. `data` is the whole job as it is now, as `getJob` returns it; the event doesn't say which member changed.
          */
         post: operations["jobUpdated"];
         delete?: never;
@@ -297,7 +307,7 @@ export interface webhooks {
         put?: never;
         /**
          * A job is completed
-         * @description A job is completed.
+         * @description A job was completed. `data` is the job, with `completed` true and `completedAt` set, as `getJob` returns it. `job.updated` is sent with it: if you listen to both, you need to act on one only.
          */
         post: operations["jobCompleted"];
         delete?: never;
@@ -317,7 +327,7 @@ export interface webhooks {
         put?: never;
         /**
          * A form is submitted
-         * @description A form is submitted.
+         * @description Someone filled in a form. `data` is the submission, as `listFormSubmissions` returns it. What was attached is named in `files`; its contents are not served.
          */
         post: operations["formSubmitted"];
         delete?: never;
@@ -337,7 +347,7 @@ export interface webhooks {
         put?: never;
         /**
          * An invoice is issued
-         * @description An invoice is issued.
+         * @description An invoice was issued, and has its number now. `data` is its summary, as `listInvoices` returns it; read the lines with `getInvoice`. Pro formas send nothing.
          */
         post: operations["invoiceIssued"];
         delete?: never;
@@ -357,7 +367,7 @@ export interface webhooks {
         put?: never;
         /**
          * A credit note is issued
-         * @description A credit note is issued.
+         * @description A credit note was issued. `data` is its summary, as `listInvoices` returns it; `creditsInvoiceId` is the invoice it corrects, whose `updatedAt` has moved too. If the credit note settles that invoice, `invoice.paid` follows.
          */
         post: operations["creditNoteIssued"];
         delete?: never;
@@ -377,7 +387,7 @@ export interface webhooks {
         put?: never;
         /**
          * A quote is accepted
-         * @description A quote is accepted.
+         * @description The team recorded that the customer accepted a quote. `data` is the summary of the accepted version, as `listQuotes` returns it; read the lines with `getQuote`.
          */
         post: operations["quoteAccepted"];
         delete?: never;
@@ -397,7 +407,7 @@ export interface webhooks {
         put?: never;
         /**
          * A payment is recorded
-         * @description A payment is recorded.
+         * @description A payment was recorded against an invoice, in full or in part. `data` says what was paid and what is still due; read the invoice with `getInvoice`. If the payment settles the invoice, `invoice.paid` is sent too.
          */
         post: operations["paymentRecorded"];
         delete?: never;
@@ -417,7 +427,7 @@ export interface webhooks {
         put?: never;
         /**
          * An invoice is settled
-         * @description An invoice is settled.
+         * @description An invoice has become settled: nothing is left to pay, money was received, and nothing is owed back. A payment can bring that about, and so can a credit note that takes away what was left. It is sent each time: again when a payment is voided and a new one settles the invoice. Act once for each `invoiceId` and `paidOn`.
          */
         post: operations["invoicePaid"];
         delete?: never;
@@ -437,7 +447,7 @@ export interface webhooks {
         put?: never;
         /**
          * The test button is pressed
-         * @description The test button is pressed.
+         * @description Someone pressed the test button in the portal. It is signed and retried like any other event; answer it with a 2xx status. It needs no scope.
          */
         post: operations["ping"];
         delete?: never;
@@ -463,13 +473,13 @@ export interface components {
         /**
          * Format: uuid
          * @description Names an invoice or a quote. Sorts in the order in which they were made.
-         * @example 019a1c39-3c00-7a10-8c1d-5e8f00000001
+         * @example 01a0a486-e8e0-7076-ace5-e31611d48e0a
          */
         Uuid: string;
         /**
          * Format: uuid
          * @description Names an invoice or a quote, if there is one.
-         * @example 019a1c39-3c00-7a10-8c1d-5e8f00000001
+         * @example 01a0a486-e8e0-7076-ace5-e31611d48e0a
          * @example null
          */
         UuidOrNull: string | null;
@@ -587,51 +597,64 @@ export interface components {
         /**
          * Format: uri-reference
          * @description The path of the document in this API.
-         * @example /api/v1/invoices/019a1c39-3c00-7a10-8c1d-5e8f00000001
+         * @example /api/v1/invoices/01a0a486-e8e0-7076-ace5-e31611d48e0a
          */
         InvoicePath: string;
         /** @description The lines of the address, without the country. */
         AddressLines: components["schemas"]["ShortText"][];
         /**
+         * Format: date-time
+         * @description A time as RFC 3339, with an offset.
+         * @example 2026-11-16T00:00:00.000Z
+         */
+        UpdatedSince: string;
+        /**
          * @description The `cursor` of the next page; null on the last page.
-         * @example 1ibhqNtRgCIIdam9iXzAxOTk5
+         * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
          * @example null
          */
         NextCursor: string | null;
         /**
          * @description What the document is.
+         * @example invoice
          * @enum {string}
          */
         DocumentKind: "invoice" | "credit_note" | "pro_forma";
         /**
          * @description Whether the document is issued.
+         * @example issued
          * @enum {string}
          */
         DocumentStatus: "issued" | "draft";
         /**
          * @description Which documents to list.
          * @default issued
+         * @example all
          * @enum {string}
          */
         DocumentStatusFilter: "issued" | "draft" | "all";
         /**
          * @description Where the version of the quote stands.
+         * @example sent
          * @enum {string}
          */
         QuoteStatus: "draft" | "sent" | "accepted" | "declined" | "revised" | "expired";
         /**
          * @description Which versions to list.
          * @default latest
+         * @example all
          * @enum {string}
          */
         QuoteVersions: "latest" | "all";
         /**
          * @description The standing of a person. The API shows active members only.
+         * @example active
          * @enum {string}
          */
         PersonStatus: "active";
         /**
          * @description What is wrong, for a program.
+         * @example invalid_parameter
          * @enum {string}
          */
         ErrorCode: "invalid_parameter" | "invalid_cursor" | "invalid_request" | "invalid_key" | "revoked_key" | "missing_scope" | "api_not_enabled" | "company_unavailable" | "module_not_licensed" | "not_found" | "method_not_allowed" | "rate_limited" | "unavailable" | "invoicing_not_enabled";
@@ -679,7 +702,7 @@ export interface components {
              * @example 3
              */
             jobTypeVersion: number;
-            /** @description The company's own fields. A key is the name of a field, and changes when the company renames it. */
+            /** @description The company's own fields. A key is the name of a field, and changes when the company renames the field. */
             customFields: {
                 [key: string]: components["schemas"]["CustomFieldValue"];
             };
@@ -693,7 +716,7 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
         };
         /**
-         * @description The value of a custom field; dates are strings.
+         * @description The value of a custom field, a string, a number, a boolean, an array of strings, or null; dates are strings.
          * @example Vaillant ecoTEC plus 832
          */
         CustomFieldValue: string | number | boolean | components["schemas"]["ShortText"][] | null;
@@ -1022,7 +1045,7 @@ export interface components {
             /**
              * Format: uri-reference
              * @description The path of its PDF.
-             * @example /api/v1/invoices/019a1c39-3c00-7a10-8c1d-5e8f00000001/pdf
+             * @example /api/v1/invoices/01a0a486-e8e0-7076-ace5-e31611d48e0a/pdf
              */
             pdf: string;
         };
@@ -1031,7 +1054,7 @@ export interface components {
             /**
              * Format: uri-reference
              * @description The path of this version in this API.
-             * @example /api/v1/quotes/019a1c39-3c00-7a10-8c1d-5e8f00000001
+             * @example /api/v1/quotes/01a0a486-e8e0-7076-ace5-e31611d48e0a
              */
             self: string;
         };
@@ -1343,6 +1366,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example job.created
              * @constant
              */
             event: "job.created";
@@ -1358,6 +1382,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example job.updated
              * @constant
              */
             event: "job.updated";
@@ -1373,6 +1398,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example job.completed
              * @constant
              */
             event: "job.completed";
@@ -1388,6 +1414,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example form.submitted
              * @constant
              */
             event: "form.submitted";
@@ -1403,6 +1430,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example invoice.issued
              * @constant
              */
             event: "invoice.issued";
@@ -1418,6 +1446,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example credit_note.issued
              * @constant
              */
             event: "credit_note.issued";
@@ -1433,6 +1462,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example quote.accepted
              * @constant
              */
             event: "quote.accepted";
@@ -1472,6 +1502,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example payment.recorded
              * @constant
              */
             event: "payment.recorded";
@@ -1508,6 +1539,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example invoice.paid
              * @constant
              */
             event: "invoice.paid";
@@ -1528,6 +1560,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example ping
              * @constant
              */
             event: "ping";
@@ -1652,21 +1685,21 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Any 2xx status says that you have it. The body is not read. */
+        /** @description You have it. The body of your answer is not read. */
         Received: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description Counts as a failure and is retried, whatever the status. */
-        Refused: {
+        /** @description Redirects are not followed. The delivery has failed, and is retried. */
+        NotFollowed: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description Counts as a failure and is retried. */
+        /** @description The delivery has failed, and is retried after 1 minute, 5 minutes, 30 minutes, 2 hours, 6 hours and 12 hours. No answer within 10 seconds counts the same. */
         Failed: {
             headers: {
                 [name: string]: unknown;
@@ -1682,24 +1715,19 @@ export interface components {
         Limit: number;
         /**
          * @description Where the page starts; the `nextCursor` of the page before.
-         * @example 1ibhqNtRgCIIdam9iXzAxOTk5
+         * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
          */
         Cursor: string;
         /**
-         * @description Only records that changed at or after this time.
+         * @description Only records that changed at or after this time, as RFC 3339 with an offset; compared with `updatedAt`. Write the `+` of an offset as `%2B`. How to keep in step with it is said under *Staying in sync*.
          * @example 2026-11-16T00:00:00.000Z
          */
-        UpdatedSince: string;
+        UpdatedSince: components["schemas"]["UpdatedSince"];
         /**
          * @description Only records of the customer with this id.
          * @example cus_0003
          */
         Customer: components["schemas"]["Id"];
-        /**
-         * @description The `ETag` of an earlier answer to the same request.
-         * @example "9pZC0yKqf3mJ7Qd1"
-         */
-        IfNoneMatch: string;
         /**
          * @description The id of the job.
          * @example job_0001
@@ -1717,12 +1745,12 @@ export interface components {
         CustomerId: components["schemas"]["Id"];
         /**
          * @description The id of one version of a quote.
-         * @example 019a1c39-3c00-7a10-8c1d-5e8f00000001
+         * @example 01a1c4fd-5860-7d0a-bab0-f228f4060be3
          */
         QuoteId: components["schemas"]["Uuid"];
         /**
          * @description The id of the document.
-         * @example 019a1c39-3c00-7a10-8c1d-5e8f00000001
+         * @example 01a0a486-e8e0-7076-ace5-e31611d48e0a
          */
         InvoiceId: components["schemas"]["Uuid"];
         /**
@@ -1731,17 +1759,17 @@ export interface components {
          */
         ServiceEvent: string;
         /**
-         * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-         * @example dlv_0001
+         * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+         * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
          */
         ServiceDelivery: components["schemas"]["Id"];
         /**
-         * @description The signature of the body.
-         * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+         * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+         * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
          */
         ServiceSignature: string;
         /**
-         * @description Who sends it.
+         * @description Who sends it. The number is the version of what is described here.
          * @example Fieldledger-Webhooks/1
          */
         UserAgent: string;
@@ -1810,7 +1838,7 @@ export interface components {
         "Content-Disposition": string;
         /**
          * @description The length of the file in bytes.
-         * @example 300
+         * @example 599
          */
         "Content-Length": number;
     };
@@ -1828,22 +1856,16 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page starts; the `nextCursor` of the page before.
-                 * @example 1ibhqNtRgCIIdam9iXzAxOTk5
+                 * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description Only records that changed at or after this time.
+                 * @description Only records that changed at or after this time, as RFC 3339 with an offset; compared with `updatedAt`. Write the `+` of an offset as `%2B`. How to keep in step with it is said under *Staying in sync*.
                  * @example 2026-11-16T00:00:00.000Z
                  */
                 updatedSince?: components["parameters"]["UpdatedSince"];
             };
-            header?: {
-                /**
-                 * @description The `ETag` of an earlier answer to the same request.
-                 * @example "9pZC0yKqf3mJ7Qd1"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -1875,13 +1897,7 @@ export interface operations {
     getJob: {
         parameters: {
             query?: never;
-            header?: {
-                /**
-                 * @description The `ETag` of an earlier answer to the same request.
-                 * @example "9pZC0yKqf3mJ7Qd1"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
+            header?: never;
             path: {
                 /**
                  * @description The id of the job.
@@ -1927,17 +1943,11 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page starts; the `nextCursor` of the page before.
-                 * @example 1ibhqNtRgCIIdam9iXzAxOTk5
+                 * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
-            header?: {
-                /**
-                 * @description The `ETag` of an earlier answer to the same request.
-                 * @example "9pZC0yKqf3mJ7Qd1"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -1976,22 +1986,16 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page starts; the `nextCursor` of the page before.
-                 * @example 1ibhqNtRgCIIdam9iXzAxOTk5
+                 * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description Only records that changed at or after this time.
+                 * @description Only records that changed at or after this time, as RFC 3339 with an offset; compared with `updatedAt`. Write the `+` of an offset as `%2B`. How to keep in step with it is said under *Staying in sync*.
                  * @example 2026-11-16T00:00:00.000Z
                  */
                 updatedSince?: components["parameters"]["UpdatedSince"];
             };
-            header?: {
-                /**
-                 * @description The `ETag` of an earlier answer to the same request.
-                 * @example "9pZC0yKqf3mJ7Qd1"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -2030,22 +2034,16 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page starts; the `nextCursor` of the page before.
-                 * @example 1ibhqNtRgCIIdam9iXzAxOTk5
+                 * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description Only records that changed at or after this time.
+                 * @description Only submissions that arrived at or after this time, as RFC 3339 with an offset. A submission never changes, so the time is compared with `createdAt`. Write the `+` of an offset as `%2B`.
                  * @example 2026-11-16T00:00:00.000Z
                  */
-                updatedSince?: components["parameters"]["UpdatedSince"];
+                updatedSince?: components["schemas"]["UpdatedSince"];
             };
-            header?: {
-                /**
-                 * @description The `ETag` of an earlier answer to the same request.
-                 * @example "9pZC0yKqf3mJ7Qd1"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
+            header?: never;
             path: {
                 /**
                  * @description The id of the form.
@@ -2091,22 +2089,16 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page starts; the `nextCursor` of the page before.
-                 * @example 1ibhqNtRgCIIdam9iXzAxOTk5
+                 * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description Only records that changed at or after this time.
+                 * @description Only records that changed at or after this time, as RFC 3339 with an offset; compared with `updatedAt`. Write the `+` of an offset as `%2B`. How to keep in step with it is said under *Staying in sync*.
                  * @example 2026-11-16T00:00:00.000Z
                  */
                 updatedSince?: components["parameters"]["UpdatedSince"];
             };
-            header?: {
-                /**
-                 * @description The `ETag` of an earlier answer to the same request.
-                 * @example "9pZC0yKqf3mJ7Qd1"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -2138,13 +2130,7 @@ export interface operations {
     getCustomer: {
         parameters: {
             query?: never;
-            header?: {
-                /**
-                 * @description The `ETag` of an earlier answer to the same request.
-                 * @example "9pZC0yKqf3mJ7Qd1"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
+            header?: never;
             path: {
                 /**
                  * @description The id of the customer.
@@ -2190,7 +2176,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page starts; the `nextCursor` of the page before.
-                 * @example 1ibhqNtRgCIIdam9iXzAxOTk5
+                 * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -2209,18 +2195,12 @@ export interface operations {
                  */
                 versions?: components["schemas"]["QuoteVersions"];
                 /**
-                 * @description Only records that changed at or after this time.
+                 * @description Only records that changed at or after this time, as RFC 3339 with an offset; compared with `updatedAt`. Write the `+` of an offset as `%2B`. How to keep in step with it is said under *Staying in sync*.
                  * @example 2026-11-16T00:00:00.000Z
                  */
                 updatedSince?: components["parameters"]["UpdatedSince"];
             };
-            header?: {
-                /**
-                 * @description The `ETag` of an earlier answer to the same request.
-                 * @example "9pZC0yKqf3mJ7Qd1"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -2252,17 +2232,11 @@ export interface operations {
     getQuote: {
         parameters: {
             query?: never;
-            header?: {
-                /**
-                 * @description The `ETag` of an earlier answer to the same request.
-                 * @example "9pZC0yKqf3mJ7Qd1"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
+            header?: never;
             path: {
                 /**
                  * @description The id of one version of a quote.
-                 * @example 019a1c39-3c00-7a10-8c1d-5e8f00000001
+                 * @example 01a1c4fd-5860-7d0a-bab0-f228f4060be3
                  */
                 quoteId: components["parameters"]["QuoteId"];
             };
@@ -2304,7 +2278,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page starts; the `nextCursor` of the page before.
-                 * @example 1ibhqNtRgCIIdam9iXzAxOTk5
+                 * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -2323,28 +2297,22 @@ export interface operations {
                  */
                 customer?: components["parameters"]["Customer"];
                 /**
-                 * @description Only documents issued on or after this day.
+                 * @description Only documents issued on or after this day, `YYYY-MM-DD`.
                  * @example 2026-10-01
                  */
                 issuedFrom?: components["schemas"]["CalendarDate"];
                 /**
-                 * @description Only documents issued on or before this day.
+                 * @description Only documents issued on or before this day, `YYYY-MM-DD`.
                  * @example 2026-10-31
                  */
                 issuedTo?: components["schemas"]["CalendarDate"];
                 /**
-                 * @description Only records that changed at or after this time.
+                 * @description Only records that changed at or after this time, as RFC 3339 with an offset; compared with `updatedAt`. Write the `+` of an offset as `%2B`. How to keep in step with it is said under *Staying in sync*.
                  * @example 2026-11-16T00:00:00.000Z
                  */
                 updatedSince?: components["parameters"]["UpdatedSince"];
             };
-            header?: {
-                /**
-                 * @description The `ETag` of an earlier answer to the same request.
-                 * @example "9pZC0yKqf3mJ7Qd1"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -2376,17 +2344,11 @@ export interface operations {
     getInvoice: {
         parameters: {
             query?: never;
-            header?: {
-                /**
-                 * @description The `ETag` of an earlier answer to the same request.
-                 * @example "9pZC0yKqf3mJ7Qd1"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
+            header?: never;
             path: {
                 /**
                  * @description The id of the document.
-                 * @example 019a1c39-3c00-7a10-8c1d-5e8f00000001
+                 * @example 01a0a486-e8e0-7076-ace5-e31611d48e0a
                  */
                 invoiceId: components["parameters"]["InvoiceId"];
             };
@@ -2421,17 +2383,11 @@ export interface operations {
     getInvoicePdf: {
         parameters: {
             query?: never;
-            header?: {
-                /**
-                 * @description The `ETag` of an earlier answer to the same request.
-                 * @example "9pZC0yKqf3mJ7Qd1"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
+            header?: never;
             path: {
                 /**
                  * @description The id of the document.
-                 * @example 019a1c39-3c00-7a10-8c1d-5e8f00000001
+                 * @example 01a0a486-e8e0-7076-ace5-e31611d48e0a
                  */
                 invoiceId: components["parameters"]["InvoiceId"];
             };
@@ -2439,7 +2395,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The PDF. */
+            /** @description The PDF, as a file to save. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2475,17 +2431,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -2501,7 +2457,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -2515,17 +2472,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -2541,7 +2498,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -2555,17 +2513,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -2581,7 +2539,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -2595,17 +2554,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -2621,7 +2580,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -2635,17 +2595,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -2661,7 +2621,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -2675,17 +2636,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -2701,7 +2662,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -2715,17 +2677,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -2741,7 +2703,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -2755,17 +2718,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -2781,7 +2744,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -2795,17 +2759,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -2821,7 +2785,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -2835,17 +2800,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -2861,7 +2826,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };

@@ -16,7 +16,7 @@ export interface webhooks {
         put?: never;
         /**
          * A job is created
-         * @description A job is created.
+         * @description A job was made. `data` is the job, as `getJob` returns it.
          */
         post: operations["jobCreated"];
         delete?: never;
@@ -36,7 +36,7 @@ export interface webhooks {
         put?: never;
         /**
          * A job changes
-         * @description A job changes.
+         * @description Something that the API shows of a job has changed: its days, its people, its notes, or whether it is completed. A change of something internal sends nothing. `data` is the whole job as it is now, as `getJob` returns it; the event doesn't say which member changed.
          */
         post: operations["jobUpdated"];
         delete?: never;
@@ -56,7 +56,7 @@ export interface webhooks {
         put?: never;
         /**
          * A job is completed
-         * @description A job is completed.
+         * @description A job was completed. `data` is the job, with `completed` true and `completedAt` set, as `getJob` returns it. `job.updated` is sent with it: if you listen to both, you need to act on one only.
          */
         post: operations["jobCompleted"];
         delete?: never;
@@ -76,7 +76,7 @@ export interface webhooks {
         put?: never;
         /**
          * A form is submitted
-         * @description A form is submitted.
+         * @description Someone filled in a form. `data` is the submission, as `listFormSubmissions` returns it. What was attached is named in `files`; its contents are not served.
          */
         post: operations["formSubmitted"];
         delete?: never;
@@ -96,7 +96,7 @@ export interface webhooks {
         put?: never;
         /**
          * An invoice is issued
-         * @description An invoice is issued.
+         * @description An invoice was issued, and has its number now. `data` is its summary, as `listInvoices` returns it; read the lines with `getInvoice`. Pro formas send nothing.
          */
         post: operations["invoiceIssued"];
         delete?: never;
@@ -116,7 +116,7 @@ export interface webhooks {
         put?: never;
         /**
          * A credit note is issued
-         * @description A credit note is issued.
+         * @description A credit note was issued. `data` is its summary, as `listInvoices` returns it; `creditsInvoiceId` is the invoice it corrects, whose `updatedAt` has moved too. If the credit note settles that invoice, `invoice.paid` follows.
          */
         post: operations["creditNoteIssued"];
         delete?: never;
@@ -136,7 +136,7 @@ export interface webhooks {
         put?: never;
         /**
          * A quote is accepted
-         * @description A quote is accepted.
+         * @description The team recorded that the customer accepted a quote. `data` is the summary of the accepted version, as `listQuotes` returns it; read the lines with `getQuote`.
          */
         post: operations["quoteAccepted"];
         delete?: never;
@@ -156,7 +156,7 @@ export interface webhooks {
         put?: never;
         /**
          * A payment is recorded
-         * @description A payment is recorded.
+         * @description A payment was recorded against an invoice, in full or in part. `data` says what was paid and what is still due; read the invoice with `getInvoice`. If the payment settles the invoice, `invoice.paid` is sent too.
          */
         post: operations["paymentRecorded"];
         delete?: never;
@@ -176,7 +176,7 @@ export interface webhooks {
         put?: never;
         /**
          * An invoice is settled
-         * @description An invoice is settled.
+         * @description An invoice has become settled: nothing is left to pay, money was received, and nothing is owed back. A payment can bring that about, and so can a credit note that takes away what was left. It is sent each time: again when a payment is voided and a new one settles the invoice. Act once for each `invoiceId` and `paidOn`.
          */
         post: operations["invoicePaid"];
         delete?: never;
@@ -196,7 +196,7 @@ export interface webhooks {
         put?: never;
         /**
          * The test button is pressed
-         * @description The test button is pressed.
+         * @description Someone pressed the test button in the portal. It is signed and retried like any other event; answer it with a 2xx status. It needs no scope.
          */
         post: operations["ping"];
         delete?: never;
@@ -214,6 +214,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example job.created
              * @constant
              */
             event: "job.created";
@@ -229,6 +230,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example job.updated
              * @constant
              */
             event: "job.updated";
@@ -244,6 +246,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example job.completed
              * @constant
              */
             event: "job.completed";
@@ -259,6 +262,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example form.submitted
              * @constant
              */
             event: "form.submitted";
@@ -274,6 +278,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example invoice.issued
              * @constant
              */
             event: "invoice.issued";
@@ -289,6 +294,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example credit_note.issued
              * @constant
              */
             event: "credit_note.issued";
@@ -304,6 +310,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example quote.accepted
              * @constant
              */
             event: "quote.accepted";
@@ -319,6 +326,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example payment.recorded
              * @constant
              */
             event: "payment.recorded";
@@ -334,6 +342,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example invoice.paid
              * @constant
              */
             event: "invoice.paid";
@@ -349,6 +358,7 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description The kind of the event.
+             * @example ping
              * @constant
              */
             event: "ping";
@@ -444,7 +454,7 @@ export interface components {
          */
         IdOrNull: string | null;
         /**
-         * @description The value of a custom field; dates are strings.
+         * @description The value of a custom field, a string, a number, a boolean, an array of strings, or null; dates are strings.
          * @example Vaillant ecoTEC plus 832
          */
         CustomFieldValue: string | number | boolean | components["schemas"]["ShortText"][] | null;
@@ -484,7 +494,7 @@ export interface components {
              * @example 3
              */
             jobTypeVersion: number;
-            /** @description The company's own fields. A key is the name of a field, and changes when the company renames it. */
+            /** @description The company's own fields. A key is the name of a field, and changes when the company renames the field. */
             customFields: {
                 [key: string]: components["schemas"]["CustomFieldValue"];
             };
@@ -547,16 +557,18 @@ export interface components {
         /**
          * Format: uuid
          * @description Names an invoice or a quote. Sorts in the order in which they were made.
-         * @example 019a1c39-3c00-7a10-8c1d-5e8f00000001
+         * @example 01a0a486-e8e0-7076-ace5-e31611d48e0a
          */
         Uuid: string;
         /**
          * @description What the document is.
+         * @example invoice
          * @enum {string}
          */
         DocumentKind: "invoice" | "credit_note" | "pro_forma";
         /**
          * @description Whether the document is issued.
+         * @example issued
          * @enum {string}
          */
         DocumentStatus: "issued" | "draft";
@@ -606,7 +618,7 @@ export interface components {
         /**
          * Format: uuid
          * @description Names an invoice or a quote, if there is one.
-         * @example 019a1c39-3c00-7a10-8c1d-5e8f00000001
+         * @example 01a0a486-e8e0-7076-ace5-e31611d48e0a
          * @example null
          */
         UuidOrNull: string | null;
@@ -669,7 +681,7 @@ export interface components {
         /**
          * Format: uri-reference
          * @description The path of the document in this API.
-         * @example /api/v1/invoices/019a1c39-3c00-7a10-8c1d-5e8f00000001
+         * @example /api/v1/invoices/01a0a486-e8e0-7076-ace5-e31611d48e0a
          */
         InvoicePath: string;
         /** @description Paths of the document. */
@@ -678,7 +690,7 @@ export interface components {
             /**
              * Format: uri-reference
              * @description The path of its PDF.
-             * @example /api/v1/invoices/019a1c39-3c00-7a10-8c1d-5e8f00000001/pdf
+             * @example /api/v1/invoices/01a0a486-e8e0-7076-ace5-e31611d48e0a/pdf
              */
             pdf: string;
         };
@@ -724,6 +736,7 @@ export interface components {
         };
         /**
          * @description Where the version of the quote stands.
+         * @example sent
          * @enum {string}
          */
         QuoteStatus: "draft" | "sent" | "accepted" | "declined" | "revised" | "expired";
@@ -732,7 +745,7 @@ export interface components {
             /**
              * Format: uri-reference
              * @description The path of this version in this API.
-             * @example /api/v1/quotes/019a1c39-3c00-7a10-8c1d-5e8f00000001
+             * @example /api/v1/quotes/01a0a486-e8e0-7076-ace5-e31611d48e0a
              */
             self: string;
         };
@@ -795,21 +808,21 @@ export interface components {
         PaymentMethod: string;
     };
     responses: {
-        /** @description Any 2xx status says that you have it. The body is not read. */
+        /** @description You have it. The body of your answer is not read. */
         Received: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description Counts as a failure and is retried, whatever the status. */
-        Refused: {
+        /** @description Redirects are not followed. The delivery has failed, and is retried. */
+        NotFollowed: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description Counts as a failure and is retried. */
+        /** @description The delivery has failed, and is retried after 1 minute, 5 minutes, 30 minutes, 2 hours, 6 hours and 12 hours. No answer within 10 seconds counts the same. */
         Failed: {
             headers: {
                 [name: string]: unknown;
@@ -824,17 +837,17 @@ export interface components {
          */
         ServiceEvent: string;
         /**
-         * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-         * @example dlv_0001
+         * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+         * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
          */
         ServiceDelivery: components["schemas"]["Id"];
         /**
-         * @description The signature of the body.
-         * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+         * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+         * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
          */
         ServiceSignature: string;
         /**
-         * @description Who sends it.
+         * @description Who sends it. The number is the version of what is described here.
          * @example Fieldledger-Webhooks/1
          */
         UserAgent: string;
@@ -855,17 +868,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -881,7 +894,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -895,17 +909,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -921,7 +935,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -935,17 +950,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -961,7 +976,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -975,17 +991,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -1001,7 +1017,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -1015,17 +1032,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -1041,7 +1058,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -1055,17 +1073,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -1081,7 +1099,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -1095,17 +1114,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -1121,7 +1140,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -1135,17 +1155,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -1161,7 +1181,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -1175,17 +1196,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -1201,7 +1222,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
@@ -1215,17 +1237,17 @@ export interface operations {
                  */
                 "Service-Event": components["parameters"]["ServiceEvent"];
                 /**
-                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry.
-                 * @example dlv_0001
+                 * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
+                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
                 "Service-Delivery": components["parameters"]["ServiceDelivery"];
                 /**
-                 * @description The signature of the body.
-                 * @example t=1795176000,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
-                 * @description Who sends it.
+                 * @description Who sends it. The number is the version of what is described here.
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
@@ -1241,7 +1263,8 @@ export interface operations {
         };
         responses: {
             "2XX": components["responses"]["Received"];
-            "4XX": components["responses"]["Refused"];
+            "3XX": components["responses"]["NotFollowed"];
+            "4XX": components["responses"]["Failed"];
             "5XX": components["responses"]["Failed"];
         };
     };
