@@ -6,7 +6,7 @@ import { isScope, type Scope } from '../contract/scopes.ts';
 import { createAjv } from '../contract/validators.ts';
 import { AppError } from '../errors.ts';
 import type { Exchange } from './exchange.ts';
-import { explainParameters, type RawQuery, readIntegers } from './parameters.ts';
+import { explainParameters, type RawQuery, readIntegers, type ReadQuery } from './parameters.ts';
 
 /** A request as the dispatcher takes it: the path still encoded, the query read. */
 export interface ContractRequest {
@@ -200,8 +200,9 @@ function operationOf(context: Context): Route {
   return context.operation as Route;
 }
 
-function queryOf(context: Context): RawQuery {
-  return context.request.query as RawQuery;
+function queryOf(context: Context): ReadQuery {
+  // `parseRequest` above is what puts it there.
+  return context.request.query as ReadQuery;
 }
 
 function scopeOf({ scope, operationId }: ContractOperation): Scope {

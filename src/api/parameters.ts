@@ -7,6 +7,9 @@ import { AppError, quote } from '../errors.ts';
 /** Query parameters by name: text, or a list of texts where a name was repeated. */
 export type RawQuery = Record<string, string | string[]>;
 
+/** A query whose integers have been read. */
+export type ReadQuery = Record<string, string | string[] | number>;
+
 /** Reads a query string. Repeated names are kept, so that they can be refused rather than one of them ignored. */
 export function readQuery(text: string): RawQuery {
   // Without a prototype, a parameter called __proto__ is a name like any other.
@@ -42,28 +45,29 @@ export function readIntegers(
 export function explainParameters(
   errors: readonly Pick<ErrorObject, 'instancePath' | 'keyword' | 'params'>[],
   parameters: readonly ContractParameter[],
-  query: RawQuery,
+  query: ReadQuery,
 ): AppError {
   const inQuery = errors.find(({ instancePath }) => instancePath.startsWith('/query'));
   if (!inQuery) return new AppError('not_found', 'There is no record with this id.');
   const unknown = (inQuery.params as { additionalProperty?: string }).additionalProperty;
   if (unknown !== undefined) return new AppError('invalid_parameter', unknownParameter(unknown, parameters));
   const name = inQuery.instancePath.split('/')[2] ?? '';
-  const value = query[name];
+  const given = query[name];
   const parameter = parameters.find((candidate) => candidate.in === 'query' && candidate.name === name);
-  if (Array.isArray(value)) {
-    return new AppError('invalid_parameter', `${name} must be given once, not ${value.length} times.`);
+  if (Array.isArray(given)) {
+    return new AppError('invalid_parameter', `${name} must be given once, not ${given.length} times.`);
   }
+  const value = String(given ?? '');
   if (name === 'cursor') {
     return new AppError(
       'invalid_cursor',
-      `cursor must be the nextCursor of the page before, not ${quote(value ?? '')}.`,
+      `cursor must be the nextCursor of the page before, not ${quote(value)}.`,
     );
   }
   const rule = ruleOf(parameter?.schema ?? {});
   return new AppError(
     'invalid_parameter',
-    `${name} must be ${rule}, not ${quote(value ?? '')}.${plusHint(parameter, value)}`,
+    `${name} must be ${rule}, not ${quote(value)}.${plusHint(parameter, value)}`,
   );
 }
 
@@ -72,7 +76,7 @@ function unknownParameter(name: string, parameters: readonly ContractParameter[]
   const nearest = [...known].sort(
     (a, b) => distance(name.slice(0, 100), a) - distance(name.slice(0, 100), b),
   )[0];
-  const others = `it takes ${known.join(', ')}`;
+  const others = known.length > 0 ? `it takes ${known.join(', ')}` : 'it takes none';
   return nearest !== undefined && distance(name.slice(0, 100), nearest) <= 3
     ? `${quote(name)} is not a parameter of this operation; did you mean ${nearest}?`
     : `${quote(name)} is not a parameter of this operation; ${others}.`;
@@ -88,7 +92,7 @@ function ruleOf({ type, enum: values, format, minimum, maximum, maxLength }: Jso
 }
 
 /** In a query string a plus sign means a space, which makes many a right time wrong. */
-function plusHint(parameter: ContractParameter | undefined, value: string | undefined): string {
-  const lostPlus = parameter?.schema.format === 'date-time' && / \d{2}:\d{2}$/.test(value ?? '');
+function plusHint(parameter: ContractParameter | undefined, value: string): string {
+  const lostPlus = parameter?.schema.format === 'date-time' && / \d{2}:\d{2}$/.test(value);
   return lostPlus ? ' Write the + of an offset as %2B.' : '';
 }
