@@ -133,12 +133,7 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
     HPE_HEADER_OVERFLOW: "The request's headers and its address must not be larger than 16 kB together.",
     ERR_HTTP_REQUEST_TIMEOUT: `The request must be complete within ${REQUEST_MS_MAX / 1000} seconds.`,
   };
-  refuseRaw(
-    socket,
-    400,
-    'invalid_request',
-    messages[error.code ?? ''] ?? 'The request is not well-formed HTTP/1.1.',
-  );
+  refuseRaw(socket, 400, 'invalid_request', messages[error.code ?? ''] ?? 'The request is malformed.');
 }
 
 function refuseRaw(
