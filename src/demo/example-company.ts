@@ -33,14 +33,20 @@ const sources = {
   quotes: 'getQuote',
 } as const satisfies Record<Resource, string>;
 
-/** Every record of the example company, each once. */
+/** Every record of the example company, each once, as it is stored. */
 export function exampleRecords(): ResourceRecord[] {
   return Object.entries(sources).flatMap(([resource, operationId]) => {
     const records = exampleBodies(operationId).flatMap(
       ({ data }) => data as { id: string }[] | { id: string },
     );
     const byId = new Map(records.map((record) => [record.id, record]));
-    // `putRecords` validates each against the contract before it is stored.
-    return [...byId.values()].map((record) => ({ resource, record }) as unknown as ResourceRecord);
+    // `renderRecord` validates each against the contract before it is stored.
+    return [...byId.values()].map((record) => asStored({ resource, record } as unknown as ResourceRecord));
   });
+}
+
+/** An expired quote is stored as it was sent: it reads as expired because its last valid day is over. */
+function asStored(record: ResourceRecord): ResourceRecord {
+  if (record.resource !== 'quotes' || record.record.status !== 'expired') return record;
+  return { ...record, record: { ...record.record, status: 'sent' } };
 }
