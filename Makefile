@@ -6,7 +6,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs format lint types test contract check mock start dev clean
+.PHONY: help setup generate docs format lint types test contract scores check mock start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ test: setup ## Run everything: lint, types, and all tests
 
 contract: setup ## Only the contract suite, on the mock and on the server
 	$(BIN)/tap test/contract
+
+scores: setup ## What outside judges say of the contract
+	@npm run --silent scores # The second one runs elsewhere: it would take .spectral.yaml for its own rules.
 
 check: test ## What has to pass before a change is merged
 	@git diff --exit-code -- generated

@@ -1,0 +1,147 @@
+import { isBuiltin } from 'node:module';
+import ts from 'typescript';
+
+/** What the architecture test has to know of a file. */
+export interface Source {
+  path: string;
+  lines: number;
+  /** Module specifiers as written. */
+  imports: string[];
+  functions: { name: string; lines: number }[];
+  hasDefaultExport: boolean;
+  /** Syntax that Node can't strip, or that hides what a module holds. */
+  forbidden: string[];
+}
+
+export interface Rules {
+  /** For each part of src (a folder or a top-level file), the parts that it may import. */
+  mayImport: Record<string, readonly string[]>;
+  /** Parts that every other part may import. */
+  leaves: readonly string[];
+  /** The parts that may import a third-party package. */
+  owners: Record<string, readonly string[]>;
+  operationIds: readonly string[];
+}
+
+const BUDGETS = { file: 300, function: 60, operationFile: 60, testFile: 400 };
+const VAGUE_NAME = /^(utils?|common|libs?|helpers?|misc|shared)$/;
+const KEBAB_CASE = /^_?[a-z0-9]+(-[a-z0-9]+)*$/;
+
+export function readSource(path: string, text: string): Source {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const source: Source = {
+    path,
+    lines: text.trimEnd().split('\n').length,
+    imports: ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName),
+    functions: [],
+    hasDefaultExport: false,
+    forbidden: [],
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body) {
+      source.functions.push({ name: nameOf(node), lines: linesOf(node, file) });
+    }
+    if (isDefaultExport(node)) source.hasDefaultExport = true;
+    if (ts.isEnumDeclaration(node)) source.forbidden.push(`enum ${node.name.text}`);
+    if (ts.isModuleDeclaration(node)) source.forbidden.push(`namespace ${node.name.text}`);
+    if (ts.isExportDeclaration(node) && !node.exportClause) source.forbidden.push('export *');
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return source;
+}
+
+function nameOf(node: ts.SignatureDeclaration): string {
+  if (node.name) return node.name.getText();
+  return ts.isVariableDeclaration(node.parent) ? node.parent.name.getText() : 'a function without a name';
+}
+
+function linesOf(node: ts.Node, file: ts.SourceFile): number {
+  const lineAt = (position: number) => file.getLineAndCharacterOfPosition(position).line;
+  return lineAt(node.getEnd()) - lineAt(node.getStart(file)) + 1;
+}
+
+function isDefaultExport(node: ts.Node): boolean {
+  if (ts.isExportAssignment(node)) return true;
+  if (ts.isExportSpecifier(node)) return node.name.text === 'default';
+  return (
+    ts.canHaveModifiers(node) &&
+    !!ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword)
+  );
+}
+
+/** Everything that is wrong with one file of src or test, as sentences. */
+export function problemsOf(source: Source, rules: Rules): string[] {
+  const { path } = source;
+  const found = [...shapeProblems(source), ...nameProblems(path, rules.operationIds)];
+  if (path.startsWith('src/'))
+    found.push(...source.imports.flatMap((name) => importProblems(path, name, rules)));
+  return found.map((problem) => `${path}: ${problem}`);
+}
+
+function shapeProblems({ path, lines, functions, hasDefaultExport, forbidden }: Source): string[] {
+  const isTest = path.startsWith('test/');
+  const isOperation = path.startsWith('src/api/operations/');
+  const linesMax = isTest ? BUDGETS.testFile : isOperation ? BUDGETS.operationFile : BUDGETS.file;
+  const found = forbidden.map((syntax) => `has ${syntax}`);
+  if (lines > linesMax) found.push(`has ${lines} lines, more than ${linesMax}`);
+  if (hasDefaultExport) found.push('has a default export');
+  for (const { name, lines } of isTest ? [] : functions) {
+    if (lines > BUDGETS.function) found.push(`${name} has ${lines} lines, more than ${BUDGETS.function}`);
+  }
+  return found;
+}
+
+function nameProblems(path: string, operationIds: readonly string[]): string[] {
+  const folders = path.split('/');
+  const stem = (folders.pop() ?? '').replace(/(\.test)?\.(ts|js|sql)$/, '');
+  const found: string[] = [];
+  for (const name of [...folders, stem]) {
+    if (name.split('-').some((word) => VAGUE_NAME.test(word.replace('_', ''))))
+      found.push(`${name} says nothing`);
+    if (!KEBAB_CASE.test(name) && !operationIds.includes(name)) found.push(`${name} is not kebab-case`);
+  }
+  if (path.startsWith('src/api/operations/') && !operationIds.includes(stem))
+    found.push(`${stem} is no operation`);
+  return found;
+}
+
+function importProblems(path: string, specifier: string, rules: Rules): string[] {
+  const part = partOf(path);
+  if (isBuiltin(specifier)) return [];
+  if (!specifier.startsWith('.')) {
+    const name = packageOf(specifier);
+    const owners = rules.owners[name];
+    if (owners === undefined) return [`imports ${name}, which has no owner`];
+    return owners.includes(part) ? [] : [`imports ${name}, which belongs to ${owners.join(' and ')}`];
+  }
+  const target = new URL(specifier, `file:///${path}`).pathname.slice(1);
+  if (target.startsWith('generated/') && part === 'contract') return [];
+  if (!target.startsWith('src/')) return [`imports ${target}`];
+  const imported = partOf(target);
+  const allowed = rules.mayImport[part];
+  if (allowed === undefined) return [`${part} is a part of src that nobody placed`];
+  if (imported === part || allowed.includes(imported)) return [];
+  return rules.leaves.includes(imported) ? [] : [`${part} imports ${imported}`];
+}
+
+/** The part of src that a file belongs to: its top-level folder, or itself when it lies at the top. */
+export function partOf(path: string): string {
+  return (path.split('/')[1] ?? '').replace(/\.(ts|js)$/, '');
+}
+
+export function packageOf(specifier: string): string {
+  return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+}
+
+/** The parts that can be reached from themselves, by which the direction of imports would be lost. */
+export function circularParts(mayImport: Rules['mayImport']): string[] {
+  const reaches = (from: string, to: string, seen: Set<string>): boolean =>
+    (mayImport[from] ?? []).some((next) => {
+      if (next === to) return true;
+      if (seen.has(next)) return false;
+      seen.add(next);
+      return reaches(next, to, seen);
+    });
+  return Object.keys(mayImport).filter((part) => reaches(part, part, new Set()));
+}

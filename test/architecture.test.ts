@@ -1,0 +1,208 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join } from 'node:path';
+import t from 'tap';
+import { circularParts, packageOf, partOf, problemsOf, readSource } from './_architecture.ts';
+import type { Rules, Source } from './_architecture.ts';
+
+const root = join(import.meta.dirname, '..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+/** Who may know whom in src. A new part is placed here first. */
+const mayImport = {
+  fieldledger: ['main'],
+  main: ['cli'],
+  cli: ['server', 'demo', 'access', 'webhooks', 'backoffice', 'store', 'contract'],
+  server: ['publication', 'operator-pages', 'portal', 'api', 'store'],
+  publication: ['contract'],
+  'operator-pages': ['store'],
+  // The two faces of the service don't know each other.
+  portal: ['access', 'webhooks', 'backoffice', 'invoice-pdf', 'store', 'contract'],
+  api: ['access', 'backoffice', 'invoice-pdf', 'store', 'contract'],
+  demo: ['access', 'backoffice', 'store', 'contract'],
+  access: ['store', 'contract'],
+  backoffice: ['store', 'contract'],
+  webhooks: ['store', 'contract'],
+  'invoice-pdf': ['store', 'contract'],
+  store: ['contract'],
+  contract: [],
+  config: [],
+  log: [],
+  metrics: [],
+  // The codes of errors are the contract's.
+  errors: ['contract'],
+  // Builds the reference, and is no part of the service.
+  reference: [],
+};
+
+/** Which part of src each package belongs to: only there its name, its types and its errors are known. */
+const owners = {
+  express: ['server', 'publication', 'operator-pages', 'api', 'portal'],
+  'openapi-backend': ['api'],
+  'fastest-levenshtein': ['api'],
+  // The API limits, and the store counts for all processes together.
+  'rate-limiter-flexible': ['api', 'store'],
+  // The API reads the errors that the contract's validators report.
+  ajv: ['contract', 'api'],
+  'ajv-formats': ['contract'],
+  'better-sqlite3': ['store'],
+  kysely: ['store'],
+  pg: ['store'],
+  pino: ['log'],
+  'prom-client': ['metrics'],
+  commander: ['main', 'cli'],
+  'cli-progress': ['cli'],
+  yaml: ['publication'],
+};
+
+const contract = JSON.parse(read('generated/openapi.json')) as {
+  paths: Record<string, Record<string, { operationId?: string }>>;
+};
+const operationIds = Object.values(contract.paths)
+  .flatMap((item) => Object.values(item))
+  .flatMap(({ operationId }) => operationId ?? []);
+const rules: Rules = { mayImport, leaves: ['config', 'log', 'metrics', 'errors'], owners, operationIds };
+
+function readTree(folder: string): Source[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.(ts|js)$/.test(path))
+    .map((path) => readSource(`${folder}/${path}`, read(`${folder}/${path}`)));
+}
+
+const src = readTree('src');
+const test = readTree('test');
+const manifest = JSON.parse(read('package.json')) as {
+  scripts: Record<string, string>;
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+};
+
+t.test('every file keeps to the layout, the names and the budgets', async (t) => {
+  t.strictSame(
+    [...src, ...test].flatMap((source) => problemsOf(source, rules)),
+    [],
+  );
+});
+
+t.test('imports run one way', async (t) => {
+  t.strictSame(circularParts({ ...mayImport, errors: [] }), []);
+});
+
+/** The packages that some files import. */
+function packagesOf(sources: Source[]): Set<string> {
+  const names = sources
+    .flatMap(({ imports }) => imports)
+    .filter((name) => !name.startsWith('.') && !isBuiltin(name));
+  return new Set(names.map(packageOf));
+}
+
+t.test('the service imports only what package.json declares, and nothing is declared in vain', async (t) => {
+  const used = packagesOf(src);
+  t.strictSame([...used].sort(), Object.keys(manifest.dependencies).sort());
+  t.strictSame([...used].sort(), Object.keys(owners).sort());
+});
+
+t.test('the tests import only what package.json declares', async (t) => {
+  const declared = { ...manifest.dependencies, ...manifest.devDependencies };
+  t.strictSame(
+    [...packagesOf(test)].filter((name) => !(name in declared)),
+    [],
+  );
+});
+
+t.test('every development dependency is used', async (t) => {
+  const commands = Object.values(manifest.scripts).join('\n');
+  const settings = ['Makefile', '.eslint.config.js', '.redocly.yaml', '.spectral.yaml', '.taprc']
+    .map(read)
+    .join('\n');
+  const tests = test.map(({ path }) => read(path)).join('\n');
+  const isUsed = (name: string) => {
+    const { bin = {} } = JSON.parse(read(`node_modules/${name}/package.json`)) as {
+      bin?: Record<string, string>;
+    };
+    const words = [name, ...(typeof bin === 'string' ? [] : Object.keys(bin))];
+    const isMentioned = new RegExp(`(^|[^\\w-])(${words.join('|')})($|[^\\w-])`, 'm');
+    const typed = name.replace('@types/', '');
+    return typed === name
+      ? isMentioned.test(commands + settings + tests)
+      : typed === 'node' || typed in manifest.dependencies;
+  };
+  t.strictSame(
+    Object.keys(manifest.devDependencies).filter((name) => !isUsed(name)),
+    [],
+  );
+});
+
+t.test('the checks bite', async (t) => {
+  const inspect = (path: string, text: string) => problemsOf(readSource(path, text), rules);
+  const lines = (count: number) => 'x();\n'.repeat(count);
+
+  t.test('a clean file has no problem', async (t) => {
+    t.strictSame(
+      inspect('src/api/pages.ts', "import { list } from '../store/lists.ts';\nexport const a = list;"),
+      [],
+    );
+    t.strictSame(inspect('src/store/keys.ts', "import { AppError } from '../errors.ts';"), []);
+    t.strictSame(
+      inspect('src/contract/records.ts', "import type { paths } from '../../generated/openapi.ts';"),
+      [],
+    );
+    t.strictSame(inspect('src/api/operations/getInvoice.ts', "import { sql } from '../pages.ts';"), []);
+  });
+
+  const planted: [problem: string, path: string, text: string][] = [
+    ['store imports api', 'src/store/keys.ts', "import { a } from '../api/api.ts';"],
+    ['store imports api', 'src/store/keys.ts', "import type { A } from '../api/api.ts';"],
+    ['store imports api', 'src/store/keys.ts', "export { a } from '../api/api.ts';"],
+    ['store imports api', 'src/store/keys.ts', "const a = await import('../api/api.ts');"],
+    ['api imports portal', 'src/api/api.ts', "import { a } from '../portal/pages.ts';"],
+    ['portal imports api', 'src/portal/pages.ts', "import { a } from '../api/api.ts';"],
+    ['server imports cli', 'src/server.ts', "import { a } from './cli/serve.ts';"],
+    ['log imports store', 'src/log.ts', "import { a } from './store/keys.ts';"],
+    ['imports test/_server.ts', 'src/api/api.ts', "import { a } from '../../test/_server.ts';"],
+    ['imports generated/openapi.ts', 'src/api/api.ts', "import { a } from '../../generated/openapi.ts';"],
+    [
+      'billing is a part of src that nobody placed',
+      'src/billing/sums.ts',
+      "import { a } from '../errors.ts';",
+    ],
+    ['imports kysely, which belongs to store', 'src/api/api.ts', "import { sql } from 'kysely';"],
+    [
+      'imports ajv, which belongs to contract and api',
+      'src/store/keys.ts',
+      "import { A } from 'ajv/dist/2020.js';",
+    ],
+    ['imports @acme/money, which has no owner', 'src/api/api.ts', "import { m } from '@acme/money/core';"],
+    ['has 301 lines, more than 300', 'src/api/api.ts', lines(301)],
+    ['has 61 lines, more than 60', 'src/api/operations/getJob.ts', lines(61)],
+    ['has 401 lines, more than 400', 'test/api/pages.test.ts', lines(401)],
+    ['load has 61 lines, more than 60', 'src/api/api.ts', `function load() {\n${lines(59)}}`],
+    ['load has 61 lines, more than 60', 'src/api/api.ts', `const load = () => {\n${lines(59)}};`],
+    ['load has 61 lines, more than 60', 'src/api/api.ts', `class A { load() {\n${lines(59)}} }`],
+    ['has a default export', 'src/api/api.ts', 'export default 1;'],
+    ['has a default export', 'src/api/api.ts', 'export default function a() {}'],
+    ['has a default export', 'src/api/api.ts', 'const a = 1; export { a as default };'],
+    ['has enum Kind', 'src/api/api.ts', 'enum Kind { A }'],
+    ['has export *', 'src/api/api.ts', "export * from './pages.ts';"],
+    ['utils says nothing', 'src/utils/strings.ts', ''],
+    ['date-helpers says nothing', 'src/api/date-helpers.ts', ''],
+    ['apiKeys is not kebab-case', 'src/access/apiKeys.ts', ''],
+    ['get-job is no operation', 'src/api/operations/get-job.ts', ''],
+  ];
+  for (const [problem, path, text] of planted) {
+    t.test(`${problem}, in ${path}`, async (t) => {
+      t.strictSame(inspect(path, text), [`${path}: ${problem}`]);
+    });
+  }
+
+  t.test('a circle in the table of imports is found', async (t) => {
+    t.strictSame(circularParts({ a: ['b'], b: ['c'], c: ['b'], d: ['a'] }), ['b', 'c']);
+  });
+
+  t.test('a part and a package are named by the first words of their paths', async (t) => {
+    t.equal(partOf('src/api/operations/getJob.ts'), 'api');
+    t.equal(partOf('src/server.ts'), 'server');
+    t.equal(packageOf('@redocly/cli/bin/cli.js'), '@redocly/cli');
+    t.equal(packageOf('ajv/dist/2020.js'), 'ajv');
+  });
+});
