@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+
+const root = join(import.meta.dirname, '..');
+/** Everything that `npm run generate` reads. */
+const inputs = ['package.json', '.redocly.yaml', 'openapi.yaml', 'webhooks.yaml'];
+/** Built from the same files by `make docs`, and not committed. */
+const built = 'reference.html';
+
+t.test('generated/ holds what the contract generates, and nothing else', async (t) => {
+  const folder = t.testdir({ node_modules: t.fixture('symlink', join(root, 'node_modules')), generated: {} });
+  for (const name of inputs) copyFileSync(join(root, name), join(folder, name));
+  const { status, stderr } = spawnSync('npm', ['run', '--silent', 'generate'], {
+    cwd: folder,
+    env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    encoding: 'utf8',
+  });
+  t.equal(status, 0, stderr);
+
+  const listOf = (path: string) => readdirSync(path).filter((name) => !name.startsWith(built));
+  t.strictSame(listOf(join(root, 'generated')), listOf(join(folder, 'generated')));
+  for (const name of listOf(join(folder, 'generated'))) {
+    const fresh = readFileSync(join(folder, 'generated', name), 'utf8');
+    // Compared as a truth value: a difference between megabytes is no message; `make generate` shows it in git.
+    t.ok(
+      fresh === readFileSync(join(root, 'generated', name), 'utf8'),
+      `${name} is what "make generate" writes`,
+    );
+  }
+});
