@@ -62,7 +62,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   // Without a listener Node answers an unknown expectation with a bare 417; the API has no use for a body anyway.
   server.on('checkExpectation', app);
   server.on('connect', (_req, socket: Socket) =>
-    refuseRaw(socket, 405, 'method_not_allowed', 'The API takes GET and HEAD.'),
+    refuseRaw(socket, 405, 'method_not_allowed', 'This path answers GET and HEAD, not CONNECT.'),
   );
   return server;
 }
@@ -130,10 +130,10 @@ function answerError(log: Logger): ErrorRequestHandler {
 /** Answers what isn't HTTP, or too large or too slow a request, which never becomes one. */
 function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   const messages: Record<string, string> = {
-    HPE_HEADER_OVERFLOW: "The request's headers and its address must not be larger than 16 kB together.",
+    HPE_HEADER_OVERFLOW: 'The request is not well-formed: its headers are larger than 16 kB.',
     ERR_HTTP_REQUEST_TIMEOUT: `The request must be complete within ${REQUEST_MS_MAX / 1000} seconds.`,
   };
-  refuseRaw(socket, 400, 'invalid_request', messages[error.code ?? ''] ?? 'The request is malformed.');
+  refuseRaw(socket, 400, 'invalid_request', messages[error.code ?? ''] ?? 'The request is not well-formed.');
 }
 
 function refuseRaw(

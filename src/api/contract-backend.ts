@@ -192,7 +192,7 @@ function decoded(segment: string): string {
 
 interface Context {
   operation?: unknown;
-  request: { params: unknown; query: unknown };
+  request: { method: string; params: unknown; query: unknown };
 }
 
 function operationOf(context: Context): Route {
@@ -226,7 +226,8 @@ function refuseUnknownPath(): never {
   throw new AppError('not_found', 'There is nothing at this path; the reference lists the paths of the API.');
 }
 
-function refuseMethod(_context: unknown, exchange: Exchange): never {
+function refuseMethod({ request }: Context, exchange: Exchange): never {
   exchange.headers.Allow = 'GET, HEAD';
-  throw new AppError('method_not_allowed', 'The API is read-only: this path takes GET and HEAD.');
+  const method = request.method.toUpperCase();
+  throw new AppError('method_not_allowed', `This path answers GET and HEAD, not ${method}.`);
 }
