@@ -1,6 +1,9 @@
 /** RFC 3339 section 5.6 `date-time`, of which lower-case letters and a space are allowed variants. */
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}):(\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})$/;
-const LATEST = '9999-12-31T23:59:59.999Z';
+const EARLIEST_MS = Date.parse('0000-01-01T00:00:00.000Z');
+const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+/** As text it comes after every time that a record can have. */
+const AFTER_LATEST = '9999-12-31T24:00:00.000Z';
 
 /**
  * An RFC 3339 time as `YYYY-MM-DDTHH:MM:SS.mmmZ`, which compares with the times of records as text.
@@ -15,6 +18,6 @@ export function toUtc(time: string): string {
   const fractionMs = Math.ceil(Number(`0.${fraction || '0'}`) * 1000);
   const instant = whole + (isLeapSecond ? 1000 : 0) + fractionMs;
   // The offset can carry a time past the years of four digits, which would not compare as text.
-  if (instant > Date.parse(LATEST)) return LATEST;
-  return new Date(Math.max(instant, Date.parse('0000-01-01T00:00:00.000Z'))).toISOString();
+  if (instant > LATEST_MS) return AFTER_LATEST;
+  return new Date(Math.max(instant, EARLIEST_MS)).toISOString();
 }
