@@ -133,7 +133,10 @@ function parseDatabaseUrl(text: string): string {
 }
 
 function postgresUrl(text: string): URL | undefined {
-  return URL.parse(text) ?? URL.parse(text.replace('@/', '@localhost/')) ?? undefined;
+  const url = URL.parse(text) ?? URL.parse(text.replace('@/', '@localhost/'));
+  // An @ further on means that the password has a bare / ? or #, so that the rest of it looks like something else.
+  const hasLostPassword = url && `${url.pathname}${url.search}${url.hash}`.includes('@');
+  return hasLostPassword ? undefined : (url ?? undefined);
 }
 
 function parseBaseUrl(text: string): string {
