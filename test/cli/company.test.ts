@@ -1,0 +1,144 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import type { Company } from '../../src/store/companies.ts';
+import { openWorkplace } from '../_command.ts';
+import { engineNames } from '../_server.ts';
+
+/** The smallest PNG there is: one transparent pixel. */
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+
+for (const engine of engineNames) {
+  t.test(`${engine}: companies are created, changed and listed`, async (t) => {
+    await using workplace = await openWorkplace(engine);
+    const { json, run } = workplace;
+    t.strictSame(await json(['company', 'list']), [], 'there is none at first');
+
+    const created = await json<Company>(['company', 'create', 'zeta']);
+    t.match(created.createdAt, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
+    const asCreated = {
+      id: 'zeta',
+      name: 'zeta',
+      apiEnabled: true,
+      subscriptionActive: true,
+      invoicingEnabled: true,
+      modules: ['jobs', 'people', 'forms', 'invoices', 'customers', 'quotes'],
+      timeZone: 'Europe/Dublin',
+      currency: 'EUR',
+      profile: {},
+      createdAt: created.createdAt,
+    };
+    t.strictSame(created, asCreated, 'everything is on');
+
+    writeFileSync(join(workplace.folder, 'logo.png'), Buffer.from(PNG, 'base64'));
+    const changed = await json<Company>([
+      ...['company', 'set', 'zeta', '--name', 'Zeta & Sons', '--api', 'off', '--subscription', 'off'],
+      ...['--invoicing', 'off', '--modules', ' quotes, jobs,quotes', '--time-zone', 'Europe/London'],
+      ...['--currency', 'GBP', '--legal-name', 'Zeta and Sons Ltd', '--country-code', 'GB'],
+      ...[
+        '--address-lines',
+        '1 High Street; Leeds;',
+        '--vat-id',
+        'GB123456789',
+        '--logo',
+        join(workplace.folder, 'logo.png'),
+      ],
+    ]);
+    const asChanged = {
+      ...asCreated,
+      name: 'Zeta & Sons',
+      apiEnabled: false,
+      subscriptionActive: false,
+      invoicingEnabled: false,
+      modules: ['quotes', 'jobs'],
+      timeZone: 'Europe/London',
+      currency: 'GBP',
+      profile: {
+        legalName: 'Zeta and Sons Ltd',
+        addressLines: ['1 High Street', 'Leeds'],
+        countryCode: 'GB',
+        vatId: 'GB123456789',
+        logo: `data:image/png;base64,${PNG}`,
+      },
+    };
+    t.strictSame(changed, asChanged);
+
+    const kept = await json<Company>(['company', 'set', 'zeta', '--phone', '+44 113 496 0000']);
+    const asKept = { ...asChanged, profile: { ...asChanged.profile, phone: '+44 113 496 0000' } };
+    t.strictSame(kept, asKept, 'what is not given stays');
+
+    await json(['company', 'create', 'alpha', '--modules', '']);
+    const listed = await json<Company[]>(['company', 'list']);
+    t.strictSame(
+      listed.map(({ id }) => id),
+      ['alpha', 'zeta'],
+      'in the order of the ids',
+    );
+    t.strictSame(listed[1], asKept);
+
+    const { exitCode, stdout, stderr } = await run(['company', 'list']);
+    t.strictSame({ exitCode, stderr }, { exitCode: 0, stderr: '' });
+    t.equal(
+      stdout,
+      `alpha  alpha
+  api on, subscription on, invoicing on
+  modules none; Europe/Dublin; EUR
+
+zeta  Zeta & Sons
+  api off, subscription off, invoicing off
+  modules quotes, jobs; Europe/London; GBP
+`,
+    );
+  });
+}
+
+t.test('what is refused is named, and changes nothing', async (t) => {
+  await using workplace = await openWorkplace();
+  const created = await workplace.call(['company', 'create', 'acme', '--name', 'Acme']);
+  t.match(created.stdout, /^Created\.\nacme {2}Acme\n/);
+  writeFileSync(
+    join(workplace.folder, 'huge.png'),
+    Buffer.concat([Buffer.from(PNG, 'base64'), Buffer.alloc(750_000)]),
+  );
+  const refusals: [string[], string][] = [
+    [['company', 'create', 'acme'], 'There is a company "acme" already.'],
+    [['company', 'set', 'nobody', '--api', 'off'], 'There is no company "nobody".'],
+    [
+      ['company', 'create', 'a.b'],
+      'The company id "a.b" must be 1 to 40 lower-case letters, digits and hyphens, with no hyphen at an end.',
+    ],
+    [
+      ['company', 'set', 'acme', '--time-zone', 'Mars'],
+      '"Mars" is not an IANA time zone such as Europe/Dublin.',
+    ],
+    [['company', 'set', 'acme', '--currency', 'eur'], '"eur" is not an ISO 4217 currency code such as EUR.'],
+    [
+      ['company', 'set', 'acme', '--modules', 'jobs,cars'],
+      '"cars" is not a module; the modules are jobs, people, forms, invoices, customers, quotes.',
+    ],
+    [
+      ['company', 'set', 'acme', '--country-code', 'Ireland'],
+      '"Ireland" is not an ISO 3166-1 country code such as IE.',
+    ],
+    [['company', 'set', 'acme', '--name', ' '], 'The name must have 1 to 200 characters.'],
+    [
+      ['company', 'set', 'acme', '--logo', join(workplace.folder, 'huge.png')],
+      'The logo must have at most 1000000 characters as a data URL.',
+    ],
+  ];
+  for (const [args, message] of refusals) {
+    t.strictSame(
+      await workplace.call([...args, '--json']),
+      {
+        exitCode: 1,
+        stdout: `${JSON.stringify({ error: { message } })}\n`,
+        stderr: `fieldledger: ${message}\n`,
+      },
+      args.join(' '),
+    );
+  }
+  t.equal((await workplace.call(['company', 'list'])).stdout, created.stdout.replace('Created.\n', ''));
+});

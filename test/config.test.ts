@@ -1,0 +1,190 @@
+import fc from 'fast-check';
+import t from 'tap';
+
+import { describeConfig, readConfig } from '../src/config.ts';
+import { UsageError } from '../src/errors.ts';
+
+/** The message with which an environment is refused; an accepted one fails the test. */
+function refusalOf(environment: Record<string, string>): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
+  throw new Error(`It is accepted: ${JSON.stringify(environment)}`);
+}
+
+function problemsOf(environment: Record<string, string>): string[] {
+  return refusalOf(environment).split('\n').slice(1);
+}
+
+t.test('an empty environment gives the defaults', async (t) => {
+  t.strictSame(readConfig({}), {
+    host: '127.0.0.1',
+    port: 8080,
+    baseUrl: 'http://127.0.0.1:8080',
+    databaseUrl: 'sqlite:data/fieldledger.db',
+    databasePoolMax: 10,
+    serviceName: 'Fieldledger',
+    keyPrefix: 'fl',
+    logLevel: 'info',
+    rateLimitPerMinute: 120,
+    wrongKeysPerMinute: 120,
+    trustedProxies: 0,
+    shutdownSeconds: 10,
+  });
+});
+
+t.test('an empty variable counts as not set', async (t) => {
+  t.strictSame(readConfig({ PORT: '', BASE_URL: '', DATABASE_URL: '' }), readConfig({}));
+});
+
+t.test('every setting is read from its variable', async (t) => {
+  const given = {
+    HOST: '::1',
+    PORT: '0',
+    BASE_URL: 'https://API.example.com:443/',
+    DATABASE_URL: 'postgres://u:p@db/app',
+    DATABASE_POOL_MAX: '1000',
+    SERVICE_NAME: 'Acme-API',
+    KEY_PREFIX: 'acme_1',
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT_PER_MINUTE: '1',
+    WRONG_KEYS_PER_MINUTE: '10000000',
+    TRUSTED_PROXIES: '10',
+    SHUTDOWN_SECONDS: '600',
+  };
+  t.strictSame(readConfig(given), {
+    host: '::1',
+    port: 0,
+    baseUrl: 'https://api.example.com',
+    databaseUrl: 'postgres://u:p@db/app',
+    databasePoolMax: 1000,
+    serviceName: 'Acme-API',
+    keyPrefix: 'acme_1',
+    logLevel: 'silent',
+    rateLimitPerMinute: 1,
+    wrongKeysPerMinute: 10_000_000,
+    trustedProxies: 10,
+    shutdownSeconds: 600,
+  });
+  t.strictSame(
+    describeConfig({}).map(({ name }) => name),
+    Object.keys(given),
+    'and this is every setting that there is',
+  );
+});
+
+t.test('the published address follows from host and port', async (t) => {
+  t.equal(readConfig({ PORT: '1234' }).baseUrl, 'http://127.0.0.1:1234');
+  t.equal(readConfig({ HOST: '::1' }).baseUrl, 'http://[::1]:8080');
+  t.equal(readConfig({ HOST: 'api.local', PORT: '80' }).baseUrl, 'http://api.local');
+});
+
+t.test('one message lists every problem, each with its rule and what was given', async (t) => {
+  const message = refusalOf({
+    HOST: 'not a host',
+    PORT: '65536',
+    BASE_URL: 'https://api.example.com/v1',
+    DATABASE_URL: 'mysql://root:hunter2@db/app',
+    DATABASE_POOL_MAX: '0',
+    SERVICE_NAME: '1st',
+    KEY_PREFIX: 'FL',
+    LOG_LEVEL: 'loud',
+    RATE_LIMIT_PER_MINUTE: '1e3',
+    WRONG_KEYS_PER_MINUTE: '-1',
+    TRUSTED_PROXIES: '1.5',
+    SHUTDOWN_SECONDS: 'soon',
+  });
+  t.equal(
+    message,
+    `The configuration is wrong:
+  HOST must be an address or a host name, not "not a host".
+  PORT must be an integer from 0 to 65535, not "65536".
+  BASE_URL must be an http or https address without path, query or credentials, not "https://api.example.com/v1".
+  DATABASE_URL must be sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped.
+  DATABASE_POOL_MAX must be an integer from 1 to 1000, not "0".
+  SERVICE_NAME must be 1 to 40 letters, digits and hyphens, a letter first, not "1st".
+  KEY_PREFIX must be 1 to 16 lower-case letters, digits and underscores, not "FL".
+  LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "loud".
+  RATE_LIMIT_PER_MINUTE must be an integer from 1 to 10000000, not "1e3".
+  WRONG_KEYS_PER_MINUTE must be an integer from 1 to 10000000, not "-1".
+  TRUSTED_PROXIES must be an integer from 0 to 10, not "1.5".
+  SHUTDOWN_SECONDS must be an integer from 0 to 600, not "soon".`,
+  );
+});
+
+t.test('a wrong setting is not blamed on those that follow from it', async (t) => {
+  t.strictSame(problemsOf({ PORT: 'abc' }), ['  PORT must be an integer from 0 to 65535, not "abc".']);
+  t.strictSame(problemsOf({ HOST: 'a b' }), ['  HOST must be an address or a host name, not "a b".']);
+});
+
+t.test('values that look right and are not are refused', async (t) => {
+  const wrong: [string, ...string[]][] = [
+    ['PORT', ' 80', '80 ', '+80', '0x50', '٨٠', '8_0', '99999999999999999999'],
+    [
+      'BASE_URL',
+      'api.example.com',
+      '//api.example.com',
+      'ftp://a.example',
+      'http://u@a.example',
+      'http://a/?x',
+    ],
+    ['BASE_URL', 'http://a.example/#x', 'http://', 'https://a.example/api/v1'],
+    ['DATABASE_URL', 'sqlite:', 'sqlite::memory:', 'postgres://', 'data/x.db', 'postgres://h:port/db'],
+    ['DATABASE_URL', 'postgres://u:a/b@h/db', 'postgres://u:9#b@h/db', 'postgres://u:9?b@h/db'],
+    ['LOG_LEVEL', 'INFO', 'info ', 'info|warn'],
+    ['KEY_PREFIX', 'a.b', 'seventeen_letters', 'é'],
+    ['SERVICE_NAME', 'Field ledger', 'Field\nledger', 'x'.repeat(41)],
+  ];
+  for (const [name, ...values] of wrong) {
+    for (const value of values) {
+      const problems = problemsOf({ [name]: value });
+      t.equal(problems.length, 1, `${name}=${JSON.stringify(value)}`);
+      t.match(problems[0], new RegExp(`^  ${name} must be `), `${name}=${JSON.stringify(value)}`);
+    }
+  }
+});
+
+t.test('what an operator typed stays one readable line of the message', async (t) => {
+  const [problem, ...others] = problemsOf({ HOST: `${'x'.repeat(5000)}\n\u001b[31m!` });
+  t.strictSame(others, []);
+  t.ok((problem?.length ?? 0) < 150, 'the value is shortened');
+  t.match(problemsOf({ HOST: 'a\n\u001b[31mb' })[0], /"a\\n\\u001b\[31mb"/);
+});
+
+t.test('an address of PostgreSQL without a host is accepted, as pg takes it', async (t) => {
+  const url = 'postgres://app@/ledger?host=/var/run/postgresql';
+  t.equal(readConfig({ DATABASE_URL: url }).databaseUrl, url);
+});
+
+t.test('no password is shown', async (t) => {
+  const shown = (url: string) =>
+    describeConfig({ DATABASE_URL: url }).find(({ name }) => name === 'DATABASE_URL')?.value;
+  t.equal(shown('postgres://app:hunter2@db:5432/ledger'), 'postgres://app:***@db:5432/ledger');
+  t.equal(shown('postgres://app:hun@ter2@db/ledger'), 'postgres://app:***@db/ledger');
+  t.equal(shown('postgres://app@db/ledger?password=hunter2'), 'postgres://app@db/ledger?password=***');
+  t.equal(
+    shown('postgresql://app@db/ledger?sslpassword=hunter2'),
+    'postgresql://app@db/ledger?sslpassword=***',
+  );
+  t.equal(shown('postgres://app@db/ledger'), 'postgres://app@db/ledger', 'the rest is shown as it is');
+  t.equal(shown('sqlite:a:b@c?password=d'), 'sqlite:a:b@c?password=d', 'a path is no secret');
+});
+
+t.test('no password is shown, wherever it stands in an address of whatever shape', async (t) => {
+  const secret = fc.stringMatching(/^[A-Z]{8,12}$/);
+  const filler = fc.stringMatching(/^[a-z0-9@:/?#%&=. -]{0,12}$/);
+  const property = fc.property(secret, filler, filler, (password, before, after) => {
+    const url = `postgres://app:${before}${password}${after}@db.example/ledger`;
+    let text: string;
+    try {
+      text = JSON.stringify(describeConfig({ DATABASE_URL: url }).map(({ value }) => value));
+    } catch (error) {
+      text = String(error);
+    }
+    return !text.toUpperCase().includes(password);
+  });
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 2_000 }));
+});

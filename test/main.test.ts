@@ -1,0 +1,169 @@
+import t from 'tap';
+
+import { createTerminal } from '../src/cli/terminal.ts';
+import { main } from '../src/main.ts';
+import { callCommand, openWorkplace } from './_command.ts';
+
+const command = (...args: string[]) => callCommand(args);
+
+/** Every command that can be found by following the lists of commands in the help. */
+async function findCommands(words: readonly string[] = []): Promise<string[]> {
+  const { stdout } = await command(...words, '--help');
+  const [, listed = ''] = stdout.split('\nCommands:\n');
+  const names = [...listed.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name ?? '');
+  const below = await Promise.all(
+    names.filter((name) => name !== 'help').map((name) => findCommands([...words, name])),
+  );
+  return [...(words.length > 0 ? [words.join(' ')] : []), ...below.flat()];
+}
+
+t.test('the help leads to every command', async (t) => {
+  t.strictSame(await findCommands(), [
+    'serve',
+    'migrate',
+    'company',
+    'company create',
+    'company set',
+    'company list',
+    'key',
+    'key create',
+    'key list',
+    'key revoke',
+    'demo',
+    'config',
+  ]);
+});
+
+t.test('every command explains itself', async (t) => {
+  for (const words of await findCommands()) {
+    const { exitCode, stdout, stderr } = await command(...words.split(' '), '--help');
+    t.equal(exitCode, 0, words);
+    t.equal(stderr, '', words);
+    const [usage, , purpose = ''] = stdout.split('\n');
+    t.match(usage, new RegExp(`^Usage: fieldledger ${words} `));
+    t.match(purpose, /^[a-z].{10,}/, `${words} says what it does`);
+    t.match(stdout, words === 'company' || words === 'key' ? '\nCommands:\n' : /^ {2}--json /m, words);
+  }
+});
+
+t.test('the help names every argument and its form', async (t) => {
+  const named: [string, ...string[]][] = [
+    ['serve', '--demo'],
+    [
+      'company create',
+      '<id>',
+      '--api <on|off>',
+      '--modules <modules>',
+      '--time-zone <zone>',
+      '--logo <file>',
+    ],
+    ['company set', '<id>', '--subscription <on|off>', '--invoicing <on|off>', '--currency <code>', '--iban'],
+    ['key create', '<company>', '--name <name>', '--scopes <scopes>', 'invoices:read'],
+    ['key list', '<company>'],
+    ['key revoke', '<company>', '<key-id>'],
+    ['demo', '--records <number>'],
+  ];
+  for (const [words, ...parts] of named) {
+    const { stdout } = await command(...words.split(' '), '--help');
+    for (const part of parts) t.ok(stdout.includes(part), `${words}: ${part}`);
+  }
+});
+
+t.test('help is the same however it is asked for', async (t) => {
+  t.strictSame(await command('help', 'demo'), await command('demo', '--help'));
+  t.strictSame(await command('-h'), await command('--help'));
+  t.equal((await command('--help', '--json')).exitCode, 0);
+});
+
+/** Command lines that aren't understood, each with what its error names. */
+const MISTAKES: [string[], string][] = [
+  [[], 'A command is missing.'],
+  [['company'], 'A command is missing.'],
+  [['serv'], "unknown command 'serv'\n(Did you mean serve?)"],
+  [['company', 'remove', 'acme'], "unknown command 'remove'"],
+  [['config', '--colour'], "unknown option '--colour'"],
+  [['config', 'PORT'], "too many arguments for 'config'. Expected 0 arguments but got 1: PORT."],
+  [['company', 'create'], "missing required argument 'id'"],
+  [['key', 'revoke', 'acme'], "missing required argument 'key-id'"],
+  [['key', 'create', 'acme', '--name'], "option '--name <name>' argument missing"],
+  [
+    ['company', 'set', 'acme', '--api', 'yes'],
+    "option '--api <on|off>' argument 'yes' is invalid. It must be on or off.",
+  ],
+  [
+    ['demo', '--records', '1e3'],
+    "option '--records <number>' argument '1e3' is invalid. It must be an integer from 1 to 10000000.",
+  ],
+  [
+    ['demo', '--records', '0'],
+    "option '--records <number>' argument '0' is invalid. It must be an integer from 1 to 10000000.",
+  ],
+  [
+    ['company', 'create', 'acme', '--logo', '/nowhere.png'],
+    "option '--logo <file>' argument '/nowhere.png' is invalid. There is no such file.",
+  ],
+  [
+    ['company', 'create', 'acme', '--logo', '/'],
+    "option '--logo <file>' argument '/' is invalid. There is no such file.",
+  ],
+  [
+    ['company', 'create', 'acme', '--logo', import.meta.filename],
+    `option '--logo <file>' argument '${import.meta.filename}' is invalid. It must be a PNG or JPEG picture.`,
+  ],
+];
+
+t.test('a command line that is not understood exits with 2, an error and the help on stderr', async (t) => {
+  for (const [args, message] of MISTAKES) {
+    const { exitCode, stdout, stderr } = await command(...args);
+    t.equal(exitCode, 2, args.join(' '));
+    t.equal(stdout, '', args.join(' '));
+    t.match(stderr, 'Usage: fieldledger', args.join(' '));
+    if (message !== 'A command is missing.') t.ok(stderr.startsWith(`error: ${message}\n`), stderr);
+  }
+});
+
+t.test('with --json the error is one JSON value on stdout as well', async (t) => {
+  for (const [args, message] of MISTAKES) {
+    const { exitCode, stdout, stderr } = await command('--json', ...args);
+    t.equal(exitCode, 2, args.join(' '));
+    t.equal(stdout, `${JSON.stringify({ error: { message } })}\n`, args.join(' '));
+    t.match(stderr, 'Usage: fieldledger', args.join(' '));
+  }
+});
+
+t.test('--json means the same before and after the command', async (t) => {
+  const before = await command('--json', 'config');
+  t.strictSame(before, await command('config', '--json'));
+  t.type(JSON.parse(before.stdout), Array);
+});
+
+t.test('a fault of the program itself shows its stack and exits with 1', async (t) => {
+  const terminal = createTerminal(
+    {},
+    () => {
+      throw new Error('The screen is broken.');
+    },
+    (text) => t.match(text, /^fieldledger: Error: The screen is broken\.\n +at /),
+  );
+  t.equal(await main(['config'], terminal), 1);
+});
+
+t.test('the process ends with the exit code, and keeps stdout for results', async (t) => {
+  await using workplace = await openWorkplace();
+  const [good, failed, misunderstood] = await Promise.all([
+    workplace.run(['config']),
+    workplace.run(['config', '--json'], { PORT: 'x' }),
+    workplace.run(['nonsense', '--json']),
+  ]);
+  t.equal(good.exitCode, 0);
+  t.match(good.stdout, /^HOST=127\.0\.0\.1 {2}\(default\)\n/);
+  t.equal(good.stderr, '');
+  const message = 'The configuration is wrong:\n  PORT must be an integer from 0 to 65535, not "x".';
+  t.strictSame(failed, {
+    exitCode: 1,
+    stdout: `${JSON.stringify({ error: { message } })}\n`,
+    stderr: `fieldledger: ${message}\n`,
+  });
+  t.equal(misunderstood.exitCode, 2);
+  t.strictSame(JSON.parse(misunderstood.stdout), { error: { message: "unknown command 'nonsense'" } });
+});
