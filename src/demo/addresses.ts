@@ -16,13 +16,19 @@ interface Town {
   line: string;
   /** An Eircode routing key, or a British outward code without its number. */
   code: string;
-  /** The districts of a British outward code; an Eircode routing key stands alone. */
-  districts: number;
+  /** The first and last district of a British outward code; an Eircode routing key stands alone. */
+  districts: readonly [number, number];
   lat: number;
   lng: number;
 }
 
-const town = (line: string, code: string, districts: number, lat: number, lng: number): Town => ({
+const town = (
+  line: string,
+  code: string,
+  districts: readonly [number, number],
+  lat: number,
+  lng: number,
+): Town => ({
   name: line.split(',')[0] ?? line,
   line,
   code,
@@ -31,57 +37,59 @@ const town = (line: string, code: string, districts: number, lat: number, lng: n
   lng,
 });
 
+const alone = [0, 0] as const;
+
 const irishTowns: [Town, ...Town[]] = [
-  town('Dublin 2', 'D02', 0, 53.338, -6.252),
-  town('Dublin 6W', 'D6W', 0, 53.308, -6.302),
-  town('Dublin 8', 'D08', 0, 53.337, -6.287),
-  town('Dublin 12', 'D12', 0, 53.322, -6.315),
-  town('Dublin 15', 'D15', 0, 53.39, -6.39),
-  town('Swords, Co. Dublin', 'K67', 0, 53.459, -6.218),
-  town('Bray, Co. Wicklow', 'A98', 0, 53.203, -6.098),
-  town('Naas, Co. Kildare', 'W91', 0, 53.216, -6.667),
-  town('Newbridge, Co. Kildare', 'W12', 0, 53.181, -6.797),
-  town('Navan, Co. Meath', 'C15', 0, 53.654, -6.685),
-  town('Drogheda, Co. Louth', 'A92', 0, 53.718, -6.352),
-  town('Dundalk, Co. Louth', 'A91', 0, 54.001, -6.403),
-  town('Portlaoise, Co. Laois', 'R32', 0, 53.033, -7.298),
-  town('Carlow, Co. Carlow', 'R93', 0, 52.841, -6.926),
-  town('Kilkenny, Co. Kilkenny', 'R95', 0, 52.654, -7.245),
-  town('Wexford, Co. Wexford', 'Y35', 0, 52.336, -6.463),
-  town('Waterford, Co. Waterford', 'X91', 0, 52.259, -7.11),
-  town('Cork, Co. Cork', 'T12', 0, 51.892, -8.486),
-  town('Mallow, Co. Cork', 'P51', 0, 52.139, -8.654),
-  town('Killarney, Co. Kerry', 'V93', 0, 52.059, -9.504),
-  town('Limerick, Co. Limerick', 'V94', 0, 52.664, -8.623),
-  town('Ennis, Co. Clare', 'V95', 0, 52.844, -8.981),
-  town('Galway, Co. Galway', 'H91', 0, 53.274, -9.049),
-  town('Athlone, Co. Westmeath', 'N37', 0, 53.423, -7.94),
-  town('Mullingar, Co. Westmeath', 'N91', 0, 53.525, -7.338),
-  town('Castlebar, Co. Mayo', 'F23', 0, 53.855, -9.288),
-  town('Sligo, Co. Sligo', 'F91', 0, 54.277, -8.476),
-  town('Letterkenny, Co. Donegal', 'F92', 0, 54.95, -7.734),
+  town('Dublin 2', 'D02', alone, 53.338, -6.252),
+  town('Dublin 6W', 'D6W', alone, 53.308, -6.302),
+  town('Dublin 8', 'D08', alone, 53.337, -6.287),
+  town('Dublin 12', 'D12', alone, 53.322, -6.315),
+  town('Dublin 15', 'D15', alone, 53.39, -6.39),
+  town('Swords, Co. Dublin', 'K67', alone, 53.459, -6.218),
+  town('Bray, Co. Wicklow', 'A98', alone, 53.203, -6.098),
+  town('Naas, Co. Kildare', 'W91', alone, 53.216, -6.667),
+  town('Newbridge, Co. Kildare', 'W12', alone, 53.181, -6.797),
+  town('Navan, Co. Meath', 'C15', alone, 53.654, -6.685),
+  town('Drogheda, Co. Louth', 'A92', alone, 53.718, -6.352),
+  town('Dundalk, Co. Louth', 'A91', alone, 54.001, -6.403),
+  town('Portlaoise, Co. Laois', 'R32', alone, 53.033, -7.298),
+  town('Carlow, Co. Carlow', 'R93', alone, 52.841, -6.926),
+  town('Kilkenny, Co. Kilkenny', 'R95', alone, 52.654, -7.245),
+  town('Wexford, Co. Wexford', 'Y35', alone, 52.336, -6.463),
+  town('Waterford, Co. Waterford', 'X91', alone, 52.259, -7.11),
+  town('Cork, Co. Cork', 'T12', alone, 51.892, -8.486),
+  town('Mallow, Co. Cork', 'P51', alone, 52.139, -8.654),
+  town('Killarney, Co. Kerry', 'V93', alone, 52.059, -9.504),
+  town('Limerick, Co. Limerick', 'V94', alone, 52.664, -8.623),
+  town('Ennis, Co. Clare', 'V95', alone, 52.844, -8.981),
+  town('Galway, Co. Galway', 'H91', alone, 53.274, -9.049),
+  town('Athlone, Co. Westmeath', 'N37', alone, 53.423, -7.94),
+  town('Mullingar, Co. Westmeath', 'N91', alone, 53.525, -7.338),
+  town('Castlebar, Co. Mayo', 'F23', alone, 53.855, -9.288),
+  town('Sligo, Co. Sligo', 'F91', alone, 54.277, -8.476),
+  town('Letterkenny, Co. Donegal', 'F92', alone, 54.95, -7.734),
 ];
 
 const northernIrishTowns: [Town, ...Town[]] = [
-  town('Belfast', 'BT', 17, 54.597, -5.93),
-  town('Newry', 'BT', 35, 54.175, -6.34),
-  town('Derry', 'BT', 48, 54.997, -7.309),
+  town('Belfast', 'BT', [1, 17], 54.597, -5.93),
+  town('Newry', 'BT', [34, 35], 54.175, -6.34),
+  town('Derry', 'BT', [47, 48], 54.997, -7.309),
 ];
 
 const britishTowns: [Town, ...Town[]] = [
-  town('Manchester', 'M', 35, 53.481, -2.242),
-  town('Liverpool', 'L', 38, 53.408, -2.992),
-  town('Leeds', 'LS', 29, 53.801, -1.549),
-  town('Birmingham', 'B', 48, 52.486, -1.89),
-  town('Bristol', 'BS', 16, 51.455, -2.588),
-  town('Cardiff', 'CF', 24, 51.481, -3.179),
-  town('Swansea', 'SA', 9, 51.621, -3.943),
-  town('Glasgow', 'G', 46, 55.864, -4.252),
-  town('Edinburgh', 'EH', 17, 55.953, -3.188),
-  town('Chester', 'CH', 8, 53.193, -2.893),
-  town('Carlisle', 'CA', 8, 54.893, -2.933),
-  town('London', 'SE', 28, 51.485, -0.06),
-  town('London', 'N', 22, 51.58, -0.12),
+  town('Manchester', 'M', [1, 35], 53.481, -2.242),
+  town('Liverpool', 'L', [1, 38], 53.408, -2.992),
+  town('Leeds', 'LS', [1, 29], 53.801, -1.549),
+  town('Birmingham', 'B', [1, 48], 52.486, -1.89),
+  town('Bristol', 'BS', [1, 16], 51.455, -2.588),
+  town('Cardiff', 'CF', [1, 24], 51.481, -3.179),
+  town('Swansea', 'SA', [1, 9], 51.621, -3.943),
+  town('Glasgow', 'G', [1, 46], 55.864, -4.252),
+  town('Edinburgh', 'EH', [1, 17], 55.953, -3.188),
+  town('Chester', 'CH', [1, 8], 53.193, -2.893),
+  town('Carlisle', 'CA', [1, 8], 54.893, -2.933),
+  town('London', 'SE', [1, 28], 51.485, -0.06),
+  town('London', 'N', [1, 22], 51.58, -0.12),
 ];
 
 /** Ireland, Northern Ireland and Great Britain. */
@@ -166,7 +174,7 @@ function eircode(random: Random, routingKey: string): string {
 
 function britishPostcode(random: Random, { code, districts }: Town): string {
   const letters = random.character(postcodeLetters) + random.character(postcodeLetters);
-  return `${code}${random.integer(1, districts)} ${random.integer(1, 9)}${letters}`;
+  return `${code}${random.integer(...districts)} ${random.integer(1, 9)}${letters}`;
 }
 
 /** Within some two kilometres, to five digits: about a metre. */

@@ -36,7 +36,7 @@ export function arrivals(
   function addSubmission(createdAtMs: number): ResourceRecord | undefined {
     const form = crew.formsOffJobs[random.integer(0, crew.formsOffJobs.length - 1)];
     if (!form) return undefined;
-    const submittedBy = random.pick(crew.people).id;
+    const submittedBy = random.pick(crew.fieldPeople).id;
     return { resource: 'submissions', record: submission(world, createdAtMs, { form, submittedBy }) };
   }
 

@@ -16,8 +16,7 @@ export interface Census {
   /** Counts one more of the resource that lacks most to its share. */
   admitScarcest(): ArrivingResource;
   isFull(): boolean;
-  /** From 0 to 1: how much of the number asked for there is. */
-  filledShare(): number;
+  count(): number;
 }
 
 export function createCensus(countMax: number): Census {
@@ -51,6 +50,6 @@ export function createCensus(countMax: number): Census {
       return scarcest;
     },
     isFull: () => count >= countMax,
-    filledShare: () => count / countMax,
+    count: () => count,
   };
 }

@@ -50,9 +50,9 @@ const reverseCharged: Choice = (random) => ({ work: random.pick(contractWork), v
 
 const choices: Record<Segment, readonly [Weighted<Choice>, ...Weighted<Choice>[]]> = {
   home: [
-    [82, everyday],
+    [79, everyday],
     [16, () => ({ work: solarWork, vat: zeroRated })],
-    [2, () => ({ work: damageCompensation, vat: outOfScope })],
+    [5, () => ({ work: damageCompensation, vat: outOfScope })],
   ],
   business: [
     [86, everyday],

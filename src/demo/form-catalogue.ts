@@ -14,6 +14,8 @@ export interface FieldPlan {
   label: string;
   /** The revision with which it came; 1 when absent. */
   sinceRevision?: number;
+  /** How far ahead a date may lie; it is the day itself when absent. */
+  daysAheadMax?: number;
   /** What the answer is chosen from: options, or plausible texts. */
   choices?: readonly [string, ...string[]];
 }
@@ -39,7 +41,7 @@ export const formPlans: readonly FormPlan[] = [
       },
       { id: 'work_done', type: 'multiselect', label: 'Work done', choices: ['Cleaned burner', 'Replaced seals', 'Set gas pressure', 'Flushed condensate trap'] }, // prettier-ignore
       { id: 'remarks', type: 'longtext', label: 'Remarks', sinceRevision: 2, choices: ['Customer advised to fit a carbon monoxide alarm.', 'Nothing to note.', 'Slight corrosion at the return.\nTo be watched at the next service.'] }, // prettier-ignore
-      { id: 'next_due', type: 'date', label: 'Next service due', sinceRevision: 2 },
+      { id: 'next_due', type: 'date', label: 'Next service due', sinceRevision: 2, daysAheadMax: 365 },
       { id: 'engineer', type: 'signature', label: 'Signature of the engineer' },
     ],
   },

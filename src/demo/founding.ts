@@ -6,12 +6,14 @@ import type { CustomerBook } from './customers.ts';
 import { formPlans } from './form-catalogue.ts';
 import { form } from './forms.ts';
 import type { DemoForm } from './forms.ts';
-import { person } from './people.ts';
+import { isInField, person } from './people.ts';
 import type { World } from './world.ts';
 
 /** Who does the work, and the forms they fill in. */
 export interface Crew {
   people: readonly [Person, ...Person[]];
+  /** Those of them who go out to the customers. */
+  fieldPeople: readonly [Person, ...Person[]];
   /** Published ones: those filled in on jobs, and the others. */
   formsOnJobs: readonly DemoForm[];
   formsOffJobs: readonly DemoForm[];
@@ -66,9 +68,11 @@ function foundingCounts(countMax: number): { peopleCount: number; formCount: num
 
 function crewOf([first, ...others]: readonly Person[], forms: readonly DemoForm[]): Crew | undefined {
   if (!first) return undefined;
+  const [firstInField = first, ...othersInField] = [first, ...others].filter(isInField);
   const published = forms.filter(({ plan }) => plan.published);
   return {
     people: [first, ...others],
+    fieldPeople: [firstInField, ...othersInField],
     formsOnJobs: published.filter(({ plan }) => plan.onJobs),
     formsOffJobs: published.filter(({ plan }) => !plan.onJobs),
   };

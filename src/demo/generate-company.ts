@@ -39,8 +39,12 @@ export function* generateCompany({ records, now, seed = 1 }: CompanyOptions): Ge
   if (!founded.crew) return;
   const makeArrival = arrivals(world, founded.crew, founded.customers);
   const history = workingTime(startMs, nowMs);
-  const arrivalAfter = (lastMs: number) =>
-    census.isFull() ? undefined : stamps.claim(Math.max(history.at(census.filledShare()), lastMs + 1));
+  const foundedCount = founded.records.length;
+  const arrivalAfter = (lastMs: number) => {
+    if (census.isFull()) return undefined;
+    const share = (census.count() - foundedCount) / (records - foundedCount);
+    return stamps.claim(Math.max(history.at(share), lastMs + 1));
+  };
 
   let arrivalMs = arrivalAfter(startMs);
   for (;;) {

@@ -29,7 +29,7 @@ export function job(
   const visits = visitsOf(createdAtMs, random);
   const lastVisitMs = visits.at(-1);
   const isDone = lastVisitMs !== undefined && lastVisitMs < nowMs && random.chance(0.95);
-  const assigned = assignedPeople(crew.people, random, visits.length > 0);
+  const assigned = assignedPeople(crew.fieldPeople, random, visits.length > 0);
   planSubmissions(world, crew, id, visits, assigned);
   if (isDone && order.toInvoice && random.chance(0.42)) planInvoice(world, numbers, id, deal, lastVisitMs);
   const completedAtMs = isDone ? lastVisitMs : undefined;

@@ -45,3 +45,7 @@ export function person({ random, ids }: World, joinedAtMs: number, place: number
     teamId: post.teamId,
   };
 }
+
+export function isInField({ roleId }: Person): boolean {
+  return roleId === roles.field.roleId;
+}

@@ -57,7 +57,7 @@ function answerTo(field: FieldPlan, atMs: number, random: Random): Answer | unde
     case 'multiselect':
       return someOf(choices, random);
     case 'date':
-      return dayText(atMs + random.integer(0, 365) * DAY_MS);
+      return dayText(atMs + random.integer(0, field.daysAheadMax ?? 0) * DAY_MS);
     case 'time':
       return timeText(atMs).slice(11, 16);
     case 'datetime':

@@ -1,0 +1,232 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import fc from 'fast-check';
+import t from 'tap';
+
+import type { Resource } from '../../src/contract/records.ts';
+import { recordProblem } from '../../src/contract/validators.ts';
+import { generateCompany } from '../../src/demo/generate-company.ts';
+import { byId, generate, known, now, nowText } from './_company.ts';
+
+const { all, company } = generate(2_000);
+
+const schemas: Record<Resource, string> = {
+  people: 'Person',
+  customers: 'Customer',
+  forms: 'Form',
+  jobs: 'Job',
+  submissions: 'Submission',
+  invoices: 'Invoice',
+  quotes: 'Quote',
+};
+
+t.test('every record is what the contract says, and no more', async (t) => {
+  const problems = all.flatMap(({ resource, record }) => {
+    const problem = recordProblem(schemas[resource], record);
+    return problem === undefined ? [] : [`${resource} ${record.id}: ${problem}`];
+  });
+  t.strictSame(problems, []);
+});
+
+t.test('there are exactly as many records as asked for, in their shares', async (t) => {
+  t.equal(all.length, 2_000);
+  const shares: [Resource, number][] = [
+    ['jobs', 0.35],
+    ['submissions', 0.3],
+    ['invoices', 0.2],
+    ['quotes', 0.1],
+    ['customers', 0.05],
+  ];
+  for (const [resource, share] of shares) {
+    const actual = company[resource].length / all.length;
+    t.ok(Math.abs(actual - share) < 0.02, `${resource}: ${actual} is near ${share}`);
+  }
+  t.ok(company.people.length >= 6 && company.forms.length >= 6);
+});
+
+t.test('any number and any seed give that many records whose references resolve', async () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 400 }), fc.maxSafeInteger(), (records, seed) => {
+      const generated = generate(records, seed);
+      return generated.all.length === records && danglingReferences(generated.company).length === 0;
+    }),
+    { numRuns: 40 },
+  );
+});
+
+t.test('ids', async (t) => {
+  t.test('of a resource come in their order, each once', async (t) => {
+    for (const records of Object.values(company)) {
+      const ids = records.map(({ id }) => id);
+      t.strictSame(ids, [...new Set(ids)].sort());
+    }
+  });
+
+  t.test('order as the moments of creation do', async (t) => {
+    for (const resource of ['customers', 'jobs', 'submissions', 'invoices', 'quotes'] as const) {
+      const times = company[resource].map(({ createdAt }) => createdAt);
+      t.strictSame(times, [...times].sort(), resource);
+    }
+  });
+
+  t.test('of invoices and quotes are UUIDs of version 7 and of the moment of creation', async (t) => {
+    for (const { id, createdAt } of [...company.invoices, ...company.quotes]) {
+      if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)) t.fail(id);
+      if (Number.parseInt(id.replace('-', '').slice(0, 12), 16) !== Date.parse(createdAt)) t.fail(id);
+    }
+  });
+});
+
+t.test('times', async (t) => {
+  const changing = [
+    ...company.customers,
+    ...company.forms,
+    ...company.jobs,
+    ...company.invoices,
+    ...company.quotes,
+  ];
+
+  t.test('of last changes are each there once in the company', async (t) => {
+    t.equal(new Set(changing.map(({ updatedAt }) => updatedAt)).size, changing.length);
+  });
+
+  t.test('are none of them in the future', async (t) => {
+    t.ok(changing.every(({ updatedAt }) => updatedAt <= nowText));
+    t.ok(company.submissions.every(({ createdAt, submittedAt }) => submittedAt <= createdAt));
+    t.ok(
+      company.jobs.every(({ completedAt, updatedAt }) => completedAt === null || completedAt <= updatedAt),
+    );
+  });
+
+  t.test('of a last change are not before the creation', async (t) => {
+    const created = [...company.customers, ...company.jobs, ...company.invoices, ...company.quotes];
+    t.ok(created.every(({ createdAt, updatedAt }) => createdAt <= updatedAt));
+  });
+
+  t.test('cover two years', async (t) => {
+    const times = company.jobs.map(({ createdAt }) => createdAt);
+    t.match(times[0], /^2024-1[12]/);
+    t.match(times.at(-1), /^2026-11/);
+  });
+});
+
+t.test('every reference leads to a record', async (t) => {
+  t.strictSame(danglingReferences(company), []);
+});
+
+t.test('jobs', async (t) => {
+  t.test('are completed, under way, scheduled or new', async (t) => {
+    const labels = new Set(company.jobs.map(({ statusLabelId }) => statusLabelId));
+    t.strictSame([...labels].sort(), ['lbl_done', 'lbl_in_progress', 'lbl_new', 'lbl_scheduled']);
+    t.ok(
+      company.jobs.every(
+        ({ completed, completedAt, statusLabelId }) =>
+          completed === (completedAt !== null) && completed === (statusLabelId === 'lbl_done'),
+      ),
+    );
+  });
+
+  t.test('have custom fields of every type', async (t) => {
+    const values = company.jobs.flatMap(({ customFields }) => Object.values(customFields));
+    const types = values.map((value) =>
+      value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value,
+    );
+    t.strictSame([...new Set(types)].sort(), ['array', 'boolean', 'null', 'number', 'string']);
+  });
+});
+
+t.test('forms', async (t) => {
+  const forms = byId(company.forms);
+
+  t.test('have fields of every type, and one is not published', async (t) => {
+    const types = new Set(company.forms.flatMap(({ fields }) => fields.map(({ type }) => type)));
+    const described =
+      'text, longtext, number, yesno, select, multiselect, date, time, datetime, photo, file, signature, section';
+    t.strictSame([...types].sort(), described.split(', ').sort());
+    t.ok(company.forms.some(({ published }) => !published));
+  });
+
+  t.test('are filled in with answers and files of their own fields', async (t) => {
+    const filed = new Set(['photo', 'file', 'signature']);
+    for (const { id, formId, formRevision, answers, files } of company.submissions) {
+      const { fields, revision, published } = known(forms, formId);
+      const typeOf = new Map(fields.map((field) => [field.id, field.type]));
+      if (!published || formRevision > revision) t.fail(`${id} has a revision or a form that was not in use`);
+      for (const key of Object.keys(answers)) {
+        if (!typeOf.has(key) || filed.has(known(typeOf, key))) t.fail(`${id} answers ${key}`);
+      }
+      for (const key of Object.keys(files)) {
+        if (!filed.has(known(typeOf, key))) t.fail(`${id} has files of ${key}`);
+      }
+    }
+    t.ok(
+      company.submissions.some(({ formId, formRevision }) => formRevision < known(forms, formId).revision),
+    );
+  });
+
+  t.test('are filled in on jobs and on their own', async (t) => {
+    t.ok(company.submissions.some(({ jobId }) => jobId !== undefined));
+    t.ok(company.submissions.some((submission) => !('jobId' in submission)));
+  });
+});
+
+t.test('the same options give the same records, another seed gives others', async (t) => {
+  const textOf = (seed?: number) => JSON.stringify(generate(500, seed).all);
+  t.ok(textOf() === textOf());
+  t.ok(textOf(1) === textOf());
+  t.ok(textOf(2) !== textOf());
+});
+
+t.test('memory does not grow with the number of records', async (t) => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const usedMb = () => {
+    collect();
+    return process.memoryUsage().heapUsed / 2 ** 20;
+  };
+  const beforeMb = usedMb();
+  let count = 0;
+  let mostMb = 0;
+  for (const { record } of generateCompany({ records: 200_000, now })) {
+    count += 1;
+    if (count % 40_000 === 0) mostMb = Math.max(mostMb, usedMb());
+    if (record.id === '') t.fail('an empty id');
+  }
+  t.equal(count, 200_000);
+  t.ok(mostMb - beforeMb < 40, `${Math.round(mostMb - beforeMb)} MB beside what there was`);
+});
+
+function danglingReferences({
+  people,
+  customers,
+  forms,
+  jobs,
+  submissions,
+  invoices,
+  quotes,
+}: typeof company): string[] {
+  const ids = new Set(
+    [people, customers, forms, jobs, invoices, quotes].flatMap((records) => records.map(({ id }) => id)),
+  );
+  const siteIds = new Set(customers.flatMap(({ sites }) => sites.map(({ id }) => id)));
+  const references: (string | null | undefined)[] = [
+    ...jobs.flatMap((job) => [job.customerId, job.createdBy, ...job.assignedTo]),
+    ...submissions.flatMap((submission) => [submission.formId, submission.jobId, submission.submittedBy]),
+    ...[...invoices, ...quotes].flatMap(({ customer, lines }) => [
+      customer.id,
+      ...lines.map(({ jobId }) => jobId),
+    ]),
+    ...invoices.flatMap((invoice) => [
+      invoice.creditsInvoiceId,
+      invoice.creditedInvoice?.id,
+      ...invoice.creditNotes.map(({ id }) => id),
+    ]),
+    ...quotes.flatMap((quote) => [quote.supersedesQuoteId, quote.convertedJobId, quote.convertedInvoiceId]),
+  ];
+  const siteReferences = [...invoices, ...quotes].flatMap(({ siteId, buyer }) => [siteId, buyer.site?.id]);
+  return [
+    ...references.filter((id) => typeof id === 'string' && !ids.has(id)),
+    ...siteReferences.filter((id) => typeof id === 'string' && !siteIds.has(id)),
+  ].map(String);
+}
