@@ -21,22 +21,22 @@ export interface Outcome {
 
 type Environment = Record<string, string>;
 
-/** A running `fieldledger serve`. */
-export interface Served extends AsyncDisposable {
+/** A command that has been started. */
+export interface Running {
   child: ChildProcess;
-  /** What the command printed as JSON once it listened. */
+  /** Everything that it has written so far. */
+  output: { stdout: string; stderr: string };
+  /** Sends a signal, unless the process has ended, and waits for its end. */
+  end: (signal: NodeJS.Signals) => Promise<{ exitCode: number | null; signal: string | null }>;
+}
+
+/** A running `fieldledger serve --json`. */
+export interface Served extends Running {
+  /** What it printed once it listened. */
   greeting: { address: string; demo?: { company: string; key: string; isNew: boolean } };
   port: number;
-  /** From the start of the process to its greeting. */
-  startedAfterMs: number;
   /** The log's lines so far. */
   logs: () => Record<string, unknown>[];
-  /** Everything on standard output and standard error so far. */
-  output: () => string;
-  /** Sends a signal and waits for the end of the process. */
-  stop: (
-    signal?: NodeJS.Signals,
-  ) => Promise<{ exitCode: number | null; signal: string | null; afterMs: number }>;
 }
 
 /** A folder with a database of its own, in which the real command line is run as an operator runs it. */
@@ -49,6 +49,8 @@ export interface Workplace extends AsyncDisposable {
   call: (args: readonly string[], environment?: Environment) => Promise<Outcome>;
   /** Calls a command with `--json` and gives what it printed. */
   json: <T>(args: readonly string[], environment?: Environment) => Promise<T>;
+  start: (args: readonly string[], environment?: Environment) => Running;
+  /** Starts a server on a free port and waits until it listens. */
   serve: (args?: readonly string[], environment?: Environment) => Promise<Served>;
 }
 
@@ -61,35 +63,36 @@ export async function openWorkplace(engine: EngineName = 'sqlite'): Promise<Work
     engine === 'sqlite'
       ? `sqlite:${join(folder, 'data', 'work.db')}`
       : await createDatabase(given ?? server?.url ?? '');
-  const running = new Set<Served>();
-  // The tests' own environment stays outside: it may hold settings, and what tap does to its processes.
-  const start = (args: readonly string[], environment: Environment) =>
-    spawn(process.execPath, [bin, ...args], {
-      cwd: folder,
-      env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+  const started = new Set<Running>();
+  const start: Workplace['start'] = (args, environment = {}) => {
+    // The tests' own environment stays outside: it may hold settings, and what tap does to its processes.
+    const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl, ...environment };
+    const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
+    const running = runningOf(spawn(process.execPath, [bin, ...args], { cwd: folder, env, stdio }));
+    started.add(running);
+    return running;
+  };
   const call: Workplace['call'] = (args, environment = {}) =>
     callCommand(args, { DATABASE_URL: databaseUrl, ...environment });
   return {
     folder,
     databaseUrl,
-    run: async (args, environment = {}) => outcomeOf(start(args, environment)),
+    start,
     call,
+    async run(args, environment) {
+      const { child, output } = start(args, environment);
+      await once(child, 'close');
+      return { exitCode: child.exitCode, ...output };
+    },
     async json<T>(args: readonly string[], environment?: Environment) {
       const { exitCode, stdout, stderr } = await call([...args, '--json'], environment);
       if (exitCode !== 0) throw new Error(`fieldledger ${args.join(' ')} ended with ${exitCode}: ${stderr}`);
       return JSON.parse(stdout) as T;
     },
-    async serve(args = [], environment = {}) {
-      const startedAt = performance.now();
-      const child = start(['serve', '--json', ...args], { PORT: '0', ...environment });
-      const served = await servedBy(child, startedAt);
-      running.add(served);
-      return served;
-    },
+    serve: async (args = [], environment = {}) =>
+      servedBy(start(['serve', '--json', ...args], { PORT: '0', ...environment })),
     async [Symbol.asyncDispose]() {
-      for (const served of running) await served[Symbol.asyncDispose]();
+      for (const { end } of started) await end('SIGKILL');
       await server?.[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true, force: true });
     },
@@ -105,47 +108,37 @@ export async function callCommand(args: readonly string[], environment: Environm
   return { exitCode, ...texts };
 }
 
-async function outcomeOf(child: ChildProcess): Promise<Outcome> {
-  const texts = collect(child);
-  const [exitCode] = (await once(child, 'close')) as [number | null];
-  return { exitCode, stdout: texts.stdout, stderr: texts.stderr };
-}
-
-function collect(child: ChildProcess): { stdout: string; stderr: string } {
-  const texts = { stdout: '', stderr: '' };
+function runningOf(child: ChildProcess): Running {
+  const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.setEncoding('utf8').on('data', (text: string) => {
-      texts[name] += text;
+      output[name] += text;
     });
   }
-  return texts;
-}
-
-async function servedBy(child: ChildProcess, startedAt: number): Promise<Served> {
-  const texts = collect(child);
   const closed = once(child, 'close') as Promise<[number | null, string | null]>;
-  await until(() => texts.stdout.endsWith('\n') || child.exitCode !== null || child.signalCode !== null);
-  const startedAfterMs = performance.now() - startedAt;
-  if (!texts.stdout.endsWith('\n')) throw new Error(`fieldledger serve didn't start: ${texts.stderr}`);
-  const greeting = JSON.parse(texts.stdout) as Served['greeting'];
-  const stop: Served['stop'] = async (signal = 'SIGTERM') => {
-    const askedAt = performance.now();
-    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-    const [exitCode, killedBy] = await closed;
-    return { exitCode, signal: killedBy, afterMs: performance.now() - askedAt };
-  };
   return {
     child,
-    greeting,
-    port: Number(new URL(greeting.address).port),
-    startedAfterMs,
-    logs: () => linesOf(texts.stderr),
-    output: () => texts.stdout + texts.stderr,
-    stop,
-    async [Symbol.asyncDispose]() {
-      await stop('SIGKILL');
+    output,
+    async end(signal) {
+      if (!hasEnded(child)) child.kill(signal);
+      const [exitCode, endedBy] = await closed;
+      return { exitCode, signal: endedBy };
     },
   };
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+async function servedBy(running: Running): Promise<Served> {
+  const { child, output } = running;
+  await until(() => output.stdout.endsWith('\n') || hasEnded(child));
+  if (!output.stdout.endsWith('\n')) throw new Error(`fieldledger serve didn't start: ${output.stderr}`);
+  // It is the command's own JSON.
+  const greeting = JSON.parse(output.stdout) as Served['greeting'];
+  const port = Number(new URL(greeting.address).port);
+  return { ...running, greeting, port, logs: () => linesOf(output.stderr) };
 }
 
 /** The JSON lines of a log; a line that isn't whole yet is left out. */
@@ -156,7 +149,7 @@ export function linesOf(log: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 30_000;
 
 /** Waits until something holds, and fails when that takes longer than any machine would. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {

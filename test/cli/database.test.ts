@@ -1,0 +1,137 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import t from 'tap';
+
+import { openEngine } from '../../src/store/engine.ts';
+import { openWorkplace } from '../_command.ts';
+import { engineNames } from '../_server.ts';
+
+/** Commands that open the database, each in a form that needs nothing in it. */
+const COMMANDS = [
+  ['serve'],
+  ['migrate'],
+  ['company', 'list'],
+  ['company', 'create', 'acme'],
+  ['key', 'list', 'acme'],
+  ['demo'],
+];
+
+t.test('every command names the database file that cannot be used, and why', async (t) => {
+  await using workplace = await openWorkplace();
+  const path = (name: string) => join(workplace.folder, name);
+  mkdirSync(path('folder.db'));
+  writeFileSync(
+    path('text.db'),
+    'Not a database, but a text that is long enough to be read as one.'.repeat(100),
+  );
+  const reasons: [string, string][] = [
+    [path('folder.db'), 'unable to open database file'],
+    [path('text.db'), 'file is not a database'],
+    [join(path('text.db'), 'inside.db'), `EEXIST: file already exists, mkdir '${path('text.db')}'`],
+  ];
+  for (const [file, reason] of reasons) {
+    for (const command of COMMANDS) {
+      t.strictSame(
+        await workplace.call(command, { DATABASE_URL: `sqlite:${file}` }),
+        {
+          exitCode: 1,
+          stdout: '',
+          stderr: `fieldledger: The database sqlite:${file} can't be used: ${reason}\n`,
+        },
+        `${command.join(' ')}: ${reason}`,
+      );
+    }
+  }
+});
+
+t.test('a PostgreSQL that does not answer is named without its password', async (t) => {
+  await using workplace = await openWorkplace();
+  const port = await closedPort();
+  const DATABASE_URL = `postgres://app:hunter2@127.0.0.1:${port}/ledger`;
+  const { exitCode, stdout, stderr } = await workplace.run(['serve', '--json'], { DATABASE_URL });
+  const message = `The database postgres://app:***@127.0.0.1:${port}/ledger can't be used: connect ECONNREFUSED 127.0.0.1:${port}`;
+  t.equal(exitCode, 1);
+  t.strictSame(JSON.parse(stdout), { error: { message } });
+  t.equal(stderr, `fieldledger: ${message}\n`);
+});
+
+t.test('a password that PostgreSQL refuses is not shown either', async (t) => {
+  await using workplace = await openWorkplace('postgres');
+  const url = new URL(workplace.databaseUrl);
+  url.password = 'hunter2';
+  const { exitCode, stderr } = await workplace.call(['migrate'], { DATABASE_URL: url.href });
+  url.password = '***';
+  t.equal(exitCode, 1);
+  t.equal(
+    stderr,
+    `fieldledger: The database ${url.href} can't be used: password authentication failed for user "postgres"\n`,
+  );
+});
+
+t.test('a wrong configuration is told before the database is touched', async (t) => {
+  await using workplace = await openWorkplace();
+  for (const command of COMMANDS) {
+    const { exitCode, stderr } = await workplace.call(command, { PORT: 'x', LOG_LEVEL: 'y' });
+    t.equal(exitCode, 1);
+    t.match(stderr, /^fieldledger: The configuration is wrong:\n {2}PORT .*\n {2}LOG_LEVEL .*\n$/);
+  }
+  t.notOk(existsSync(join(workplace.folder, 'data')));
+});
+
+for (const name of engineNames) {
+  t.test(`${name}: the schema is made once, and the command tells what it did`, async (t) => {
+    await using workplace = await openWorkplace(name);
+    t.strictSame(await workplace.json(['migrate']), { applied: ['0001-initial'] });
+    t.strictSame(await workplace.json(['migrate']), { applied: [] });
+    t.strictSame(await workplace.call(['migrate']), {
+      exitCode: 0,
+      stdout: 'The database is up to date.\n',
+      stderr: '',
+    });
+  });
+
+  t.test(`${name}: a database of a later version is refused in one sentence, and left alone`, async (t) => {
+    await using workplace = await openWorkplace(name);
+    await workplace.json(['migrate']);
+    await using engine = await openEngine(workplace.databaseUrl);
+    await engine.run("INSERT INTO migrations (name) VALUES ('0999-later')");
+    const message =
+      "The database has the migration 0999-later, which this version of Fieldledger doesn't know; run a later one.";
+    for (const command of COMMANDS) {
+      t.strictSame(
+        await workplace.call(command),
+        { exitCode: 1, stdout: '', stderr: `fieldledger: ${message}\n` },
+        command.join(' '),
+      );
+    }
+    t.strictSame(await engine.run('SELECT name FROM migrations ORDER BY name'), [
+      { name: '0001-initial' },
+      { name: '0999-later' },
+    ]);
+  });
+
+  t.test(`${name}: processes that start at once on an empty database share the work`, async (t) => {
+    await using workplace = await openWorkplace(name);
+    const outcomes = await Promise.all(Array.from({ length: 4 }, () => workplace.run(['migrate'])));
+    t.strictSame(
+      outcomes.map(({ exitCode, stderr }) => ({ exitCode, stderr })),
+      outcomes.map(() => ({ exitCode: 0, stderr: '' })),
+    );
+    const told = outcomes.map(({ stdout }) => stdout).sort();
+    t.strictSame(told, [
+      'Applied 0001-initial.\n',
+      ...new Array<string>(3).fill('The database is up to date.\n'),
+    ]);
+  });
+}
+
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // A server that listens on a port has an address of this shape.
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
