@@ -579,12 +579,24 @@ export interface components {
          */
         BasisPoints: number;
         /**
-         * @description The VAT category, as UNCL 5305. An open set.
+         * @description The VAT category, as in UNCL 5305 and EN 16931. An open set:
+         *
+         *     | Value | Meaning |
+         *     |---|---|
+         *     | `S` | Taxed, at the rate beside it, standard or reduced |
+         *     | `Z` | Zero-rated |
+         *     | `E` | Exempt |
+         *     | `AE` | Reverse charge: the customer accounts for the VAT |
+         *     | `K` | Supply of goods within the European Union |
+         *     | `G` | Export |
+         *     | `O` | Outside the scope of VAT |
+         *
+         *     The rate is above zero in `S` alone.
          * @example S
          */
         VatCategory: string;
         /**
-         * @description How the money moved. An open set.
+         * @description How the money moved. An open set: `bank_transfer`, `card`, `cash`, `cheque`, `direct_debit`, `online`, `other`.
          * @example bank_transfer
          */
         PaymentMethod: string;
@@ -658,7 +670,15 @@ export interface components {
          * @enum {string}
          */
         ErrorCode: "invalid_parameter" | "invalid_cursor" | "invalid_request" | "invalid_key" | "revoked_key" | "missing_scope" | "api_not_enabled" | "company_unavailable" | "module_not_licensed" | "not_found" | "method_not_allowed" | "rate_limited" | "unavailable" | "invoicing_not_enabled";
-        /** @description Every answer from 400 up has this body. */
+        /**
+         * @description Every answer from 400 up has this body.
+         * @example {
+         *       "error": {
+         *         "code": "method_not_allowed",
+         *         "message": "This path answers GET and HEAD, not POST."
+         *       }
+         *     }
+         */
         Error: {
             error: components["schemas"]["ErrorDetail"];
         };
@@ -776,7 +796,17 @@ export interface components {
             /** @description The id of the field; the key of its answer and its files. */
             id: components["schemas"]["Id"];
             /**
-             * @description What kind of answer it takes. An open set.
+             * @description What kind of answer it takes. An open set:
+             *
+             *     | Value | Answer |
+             *     |---|---|
+             *     | `text`, `longtext`, `select` | a string |
+             *     | `number` | a number |
+             *     | `yesno` | a boolean |
+             *     | `multiselect` | an array of strings |
+             *     | `date`, `time`, `datetime` | a string: `2026-11-20`, `09:40`, `2026-11-20T09:40:00+00:00` |
+             *     | `photo`, `file`, `signature` | none; what was attached is in `files` |
+             *     | `section` | none; it is a heading |
              * @example yesno
              */
             type: string;
@@ -813,7 +843,7 @@ export interface components {
             };
         };
         /**
-         * @description The answer to a field.
+         * @description The answer to a field, a string, a number, a boolean, or an array of strings, as the field's `type` says.
          * @example true
          */
         AnswerValue: string | number | boolean | components["schemas"]["ShortText"][];
@@ -1019,7 +1049,7 @@ export interface components {
              */
             quantity: string;
             /**
-             * @description The unit, as UN/ECE Recommendation 20. An open set.
+             * @description The unit, as in UN/ECE Recommendation 20. An open set; the usual ones are `C62` one, `HUR` hour, `DAY` day, `WEE` week, `MON` month, `MTR` metre, `MTK` square metre, `LTR` litre, `KGM` kilogram, `KMT` kilometre, `SET` set and `E51` job.
              * @example HUR
              */
             unitCode: string;
@@ -1075,7 +1105,7 @@ export interface components {
             currency: components["schemas"]["Currency"];
             /** @description The day of issue; null on a draft. */
             issueDate: components["schemas"]["CalendarDateOrNull"];
-            /** @description The day of the supply, or the last day of `supplyPeriod`; null on a draft that has none yet. */
+            /** @description The day of the supply, or the last day of `supplyPeriod`. Null on a draft that has none yet, and on a pro forma whose supply is still to come. */
             supplyDate: components["schemas"]["CalendarDateOrNull"];
             supplyPeriod: components["schemas"]["SupplyPeriod"];
             /** @description The day on which payment is due; null on a credit note, and on a draft that has none yet. */
@@ -1115,7 +1145,7 @@ export interface components {
             currency: components["schemas"]["Currency"];
             /** @description The day of issue; null on a draft. */
             issueDate: components["schemas"]["CalendarDateOrNull"];
-            /** @description The day of the supply, or the last day of `supplyPeriod`; null on a draft that has none yet. */
+            /** @description The day of the supply, or the last day of `supplyPeriod`. Null on a draft that has none yet, and on a pro forma whose supply is still to come. */
             supplyDate: components["schemas"]["CalendarDateOrNull"];
             supplyPeriod: components["schemas"]["SupplyPeriod"];
             /** @description The day on which payment is due; null on a credit note, and on a draft that has none yet. */
@@ -1585,7 +1615,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request cannot be understood. The message names the parameter and its rule. */
+        /** @description A parameter is unknown, repeated or breaks its rule, or the request isn't well-formed. The message names the parameter and its rule. */
         BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1599,7 +1629,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description There is no key that could be let in. */
+        /** @description The key is missing, wrong or revoked. */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1647,7 +1677,7 @@ export interface components {
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimit-Used-Up"];
                 "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
@@ -1806,6 +1836,11 @@ export interface components {
          * @example "default";r=119;t=42
          */
         RateLimit: string;
+        /**
+         * @description What is left of the allowance - `r` requests, and `t` seconds until it is full again.
+         * @example "default";r=0;t=17
+         */
+        "RateLimit-Used-Up": string;
         /**
          * @description The allowance, when the key is known - `q` requests in each window of `w` seconds.
          * @example "default";q=120;w=60

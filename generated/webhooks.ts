@@ -508,7 +508,7 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
         };
         /**
-         * @description The answer to a field.
+         * @description The answer to a field, a string, a number, a boolean, or an array of strings, as the field's `type` says.
          * @example true
          */
         AnswerValue: string | number | boolean | components["schemas"]["ShortText"][];
@@ -638,7 +638,19 @@ export interface components {
             grossMinor: components["schemas"]["MoneyMinor"];
         };
         /**
-         * @description The VAT category, as UNCL 5305. An open set.
+         * @description The VAT category, as in UNCL 5305 and EN 16931. An open set:
+         *
+         *     | Value | Meaning |
+         *     |---|---|
+         *     | `S` | Taxed, at the rate beside it, standard or reduced |
+         *     | `Z` | Zero-rated |
+         *     | `E` | Exempt |
+         *     | `AE` | Reverse charge: the customer accounts for the VAT |
+         *     | `K` | Supply of goods within the European Union |
+         *     | `G` | Export |
+         *     | `O` | Outside the scope of VAT |
+         *
+         *     The rate is above zero in `S` alone.
          * @example S
          */
         VatCategory: string;
@@ -711,7 +723,7 @@ export interface components {
             currency: components["schemas"]["Currency"];
             /** @description The day of issue; null on a draft. */
             issueDate: components["schemas"]["CalendarDateOrNull"];
-            /** @description The day of the supply, or the last day of `supplyPeriod`; null on a draft that has none yet. */
+            /** @description The day of the supply, or the last day of `supplyPeriod`. Null on a draft that has none yet, and on a pro forma whose supply is still to come. */
             supplyDate: components["schemas"]["CalendarDateOrNull"];
             supplyPeriod: components["schemas"]["SupplyPeriod"];
             /** @description The day on which payment is due; null on a credit note, and on a draft that has none yet. */
@@ -802,7 +814,7 @@ export interface components {
          */
         UnsignedMoneyMinor: number;
         /**
-         * @description How the money moved. An open set.
+         * @description How the money moved. An open set: `bank_transfer`, `card`, `cash`, `cheque`, `direct_debit`, `online`, `other`.
          * @example bank_transfer
          */
         PaymentMethod: string;
