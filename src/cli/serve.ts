@@ -90,6 +90,8 @@ function stopSignal(): { signal: AbortSignal; told: Promise<void> } {
 }
 
 const SWEEP_MS = 50;
+/** A connection that was just made gets this long to send its request. */
+const SILENT_MS_MAX = 500;
 
 /** Takes no new connections, lets the requests under way finish, and cuts off what takes longer than that. */
 async function drain(
@@ -102,15 +104,16 @@ async function drain(
   server.close();
   // Closing the server ends only connections that are idle at that moment: not those that become so with their
   // answer, nor those on which nothing was ever sent.
-  const sweep = setInterval(() => {
-    server.closeIdleConnections();
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const silence = setTimeout(() => {
     for (const connection of connections) if (connection.bytesRead === 0) connection.destroy();
-  }, SWEEP_MS);
+  }, SILENT_MS_MAX);
   const timer = setTimeout(() => {
     log.warn({ seconds }, 'server.cut-off');
     server.closeAllConnections();
   }, seconds * 1000);
   await closed;
   clearInterval(sweep);
+  clearTimeout(silence);
   clearTimeout(timer);
 }
