@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,13 +20,20 @@ export interface Outcome {
 
 type Environment = Record<string, string>;
 
+interface Ending {
+  exitCode: number | null;
+  signal: string | null;
+}
+
 /** A command that has been started. */
 export interface Running {
   child: ChildProcess;
   /** Everything that it has written so far. */
   output: { stdout: string; stderr: string };
+  /** How it ended, once it has. */
+  ended: Promise<Ending>;
   /** Sends a signal, unless the process has ended, and waits for its end. */
-  end: (signal: NodeJS.Signals) => Promise<{ exitCode: number | null; signal: string | null }>;
+  end: (signal: NodeJS.Signals) => Promise<Ending>;
 }
 
 /** A running `fieldledger serve --json`. */
@@ -80,9 +86,9 @@ export async function openWorkplace(engine: EngineName = 'sqlite'): Promise<Work
     start,
     call,
     async run(args, environment) {
-      const { child, output } = start(args, environment);
-      await once(child, 'close');
-      return { exitCode: child.exitCode, ...output };
+      const { ended, output } = start(args, environment);
+      const { exitCode } = await ended;
+      return { exitCode, ...output };
     },
     async json<T>(args: readonly string[], environment?: Environment) {
       const { exitCode, stdout, stderr } = await call([...args, '--json'], environment);
@@ -115,14 +121,16 @@ function runningOf(child: ChildProcess): Running {
       output[name] += text;
     });
   }
-  const closed = once(child, 'close') as Promise<[number | null, string | null]>;
+  const ended = new Promise<Ending>((resolve) => {
+    child.once('close', (exitCode, signal) => resolve({ exitCode, signal }));
+  });
   return {
     child,
     output,
+    ended,
     async end(signal) {
       if (!hasEnded(child)) child.kill(signal);
-      const [exitCode, endedBy] = await closed;
-      return { exitCode, signal: endedBy };
+      return ended;
     },
   };
 }

@@ -167,3 +167,11 @@ t.test('the process ends with the exit code, and keeps stdout for results', asyn
   t.equal(misunderstood.exitCode, 2);
   t.strictSame(JSON.parse(misunderstood.stdout), { error: { message: "unknown command 'nonsense'" } });
 });
+
+t.test('a pipe that is closed early is no failure', async (t) => {
+  await using workplace = await openWorkplace();
+  const listing = workplace.start(['config']);
+  listing.child.stdout?.destroy();
+  t.strictSame(await listing.ended, { exitCode: 0, signal: null });
+  t.equal(listing.output.stderr, '');
+});
