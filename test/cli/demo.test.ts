@@ -1,0 +1,86 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+
+import type { ApiKey } from '../../src/store/keys.ts';
+import { openEngine } from '../../src/store/engine.ts';
+import { openWorkplace } from '../_command.ts';
+import { engineNames } from '../_server.ts';
+
+interface Loaded {
+  company: string;
+  key: string;
+  isNew: boolean;
+}
+
+const TABLES = ['people', 'customers', 'forms', 'jobs', 'submissions', 'invoices', 'quotes'];
+
+/** How many records a company has, of all kinds. */
+async function countRecords(databaseUrl: string, company: string): Promise<number> {
+  await using engine = await openEngine(databaseUrl);
+  const counts = TABLES.map((table) => `(SELECT COUNT(*) FROM ${table} WHERE company = '${company}')`);
+  const [row] = await engine.run(`SELECT ${counts.join(' + ')} AS records`);
+  return Number(row?.records);
+}
+
+for (const engine of engineNames) {
+  t.test(`${engine}: the demo is loaded once, and shows the same key again`, async (t) => {
+    await using workplace = await openWorkplace(engine);
+    const first = await workplace.run(['demo', '--records', '300']);
+    t.equal(first.exitCode, 0);
+    t.equal(first.stderr, '', 'there is no progress bar where nobody looks at one');
+    const [example = '', larger = '', ...rest] = first.stdout.split('\n');
+    t.match(example, /^brennan {2}fl\.brennan\.[0-9a-f]{12}\.[\w-]{43}$/);
+    t.match(larger, /^demo-300 {2}fl\.demo-300\.[0-9a-f]{12}\.[\w-]{43}$/);
+    t.strictSame(rest, ['']);
+    t.equal(await countRecords(workplace.databaseUrl, 'demo-300'), 300);
+
+    const again = await workplace.run(['demo', '--records', '300', '--json']);
+    t.strictSame(
+      JSON.parse(again.stdout),
+      [example, larger].map((line) => {
+        const [company, key] = line.split('  ');
+        return { company, key, isNew: false };
+      }),
+    );
+    t.equal(await countRecords(workplace.databaseUrl, 'demo-300'), 300);
+    for (const company of ['brennan', 'demo-300']) {
+      const keys = await workplace.json<ApiKey[]>(['key', 'list', company]);
+      t.strictSame(
+        keys.map(({ name, revokedAt }) => ({ name, revokedAt })),
+        [{ name: 'Demo', revokedAt: null }],
+      );
+      const { mode } = statSync(join(workplace.folder, 'data', `${company}.key`));
+      t.equal(mode & 0o777, 0o600, 'only its owner can read the key that is kept');
+    }
+  });
+}
+
+t.test('a demo key that was revoked, lost or changed is replaced by one that works', async (t) => {
+  await using workplace = await openWorkplace();
+  const load = async () => (await workplace.json<[Loaded]>(['demo']))[0];
+  const { key: first } = await load();
+  const [, , id = ''] = first.split('.');
+  await workplace.json(['key', 'revoke', 'brennan', id]);
+  const { key: second } = await load();
+  t.not(second, first);
+  writeFileSync(join(workplace.folder, 'data', 'brennan.key'), 'something else\n');
+  const { key: third } = await load();
+  t.not(third, second);
+  t.equal((await load()).key, third);
+});
+
+t.test('the same number of records gives the same company', async (t) => {
+  const texts = [];
+  for (let round = 0; round < 2; round += 1) {
+    await using workplace = await openWorkplace();
+    await workplace.json(['demo', '--records', '150']);
+    await using engine = await openEngine(workplace.databaseUrl);
+    const rows = TABLES.map((table) =>
+      engine.run(`SELECT body FROM ${table} WHERE company = 'demo-150' ORDER BY id`),
+    );
+    texts.push(JSON.stringify(await Promise.all(rows)));
+  }
+  t.ok(texts[0] === texts[1]);
+  t.ok((texts[0]?.length ?? 0) > 50_000);
+});
