@@ -562,7 +562,7 @@ export interface components {
         VatIdOrNull: string | null;
         /**
          * Format: int64
-         * @description An amount in minor units of the currency - cents, pence.
+         * @description An amount in minor units of the currency: cents, pence.
          * @example 12300
          */
         MoneyMinor: number;
@@ -574,7 +574,7 @@ export interface components {
         UnsignedMoneyMinor: number;
         /**
          * Format: int32
-         * @description A rate in basis points - 2300 is 23 %.
+         * @description A rate in basis points: 2300 is 23 %.
          * @example 2300
          */
         BasisPoints: number;
@@ -1827,27 +1827,27 @@ export interface components {
          */
         ETag: string;
         /**
-         * @description The allowance - `q` requests in each window of `w` seconds.
+         * @description The allowance: `q` requests in each window of `w` seconds.
          * @example "default";q=120;w=60
          */
         "RateLimit-Policy": string;
         /**
-         * @description What is left of the allowance - `r` requests, and `t` seconds until it is full again.
+         * @description What is left of the allowance: `r` requests, and `t` seconds until it is full again.
          * @example "default";r=119;t=42
          */
         RateLimit: string;
         /**
-         * @description What is left of the allowance - `r` requests, and `t` seconds until it is full again.
+         * @description What is left of the allowance: `r` requests, and `t` seconds until it is full again.
          * @example "default";r=0;t=17
          */
         "RateLimit-Used-Up": string;
         /**
-         * @description The allowance, when the key is known - `q` requests in each window of `w` seconds.
+         * @description The allowance, when the key is known: `q` requests in each window of `w` seconds.
          * @example "default";q=120;w=60
          */
         "RateLimit-Policy-Once-Known": string;
         /**
-         * @description What is left of the allowance, when the key is known - `r` requests, and `t` seconds until it is full again.
+         * @description What is left of the allowance, when the key is known: `r` requests, and `t` seconds until it is full again.
          * @example "default";r=119;t=42
          */
         "RateLimit-Once-Known": string;
@@ -1857,7 +1857,7 @@ export interface components {
          */
         "Retry-After": number;
         /**
-         * @description Comes with `unavailable` only - wait this many seconds, then send the request again.
+         * @description Comes with `unavailable` only: wait this many seconds, then send the request again.
          * @example 17
          */
         "Retry-After-When-Temporary": number;

@@ -624,7 +624,7 @@ export interface components {
         UuidOrNull: string | null;
         /**
          * Format: int64
-         * @description An amount in minor units of the currency - cents, pence.
+         * @description An amount in minor units of the currency: cents, pence.
          * @example 12300
          */
         MoneyMinor: number;
@@ -656,7 +656,7 @@ export interface components {
         VatCategory: string;
         /**
          * Format: int32
-         * @description A rate in basis points - 2300 is 23 %.
+         * @description A rate in basis points: 2300 is 23 %.
          * @example 2300
          */
         BasisPoints: number;
