@@ -11,7 +11,7 @@ export const exampleCompany = {
     addressLines: ['14 Grattan Row', 'Dublin 8'],
     postcode: 'D08 X4K2',
     countryCode: 'IE',
-    vatId: 'IE6388047V',
+    vatId: 'IE3290618T',
     companyNumber: '481726',
     email: 'office@brennan.example',
     phone: '+353 1 555 0142',
