@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Request,
+  type RequestHandler,
+  type Response,
+  type NextFunction,
+} from 'express';
 
 import { sendError } from './api/answer.ts';
 import { createApi } from './api/api.ts';
@@ -47,6 +53,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   app.set('trust proxy', options.trustedProxies);
 
   app.use(beginExchange(options));
+  app.use(requireHost);
   app.use('/api', await createApi(options));
   app.use(createOperatorPages(options));
   app.use(createPublication(options));
@@ -55,7 +62,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   });
   app.use(answerError(options.log));
 
-  const server = createHttpServer({ requestTimeout: REQUEST_MS_MAX, headersTimeout: HEADERS_MS_MAX }, app);
+  const server = createHttpServer(
+    // Node would answer a request without a Host with a bare 400; `requireHost` does so with an error's body.
+    { requestTimeout: REQUEST_MS_MAX, headersTimeout: HEADERS_MS_MAX, requireHostHeader: false },
+    app,
+  );
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.maxConnections = CONNECTIONS_MAX;
   server.on('clientError', answerMalformed);
@@ -88,11 +99,20 @@ function beginExchange({ log, metrics, isReady }: ServerOptions): RequestHandler
     res.once('close', () => {
       const elapsedMs = performance.now() - startedAt;
       const operation = exchange.operation?.operationId ?? 'none';
-      metrics.requestAnswered(operation, res.statusCode, elapsedMs / 1000);
+      // A client that went away before its answer began has got none.
+      if (res.headersSent) metrics.requestAnswered(operation, res.statusCode, elapsedMs / 1000);
       log.info(requestLine(req, res, exchange, elapsedMs), 'request.answered');
     });
     next();
   };
+}
+
+/** Refuses what RFC 9112 section 3.2 has a server refuse. */
+function requireHost(req: Request, _res: Response, next: NextFunction): void {
+  if (req.headers.host === undefined && req.httpVersion === '1.1') {
+    throw new AppError('invalid_request', 'The request is not well-formed: it has no Host header.');
+  }
+  next();
 }
 
 function requestLine(req: Request, res: Response, exchange: Exchange, elapsedMs: number) {
@@ -102,12 +122,12 @@ function requestLine(req: Request, res: Response, exchange: Exchange, elapsedMs:
     // Templates and names only: what a client puts into a path or a value could be its key.
     path: exchange.operation?.path,
     operation: exchange.operation?.operationId,
-    status: res.statusCode,
+    status: res.headersSent ? res.statusCode : undefined,
     code: exchange.errorCode,
     company: exchange.caller?.company,
     keyId: exchange.caller?.keyId,
     address: exchange.address,
-    bytes: exchange.bodyBytes ?? Number(res.getHeader('Content-Length') ?? 0),
+    bytes: exchange.bodyBytes ?? (req.method === 'HEAD' ? 0 : Number(res.getHeader('Content-Length') ?? 0)),
     ms: Math.round(elapsedMs * 100) / 100,
     aborted: res.writableFinished ? undefined : true,
   };
