@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 
 import type { Engine, PreparedQuery } from './engine.ts';
 import type { RecordTableName, Tables } from './schema.ts';
@@ -30,7 +30,7 @@ export interface ListedRow {
   body: string;
 }
 
-/** Reads at most `limit` rows of a selection whose ids come after `after` (`''`: from the beginning). */
+/** Reads at most `limit` rows, and never more than 101, of a selection whose ids come after `after` (`''`: from the beginning). */
 export type ReadList = (selection: Selection, after: string, limit: number) => Promise<ListedRow[]>;
 
 /**
@@ -38,6 +38,9 @@ export type ReadList = (selection: Selection, after: string, limit: number) => P
  * rows that don't match. More matches than this are dense enough to be met on a walk in id order.
  */
 const SORTED_MATCHES_MAX = 1_000;
+
+/** The most rows that a reader is asked for: a full page, and one more to see whether there is a next page. */
+const ROWS_MAX = 101;
 
 /** Builds the reader of lists; its statements are compiled once for each shape of selection and kept. */
 export function createListReader(engine: Engine): ReadList {
@@ -61,7 +64,9 @@ export function createListReader(engine: Engine): ReadList {
         return sort(values);
       }
     }
-    const walk = remember(walks, shape, () => engine.prepare((db, slot) => walkQuery(db, selection, slot)));
+    const walk = remember(walks, shape, () =>
+      engine.prepare((db, slot) => walkQuery(engine, db, selection, slot)),
+    );
     return walk(values);
   };
 }
@@ -107,19 +112,23 @@ type Query = SelectQueryBuilder<AnyTables, string, object>;
 /**
  * Walks the rows in id order: one index for each stream, merged by the database, which reads no further than the
  * last row wanted.
+ *
+ * PostgreSQL plans each stream by itself. Without an order and a limit of its own it collects the whole stream and
+ * sorts it, which for a limit that isn't known yet looks cheaper than a walk. SQLite would sort what comes in order.
  */
-export function walkQuery(db: Kysely<Tables>, selection: Selection, slot: Slots) {
-  const [first, ...others] = selection.streams.map((_stream, index) =>
-    streamQuery(db, selection, index, slot),
-  );
+export function walkQuery(engine: Engine, db: Kysely<Tables>, selection: Selection, slot: Slots) {
+  const streams = selection.streams.map((_stream, index) => {
+    const stream = streamQuery(db, selection, index, slot);
+    if (engine.name === 'sqlite') return stream;
+    return untyped(db)
+      .selectFrom(stream.orderBy('id').limit(sql.lit(ROWS_MAX)).as('stream'))
+      .select(['id', 'body']);
+  });
+  const [first, ...others] = streams;
   if (!first) throw new Error('A selection without a stream has no rows to walk.');
-  let union = first;
-  for (const other of others) union = union.unionAll(other as never);
-  return union.orderBy('id').limit(slot.limit as never) as unknown as SelectQueryBuilder<
-    Tables,
-    never,
-    ListedRow
-  >;
+  const walk = others.reduce<Query>((union, other) => union.unionAll(other as never), first);
+  const page = walk.orderBy('id').limit(slot.limit as never);
+  return page as unknown as SelectQueryBuilder<Tables, never, ListedRow>;
 }
 
 function streamQuery(
@@ -137,7 +146,7 @@ function streamQuery(
   }
   query = query.where('id', '>', slot.after as never);
   ranges.forEach((range, rangeIndex) => {
-    query = withinRange(query, range, rangeIndex, slot);
+    query = withinRange(query, range, rangeIndex, slot, unindexed);
   });
   return query;
 }
@@ -150,29 +159,66 @@ export function probeQuery(db: Kysely<Tables>, selection: Selection, index: numb
     .select(sql<number>`CAST(COUNT(*) AS INTEGER)`.as('matches'));
 }
 
-/** Finds the matches of one range by its own index, looks each up by id, and sorts what is left. */
+/**
+ * Finds the matches of one range by its own index, looks up by id which of them the selection wants, sorts those, and
+ * reads the texts of one page. The look-ups are scalar subqueries because a planner can't turn them into anything else:
+ * of a join PostgreSQL made a merge with the whole table.
+ */
 export function sortQuery(db: Kysely<Tables>, selection: Selection, index: number, slot: Slots) {
-  const { table, streams, ranges } = selection;
-  let query = untyped(db)
+  const wanted = untyped(db)
     .with(
       (matches) => matches('matches').materialized(),
       () => rangeQuery(db, selection, index, slot),
     )
-    // CROSS JOIN keeps the order of the tables in SQLite: the few matches lead.
     .selectFrom('matches')
-    .crossJoin(`${table} as record`)
-    .select(['record.id', 'record.body'])
+    .select('id' as never)
+    .$if(hasFurtherConditions(selection, index), (query) =>
+      query.where(sql`(${furtherConditions(db, selection, index, slot)})`, '=', sql.lit(1)),
+    )
+    .orderBy('id')
+    .limit(slot.limit as never);
+  const body = untyped(db)
+    .selectFrom(`${selection.table} as record`)
+    .select('body')
+    .where('company', '=', slot.company as never)
+    .whereRef('id', '=', 'wanted.id');
+  const page = untyped(db)
+    .selectFrom(wanted.as('wanted'))
+    .select(['id', body.as('body') as never])
+    .orderBy('id');
+  return page as unknown as SelectQueryBuilder<Tables, never, ListedRow>;
+}
+
+/** Whether a match of one range can still be a row that the selection doesn't want. */
+function hasFurtherConditions({ streams, ranges }: Selection, index: number): boolean {
+  const within = ranges[index]?.within ?? [];
+  const isInside = streams.some((stream) => Object.keys(stream).every((column) => within.includes(column)));
+  return ranges.length > 1 || !isInside;
+}
+
+/** One row when the record of a match lies in one of the streams and in the other ranges, none otherwise. */
+function furtherConditions(db: Kysely<Tables>, selection: Selection, index: number, slot: Slots) {
+  const { table, streams, ranges } = selection;
+  let query = untyped(db)
+    .selectFrom(`${table} as record`)
+    .select(sql.lit(1).as('found'))
     .where('record.company', '=', slot.company as never)
     .whereRef('record.id', '=', 'matches.id')
     .where((where) =>
       where.or(streams.map((stream, streamIndex) => inStream(where, stream, streamIndex, slot))),
     );
   ranges.forEach((range, rangeIndex) => {
-    if (rangeIndex !== index) query = withinRange(query, range, rangeIndex, slot, 'record.');
+    if (rangeIndex !== index) query = withinRange(query, range, rangeIndex, slot, unindexed);
   });
-  const ordered = query.orderBy('record.id').limit(slot.limit as never);
-  return ordered as unknown as SelectQueryBuilder<Tables, never, ListedRow>;
+  return query;
 }
+
+/**
+ * The column as an expression that no index serves, where another index is to be used: looking up one row by its id,
+ * or walking in id order, a planner would rather read all of a range that it takes for short. No column holds an empty
+ * text, so the value stays what it is.
+ */
+const unindexed = (column: string) => sql`NULLIF(${sql.ref(column)}, '')`;
 
 function inStream(
   where: ExpressionBuilder<AnyTables, string>,
@@ -212,11 +258,11 @@ function withinRange<Q extends Query>(
   { column, from, to }: Range,
   index: number,
   slot: Slots,
-  prefix = '',
+  refer: (column: string) => RawBuilder<unknown> = (name) => sql.ref(name),
 ): Q {
   let bounded: Query = query;
-  if (from !== undefined) bounded = bounded.where(prefix + column, '>=', slot[`from${index}`] as never);
-  if (to !== undefined) bounded = bounded.where(prefix + column, '<=', slot[`to${index}`] as never);
+  if (from !== undefined) bounded = bounded.where(refer(column), '>=', slot[`from${index}`] as never);
+  if (to !== undefined) bounded = bounded.where(refer(column), '<=', slot[`to${index}`] as never);
   return bounded as Q;
 }
 

@@ -1,0 +1,108 @@
+import type { Engine } from '../../src/store/engine.ts';
+import { type InvoiceFilters, listInvoices } from '../../src/store/invoices.ts';
+import { createListReader, type ReadList } from '../../src/store/lists.ts';
+import { listQuotes, type QuoteFilters } from '../../src/store/quotes.ts';
+import { listFormSubmissions, listRecords } from '../../src/store/records.ts';
+import { compileStatement, slots } from '../../src/store/slots.ts';
+
+/** A list of the store with one combination of its filters. */
+export interface ListCase {
+  name: string;
+  list: (read: ReadList, company: string, page: { after: string; limit: number }) => Promise<unknown>;
+}
+
+export interface ListStatement {
+  /** Counting a range's matches, sorting them when they are few, or walking an index. */
+  kind: 'probe' | 'sort' | 'walk';
+  sql: string;
+  values: unknown[];
+}
+
+/**
+ * The statements that a list can run, in every way its probes can turn out; none of them is run.
+ * @param page where the page begins; `after` `''` is the beginning.
+ */
+export async function statementsOf(
+  engine: Engine,
+  { list }: ListCase,
+  company: string,
+  page = { after: '', limit: 51 },
+): Promise<ListStatement[]> {
+  const statements = new Map<string, ListStatement>();
+  // A list has two ranges at most: the first with few matches, the second alone, or neither.
+  for (const rareRange of [0, 1, 2]) {
+    let probes = 0;
+    const recorder: Engine = {
+      ...engine,
+      prepare(build) {
+        const { sql, bind } = compileStatement(build(engine.db, slots()));
+        const kind = kindOf(sql);
+        return async (values) => {
+          statements.set(sql, { kind, sql, values: bind(values) });
+          return (kind === 'probe' ? [{ matches: probes++ === rareRange ? 0 : 1_001 }] : []) as never;
+        };
+      },
+    };
+    await list(createListReader(recorder), company, page);
+  }
+  return [...statements.values()];
+}
+
+export function kindOf(sql: string): ListStatement['kind'] {
+  if (/count\(\*\)/i.test(sql)) return 'probe';
+  return /"wanted"/i.test(sql) ? 'sort' : 'walk';
+}
+
+const none = undefined;
+const updatedSince = '2026-11-12T00:00:00.000Z';
+const today = '2026-11-20';
+
+/** Every combination of one value of each name. */
+function combinations<T extends Record<string, readonly unknown[]>>(
+  choices: T,
+): { [K in keyof T]: T[K][number] }[] {
+  const all = Object.entries(choices).reduce<Record<string, unknown>[]>(
+    (made, [name, values]) => made.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+    [{}],
+  );
+  // Each has one value under every name.
+  return all as { [K in keyof T]: T[K][number] }[];
+}
+
+const invoiceFilters: InvoiceFilters[] = combinations({
+  kind: [none, 'invoice', 'credit_note', 'pro_forma'],
+  status: ['issued', 'draft', 'all'],
+  customer: [none, 'cus_1'],
+  issuedFrom: [none, '2026-11-01'],
+  issuedTo: [none, '2026-11-15'],
+  updatedSince: [none, updatedSince],
+} as const);
+
+const quoteFilters: QuoteFilters[] = combinations({
+  status: [none, 'draft', 'sent', 'accepted', 'declined', 'revised', 'expired'],
+  customer: [none, 'cus_1'],
+  versions: ['latest', 'all'],
+  updatedSince: [none, updatedSince],
+} as const);
+
+/** Every list of the store with every combination of its filters. */
+export const listCases: ListCase[] = [
+  ...(['people', 'customers', 'forms', 'jobs'] as const).flatMap((table) =>
+    (table === 'people' ? [none] : [none, updatedSince]).map((since): ListCase => ({
+      name: `${table} ${JSON.stringify({ updatedSince: since })}`,
+      list: (read, company, page) => listRecords(read, table, company, since, page),
+    })),
+  ),
+  ...[none, updatedSince].map((since): ListCase => ({
+    name: `submissions ${JSON.stringify({ updatedSince: since })}`,
+    list: (read, company, page) => listFormSubmissions(read, company, 'form_1', since, page),
+  })),
+  ...invoiceFilters.map((filters): ListCase => ({
+    name: `invoices ${JSON.stringify(filters)}`,
+    list: (read, company, page) => listInvoices(read, company, filters, page),
+  })),
+  ...quoteFilters.map((filters): ListCase => ({
+    name: `quotes ${JSON.stringify(filters)}`,
+    list: (read, company, page) => listQuotes(read, company, today, filters, page),
+  })),
+];
