@@ -1,0 +1,114 @@
+import t from 'tap';
+
+import { openTestDatabase, startExampleServer, startTestServer } from './_server.ts';
+import { until } from './_command.ts';
+
+const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)*)\})? (\S+)$/;
+
+/** The samples of a page in Prometheus' text format, by name and labels; a line that isn't of it throws. */
+function samplesOf(text: string): Map<string, number> {
+  const samples = new Map<string, number>();
+  const typed = new Set<string>();
+  for (const line of text.split('\n').filter((candidate) => candidate !== '')) {
+    const [, typedName] = /^# TYPE (\S+) (?:counter|gauge|histogram|summary)$/.exec(line) ?? [];
+    if (typedName !== undefined) typed.add(typedName);
+    if (line.startsWith('#')) continue;
+    const [, name = '', labels = '', value = ''] = SAMPLE.exec(line) ?? [];
+    const family = name.replace(/_(?:bucket|sum|count)$/, '');
+    if (!typed.has(name) && !typed.has(family))
+      throw new Error(`It is not a sample of a known type: ${line}`);
+    samples.set(labels === '' ? name : `${name}{${labels}}`, Number(value));
+  }
+  return samples;
+}
+
+t.test('/healthz says that the process lives, whatever its database does', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  await using server = await startTestServer({ engine: database.engine });
+  await database.engine[Symbol.asyncDispose]();
+  const { statusCode, headers, body } = await server.http('healthz');
+  t.equal(statusCode, 200);
+  t.match(headers['content-type'], /^application\/json/);
+  t.equal(body, '{"status":"alive"}');
+});
+
+t.test('/readyz says 200 while the database answers, and 503 when it does not', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  await using server = await startTestServer({ engine: database.engine });
+  const ready = await server.http('readyz');
+  t.equal(ready.statusCode, 200);
+  t.equal(ready.body, '{"status":"ready"}');
+  await database.engine[Symbol.asyncDispose]();
+  const gone = await server.http('readyz');
+  t.equal(gone.statusCode, 503);
+  t.equal(gone.body, '{"status":"not ready"}', 'the reason is for the log');
+});
+
+t.test('/readyz says 503 when the tables are missing', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  await database.engine.run('ALTER TABLE companies RENAME TO elsewhere');
+  await using server = await startTestServer({ engine: database.engine });
+  t.equal((await server.http('readyz')).statusCode, 503);
+  await database.engine.run('ALTER TABLE elsewhere RENAME TO companies');
+  t.equal((await server.http('readyz')).statusCode, 200, 'and 200 as soon as they are there');
+});
+
+t.test('HEAD works wherever GET does', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  await using server = await startTestServer({ engine: database.engine });
+  for (const path of ['healthz', 'readyz', 'metrics']) {
+    const { statusCode, headers, rawBody } = await server.http.head(path);
+    t.equal(statusCode, 200, path);
+    t.ok(Number(headers['content-length']) > 0, path);
+    t.equal(rawBody.length, 0, path);
+  }
+});
+
+t.test(
+  '/metrics counts the requests by operation and status, in the text format of Prometheus',
+  async (t) => {
+    await using server = await startExampleServer('sqlite');
+    const { http, key } = server;
+    const authorization = { headers: { authorization: `Bearer ${key}` } };
+    await http('api/v1/jobs', authorization);
+    await http('api/v1/jobs?limit=1', authorization);
+    await http('api/v1/jobs?limit=0', authorization);
+    await http('api/v1/jobs');
+    await http('api/v1/customers/nobody', authorization);
+    await http('nowhere');
+    // A request is counted when its answer has left, which its client may notice sooner.
+    const last = 'fieldledger_requests_total{operation="none",status="404"}';
+    await until(async () => samplesOf((await http('metrics')).body).has(last));
+    const page = await http('metrics');
+    t.equal(page.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
+    const samples = samplesOf(page.body);
+    const counted = [...samples].filter(([name]) => name.startsWith('fieldledger_requests_total'));
+    const { [`fieldledger_requests_total{operation="none",status="200"}`]: _pages, ...others } =
+      Object.fromEntries(counted);
+    t.strictSame(others, {
+      'fieldledger_requests_total{operation="listJobs",status="200"}': 2,
+      'fieldledger_requests_total{operation="listJobs",status="400"}': 1,
+      'fieldledger_requests_total{operation="listJobs",status="401"}': 1,
+      'fieldledger_requests_total{operation="getCustomer",status="404"}': 1,
+      'fieldledger_requests_total{operation="none",status="404"}': 1,
+    });
+    t.equal(samples.get('fieldledger_request_seconds_count{operation="listJobs"}'), 4);
+    t.equal(samples.get('fieldledger_request_seconds_bucket{le="+Inf",operation="listJobs"}'), 4);
+    t.ok((samples.get('fieldledger_request_seconds_sum{operation="listJobs"}') ?? 0) > 0);
+    t.ok((samples.get('process_resident_memory_bytes') ?? 0) > 10_000_000, 'the process itself is in it too');
+    t.notMatch(page.body, /nobody|brennan|fl\./, 'no id, company or key is a label');
+    t.notMatch(page.body, '127.0.0.1');
+  },
+);
+
+t.test('two servers in one process count for themselves', async (t) => {
+  await using first = await startExampleServer('sqlite');
+  await using second = await startExampleServer('sqlite');
+  await first.http('nowhere');
+  const counted = async (server: typeof first) =>
+    samplesOf((await server.http('metrics')).body).get(
+      'fieldledger_requests_total{operation="none",status="404"}',
+    );
+  await until(async () => (await counted(first)) === 1);
+  t.equal(await counted(second), undefined);
+});
