@@ -670,19 +670,17 @@ export interface components {
          * @enum {string}
          */
         ErrorCode: "invalid_parameter" | "invalid_cursor" | "invalid_request" | "invalid_key" | "revoked_key" | "missing_scope" | "api_not_enabled" | "company_unavailable" | "module_not_licensed" | "not_found" | "method_not_allowed" | "rate_limited" | "unavailable" | "invoicing_not_enabled";
-        /**
-         * @description Every answer from 400 up has this body.
-         * @example {
-         *       "error": {
-         *         "code": "method_not_allowed",
-         *         "message": "This path answers GET and HEAD, not POST."
-         *       }
-         *     }
-         */
+        /** @description Every answer from 400 up has this body. */
         Error: {
             error: components["schemas"]["ErrorDetail"];
         };
-        /** @description What is wrong. */
+        /**
+         * @description What is wrong.
+         * @example {
+         *       "code": "method_not_allowed",
+         *       "message": "This path answers GET and HEAD, not POST."
+         *     }
+         */
         ErrorDetail: {
             code: components["schemas"]["ErrorCode"];
             /**
