@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+
+import got, { type Method } from 'got';
+
+/** An answer as it came over the wire. */
+export interface Answer {
+  status: number;
+  /** By lower-case name; what came more than once is joined as HTTP joins it. */
+  headers: Readonly<Record<string, string>>;
+  /** Names of headers that came more than once. */
+  repeated: readonly string[];
+  /** The text, unpacked if it came compressed. */
+  body: string;
+  /** What came over the wire. */
+  byteCount: number;
+}
+
+export interface Asked {
+  method?: Method | undefined;
+  /** Path and query. */
+  target: string;
+  headers?: Record<string, string>;
+}
+
+const client = got.extend({
+  retry: { limit: 0 },
+  throwHttpErrors: false,
+  followRedirect: false,
+  // Nothing is compressed unless a question asks for it, and then its bytes are what is looked at.
+  decompress: false,
+  timeout: { request: 20_000 },
+  responseType: 'buffer',
+});
+
+/** Sends one request and takes whatever is answered. */
+export async function ask(url: string, { method = 'GET', target, headers = {} }: Asked): Promise<Answer> {
+  const response = await client(`${url}${target}`, { method, headers: { accept: '*/*', ...headers } });
+  return toAnswer(response.statusCode, response.rawHeaders, response.body);
+}
+
+/** Sends bytes as they are on a connection of their own, and takes all that comes until it is closed. */
+export async function askRaw(url: string, lines: readonly string[]): Promise<Answer> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.write([...lines, '', ''].join('\r\n'));
+  await once(socket, 'close');
+  const bytes = Buffer.concat(chunks);
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  if (headEnd < 0) throw new Error(`No HTTP answer came: ${JSON.stringify(bytes.toString('latin1'))}`);
+  const [statusLine = '', ...headerLines] = bytes.subarray(0, headEnd).toString('latin1').split('\r\n');
+  const rawHeaders = headerLines.flatMap((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon), line.slice(colon + 1).trim()];
+  });
+  return toAnswer(Number(statusLine.split(' ')[1]), rawHeaders, bytes.subarray(headEnd + 4));
+}
+
+/** An answer's body as JSON; undefined when it is none. */
+export function parsed(answer: Answer): unknown {
+  try {
+    return JSON.parse(answer.body);
+  } catch {
+    return undefined;
+  }
+}
+
+function toAnswer(status: number, rawHeaders: readonly string[], bytes: Uint8Array): Answer {
+  const headers: Record<string, string> = {};
+  const repeated: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase();
+    const value = rawHeaders[index + 1] ?? '';
+    if (headers[name] !== undefined) repeated.push(name);
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+  }
+  const plain = headers['content-encoding'] === 'gzip' && bytes.length > 0 ? gunzipSync(bytes) : bytes;
+  return {
+    status,
+    headers,
+    repeated,
+    body: Buffer.from(plain).toString('utf8'),
+    byteCount: bytes.byteLength,
+  };
+}

@@ -1,0 +1,192 @@
+import { createCompany, type CompanySettings, setCompany } from '../../src/access/companies.ts';
+import { createKey, revokeKey } from '../../src/access/keys.ts';
+import type { ResourceRecord } from '../../src/contract/records.ts';
+import { renderRecord } from '../../src/contract/render.ts';
+import { modules, moduleOf, type Scope, scopes } from '../../src/contract/scopes.ts';
+import { exampleRecords } from '../../src/demo/example-company.ts';
+import type { Engine } from '../../src/store/engine.ts';
+import { putRecords } from '../../src/store/records.ts';
+import {
+  type EngineName,
+  KEY_PREFIX,
+  keyFor,
+  startExampleServer,
+  startTestServer,
+  STORY_NOW,
+} from '../_server.ts';
+import { startMock } from './_mock.ts';
+
+/** The servers of a party: each is in another state, so that a question needs no preparation. */
+export type ServerName = 'normal' | 'busy' | 'without records' | 'without keys';
+
+/** Who asks. */
+export type Asker =
+  | 'reader'
+  | 'nobody'
+  | 'wrong'
+  | 'revoked'
+  | 'spender'
+  | 'neighbour'
+  | 'cut off'
+  | 'unpaid'
+  | 'uninvoiced'
+  | `without ${Scope}`
+  | `unlicensed for ${Scope}`;
+
+/** One of those whom the suite asks. */
+export interface Party {
+  name: 'mock' | EngineName;
+  urls: Readonly<Record<ServerName, string>>;
+  authorization: (asker: Asker) => string | undefined;
+  /** Sets what the party takes for the present. */
+  setNow: (now: Date) => void;
+}
+
+export type StartedParty = Party & AsyncDisposable;
+
+/** The allowance of the busy server: the contract's own. */
+const REQUESTS_PER_MINUTE = 120;
+
+export async function startParty(name: Party['name']): Promise<StartedParty> {
+  return name === 'mock' ? startMockParty() : startServerParty(name);
+}
+
+/** The headers that let someone in. */
+export function headersOf(party: Party, asker: Asker): Record<string, string> {
+  const authorization = party.authorization(asker);
+  return authorization === undefined ? {} : { authorization };
+}
+
+async function startMockParty(): Promise<StartedParty> {
+  const mock = await startMock();
+  const { url } = mock;
+  return {
+    name: 'mock',
+    urls: { normal: url, busy: url, 'without records': url, 'without keys': url },
+    authorization: (asker) => (asker === 'nobody' ? undefined : 'Bearer fl.brennan.any.key'),
+    setNow: () => {
+      throw new Error('The mock has no clock.');
+    },
+    [Symbol.asyncDispose]: () => mock[Symbol.asyncDispose](),
+  };
+}
+
+async function startServerParty(name: EngineName): Promise<StartedParty> {
+  await using started = new AsyncDisposableStack();
+  const normal = started.use(await startExampleServer(name));
+  const { engine } = normal;
+  const busy = started.use(await startTestServer({ engine, rateLimitPerMinute: REQUESTS_PER_MINUTE }));
+  const withoutRecords = started.use(await startTestServer({ engine: failing(engine, 'records') }));
+  const withoutKeys = started.use(await startTestServer({ engine: failing(engine, 'keys') }));
+  const keys = await createAskers(engine, normal.key);
+  const servers = started.move();
+  return {
+    name,
+    urls: {
+      normal: normal.url,
+      busy: busy.url,
+      'without records': withoutRecords.url,
+      'without keys': withoutKeys.url,
+    },
+    authorization: (asker) => {
+      if (asker === 'nobody') return undefined;
+      const key = keys.get(asker);
+      if (key === undefined) throw new Error(`There is no key for ${asker}.`);
+      return `Bearer ${key}`;
+    },
+    setNow: normal.setNow,
+    [Symbol.asyncDispose]: () => servers[Symbol.asyncDispose](),
+  };
+}
+
+/** An engine whose reads of keys, or of everything else, fail as those of a broken disk do. */
+function failing(engine: Engine, what: 'keys' | 'records'): Engine {
+  return {
+    ...engine,
+    prepare: <Values, Row>(build: Parameters<typeof engine.prepare<Values, Row>>[0]) => {
+      let readsKeys = false;
+      const read = engine.prepare<Values, Row>((db, value) => {
+        const query = build(db, value);
+        readsKeys = query.compile().sql.includes('"api_keys"');
+        return query;
+      });
+      return async (values: Values) => {
+        if (readsKeys === (what === 'keys')) throw new Error('The disk cannot be read: /var/lib/secret-path');
+        return read(values);
+      };
+    },
+  };
+}
+
+async function createAskers(engine: Engine, reader: string): Promise<ReadonlyMap<Asker, string>> {
+  const keys = new Map<Asker, string>([['reader', reader]]);
+  keys.set(
+    'wrong',
+    reader.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
+  );
+  keys.set('spender', await keyFor(engine, 'brennan'));
+  keys.set('revoked', await revokedKey(engine));
+  for (const scope of scopes) {
+    keys.set(
+      `without ${scope}`,
+      await keyFor(
+        engine,
+        'brennan',
+        scopes.filter((held) => held !== scope),
+      ),
+    );
+    const licensed = modules.filter((module) => module !== moduleOf(scope));
+    keys.set(
+      `unlicensed for ${scope}`,
+      await companyKey(engine, `un-${moduleOf(scope)}`, { modules: licensed }),
+    );
+  }
+  keys.set('cut off', await companyKey(engine, 'cut-off', { apiEnabled: false }));
+  keys.set('unpaid', await companyKey(engine, 'unpaid', { subscriptionActive: false }));
+  keys.set('uninvoiced', await companyKey(engine, 'uninvoiced', { invoicingEnabled: false }));
+  keys.set('neighbour', await companyKey(engine, 'neighbour', {}));
+  await putRecords(engine, 'neighbour', neighbourRecords().map(renderRecord));
+  return keys;
+}
+
+async function revokedKey(engine: Engine): Promise<string> {
+  const options = { prefix: KEY_PREFIX, company: 'brennan', name: 'Test', scopes, now: STORY_NOW };
+  const { key, record } = await createKey(engine, options);
+  await revokeKey(engine, 'brennan', record.id, STORY_NOW);
+  return key;
+}
+
+/** A key that reads everything of a new company, which is then switched. */
+async function companyKey(engine: Engine, id: string, switches: Partial<CompanySettings>): Promise<string> {
+  await createCompany(engine, id, {}, STORY_NOW);
+  const key = await keyFor(engine, id);
+  await setCompany(engine, id, switches);
+  return key;
+}
+
+/** What the neighbour's record is called that no other company has, beside each record of the example company. */
+export function neighbourId(id: string): string {
+  return id.replace(/^./, (first) => (first === '0' ? '1' : 'n'));
+}
+
+/**
+ * The records of another company: the first of each kind under an id of its own, and that of a job and a customer
+ * also under the example company's own id, with other contents.
+ */
+function neighbourRecords(): ResourceRecord[] {
+  const ofEach = Map.groupBy(exampleRecords(), ({ resource }) => resource);
+  const others = [...ofEach.values()].flatMap(([first]) => (first ? [renamed(first)] : []));
+  return [...others, ...exampleRecords().flatMap(withOtherWords)];
+}
+
+function renamed({ resource, record }: ResourceRecord): ResourceRecord {
+  const text = JSON.stringify({ resource, record }).replaceAll(record.id, neighbourId(record.id));
+  // Only ids have changed, into others of their form.
+  return JSON.parse(text) as ResourceRecord;
+}
+
+function withOtherWords(record: ResourceRecord): ResourceRecord[] {
+  if (record.resource === 'jobs') return [{ ...record, record: { ...record.record, title: 'A secret' } }];
+  if (record.resource === 'customers') return [{ ...record, record: { ...record.record, name: 'A secret' } }];
+  return [];
+}

@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { Agent, createServer, type IncomingMessage, request as sendRequest, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import type { Party, ServerName } from './_parties.ts';
+
+export interface ProxiedRequest {
+  method: string;
+  /** Path and query. */
+  target: string;
+  headers: Record<string, string>;
+}
+
+export interface ProxiedReply {
+  status: number;
+  /** By lower-case name; a list is sent as so many headers. */
+  headers: Record<string, string | string[]>;
+  body: Buffer;
+  /** Bytes that are sent after the answer to HEAD, where none may be. */
+  stray?: Buffer;
+}
+
+/** A defect that the proxy puts between the server and whoever asks it. */
+export interface Defect {
+  name: string;
+  /** What the suite has to say about it: being caught by accident doesn't count. */
+  says: RegExp;
+  /** The questions or the check that have to say it, by name; all of them unless told. */
+  within?: RegExp;
+  /** Changes the request before the server gets it. */
+  request?: (request: ProxiedRequest, party: Party) => ProxiedRequest;
+  /** Changes the answer; `again` asks the server something else. */
+  reply?: (
+    reply: ProxiedReply,
+    request: ProxiedRequest,
+    again: (request: ProxiedRequest) => Promise<ProxiedReply>,
+    party: Party,
+  ) => ProxiedReply | Promise<ProxiedReply>;
+}
+
+export interface DefectiveParty extends AsyncDisposable {
+  /** The same party, reached through the proxy. */
+  party: Party;
+  /** Plants a defect in place of the one before; without one the proxy changes nothing. */
+  plant: (defect: Defect | undefined) => void;
+}
+
+/** Puts a proxy in front of each server of a party. */
+export async function startDefectiveParty(party: Party): Promise<DefectiveParty> {
+  let defect: Defect | undefined;
+  const agent = new Agent({ keepAlive: true });
+  const servers: Server[] = [];
+  const urls: Record<ServerName, string> = { ...party.urls };
+  for (const [name, url] of Object.entries(party.urls)) {
+    const server = createServer({ maxHeaderSize: 100_000 }, (req, res) => {
+      const request = toRequest(req);
+      const changed = defect?.request?.(request, party) ?? request;
+      const again = (other: ProxiedRequest) => forward(agent, url, other);
+      forward(agent, url, changed)
+        .then((reply) => defect?.reply?.(reply, request, again, party) ?? reply)
+        .then(
+          (reply) => {
+            res.sendDate = false;
+            res.writeHead(reply.status, Object.entries(reply.headers).flatMap(flatHeader));
+            if (reply.stray) {
+              res.flushHeaders();
+              res.socket?.write(reply.stray);
+            }
+            res.end(request.method === 'HEAD' ? undefined : reply.body);
+          },
+          (error: unknown) => res.destroy(error as Error),
+        );
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    servers.push(server);
+    // A server that listens on a port has an address of this shape; the names are those of the party's urls.
+    urls[name as ServerName] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+  return {
+    party: { ...party, urls },
+    plant: (next) => {
+      defect = next;
+    },
+    async [Symbol.asyncDispose]() {
+      agent.destroy();
+      for (const server of servers) {
+        const closed = once(server, 'close');
+        server.close();
+        server.closeAllConnections();
+        await closed;
+      }
+    },
+  };
+}
+
+function toRequest({ method = 'GET', url = '/', headers }: IncomingMessage): ProxiedRequest {
+  const kept = Object.entries(headers).filter(([name]) => name !== 'connection' && name !== 'host');
+  return { method, target: url, headers: Object.fromEntries(kept) as Record<string, string> };
+}
+
+async function forward(agent: Agent, url: string, asked: ProxiedRequest): Promise<ProxiedReply> {
+  const { method, target, headers } = asked;
+  const request = sendRequest(`${url}${target}`, { method, headers, agent });
+  request.end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const kept = Object.entries(response.headers).filter(
+    ([name]) => name !== 'connection' && name !== 'keep-alive',
+  );
+  return {
+    status: response.statusCode ?? 0,
+    headers: Object.fromEntries(kept) as Record<string, string>,
+    body: Buffer.concat(chunks),
+  };
+}
+
+function flatHeader([name, value]: [string, string | string[]]): string[] {
+  return [value].flat().flatMap((one) => [name, one]);
+}

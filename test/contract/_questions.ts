@@ -1,0 +1,328 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import type { ContractParameter, JsonSchema } from '../../src/contract/document.ts';
+import { codeOf, conformanceProblems } from './_conformance.ts';
+import {
+  type DeclaredExample,
+  type DeclaredOperation,
+  declaredOperations,
+  declaredResponse,
+  knownPath,
+} from './_declared.ts';
+import { type Answer, type Asked, ask, parsed } from './_exchange.ts';
+import { type Asker, headersOf, type Party, type ServerName } from './_parties.ts';
+
+/** What the answer's body has to be. */
+export type Expected =
+  | { body: unknown }
+  /** For a sentence that depends on the request: the code is certain. */
+  | { code: string }
+  | { text: string }
+  | undefined;
+
+/** One thing that is asked, of everyone alike. */
+export interface Question {
+  name: string;
+  operationId: string;
+  status: number;
+  /** The named example that this question reaches. */
+  example?: string | undefined;
+  /** Path and query. */
+  target: string;
+  asker: Asker;
+  server: ServerName;
+  /** How the mock is told what it can't know. */
+  prefer?: string | undefined;
+  expected: Expected;
+  /** Where the mock's body differs, by a declared difference. */
+  mockExpected?: Expected;
+  manner: 'plain' | 'conditional' | 'overlong' | 'until refused';
+  /** Who can be asked; everyone, but for a declared difference. */
+  of: 'everyone' | 'the mock' | 'the servers';
+}
+
+/** Headers that the mock adds (suite-differences.test.ts declares it). */
+export const mockHeaders = [
+  'access-control-allow-origin',
+  'access-control-allow-headers',
+  'access-control-allow-credentials',
+  'access-control-expose-headers',
+  'sl-violations',
+];
+
+/** Operations whose successful answer the servers can't give yet (suite-differences.test.ts declares it). */
+export const notRendered: readonly string[] = ['getInvoicePdf'];
+
+const ABSENT_ID = 'absent_0000';
+const ABSENT_UUID = '01a00000-0000-7000-8000-000000000000';
+const REFUSED_AFTER_MAX = 125;
+const HEADER_BYTES_TOO_MANY = 20_000;
+
+/** Whether a party can be asked a question. */
+export function isFor(question: Question, party: Party): boolean {
+  return question.of === 'everyone' || (question.of === 'the mock') === (party.name === 'mock');
+}
+
+/** Asks a party a question, and says everything that is wrong with the answer. */
+export async function examine(party: Party, question: Question): Promise<string[]> {
+  const answer = await answerTo(party, question);
+  if (answer.status !== question.status) {
+    return [`the status is ${answer.status}, not ${question.status}: ${answer.body.slice(0, 200)}`];
+  }
+  const extraHeaders = party.name === 'mock' ? mockHeaders : [];
+  const expected = party.name === 'mock' ? (question.mockExpected ?? question.expected) : question.expected;
+  return [
+    ...conformanceProblems(question.operationId, answer, { extraHeaders }),
+    ...expectationProblems(expected, answer),
+  ];
+}
+
+async function answerTo(party: Party, question: Question): Promise<Answer> {
+  const isMock = party.name === 'mock';
+  const url = party.urls[question.server];
+  const key = headersOf(party, question.asker);
+  const headers = isMock && question.prefer !== undefined ? { ...key, prefer: question.prefer } : key;
+  const asked = { target: question.target, headers };
+  if (question.manner === 'conditional') {
+    const { etag = 'none' } = (await ask(url, { ...asked, headers: key })).headers;
+    return ask(url, { ...asked, headers: { ...headers, 'if-none-match': etag } });
+  }
+  // The mock is told the outcome; a server has to be brought to it.
+  if (isMock || question.manner === 'plain') return ask(url, asked);
+  if (question.manner === 'overlong') {
+    return ask(url, { ...asked, headers: { ...headers, 'x-padding': 'x'.repeat(HEADER_BYTES_TOO_MANY) } });
+  }
+  return askUntilRefused(url, asked);
+}
+
+async function askUntilRefused(url: string, asked: Asked): Promise<Answer> {
+  let answer = await ask(url, asked);
+  for (let count = 1; answer.status !== 429 && count < REFUSED_AFTER_MAX; count++) {
+    answer = await ask(url, asked);
+  }
+  return answer;
+}
+
+function expectationProblems(expected: Expected, answer: Answer): string[] {
+  if (expected === undefined) return [];
+  if ('text' in expected)
+    return answer.body === expected.text ? [] : ['the bytes are not those of the example'];
+  const body = parsed(answer);
+  if ('code' in expected) {
+    return codeOf(body) === expected.code ? [] : [`the code is ${codeOf(body)}, not ${expected.code}`];
+  }
+  const wanted = withWait(expected.body, answer);
+  if (isDeepStrictEqual(body, wanted)) return [];
+  return [`the body differs from the example: ${firstDifference(body, wanted, '')}`];
+}
+
+/** The sentence of `rate_limited` names the seconds of the answer's own Retry-After. */
+function withWait(body: unknown, { headers }: Answer): unknown {
+  if (codeOf(body) !== 'rate_limited' || headers['retry-after'] === undefined) return body;
+  return JSON.parse(
+    JSON.stringify(body).replace(/Wait \d+ seconds/, `Wait ${headers['retry-after']} seconds`),
+  );
+}
+
+/** Where two JSON values part, and both values there. */
+export function firstDifference(actual: unknown, wanted: unknown, path: string): string {
+  const isObject = (value: unknown) => typeof value === 'object' && value !== null;
+  if (!isObject(actual) || !isObject(wanted) || Array.isArray(actual) !== Array.isArray(wanted)) {
+    return `${path || '/'} is ${JSON.stringify(actual)}, not ${JSON.stringify(wanted)}`.slice(0, 400);
+  }
+  // Both were found to be objects.
+  const [left, right] = [actual as Record<string, unknown>, wanted as Record<string, unknown>];
+  const names = new Set([...Object.keys(left), ...Object.keys(right)]);
+  for (const name of names) {
+    if (!isDeepStrictEqual(left[name], right[name])) {
+      return firstDifference(left[name], right[name], `${path}/${name}`);
+    }
+  }
+  return `${path || '/'} has its members in another order`;
+}
+
+/** Every question of the suite, from what the contract declares. */
+export function questions(): Question[] {
+  return declaredOperations().flatMap((operation) => [
+    ...successes(operation),
+    ...unchanged(operation),
+    ...errors(operation),
+    ...further(operation),
+  ]);
+}
+
+function successes(operation: DeclaredOperation): Question[] {
+  const { operationId } = operation;
+  return declaredResponse(operationId, 200).examples.map(({ name, value, request }) => {
+    if (request === undefined) throw new Error(`${operationId}: the example ${name} names no request.`);
+    return {
+      ...basis(operation, 200, name),
+      target: request,
+      prefer: `code=200, example=${name}`,
+      expected: typeof value === 'string' ? { text: value } : { body: value },
+      of: notRendered.includes(operationId) ? 'the mock' : 'everyone',
+    };
+  });
+}
+
+function unchanged(operation: DeclaredOperation): Question[] {
+  return [
+    {
+      ...basis(operation, 304, 'nothing has changed'),
+      example: undefined,
+      prefer: 'code=304',
+      expected: { text: '' },
+      manner: 'conditional',
+      of: notRendered.includes(operation.operationId) ? 'the mock' : 'everyone',
+    },
+  ];
+}
+
+/** How a real server is brought to give each error that the contract shows. */
+const provocations: Record<
+  string,
+  (operation: DeclaredOperation, example: DeclaredExample) => Partial<Question>
+> = {
+  invalidParameter: (operation) => {
+    const takesLimit = operation.parameters.some(({ name }) => name === 'limit');
+    const target = `${knownPath(operation.operationId)}?limit=250`;
+    return takesLimit ? { target } : { target, expected: { code: 'invalid_parameter' } };
+  },
+  invalidCursor: (operation) => ({
+    target: `${knownPath(operation.operationId)}?cursor=${cursorOfAnother(operation)}`,
+    ...(operation.parameters.some(({ name }) => name === 'cursor') ? {} : { of: 'the mock' }),
+  }),
+  invalidRequest: () => ({ manner: 'overlong' }),
+  invalidKey: () => ({ asker: 'wrong' }),
+  revokedKey: () => ({ asker: 'revoked' }),
+  missingScope: ({ scope }, { value }) => ({
+    asker: `without ${scope}`,
+    expected: { body: JSON.parse(JSON.stringify(value).replace('invoices:read', scope)) },
+    mockExpected: { body: value },
+  }),
+  apiNotEnabled: () => ({ asker: 'cut off' }),
+  companyUnavailable: () => ({ asker: 'unpaid' }),
+  moduleNotLicensed: ({ scope }) => ({ asker: `unlicensed for ${scope}` }),
+  notFound: (operation) => ({ target: pathOf(operation, ABSENT_ID, ABSENT_UUID) }),
+  rateLimited: () => ({ asker: 'spender', server: 'busy', manner: 'until refused' }),
+  unavailable: () => ({ server: 'without records' }),
+  invoicingNotEnabled: () => ({ asker: 'uninvoiced' }),
+};
+
+function errors(operation: DeclaredOperation): Question[] {
+  return [...operation.responses]
+    .filter(([status]) => status >= 400)
+    .flatMap(([status, { examples }]) =>
+      examples.map((example) => {
+        const provoke = provocations[example.name];
+        if (!provoke) throw new Error(`Nobody knows how to provoke the example ${example.name}.`);
+        const question = { ...basis(operation, status, example.name), expected: { body: example.value } };
+        return { ...question, ...provoke(operation, example) };
+      }),
+    );
+}
+
+/** Questions beyond the examples: other ways into the same answers. */
+function further(operation: DeclaredOperation): Question[] {
+  const { operationId, parameters } = operation;
+  return [
+    {
+      ...basis(operation, 401, 'invalidKey'),
+      name: `401 ${operationId}: no key`,
+      asker: 'nobody',
+      prefer: undefined,
+      expected: { code: 'invalid_key' },
+    },
+    {
+      ...basis(operation, 503, 'unavailable'),
+      name: `503 ${operationId}: keys can't be looked up`,
+      server: 'without keys',
+      expected: { body: exampleValue(operation, 503, 'unavailable') },
+    },
+    {
+      ...basis(operation, 400, 'invalidParameter'),
+      name: `400 ${operationId}: an unknown parameter`,
+      target: `${knownPath(operationId)}?limti=4`,
+      expected: { code: 'invalid_parameter' },
+      of: 'the servers',
+    },
+    ...parameters.flatMap((parameter) =>
+      parameter.in === 'path' ? wrongIds(operation, parameter) : wrongQueries(operation, parameter),
+    ),
+  ];
+}
+
+/** A malformed id is the id of nothing (design.md section 6). */
+function wrongIds(operation: DeclaredOperation, { name, schema }: ContractParameter): Question[] {
+  const ids =
+    schema.format === 'uuid' ? ['job_0001', `${ABSENT_UUID}0`, '%00'] : ['-x', '%00', 'x'.repeat(65)];
+  return ids.map((id) => ({
+    ...basis(operation, 404, 'notFound'),
+    name: `404 ${operation.operationId}: ${name} is ${id.slice(0, 40)}`,
+    target: operation.path.replace(/\{\w+\}/, id),
+    expected: { body: exampleValue(operation, 404, 'notFound') },
+    of: 'the servers',
+  }));
+}
+
+function wrongQueries(operation: DeclaredOperation, { name, schema }: ContractParameter): Question[] {
+  const code = name === 'cursor' ? 'invalid_cursor' : 'invalid_parameter';
+  return wrongValues(schema).map((text) => ({
+    ...basis(operation, 400, 'invalidParameter'),
+    name: `400 ${operation.operationId}: ${name} is ${text}`,
+    target: `${knownPath(operation.operationId)}?${name}=${text}`,
+    prefer: undefined,
+    expected: { code },
+    mockExpected: { code: 'invalid_parameter' },
+  }));
+}
+
+/** Values that break a parameter's rule in a way that both the mock and the servers notice. */
+function wrongValues({ type, format, enum: values }: JsonSchema): string[] {
+  if (values) return ['nonsense'];
+  if (type === 'integer') return ['0', '101', 'ten'];
+  if (format === 'date') return ['2026-02-30', 'yesterday'];
+  if (format === 'date-time') return ['2026-11-16', '2026-11-31T00:00:00.000Z'];
+  return ['-x', 'x%20y'];
+}
+
+/** A question that the reader asks of the normal server, for the body of a named example. */
+function basis(operation: DeclaredOperation, status: number, example: string): Question {
+  const { operationId } = operation;
+  return {
+    name: `${status} ${operationId}: ${example}`,
+    operationId,
+    status,
+    example,
+    target: knownPath(operationId),
+    asker: 'reader',
+    server: 'normal',
+    prefer: `code=${status}, example=${example}`,
+    expected: undefined,
+    manner: 'plain',
+    of: 'everyone',
+  };
+}
+
+function exampleValue({ operationId }: DeclaredOperation, status: number, name: string): unknown {
+  const example = declaredResponse(operationId, status).examples.find((candidate) => candidate.name === name);
+  if (!example) throw new Error(`${operationId} has no example ${name} of ${status}.`);
+  return example.value;
+}
+
+function pathOf({ path, parameters }: DeclaredOperation, id: string, uuid: string): string {
+  return path.replace(/\{(\w+)\}/, (_all, name: string) => {
+    const parameter = parameters.find((candidate) => candidate.name === name);
+    return parameter?.schema.format === 'uuid' ? uuid : id;
+  });
+}
+
+/** A cursor that another list has given: of jobs for all lists but theirs. */
+function cursorOfAnother({ operationId }: DeclaredOperation): string {
+  const other = operationId === 'listJobs' ? 'listInvoices' : 'listJobs';
+  for (const { value } of declaredResponse(other, 200).examples) {
+    const { nextCursor } = value as { nextCursor: string | null };
+    if (nextCursor !== null) return nextCursor;
+  }
+  throw new Error(`No example of ${other} has a next page.`);
+}
