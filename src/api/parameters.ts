@@ -16,7 +16,10 @@ export function readQuery(text: string): RawQuery {
   const query = Object.create(null) as RawQuery;
   for (const [name, value] of new URLSearchParams(text)) {
     const earlier = query[name];
-    query[name] = earlier === undefined ? value : [earlier, value].flat();
+    if (earlier === undefined) query[name] = value;
+    // Thousands of repetitions fit into one request, so the list grows in place.
+    else if (Array.isArray(earlier)) earlier.push(value);
+    else query[name] = [earlier, value];
   }
   return query;
 }
