@@ -25,6 +25,15 @@ function outcome(answer: Answer): string {
   return `${answer.status} ${said}`;
 }
 
+const [mock, sqlite, postgres] = [
+  await startParty('mock'),
+  await startParty('sqlite'),
+  await startParty('postgres'),
+];
+t.teardown(async () => {
+  for (const party of [mock, sqlite, postgres]) await party[Symbol.asyncDispose]();
+});
+
 /** All in which the mock is not as the servers are. One that ends has to be taken off the list. */
 const differences: readonly Difference[] = [
   {
@@ -145,9 +154,6 @@ const differences: readonly Difference[] = [
 ];
 
 t.test('the mock differs from the servers as declared, and so do the servers from the mock', async (t) => {
-  await using mock = await startParty('mock');
-  await using sqlite = await startParty('sqlite');
-  await using postgres = await startParty('postgres');
   for (const { name, asked, asker = 'reader', mock: byMock, servers, of = outcome } of differences) {
     t.not(byMock, servers, name);
     for (const party of [mock, sqlite, postgres]) {
@@ -159,7 +165,6 @@ t.test('the mock differs from the servers as declared, and so do the servers fro
 });
 
 t.test('the mock answers with the first example unless told', async (t) => {
-  await using mock = await startParty('mock');
   for (const { operationId } of declaredOperations()) {
     const [first] = declaredResponse(operationId, 200).examples;
     const answer = await ask(mock.urls.normal, {
@@ -172,7 +177,6 @@ t.test('the mock answers with the first example unless told', async (t) => {
 });
 
 t.test('the mock adds no header but those of its declared difference', async (t) => {
-  await using mock = await startParty('mock');
   const seen = new Set<string>();
   for (const target of ['/api/v1/jobs', '/api/v1/jobs?limit=0']) {
     const { headers } = await ask(mock.urls.normal, { target, headers: headersOf(mock, 'reader') });
@@ -186,8 +190,6 @@ t.test('the mock adds no header but those of its declared difference', async (t)
 });
 
 t.test('the mock says Retry-After with every 503, the servers only where waiting helps', async (t) => {
-  await using mock = await startParty('mock');
-  await using sqlite = await startParty('sqlite');
   const target = '/api/v1/invoices';
   const byMock = await ask(mock.urls.normal, {
     target,
@@ -203,7 +205,6 @@ t.test('the mock says Retry-After with every 503, the servers only where waiting
 t.test(
   'the contract shows invalid_cursor for operations without a cursor, where the parameter is unknown',
   async (t) => {
-    await using sqlite = await startParty('sqlite');
     const withoutCursor = declaredOperations().filter(
       ({ operationId, parameters }) =>
         !parameters.some(({ name }) => name === 'cursor') &&
@@ -222,7 +223,6 @@ t.test(
 );
 
 t.test('503 for each PDF that the contract shows, until there is a renderer', async (t) => {
-  await using sqlite = await startParty('sqlite');
   for (const operationId of notRendered) {
     for (const { name, request = '' } of declaredResponse(operationId, 200).examples) {
       const answer = await ask(sqlite.urls.normal, {

@@ -1,21 +1,22 @@
 import t from 'tap';
 
-import { engineNames } from '../_server.ts';
 import { checks, problemsOf } from './_checks.ts';
 import { ask } from './_exchange.ts';
 import { headersOf, startParty } from './_parties.ts';
 import { isFor, questions } from './_questions.ts';
 
-for (const name of engineNames) {
-  t.test(`what holds over several answers holds on ${name}`, async (t) => {
-    await using party = await startParty(name);
+const [sqlite, postgres] = [await startParty('sqlite'), await startParty('postgres')];
+t.teardown(async () => {
+  for (const party of [sqlite, postgres]) await party[Symbol.asyncDispose]();
+});
+
+for (const party of [sqlite, postgres]) {
+  t.test(`what holds over several answers holds on ${party.name}`, async (t) => {
     for (const check of checks) t.strictSame(await problemsOf(check, party), [], check.name);
   });
 }
 
 t.test('SQLite and PostgreSQL answer with the same bytes', async (t) => {
-  await using sqlite = await startParty('sqlite');
-  await using postgres = await startParty('postgres');
   const asked = questions().filter(
     (question) => question.status === 200 && isFor(question, sqlite) && isFor(question, postgres),
   );
