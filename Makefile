@@ -6,12 +6,13 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs format lint types test contract scores check mock start dev clean
+.PHONY: help setup generate docs format lint types test contract check mock start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: node_modules/.package-lock.json ## Install what the lock file names, if that isn't done yet
+	@:
 
 # npm writes this file last, so an interrupted installation starts over.
 node_modules/.package-lock.json: package-lock.json
@@ -39,18 +40,15 @@ test: setup ## Run everything: lint, types, and all tests
 	npm test --silent
 
 contract: setup ## Only the contract suite, on the mock and on the server
-	$(BIN)/tap test/contract
-
-scores: setup ## What outside judges say of the contract
-	@npm run --silent scores # The second one runs elsewhere: it would take .spectral.yaml for its own rules.
+	$(BIN)/node $(BIN)/tap test/contract
 
 check: test ## What has to pass before a change is merged
 	@git diff --exit-code -- generated
 
+# A server takes the shell's place, so that signals reach it.
 mock: setup ## Serve the contract's examples on http://127.0.0.1:4010
-	npm run --silent mock
+	@exec $(BIN)/node $(BIN)/prism mock generated/openapi.json --host 127.0.0.1 --port 4010
 
-# The server takes the shell's place, so that it gets the signals itself.
 start: setup docs ## Serve the demo company, and print a request to try
 	@exec $(BIN)/node src/fieldledger.js serve --demo
 
