@@ -28,11 +28,12 @@ export class InvalidRecordError extends Error {
 
 /**
  * Renders a record as the text that the API serves, its members in the contract's order.
- * @throws InvalidRecordError naming the member that the contract refuses; members it doesn't know are refused too.
+ * @throws InvalidRecordError naming the member that the contract refuses; members it doesn't know are refused too,
+ *   and so is a quote that is stored as expired.
  */
 export function renderRecord({ resource, record }: ResourceRecord): RenderedRecord {
   const names: { body: string; whole?: string } = schemaNames[resource];
-  const problem = recordProblem(names.whole ?? names.body, record);
+  const problem = recordProblem(names.whole ?? names.body, record) ?? storageProblem({ resource, record });
   if (problem) throw new InvalidRecordError(`${resource} ${quoteId(record)}: ${problem}`);
   const summary = members(names.body);
   const detail = names.whole ? members(names.whole).filter((name) => !summary.includes(name)) : undefined;
@@ -41,6 +42,12 @@ export function renderRecord({ resource, record }: ResourceRecord): RenderedReco
     body: renderMembers(record, summary),
     detail: detail ? renderMembers(record, detail) : undefined,
   };
+}
+
+/** A quote expires by the passing of its validity; stored as expired, it would be missing among those that did. */
+function storageProblem({ resource, record }: { resource: Resource; record: object }): string | undefined {
+  const isExpired = resource === 'quotes' && (record as { status?: unknown }).status === 'expired';
+  return isExpired ? '/status must be sent: it reads as expired after validUntil' : undefined;
 }
 
 const memberNames = new Map<string, string[]>();

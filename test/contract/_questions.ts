@@ -183,14 +183,10 @@ const provocations: Record<
   string,
   (operation: DeclaredOperation, example: DeclaredExample) => Partial<Question>
 > = {
-  invalidParameter: (operation) => {
-    const takesLimit = operation.parameters.some(({ name }) => name === 'limit');
-    const target = `${knownPath(operation.operationId)}?limit=250`;
-    return takesLimit ? { target } : { target, expected: { code: 'invalid_parameter' } };
-  },
+  invalidParameter: ({ operationId }) => ({ target: `${knownPath(operationId)}?limit=250` }),
+  unknownParameter: ({ operationId }) => ({ target: `${knownPath(operationId)}?limit=1` }),
   invalidCursor: (operation) => ({
     target: `${knownPath(operation.operationId)}?cursor=${cursorOfAnother(operation)}`,
-    ...(operation.parameters.some(({ name }) => name === 'cursor') ? {} : { of: 'the mock' }),
   }),
   invalidRequest: () => ({ manner: 'overlong' }),
   invalidKey: () => ({ asker: 'wrong' }),

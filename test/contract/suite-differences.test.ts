@@ -202,26 +202,6 @@ t.test('the mock says Retry-After with every 503, the servers only where waiting
   t.equal(byServer.headers['retry-after'], undefined);
 });
 
-t.test(
-  'the contract shows invalid_cursor for operations without a cursor, where the parameter is unknown',
-  async (t) => {
-    const withoutCursor = declaredOperations().filter(
-      ({ operationId, parameters }) =>
-        !parameters.some(({ name }) => name === 'cursor') &&
-        declaredResponse(operationId, 400).examples.some(({ name }) => name === 'invalidCursor'),
-    );
-    t.ok(
-      withoutCursor.length > 0,
-      'once the contract no longer shows it, the exception in _questions.ts can go',
-    );
-    for (const { operationId } of withoutCursor) {
-      const target = `${knownPath(operationId)}?cursor=1aaaaaaaaaaaaaaaaaa`;
-      const answer = await ask(sqlite.urls.normal, { target, headers: headersOf(sqlite, 'reader') });
-      t.equal(outcome(answer), '400 invalid_parameter', operationId);
-    }
-  },
-);
-
 t.test('503 for each PDF that the contract shows, until there is a renderer', async (t) => {
   for (const operationId of notRendered) {
     for (const { name, request = '' } of declaredResponse(operationId, 200).examples) {
