@@ -1,0 +1,193 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import t from 'tap';
+
+import { contractDocument } from '../../src/contract/document.ts';
+import { joinObjects, type JsonText, listEnvelope, recordEnvelope } from '../../src/contract/json-text.ts';
+import type { Resource, ResourceRecord } from '../../src/contract/records.ts';
+import { InvalidRecordError, renderRecord } from '../../src/contract/render.ts';
+import { generateCompany } from '../../src/demo/generate-company.ts';
+
+const records = [...generateCompany({ records: 250, now: new Date('2026-11-20T12:00:00.000Z') })];
+
+/** The first record of a resource, to be changed as a test likes. */
+function someRecord(resource: Resource): { resource: Resource; record: Record<string, unknown> } {
+  const found = records.find((candidate) => candidate.resource === resource);
+  if (!found) throw new Error(`There is no record of ${resource}.`);
+  return structuredClone(found);
+}
+
+/** Renders what may not be a record at all. */
+function render(given: { resource: Resource; record: Record<string, unknown> }) {
+  return renderRecord(given as unknown as ResourceRecord);
+}
+
+/** The message with which a record is refused. */
+function refusalOf(given: { resource: Resource; record: Record<string, unknown> }): string {
+  try {
+    render(given);
+  } catch (error) {
+    if (error instanceof InvalidRecordError) return error.message;
+    throw error;
+  }
+  throw new Error('It is rendered.');
+}
+
+/** Members in the order in which the contract declares them. */
+function declaredOrder(schemaName: string): string[] {
+  return Object.keys(contractDocument().components.schemas[schemaName]?.properties ?? {});
+}
+
+const WHOLE: Record<Resource, { summary: string; whole: string }> = {
+  people: { summary: 'Person', whole: 'Person' },
+  customers: { summary: 'Customer', whole: 'Customer' },
+  forms: { summary: 'Form', whole: 'Form' },
+  jobs: { summary: 'Job', whole: 'Job' },
+  submissions: { summary: 'Submission', whole: 'Submission' },
+  invoices: { summary: 'InvoiceSummary', whole: 'Invoice' },
+  quotes: { summary: 'QuoteSummary', whole: 'Quote' },
+};
+
+t.test('every resource has its records here', async (t) => {
+  t.strictSame([...new Set(records.map(({ resource }) => resource))].sort(), Object.keys(WHOLE).sort());
+});
+
+t.test('a record is rendered with the same values, its members in the order of the contract', async (t) => {
+  for (const given of records) {
+    const { body, detail } = renderRecord(given);
+    const { summary, whole } = WHOLE[given.resource];
+    const names = declaredOrder(summary);
+    const written = Object.keys(JSON.parse(body) as object);
+    const text =
+      detail === undefined ? body : joinObjects(body as JsonText<object>, detail as JsonText<object>);
+    // One comparison for each record that fails, rather than a thousand that don't.
+    const isInOrder = written.join() === names.filter((name) => written.includes(name)).join();
+    if (!isInOrder) t.strictSame(written, names, given.record.id);
+    if (!isDeepStrictEqual(JSON.parse(text), given.record)) t.strictSame(JSON.parse(text), given.record);
+    if ((detail !== undefined) !== (summary !== whole))
+      t.fail(`${given.resource} ${given.record.id}: its detail`);
+  }
+  t.ok(records.length >= 250);
+});
+
+t.test('the order in which a record is given does not matter', async (t) => {
+  for (const resource of Object.keys(WHOLE) as Resource[]) {
+    const given = someRecord(resource);
+    const reversed = Object.fromEntries(Object.entries(given.record).reverse());
+    t.strictSame(render({ resource, record: reversed }), render(given), resource);
+  }
+});
+
+t.test('summary and detail have no member in common, and together are the whole', async (t) => {
+  for (const resource of ['invoices', 'quotes'] as const) {
+    const { body, detail } = render(someRecord(resource));
+    const inSummary = Object.keys(JSON.parse(body) as object);
+    const inDetail = Object.keys(JSON.parse(detail ?? '{}') as object);
+    t.strictSame(
+      inSummary.filter((name) => inDetail.includes(name)),
+      [],
+      resource,
+    );
+    t.ok(inDetail.includes('lines') && inDetail.includes('buyer'), resource);
+    t.notOk(inSummary.includes('lines'), 'a list has no lines');
+  }
+});
+
+t.test(
+  'a record that the contract refuses is not rendered; the message names it and the member',
+  async (t) => {
+    const changes: [Resource, (record: Record<string, unknown>) => void, string][] = [
+      ['jobs', (job) => delete job.title, "/ must have required property 'title'"],
+      ['jobs', (job) => (job.title = ''), '/title must NOT have fewer than 1 characters'],
+      ['jobs', (job) => (job.title = 'a\u0000b'), '/title must match pattern "^[^\\u0000]*$"'],
+      ['jobs', (job) => (job.title = 7), '/title must be string'],
+      ['jobs', (job) => (job.completed = 'yes'), '/completed must be boolean'],
+      [
+        'jobs',
+        (job) => (job.updatedAt = '2026-11-20T12:00:00Z'),
+        '/updatedAt must NOT have fewer than 24 characters',
+      ],
+      [
+        'jobs',
+        (job) => (job.updatedAt = '2026-02-30T12:00:00.000Z'),
+        '/updatedAt must match format "date-time"',
+      ],
+      ['jobs', (job) => (job.dates = ['2026-13-01']), '/dates/0 must match format "date"'],
+      ['jobs', (job) => (job.secret = 1), '/ must NOT have unevaluated properties: secret'],
+      [
+        'customers',
+        (customer) => (customer.currency = 'euro'),
+        '/currency must NOT have more than 3 characters',
+      ],
+      ['quotes', (quote) => (quote.status = 'lost'), '/status must be equal to one of the allowed values'],
+      ['quotes', (quote) => (quote.id = 'q_1'), '/id must NOT have fewer than 36 characters'],
+      [
+        'invoices',
+        (invoice) => ((invoice.totals as Record<string, unknown>).netMinor = 1.5),
+        '/totals/netMinor must be integer',
+      ],
+      [
+        'invoices',
+        (invoice) => ((invoice.customer as Record<string, unknown>).phone = '1'),
+        '/customer must NOT have unevaluated properties: phone',
+      ],
+      [
+        'invoices',
+        (invoice) =>
+          ((invoice.lines as Record<string, unknown>[])[0] = {
+            ...(invoice.lines as object[])[0],
+            margin: 1,
+          }),
+        '/lines/0 must NOT have unevaluated properties: margin',
+      ],
+    ];
+    for (const [resource, change, problem] of changes) {
+      const given = someRecord(resource);
+      change(given.record);
+      t.equal(refusalOf(given), `${resource} ${JSON.stringify(given.record.id)}: ${problem}`);
+    }
+  },
+);
+
+t.test('a member that the contract does not know is refused at every depth of every resource', async (t) => {
+  for (const resource of Object.keys(WHOLE) as Resource[]) {
+    for (const path of objectPaths(someRecord(resource).record)) {
+      const given = someRecord(resource);
+      const target = path.reduce<unknown>(
+        (value, name) => (value as Record<string, unknown>)[name],
+        given.record,
+      );
+      (target as Record<string, unknown>).smuggled = 'in';
+      // These two hold whatever members a company gave them.
+      const isFree = ['customFields', 'answers', 'files'].includes(path[0] ?? '');
+      if (!isFree) t.match(refusalOf(given), /unevaluated|additional/, `${resource} /${path.join('/')}`);
+    }
+  }
+});
+
+/** The ways to every object inside a value, itself included. */
+function objectPaths(value: unknown, path: string[] = []): string[][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const below = Object.entries(value).flatMap(([name, member]) => objectPaths(member, [...path, name]));
+  return Array.isArray(value) ? below : [path, ...below];
+}
+
+t.test('envelopes and joins are the JSON of what they hold', async (t) => {
+  const json = (value: unknown) => JSON.stringify(value) as JsonText<object>;
+  const object = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 });
+  const cursor = fc.option(fc.string());
+  const property = fc.property(object, object, cursor, (one, other, nextCursor) => {
+    const page = JSON.parse(listEnvelope([json(one), json(other)], nextCursor)) as unknown;
+    const first = Object.fromEntries(Object.entries(one).map(([name, value]) => [`a${name}`, value]));
+    const second = Object.fromEntries(Object.entries(other).map(([name, value]) => [`b${name}`, value]));
+    const joined = joinObjects(json(first), json(second));
+    return (
+      recordEnvelope(json(one)) === JSON.stringify({ data: one }) &&
+      JSON.stringify(page) ===
+        JSON.stringify({ data: JSON.parse(json([one, other])) as unknown, nextCursor }) &&
+      joined === JSON.stringify({ ...first, ...second })
+    );
+  });
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 500 }));
+  t.equal(listEnvelope([], null), '{"data":[],"nextCursor":null}');
+});
