@@ -34,8 +34,11 @@ export function createPublication({
     if (!existsSync(path))
       throw new AppError('not_found', 'The reference has not been built; "make docs" builds it.');
     res.set({ 'Content-Security-Policy': REFERENCE_POLICY, 'X-Content-Type-Options': 'nosniff' });
-    res.sendFile(path, (error?: Error) => {
-      if (error) next(error);
+    res.sendFile(path, { acceptRanges: false }, (error?: Error & { status?: number }) => {
+      const isRefused = error?.status === 412;
+      if (isRefused)
+        next(new AppError('invalid_request', 'The reference is not in the state that you ask for.'));
+      else if (error) next(error);
     });
   });
   router.get('/', (_req, res) => {

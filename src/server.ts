@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 import express, {
@@ -41,6 +41,8 @@ export interface ServerOptions {
 const CONNECTIONS_MAX = 10_000;
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 30_000;
+/** How often Node looks for requests that take longer: its own half minute would let them take three times as long. */
+const TIMEOUT_CHECK_MS = 1_000;
 /** Longer than the idle time of common load balancers, so that it is they who close a connection. */
 const KEEP_ALIVE_MS = 65_000;
 
@@ -62,20 +64,42 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   });
   app.use(answerError(options.log));
 
+  const answer: RequestListener = (req, res) => {
+    req.url = originForm(req.url ?? '/');
+    app(req, res);
+  };
   const server = createHttpServer(
-    // Node would answer a request without a Host with a bare 400; `requireHost` does so with an error's body.
-    { requestTimeout: REQUEST_MS_MAX, headersTimeout: HEADERS_MS_MAX, requireHostHeader: false },
-    app,
+    {
+      requestTimeout: REQUEST_MS_MAX,
+      headersTimeout: HEADERS_MS_MAX,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      // Node would answer a request without a Host with a bare 400; `requireHost` does so with an error's body.
+      requireHostHeader: false,
+    },
+    answer,
   );
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.maxConnections = CONNECTIONS_MAX;
   server.on('clientError', answerMalformed);
   // Without a listener Node answers an unknown expectation with a bare 417; the API has no use for a body anyway.
-  server.on('checkExpectation', app);
-  server.on('connect', (_req, socket: Socket) =>
-    refuseRaw(socket, 405, 'method_not_allowed', 'This path answers GET and HEAD, not CONNECT.'),
-  );
+  server.on('checkExpectation', answer);
+  server.on('connect', (_req, socket: Socket) => {
+    // Node hands the socket over: without a listener, a client that resets it would end the process.
+    socket.on('error', () => socket.destroy());
+    refuseRaw(socket, 405, 'method_not_allowed', 'This path answers GET and HEAD, not CONNECT.');
+  });
   return server;
+}
+
+/**
+ * A request's target as a path with its query. Clients may also send it with scheme and host (RFC 9112 section 3.2.2),
+ * which say nothing here; whatever else a target can be, such as `*`, is no path of ours.
+ */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const [, path] = /^https?:\/\/[^/?#]*(.*)$/is.exec(target) ?? [];
+  if (path === undefined) return '/*';
+  return path.startsWith('/') ? path : `/${path}`;
 }
 
 /** Gives each request its id, and one log line and one count when it is over. */
