@@ -1,6 +1,6 @@
 import type { Compilable, Kysely, Transaction } from 'kysely';
 
-import { openPostgres } from './postgres.ts';
+import { openPostgres, type PostgresOptions } from './postgres.ts';
 import type { Tables } from './schema.ts';
 import { openSqlite } from './sqlite.ts';
 
@@ -33,7 +33,7 @@ export interface Engine extends AsyncDisposable {
  * Opens the database that `DATABASE_URL` names: `sqlite:PATH`, or `postgres://...`.
  * Nothing is created or changed but, on SQLite, the file and its folder; see `migrate`.
  */
-export async function openEngine(databaseUrl: string, options: { poolMax?: number } = {}): Promise<Engine> {
+export async function openEngine(databaseUrl: string, options: PostgresOptions = {}): Promise<Engine> {
   if (databaseUrl.startsWith('sqlite:')) return openSqlite(databaseUrl.slice('sqlite:'.length));
-  return openPostgres(databaseUrl, options.poolMax ?? 10);
+  return openPostgres(databaseUrl, options);
 }

@@ -8,6 +8,8 @@ import { compileStatement, slots } from './slots.ts';
 const CONNECT_MS_MAX = 5_000;
 /** No statement of the API runs this long unless the database is in trouble; better an error than a hang. */
 const STATEMENT_MS_MAX = 15_000;
+/** A database that has lost the network or its processor says nothing at all, and can't enforce a limit either. */
+const SILENCE_MS_MAX = 1_000;
 
 /** The pool behind an engine, for the counters that several processes share; undefined on SQLite. */
 const pools = new WeakMap<Engine, pg.Pool>();
@@ -17,8 +19,16 @@ export function poolOf(engine: Engine): pg.Pool | undefined {
   return pools.get(engine);
 }
 
+export interface PostgresOptions {
+  poolMax?: number;
+  statementMsMax?: number;
+}
+
 /** Opens a pool of connections to PostgreSQL. */
-export function openPostgres(url: string, poolMax: number): Engine {
+export function openPostgres(
+  url: string,
+  { poolMax = 10, statementMsMax = STATEMENT_MS_MAX }: PostgresOptions = {},
+): Engine {
   // Records stay text: parsing them only to write them again is what storing text avoids.
   const types = new pg.TypeOverrides();
   types.setTypeParser(pg.types.builtins.JSON, (text) => text);
@@ -26,7 +36,8 @@ export function openPostgres(url: string, poolMax: number): Engine {
     connectionString: url,
     max: poolMax,
     connectionTimeoutMillis: CONNECT_MS_MAX,
-    statement_timeout: STATEMENT_MS_MAX,
+    statement_timeout: statementMsMax,
+    query_timeout: statementMsMax + SILENCE_MS_MAX,
     application_name: 'fieldledger',
     types,
   });
