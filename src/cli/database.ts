@@ -1,5 +1,5 @@
 import { type Config, readConfig, withoutPasswords } from '../config.ts';
-import { UsageError } from '../errors.ts';
+import { AppError, UsageError } from '../errors.ts';
 import { type Engine, openEngine } from '../store/engine.ts';
 import { migrate } from '../store/migrate.ts';
 import type { Terminal } from './terminal.ts';
@@ -30,7 +30,8 @@ async function openDatabase({ databaseUrl, databasePoolMax }: Config) {
     await engine?.[Symbol.asyncDispose]();
     // What the system or the database refuses has a code, and a message that seldom says which database it was.
     if (!(error instanceof Error && 'code' in error)) throw error;
-    const reason = error.message || String(error.code);
+    const { message } = error instanceof AppError && error.cause instanceof Error ? error.cause : error;
+    const reason = message || String(error.code);
     throw new UsageError(`The database ${withoutPasswords(databaseUrl)} can't be used: ${reason}`);
   }
 }

@@ -54,8 +54,10 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 }
 
 function describe(error: unknown): string {
-  if (error instanceof UsageError || error instanceof AppError) return error.message;
+  if (error instanceof UsageError) return error.message;
   if (!(error instanceof Error)) return String(error);
+  // The API keeps an error's cause to its log; who runs a command is meant to read it.
+  if (error instanceof AppError) return error.cause ? describe(error.cause) : error.message;
   // What the system refuses (a port in use, a file that can't be opened) says enough in its message.
   return 'code' in error ? error.message || String(error.code) : (error.stack ?? error.message);
 }
