@@ -12,6 +12,10 @@ import pg from 'pg';
 export interface PostgresServer extends AsyncDisposable {
   /** Address of the server's own database, to create others from. */
   url: string;
+  /** Ends the server as a shutdown of its machine does: connections are cut, its data and its address stay. */
+  stop: () => Promise<void>;
+  /** Starts it again where it was. */
+  start: () => Promise<void>;
 }
 
 /**
@@ -29,7 +33,8 @@ export async function startPostgres(): Promise<PostgresServer> {
     user: 'postgres',
     password,
     port,
-    persistent: false,
+    // Its folder outlives a stop; disposing of the server removes it.
+    persistent: true,
     createPostgresUser: process.getuid?.() === 0,
     // The same order of text wherever the tests run; durability is not what they test.
     initdbFlags: ['--encoding=UTF8', '--locale=C'],
@@ -41,6 +46,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   await server.start();
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    stop: () => server.stop(),
+    start: () => server.start(),
     async [Symbol.asyncDispose]() {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
