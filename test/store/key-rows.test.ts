@@ -1,0 +1,90 @@
+import t from 'tap';
+
+import { createCompany } from '../../src/access/companies.ts';
+import type { Engine } from '../../src/store/engine.ts';
+import { type ApiKey, createKeyFinder, insertKey, listKeyRows, revokeKeyRow } from '../../src/store/keys.ts';
+import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
+
+const LATER = '2026-11-21T12:00:00.000Z';
+const LATEST = '2026-11-22T12:00:00.000Z';
+
+/** A key of a company, created so many seconds after the story's moment. */
+function keyOf(company: string, id: string, seconds = 0): ApiKey {
+  const createdAt = new Date(STORY_NOW.getTime() + seconds * 1_000).toISOString();
+  return { id, company, name: `Key ${id}`, scopes: ['jobs:read', 'people:read'], createdAt, revokedAt: null };
+}
+
+/** Adds two companies to a database. */
+async function withCompanies(engine: Engine): Promise<void> {
+  await createCompany(engine, 'acme', { modules: ['jobs'], timeZone: 'Europe/London' }, STORY_NOW);
+  await createCompany(engine, 'other', { apiEnabled: false }, STORY_NOW);
+}
+
+for (const name of engineNames) {
+  t.test(`${name}: a key is found with its company's switches, by company and id together`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const { engine } = database;
+    await withCompanies(engine);
+    t.equal(await insertKey(engine, keyOf('acme', 'k1'), 'aa'.repeat(32), 20), 'created');
+    t.equal(
+      await insertKey(engine, keyOf('other', 'k1'), 'bb'.repeat(32), 20),
+      'created',
+      'ids belong to a company',
+    );
+    const find = createKeyFinder(engine);
+    t.strictSame(await find({ company: 'acme', id: 'k1' }), {
+      secret_sha256: 'aa'.repeat(32),
+      scopes: '["jobs:read","people:read"]',
+      revoked_at: null,
+      api_enabled: 1,
+      subscription_active: 1,
+      invoicing_enabled: 1,
+      modules: '["jobs"]',
+      time_zone: 'Europe/London',
+    });
+    t.match(await find({ company: 'other', id: 'k1' }), { secret_sha256: 'bb'.repeat(32), api_enabled: 0 });
+    for (const unknown of [
+      { company: 'acme', id: 'k2' },
+      { company: 'nobody', id: 'k1' },
+      { company: 'ACME', id: 'k1' },
+      { company: "acme' OR '1'='1", id: "k1' --" },
+    ]) {
+      t.equal(await find(unknown), undefined, JSON.stringify(unknown));
+    }
+  });
+
+  t.test(`${name}: keys are listed from the oldest on, for their company alone`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const { engine } = database;
+    await withCompanies(engine);
+    const keys = [keyOf('acme', 'c', 2), keyOf('acme', 'b', 1), keyOf('acme', 'a', 2), keyOf('other', 'd')];
+    for (const key of keys) await insertKey(engine, key, '00', 20);
+    const [c, b, a, d] = keys;
+    t.strictSame(await listKeyRows(engine, 'acme'), [b, a, c]);
+    t.strictSame(await listKeyRows(engine, 'other'), [d]);
+    t.strictSame(await listKeyRows(engine, 'nobody'), []);
+  });
+
+  t.test(`${name}: a key is revoked once, and only by its own company`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const { engine } = database;
+    await withCompanies(engine);
+    await insertKey(engine, keyOf('acme', 'k1'), '00', 20);
+    t.equal(await revokeKeyRow(engine, 'other', 'k1', LATER), undefined);
+    t.strictSame(await revokeKeyRow(engine, 'acme', 'k1', LATER), {
+      ...keyOf('acme', 'k1'),
+      revokedAt: LATER,
+    });
+    t.equal((await revokeKeyRow(engine, 'acme', 'k1', LATEST))?.revokedAt, LATER, 'the first time stays');
+    t.equal((await createKeyFinder(engine)({ company: 'acme', id: 'k1' }))?.revoked_at, LATER);
+  });
+
+  t.test(`${name}: a key cannot take the place of another`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const { engine } = database;
+    await withCompanies(engine);
+    await insertKey(engine, keyOf('acme', 'k1'), 'aa', 20);
+    await t.rejects(insertKey(engine, keyOf('acme', 'k1'), 'bb', 20));
+    t.equal((await createKeyFinder(engine)({ company: 'acme', id: 'k1' }))?.secret_sha256, 'aa');
+  });
+}
