@@ -88,7 +88,7 @@ const settings: { [K in keyof Config]: Setting<K> } = {
   },
   keyPrefix: {
     name: 'KEY_PREFIX',
-    help: 'first part of every API key',
+    help: 'first part of every API key; keys with another one stop working',
     fallback: 'fl',
     parse: matching(/^[a-z0-9_]{1,16}$/, '1 to 16 lower-case letters, digits and underscores'),
   },

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { createCompany } from '../access/companies.ts';
+import { type CompanySettings, createCompany } from '../access/companies.ts';
 import { createKey, listKeys } from '../access/keys.ts';
 import type { ResourceRecord } from '../contract/records.ts';
 import { renderRecord } from '../contract/render.ts';
@@ -18,12 +18,21 @@ const STORY_NOW = new Date('2026-11-20T12:00:00.000Z');
 
 /** Makes the example company, unless it is there already. @returns whether it was made now. */
 export async function loadExampleCompany(engine: Engine): Promise<boolean> {
-  if (await findCompanyRow(engine, exampleCompany.id)) return false;
   const { id, ...settings } = exampleCompany;
+  if (await isLoaded(engine, id)) return false;
   const records = exampleRecords().map(renderRecord);
-  await createCompany(engine, id, settings, STORY_NOW);
+  await beginCompany(engine, id, settings);
   await putRecords(engine, id, records);
   return true;
+}
+
+/** A company's key is made last, so one without any was broken off; loaded again, its records replace themselves. */
+async function isLoaded(engine: Engine, id: string): Promise<boolean> {
+  return (await findCompanyRow(engine, id)) !== undefined && (await listKeys(engine, id)).length > 0;
+}
+
+async function beginCompany(engine: Engine, id: string, settings: Partial<CompanySettings>): Promise<void> {
+  if (!(await findCompanyRow(engine, id))) await createCompany(engine, id, settings, STORY_NOW);
 }
 
 /**
@@ -37,12 +46,12 @@ export async function loadGeneratedCompany(
   onProgress: (stored: number) => void,
 ): Promise<{ id: string; isNew: boolean }> {
   const id = `demo-${recordCount}`;
-  if (await findCompanyRow(engine, id)) return { id, isNew: false };
+  if (await isLoaded(engine, id)) return { id, isNew: false };
   // Loaded here, because a start without a larger demo should not wait for it.
   const { generateCompany } = await import('./generate-company.ts');
   let batch: ResourceRecord[] = [];
   let stored = 0;
-  await createCompany(engine, id, { name: `Demo of ${recordCount} records` }, STORY_NOW);
+  await beginCompany(engine, id, { name: `Demo of ${recordCount} records` });
   for (const record of generateCompany({ records: recordCount, now: STORY_NOW })) {
     batch.push(record);
     if (batch.length < BATCH_RECORDS) continue;
