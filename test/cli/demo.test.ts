@@ -4,7 +4,7 @@ import t from 'tap';
 
 import type { ApiKey } from '../../src/store/keys.ts';
 import { openEngine } from '../../src/store/engine.ts';
-import { openWorkplace } from '../_command.ts';
+import { openWorkplace, until } from '../_command.ts';
 import { engineNames } from '../_server.ts';
 
 interface Loaded {
@@ -84,3 +84,29 @@ t.test('the same number of records gives the same company', async (t) => {
   t.ok(texts[0] === texts[1]);
   t.ok((texts[0]?.length ?? 0) > 50_000);
 });
+
+t.test('a load that was killed is completed by the next one', async (t) => {
+  await using workplace = await openWorkplace();
+  const args = ['demo', '--records', '30000'];
+  const company = 'demo-30000';
+  const broken = workplace.start(args);
+  await until(async () => (await stored(workplace.databaseUrl, company)) > 0);
+  await broken.end('SIGKILL');
+  const half = await countRecords(workplace.databaseUrl, company);
+  t.ok(half > 0 && half < 30_000, `${half} records were stored`);
+
+  const [, larger] = await workplace.json<[Loaded, Loaded]>(args);
+  t.match(larger, { company, isNew: true });
+  t.equal(await countRecords(workplace.databaseUrl, company), 30_000);
+  const [, again] = await workplace.json<[Loaded, Loaded]>(args);
+  t.match(again, { company, isNew: false, key: larger.key });
+});
+
+/** The records of a company so far, none while there is no database. */
+async function stored(databaseUrl: string, company: string): Promise<number> {
+  try {
+    return await countRecords(databaseUrl, company);
+  } catch {
+    return 0;
+  }
+}
