@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import t from 'tap';
 
 import { openEngine } from '../../src/store/engine.ts';
@@ -45,20 +44,6 @@ t.test('every command names the database file that cannot be used, and why', asy
       );
     }
   }
-});
-
-t.test('a database that another program keeps locked is named after a wait', async (t) => {
-  await using workplace = await openWorkplace();
-  await workplace.json(['migrate']);
-  const path = workplace.databaseUrl.slice('sqlite:'.length);
-  const holder = new Database(path);
-  t.teardown(() => holder.close());
-  holder.exec('BEGIN IMMEDIATE');
-  t.strictSame(await workplace.call(['company', 'list']), {
-    exitCode: 1,
-    stdout: '',
-    stderr: `fieldledger: The database ${workplace.databaseUrl} can't be used: database is locked\n`,
-  });
 });
 
 t.test('a PostgreSQL that does not answer is named without its password', async (t) => {

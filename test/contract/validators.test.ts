@@ -3,9 +3,11 @@ import t from 'tap';
 import { contractDocument } from '../../src/contract/document.ts';
 import { closedSchema, createAjv, recordProblem } from '../../src/contract/validators.ts';
 
+const ajv = createAjv();
+
 /** Whether a value passes a schema as the program closes it. */
 function passes(schema: Record<string, unknown>, value: unknown): boolean {
-  return createAjv().compile(closedSchema(schema))(value);
+  return ajv.compile(closedSchema(schema))(value);
 }
 
 t.test('a closed schema refuses members that are not declared, wherever an object stands', async (t) => {
@@ -25,7 +27,7 @@ t.test('a closed schema refuses members that are not declared, wherever an objec
     t.ok(passes(schema, place({ a: 'x' })), what);
     t.notOk(passes(schema, place({ a: 'x', b: 1 })), what);
     t.notOk(passes(schema, place({ a: 1 })), what);
-    t.ok(createAjv().compile(schema)(place({ a: 'x', b: 1 })), 'the published schema stays open');
+    t.ok(ajv.compile(schema)(place({ a: 'x', b: 1 })), 'the published schema stays open');
   }
 });
 
@@ -38,7 +40,6 @@ t.test('members that are free on purpose stay free, and the schema itself is lef
 });
 
 t.test('formats are checked', async (t) => {
-  const ajv = createAjv();
   const right: [string, string, string][] = [
     ['date', '2024-02-29', '2023-02-29'],
     ['date-time', '2026-11-20T12:00:00.000Z', '2026-11-20T25:00:00.000Z'],
@@ -55,7 +56,7 @@ t.test('formats are checked', async (t) => {
 
 t.test('every schema of the contract can be closed and compiled', async (t) => {
   for (const [name, schema] of Object.entries(contractDocument().components.schemas)) {
-    t.doesNotThrow(() => createAjv().compile(closedSchema(schema)), name);
+    t.doesNotThrow(() => ajv.compile(closedSchema(schema)), name);
   }
 });
 

@@ -8,7 +8,7 @@ import t from 'tap';
 import { createCompany, listCompanies } from '../../src/access/companies.ts';
 import { AppError } from '../../src/errors.ts';
 import { openEngine } from '../../src/store/engine.ts';
-import { until } from '../_command.ts';
+import { callCommand, until } from '../_command.ts';
 import { keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../_server.ts';
 
 /** Starts a script beside this file, with the output that it has given so far. */
@@ -75,6 +75,7 @@ t.test('a lock that is not let go of is given up on, and the event loop turns al
   }, 10);
   t.teardown(() => clearInterval(timer));
   const startedAt = performance.now();
+  const command = callCommand(['company', 'list'], { DATABASE_URL: url });
   const error = await createCompany(engine, 'acme', {}, STORY_NOW).catch((thrown: unknown) => thrown);
   const waitedMs = performance.now() - startedAt;
   t.ok(error instanceof AppError);
@@ -82,6 +83,15 @@ t.test('a lock that is not let go of is given up on, and the event loop turns al
   t.ok(waitedMs >= 5_000 && waitedMs < 15_000, `${Math.round(waitedMs)} ms`);
   const longest = Math.max(...gaps);
   t.ok(gaps.length > 50 && longest < 2_000, `${gaps.length} turns, the longest of ${Math.round(longest)} ms`);
+  t.strictSame(
+    await command,
+    {
+      exitCode: 1,
+      stdout: '',
+      stderr: `fieldledger: The database ${url} can't be used: database is locked\n`,
+    },
+    'who runs a command is told which database, and why',
+  );
   holder.letGo();
   await once(holder.child, 'exit');
   await createCompany(engine, 'acme', {}, STORY_NOW);
