@@ -170,9 +170,10 @@ for (const name of engineNames) {
     t.equal((await ask(`Bearer ${wrong}`)).answer, '401 invalid_key', 'only the right secret learns of it');
     const third = await keyAndId(other, 'own');
     t.equal((await ask(`Bearer ${third.key}`)).answer, '200 ok', 'a key that another process made works');
+    const active = (await listKeys(engine, 'own')).filter(({ revokedAt }) => revokedAt === null);
     t.strictSame(
-      (await listKeys(engine, 'own')).map(({ revokedAt }) => revokedAt !== null),
-      [first, second, third].map(({ id }) => id !== third.id),
+      active.map(({ id }) => id),
+      [third.id],
     );
   });
 
