@@ -22,16 +22,20 @@ export async function withDatabase<T>(
 }
 
 async function openDatabase({ databaseUrl, databasePoolMax }: Config) {
-  let engine: Engine | undefined;
   try {
-    engine = await openEngine(databaseUrl, { poolMax: databasePoolMax });
-    return { engine, applied: await migrate(engine) };
+    const applied = await migrateDatabase(databaseUrl);
+    return { engine: await openEngine(databaseUrl, { poolMax: databasePoolMax }), applied };
   } catch (error) {
-    await engine?.[Symbol.asyncDispose]();
     // What the system or the database refuses has a code, and a message that seldom says which database it was.
     if (!(error instanceof Error && 'code' in error)) throw error;
     const { message } = error instanceof AppError && error.cause instanceof Error ? error.cause : error;
     const reason = message || String(error.code);
     throw new UsageError(`The database ${withoutPasswords(databaseUrl)} can't be used: ${reason}`);
   }
+}
+
+/** A change of large tables takes its time, and so does the wait for another process that makes it. */
+async function migrateDatabase(databaseUrl: string): Promise<string[]> {
+  await using engine = await openEngine(databaseUrl, { poolMax: 1, statementMsMax: 0 });
+  return await migrate(engine);
 }

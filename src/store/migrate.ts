@@ -65,10 +65,9 @@ export async function missingMigrations(engine: Engine): Promise<string[]> {
   return migrations.map(({ name }) => name).filter((name) => !names.includes(name));
 }
 
-/** One process at a time changes the schema; a change of large tables, and the wait for one, take their time. */
+/** One process at a time changes the schema. */
 async function lockSchema(engine: Engine, transaction: Transaction<Tables>): Promise<void> {
   if (engine.name === 'sqlite') return;
-  await sql`SET LOCAL statement_timeout = 0`.execute(transaction);
   await sql`SELECT pg_advisory_xact_lock(${sql.lit(POSTGRES_LOCK)})`.execute(transaction);
 }
 

@@ -21,6 +21,7 @@ export function poolOf(engine: Engine): pg.Pool | undefined {
 
 export interface PostgresOptions {
   poolMax?: number;
+  /** How long a statement may take; 0 for as long as it takes. */
   statementMsMax?: number;
 }
 
@@ -37,7 +38,7 @@ export function openPostgres(
     max: poolMax,
     connectionTimeoutMillis: CONNECT_MS_MAX,
     statement_timeout: statementMsMax,
-    query_timeout: statementMsMax + SILENCE_MS_MAX,
+    query_timeout: statementMsMax === 0 ? 0 : statementMsMax + SILENCE_MS_MAX,
     application_name: 'fieldledger',
     types,
   });
