@@ -37,7 +37,9 @@ export async function openTestDatabase(name: EngineName): Promise<TestDatabase> 
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-test-'));
   const server = name === 'postgres' && !given ? await startPostgres() : undefined;
   const url =
-    name === 'sqlite' ? `sqlite:${join(folder, 'test.db')}` : await createDatabase(given ?? server?.url ?? '');
+    name === 'sqlite'
+      ? `sqlite:${join(folder, 'test.db')}`
+      : await createDatabase(given ?? server?.url ?? '');
   const engine = await openEngine(url);
   await migrate(engine);
   return {
@@ -96,7 +98,13 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     setNow: (moment) => {
       now = moment;
     },
-    http: got.extend({ prefixUrl: url, retry: { limit: 0 }, throwHttpErrors: false, decompress: true, followRedirect: false }),
+    http: got.extend({
+      prefixUrl: url,
+      retry: { limit: 0 },
+      throwHttpErrors: false,
+      decompress: true,
+      followRedirect: false,
+    }),
     async [Symbol.asyncDispose]() {
       isReady = false;
       const closed = once(server, 'close');
@@ -108,8 +116,18 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
 }
 
 /** Creates a key with the given scopes, all of them unless told. */
-export async function keyFor(engine: Engine, company: string, held: readonly string[] = scopes): Promise<string> {
-  const { key } = await createKey(engine, { prefix: KEY_PREFIX, company, name: 'Test', scopes: held, now: STORY_NOW });
+export async function keyFor(
+  engine: Engine,
+  company: string,
+  held: readonly string[] = scopes,
+): Promise<string> {
+  const { key } = await createKey(engine, {
+    prefix: KEY_PREFIX,
+    company,
+    name: 'Test',
+    scopes: held,
+    now: STORY_NOW,
+  });
   return key;
 }
 
