@@ -143,14 +143,16 @@ function problemOnPostgres(kind: ListStatement['kind'], plan: PlanNode): string 
   const nodes = nodesOf(plan);
   const sorts = nodes.filter((node) => /Sort$/.test(node['Node Type']));
   if (nodes.some((node) => /Join|Nested Loop|Hash/.test(node['Node Type']))) return 'it joins';
-  if (kind === 'walk' && sorts.length > 0) return sorts.every(isShort) ? undefined : 'it sorts a long stream';
+  if (kind === 'walk') {
+    if (nodes.some((node) => rangeIndex.test(node['Index Name'] ?? ''))) return 'it collects a range';
+    if (sorts.length > 0) return sorts.every(isShort) ? undefined : 'it sorts a long stream';
+  }
   const scans = nodes.filter((node) => node['Node Type'].includes('Scan') && !isScanOfAPart(node));
   if (!scans.every(isScanOfAnIndex)) return 'it reads a table other than by an index in order';
   if (kind === 'sort') return problemOfLookUps(scans);
   if (sorts.length > 0) return 'it sorts what should come in order';
-  return scans.every((node) => rangeIndex.test(node['Index Name'] ?? '') === (kind === 'probe'))
-    ? undefined
-    : 'it uses an index of another kind';
+  const isOfRange = (node: PlanNode) => rangeIndex.test(node['Index Name'] ?? '');
+  return kind === 'walk' || scans.every(isOfRange) ? undefined : 'it should count in an index of the range';
 }
 
 function problemOfLookUps(scans: readonly PlanNode[]): string | undefined {
