@@ -71,31 +71,38 @@ t.test('connections that nobody uses do not hold up the stop', async (t) => {
   await kept.closed;
 });
 
-t.test('a request that waits for the database is answered before the server ends', async (t) => {
-  await using workplace = await openWorkplace('postgres');
-  await workplace.json(['company', 'create', 'acme']);
-  const { key } = await workplace.json<{ key: string }>(['key', 'create', 'acme']);
-  const served = await workplace.serve([], PATIENT);
-  const holder = new pg.Client({ connectionString: workplace.databaseUrl });
-  await holder.connect();
-  try {
-    await holder.query('BEGIN');
-    await holder.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
-    const answer = got(`${served.greeting.address}/api/v1/jobs`, {
-      headers: { authorization: `Bearer ${key}` },
-    });
-    const isWaiting = async () =>
-      (await holder.query("SELECT 1 FROM pg_locks WHERE relation = 'api_keys'::regclass AND NOT granted"))
-        .rowCount === 1;
-    await until(isWaiting);
-    await tell(served, 'SIGTERM');
-    await holder.query('COMMIT');
-    t.equal((await answer).statusCode, 200);
-    t.strictSame(await served.ended, { exitCode: 0, signal: null });
-  } finally {
-    await holder.end();
-  }
-});
+t.test(
+  'a request that waits for the database is answered, and its connection closed, before the server ends',
+  async (t) => {
+    await using workplace = await openWorkplace('postgres');
+    await workplace.json(['company', 'create', 'acme']);
+    const { key } = await workplace.json<{ key: string }>(['key', 'create', 'acme']);
+    const served = await workplace.serve([], PATIENT);
+    const holder = new pg.Client({ connectionString: workplace.databaseUrl });
+    await holder.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
+      // The connection of a client that means to keep it.
+      using connection = await connectTo(served.port);
+      connection.send(`GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+      const isWaiting = async () =>
+        (await holder.query("SELECT 1 FROM pg_locks WHERE relation = 'api_keys'::regclass AND NOT granted"))
+          .rowCount === 1;
+      await until(isWaiting);
+      await tell(served, 'SIGTERM');
+      await holder.query('COMMIT');
+      t.match(
+        await connection.closed,
+        /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n\{"data":\[\],"nextCursor":null\}$/,
+      );
+      t.strictSame(await served.ended, { exitCode: 0, signal: null });
+      t.notOk(served.logs().some(({ msg }) => msg === 'server.cut-off'));
+    } finally {
+      await holder.end();
+    }
+  },
+);
 
 t.test('a request that never ends is cut off when the time is up', async (t) => {
   await using workplace = await openWorkplace();
