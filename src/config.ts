@@ -4,8 +4,8 @@ import { quote, UsageError } from './errors.ts';
 export interface Config {
   host: string;
   port: number;
-  /** The address that integrators use, without a path. */
-  baseUrl: string;
+  /** The address that integrators use, without a path; unless set, the one that the server listens on. */
+  baseUrl: string | undefined;
   databaseUrl: string;
   databasePoolMax: number;
   serviceName: string;
@@ -21,11 +21,8 @@ export interface Config {
 interface Setting<K extends keyof Config> {
   name: string;
   help: string;
-  /**
-   * Text that is used when the variable isn't set; a function when it follows from other settings, which then gives
-   * undefined when one of those is wrong.
-   */
-  fallback: string | ((config: Partial<Config>) => string | undefined);
+  /** Text that is used when the variable isn't set; undefined leaves the setting out. */
+  fallback: string | undefined;
   /** @throws Error whose message completes "NAME must be ...". */
   parse: (text: string) => Config[K];
   /** The value may hold a password: it is shown without it. */
@@ -60,11 +57,8 @@ const settings: { [K in keyof Config]: Setting<K> } = {
   },
   baseUrl: {
     name: 'BASE_URL',
-    help: 'address that integrators use, shown in the published contract',
-    fallback: ({ host, port }) =>
-      host === undefined || port === undefined
-        ? undefined
-        : `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    help: 'address that integrators use, shown in the published contract; unless set, where the server listens',
+    fallback: undefined,
     parse: parseBaseUrl,
   },
   databaseUrl: {
@@ -163,8 +157,7 @@ export function readConfig(environment: Environment): Config {
   const config: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [key, setting] of Object.entries(settings)) {
-    const text = textOf(setting, environment, config);
-    // What it follows from is wrong, and is told of already.
+    const text = environment[setting.name] || setting.fallback;
     if (text === undefined) continue;
     try {
       config[key] = setting.parse(text);
@@ -175,7 +168,7 @@ export function readConfig(environment: Environment): Config {
   }
   if (problems.length > 0)
     throw new UsageError(`The configuration is wrong:\n${problems.map((line) => `  ${line}`).join('\n')}`);
-  // Every key of Config has a setting, and each was parsed.
+  // Every key of Config has a setting, and each that isn't left out was parsed.
   return config as unknown as Config;
 }
 
@@ -185,19 +178,9 @@ export function describeConfig(
 ): { name: string; value: string; isDefault: boolean; help: string }[] {
   const config = readConfig(environment);
   return Object.entries(settings).map(([key, { name, help, isSecret }]) => {
-    const value = String(config[key as keyof Config]);
+    const value = String(config[key as keyof Config] ?? '');
     return { name, value: isSecret ? withoutPasswords(value) : value, isDefault: !environment[name], help };
   });
-}
-
-function textOf(
-  setting: (typeof settings)[keyof Config],
-  environment: Environment,
-  config: Partial<Config>,
-): string | undefined {
-  const given = environment[setting.name];
-  if (given) return given;
-  return typeof setting.fallback === 'string' ? setting.fallback : setting.fallback(config);
 }
 
 /** A database's address as it may be shown: pg takes secrets from the query as well. */

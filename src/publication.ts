@@ -16,13 +16,13 @@ export function createPublication({
   baseUrl,
   serviceName,
 }: {
-  baseUrl: string;
+  baseUrl: () => string;
   serviceName: string;
 }): Router {
   const router = Router();
   let contract: { json: string; yaml: string } | undefined;
   // Written at the first request: starting should not wait for it.
-  const published = () => (contract ??= publish(baseUrl, serviceName));
+  const published = () => (contract ??= publish(baseUrl(), serviceName));
   router.get('/openapi.json', (_req, res) => {
     res.type('application/json').set('Cache-Control', 'no-cache').send(published().json);
   });

@@ -26,7 +26,8 @@ export interface ServerOptions {
   log: Logger;
   metrics: Metrics;
   now: () => Date;
-  baseUrl: string;
+  /** The address that integrators use; asked once the server listens. */
+  baseUrl: () => string;
   serviceName: string;
   keyPrefix: string;
   rateLimitPerMinute: number;

@@ -83,7 +83,7 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     log: createLogger(options.logLevel ?? 'silent'),
     metrics: createMetrics(),
     now: () => now,
-    baseUrl: 'http://127.0.0.1',
+    baseUrl: () => 'http://127.0.0.1',
     serviceName: 'Fieldledger',
     keyPrefix: KEY_PREFIX,
     isReady: () => isReady,

@@ -23,7 +23,6 @@ t.test('an empty environment gives the defaults', async (t) => {
   t.strictSame(readConfig({}), {
     host: '127.0.0.1',
     port: 8080,
-    baseUrl: 'http://127.0.0.1:8080',
     databaseUrl: 'sqlite:data/fieldledger.db',
     databasePoolMax: 10,
     serviceName: 'Fieldledger',
@@ -74,12 +73,6 @@ t.test('every setting is read from its variable', async (t) => {
     Object.keys(given),
     'and this is every setting that there is',
   );
-});
-
-t.test('the published address follows from host and port', async (t) => {
-  t.equal(readConfig({ PORT: '1234' }).baseUrl, 'http://127.0.0.1:1234');
-  t.equal(readConfig({ HOST: '::1' }).baseUrl, 'http://[::1]:8080');
-  t.equal(readConfig({ HOST: 'api.local', PORT: '80' }).baseUrl, 'http://api.local');
 });
 
 t.test('one message lists every problem, each with its rule and what was given', async (t) => {

@@ -44,6 +44,15 @@ t.test('the contract is published twice, both times the same and naming this ser
   t.notMatch(yaml.body, /^\s*[^#'"\n]*: [&*]\w+$/m, 'without anchors and aliases');
 });
 
+t.test('a server that was given no address publishes the one that it listens on', async (t) => {
+  await using workplace = await openWorkplace();
+  for (const HOST of ['127.0.0.1', '0.0.0.0']) {
+    const { greeting, port } = await workplace.serve([], { HOST, PORT: '0' });
+    const { servers } = await got(`${greeting.address}/openapi.json`).json<Document>();
+    t.strictSame(servers, [{ url: `http://127.0.0.1:${port}`, description: 'This Fieldledger server' }]);
+  }
+});
+
 t.test('every path that is published is served', async (t) => {
   await using database = await openTestDatabase('sqlite');
   await using server = await startTestServer({ engine: database.engine });
@@ -80,7 +89,7 @@ async function servePublication(reference: string | undefined): Promise<AsyncDis
     pathToFileURL(join(folder, 'src', 'publication.ts')).href
   )) as typeof publication;
   const app = express();
-  app.use(copy.createPublication({ baseUrl: 'http://127.0.0.1', serviceName: 'Fieldledger' }));
+  app.use(copy.createPublication({ baseUrl: () => 'http://127.0.0.1', serviceName: 'Fieldledger' }));
   app.use(((error: { code: string; message: string }, _req, res, _next) => {
     res.status(500).json({ code: error.code, message: error.message });
   }) as express.ErrorRequestHandler);

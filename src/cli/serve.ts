@@ -22,11 +22,12 @@ export function serveCommand(terminal: Terminal): Command {
         const demo = options.demo ? await prepareDemo(engine, config) : undefined;
         const log = createLogger(config.logLevel);
         const stop = stopSignal();
-        const server = await createServer({
+        const server: Server = await createServer({
           ...config,
           engine,
           log,
           metrics: createMetrics(),
+          baseUrl: () => config.baseUrl ?? addressOf(server, config),
           now: () => new Date(),
           isReady: () => !stop.signal.aborted,
         });
