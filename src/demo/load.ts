@@ -32,7 +32,12 @@ async function isLoaded(engine: Engine, id: string): Promise<boolean> {
 }
 
 async function beginCompany(engine: Engine, id: string, settings: Partial<CompanySettings>): Promise<void> {
-  if (!(await findCompanyRow(engine, id))) await createCompany(engine, id, settings, STORY_NOW);
+  try {
+    await createCompany(engine, id, settings, STORY_NOW);
+  } catch (error) {
+    // Begun before, or by another process at this moment, which then writes the same records.
+    if (!(await findCompanyRow(engine, id))) throw error;
+  }
 }
 
 /**
@@ -78,7 +83,7 @@ export async function demoKey(
   const active = (await listKeys(engine, company)).filter(({ revokedAt }) => revokedAt === null);
   if (active.some(({ id }) => kept.startsWith(`${prefix}.${company}.${id}.`))) return kept;
   const { key } = await createKey(engine, { prefix, company, name: 'Demo', scopes, now: new Date() });
-  mkdirSync(dirname(file), { recursive: true });
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(file, `${key}\n`, { mode: 0o600 });
   return key;
 }

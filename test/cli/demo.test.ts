@@ -70,6 +70,17 @@ t.test('a demo key that was revoked, lost or changed is replaced by one that wor
   t.equal((await load()).key, third);
 });
 
+for (const engine of engineNames) {
+  t.test(`${engine}: the demo can be loaded by several processes at once`, async (t) => {
+    await using workplace = await openWorkplace(engine);
+    const outcomes = await Promise.all([1, 2, 3].map(() => workplace.run(['demo'])));
+    for (const { exitCode, stderr } of outcomes) t.equal(exitCode, 0, stderr);
+    await using running = await openEngine(workplace.databaseUrl);
+    const [row] = await running.run("SELECT COUNT(*) AS jobs FROM jobs WHERE company = 'brennan'");
+    t.ok(Number(row?.jobs) > 0);
+  });
+}
+
 t.test('the same number of records gives the same company', async (t) => {
   const texts = [];
   for (let round = 0; round < 2; round += 1) {
