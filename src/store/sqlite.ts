@@ -30,7 +30,8 @@ const BUSY_PAUSE_MS = 5;
  * may cost the last commits, never the file's integrity (sqlite.org/pragma.html#pragma_synchronous).
  */
 export async function openSqlite(path: string): Promise<Engine> {
-  mkdirSync(dirname(path), { recursive: true });
+  // A folder that is made here is its owner's alone: the file holds a company's whole business.
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const writer = openHandle(path, { readonly: false });
   // The first process to open a file changes its mode under a lock that others may run into.
   await whileBusy(() => writer.pragma('journal_mode = WAL'));
