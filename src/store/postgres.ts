@@ -49,12 +49,13 @@ export function openPostgres(
   const engine: Engine = {
     name: 'postgres',
     db,
-    prepare(build) {
+    prepare(build, { isPlannedAnew = false } = {}) {
       const { sql, bind } = compileStatement(build(db, slots()));
-      const name = `fieldledger_${++statements}`;
+      // Of a named statement PostgreSQL keeps a plan for whatever is bound later.
+      const kept = isPlannedAnew ? {} : { name: `fieldledger_${++statements}` };
       return async (values) => {
         // The builder's type says what the statement selects.
-        const { rows } = await pool.query({ name, text: sql, values: bind(values) });
+        const { rows } = await pool.query({ ...kept, text: sql, values: bind(values) });
         return rows as never[];
       };
     },

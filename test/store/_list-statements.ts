@@ -11,35 +11,38 @@ export interface ListCase {
   list: (read: ReadList, company: string, page: { after: string; limit: number }) => Promise<unknown>;
 }
 
+/** The ways of reading a list that src/store/lists.ts has. */
+export const statementKinds = ['walk', 'count', 'hop', 'left', 'sort'] as const;
+
 export interface ListStatement {
-  /** Counting a range's matches, sorting them when they are few, or walking an index. */
-  kind: 'probe' | 'sort' | 'walk';
+  kind: (typeof statementKinds)[number];
   sql: string;
   values: unknown[];
 }
 
 /**
- * The statements that a list can run, in every way its probes can turn out; none of them is run.
+ * The statements that a list can run, in every way its counts can turn out; none of them is run.
  * @param page where the page begins; `after` `''` is the beginning.
  */
 export async function statementsOf(
   engine: Engine,
   { list }: ListCase,
   company: string,
-  page = { after: '', limit: 51 },
+  page = { after: '', limit: 50 },
 ): Promise<ListStatement[]> {
   const statements = new Map<string, ListStatement>();
-  // A list has two ranges at most: the first with few matches, the second alone, or neither.
-  for (const rareRange of [0, 1, 2]) {
-    let probes = 0;
+  // A list has two ranges at most: the first has few matches, or the second, or neither and none of them is near.
+  for (const shortRange of [0, 1, 2]) {
+    let counts = 0;
     const recorder: Engine = {
       ...engine,
       prepare(build) {
         const { sql, bind } = compileStatement(build(engine.db, slots()));
         const kind = kindOf(sql);
         return async (values) => {
-          statements.set(sql, { kind, sql, values: bind(values) });
-          return (kind === 'probe' ? [{ matches: probes++ === rareRange ? 0 : 1_001 }] : []) as never;
+          if (!statements.has(sql)) statements.set(sql, { kind, sql, values: bind(values) });
+          if (kind === 'left') return [{ count: 100_000 }] as never;
+          return (kind === 'count' ? [{ count: counts++ === shortRange ? 0 : 100_000 }] : []) as never;
         };
       },
     };
@@ -48,9 +51,11 @@ export async function statementsOf(
   return [...statements.values()];
 }
 
+/** Tells the statements apart by their text. */
 export function kindOf(sql: string): ListStatement['kind'] {
-  if (/count\(\*\)/i.test(sql)) return 'probe';
-  return /"wanted"/i.test(sql) ? 'sort' : 'walk';
+  if (/count\(\*\)/i.test(sql)) return /order by "id"/i.test(sql) ? 'left' : 'count';
+  if (/order by nullif/i.test(sql)) return 'sort';
+  return sql.includes('"found"') ? 'hop' : 'walk';
 }
 
 const none = undefined;
