@@ -17,56 +17,57 @@ export interface AllowanceHeaders {
   RateLimit: string;
 }
 
+/** One request has been counted. */
+export interface Taken {
+  headers: AllowanceHeaders;
+  /** The error to answer with when the allowance is used up. */
+  refusal: AppError | undefined;
+}
+
 /** Counts requests (service.md, "Limits"). */
 export interface Allowance {
-  /**
-   * Counts one request of a key.
-   * @returns the headers for the answer, and the error to answer with when the allowance is used up.
-   */
-  takeRequest: (
-    company: string,
-    keyId: string,
-  ) => Promise<{ headers: AllowanceHeaders; refusal: AppError | undefined }>;
-  /**
-   * Counts one request without a right key from an address.
-   * @throws AppError `rate_limited` when the address has sent too many.
-   */
-  takeWrongKey: (address: string) => Promise<void>;
+  /** Counts one request of a key. */
+  takeRequest: (company: string, keyId: string) => Promise<Taken>;
+  /** Counts one request without a key that works from an address. */
+  takeWrongKey: (address: string) => Promise<Taken>;
 }
 
 /** Creates the counters of one server. */
 export function createAllowance(engine: Engine, limits: AllowanceLimits): Allowance {
-  const { rateLimitPerMinute: points, windowSeconds: seconds = 60 } = limits;
-  const requests = createRateCounter(engine, { name: 'key', points, seconds });
-  const wrongKeys = createRateCounter(engine, {
-    name: 'wrong-key',
-    points: limits.wrongKeysPerMinute,
-    seconds,
-  });
-  const policy = `"default";q=${points};w=${seconds}`;
+  const { rateLimitPerMinute, wrongKeysPerMinute, windowSeconds: seconds = 60 } = limits;
+  const window = seconds === 60 ? 'a minute' : `in ${seconds} seconds`;
+  const ofKey = createRateCounter(engine, { name: 'key', points: rateLimitPerMinute, seconds });
+  const ofAddress = createRateCounter(engine, { name: 'wrong-key', points: wrongKeysPerMinute, seconds });
   return {
-    async takeRequest(company, keyId) {
-      const { state, isRefused } = await consume(requests, `${company}.${keyId}`);
-      const resetSeconds = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
-      return {
-        headers: {
-          'RateLimit-Policy': policy,
-          RateLimit: `"default";r=${Math.max(0, state.remainingPoints)};t=${resetSeconds}`,
-        },
-        refusal: isRefused
-          ? tooMany(`This API key may send ${points} requests ${windowText(seconds)}.`, resetSeconds)
-          : undefined,
-      };
+    takeRequest: async (company, keyId) =>
+      taken(await consume(ofKey, `${company}.${keyId}`), {
+        policy: `"default";q=${rateLimitPerMinute};w=${seconds}`,
+        sentence: `This API key may send ${rateLimitPerMinute} requests ${window}.`,
+      }),
+    takeWrongKey: async (address) =>
+      taken(await consume(ofAddress, address), {
+        policy: `"address";q=${wrongKeysPerMinute};w=${seconds}`,
+        sentence: 'This address has sent too many requests without a key that works.',
+      }),
+  };
+}
+
+function taken(
+  { state, isRefused }: { state: RateLimiterRes; isRefused: boolean },
+  { policy, sentence }: { policy: string; sentence: string },
+): Taken {
+  const resetSeconds = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
+  const name = policy.slice(0, policy.indexOf(';'));
+  return {
+    headers: {
+      'RateLimit-Policy': policy,
+      RateLimit: `${name};r=${Math.max(0, state.remainingPoints)};t=${resetSeconds}`,
     },
-    async takeWrongKey(address) {
-      const { state, isRefused } = await consume(wrongKeys, address);
-      if (isRefused) {
-        throw tooMany(
-          'This address has sent too many requests without a right key.',
-          Math.ceil(state.msBeforeNext / 1000),
-        );
-      }
-    },
+    refusal: isRefused
+      ? new AppError('rate_limited', `${sentence} Wait ${resetSeconds} seconds.`, {
+          retryAfterSeconds: resetSeconds,
+        })
+      : undefined,
   };
 }
 
@@ -78,14 +79,4 @@ async function consume(counter: ReturnType<typeof createRateCounter>, key: strin
     if (refusal instanceof RateLimiterRes) return { state: refusal, isRefused: true };
     throw refusal;
   }
-}
-
-function tooMany(what: string, retryAfterSeconds: number): AppError {
-  return new AppError('rate_limited', `${what} Wait ${retryAfterSeconds} seconds.`, {
-    retryAfterSeconds,
-  });
-}
-
-function windowText(seconds: number): string {
-  return seconds === 60 ? 'a minute' : `in ${seconds} seconds`;
 }

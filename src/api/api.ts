@@ -3,10 +3,11 @@ import type { RequestHandler } from 'express';
 import { createAuthentication } from '../access/keys.ts';
 import { AppError } from '../errors.ts';
 import type { Engine } from '../store/engine.ts';
-import { type AllowanceLimits, createAllowance } from './allowance.ts';
+import { type AllowanceLimits, createAllowance, type Taken } from './allowance.ts';
 import { sendBody } from './answer.ts';
 import { authorise } from './authorisation.ts';
 import { type Admit, createDispatch } from './contract-backend.ts';
+import { errorStatuses } from './error-replies.ts';
 import type { Exchange } from './exchange.ts';
 import { createHandlers } from './handlers.ts';
 import { readQuery } from './parameters.ts';
@@ -38,17 +39,23 @@ export async function createApi(options: ApiOptions): Promise<RequestHandler> {
 function admission({ engine, keyPrefix, ...limits }: ApiOptions): Admit {
   const authenticate = createAuthentication(engine, keyPrefix);
   const allowance = createAllowance(engine, limits);
+  const take = async (exchange: Exchange, counted: Promise<Taken>) => {
+    const { headers, refusal } = await counted;
+    // Without a key that works only a refusal says how much is allowed: the contract's 401 states no allowance.
+    if (exchange.caller || refusal) Object.assign(exchange.headers, headers);
+    if (refusal) throw refusal;
+  };
   return async (scope, exchange) => {
     try {
       exchange.caller = await authenticate(exchange.authorization);
     } catch (error) {
-      if (error instanceof AppError && error.code === 'invalid_key')
-        await allowance.takeWrongKey(exchange.address);
+      // A fault of the database is not the caller's.
+      if (error instanceof AppError && errorStatuses[error.code] === 401) {
+        await take(exchange, allowance.takeWrongKey(exchange.address));
+      }
       throw error;
     }
-    const { headers, refusal } = await allowance.takeRequest(exchange.caller.company, exchange.caller.keyId);
-    Object.assign(exchange.headers, headers);
-    if (refusal) throw refusal;
+    await take(exchange, allowance.takeRequest(exchange.caller.company, exchange.caller.keyId));
     authorise(exchange.caller, scope);
   };
 }

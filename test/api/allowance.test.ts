@@ -2,6 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
+import { revokeKey } from '../../src/access/keys.ts';
 import { openEngine } from '../../src/store/engine.ts';
 import { until } from '../_command.ts';
 import {
@@ -120,9 +121,17 @@ for (const name of engineNames) {
       t.match(JSON.parse(body), { error: { code: 'rate_limited' } });
       const retryAfter = Number(answered['retry-after']);
       t.ok(retryAfter >= 1 && retryAfter <= 60, `retry after ${retryAfter} seconds`);
-      t.equal(answered.ratelimit, undefined, 'there is no key whose allowance could be told');
+      t.equal(answered['ratelimit-policy'], '"address";q=40;w=60');
+      t.equal(
+        answered.ratelimit,
+        `"address";r=0;t=${retryAfter}`,
+        "it is the address's allowance that is told",
+      );
     }
     t.equal((await ask(server, key)).statusCode, 200, 'a right key from the same address works');
+    const revoked = await keyFor(engine, 'counted');
+    await revokeKey(engine, 'counted', revoked.split('.')[2] ?? '', STORY_NOW);
+    t.equal((await ask(server, revoked)).statusCode, 429, 'a revoked key is none that works');
     const elsewhere = await server.http('api/v1/jobs', { localAddress: '127.0.0.2' });
     t.equal(elsewhere.statusCode, 401, 'another address has an allowance of its own');
   });
