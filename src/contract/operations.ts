@@ -44,7 +44,3 @@ type JsonBody<Response> = Response extends { content: { 'application/json': infe
 export type Reply<K extends OperationId> = {
   [Status in keyof Responses<K> & 200]: { status: Status; body: JsonText<JsonBody<Responses<K>[Status]>> };
 }[keyof Responses<K> & 200];
-
-/** A list's page of records of an operation. */
-export type ListedRecord<K extends OperationId> =
-  JsonBody<Responses<K>[keyof Responses<K> & 200]> extends { data: (infer Record)[] } ? Record : never;

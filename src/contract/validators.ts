@@ -3,9 +3,6 @@ import addFormats from 'ajv-formats';
 
 import { contractDocument, type JsonSchema } from './document.ts';
 
-/** The extensions and annotations that the contract uses beside JSON Schema's own keywords. */
-export const CONTRACT_VOCABULARY = ['example', 'x-enumDescriptions', 'x-enum-descriptions'];
-
 /** An ajv for the contract's schemas: JSON Schema 2020-12 with formats. */
 export function createAjv(options: ConstructorParameters<typeof Ajv2020>[0] = {}): Ajv2020 {
   const ajv = new Ajv2020({ strict: false, allErrors: true, ...options });
@@ -25,22 +22,16 @@ export function closedSchema(schema: JsonSchema): JsonSchema {
   return closed;
 }
 
+/** Keywords that hold one schema. */
+const SCHEMA_KEYWORDS = 'items additionalProperties not if then else contains propertyNames'.split(' ');
+
 function closeInside(keyword: string, value: unknown): unknown {
   if (keyword === 'properties' || keyword === 'patternProperties' || keyword === '$defs') {
     const entries = Object.entries(value as Record<string, JsonSchema>);
     return Object.fromEntries(entries.map(([name, schema]) => [name, closedSchema(schema)]));
   }
-  const holdsSchema = [
-    'items',
-    'additionalProperties',
-    'not',
-    'if',
-    'then',
-    'else',
-    'contains',
-    'propertyNames',
-  ];
-  if (holdsSchema.includes(keyword) && typeof value === 'object') return closedSchema(value as JsonSchema);
+  if (SCHEMA_KEYWORDS.includes(keyword) && typeof value === 'object')
+    return closedSchema(value as JsonSchema);
   if (['oneOf', 'anyOf', 'allOf', 'prefixItems'].includes(keyword))
     return (value as JsonSchema[]).map(closedSchema);
   return value;

@@ -4,7 +4,7 @@ import type { Invoice, InvoiceSummary } from '../contract/records.ts';
 import type { Engine } from './engine.ts';
 import type { ReadList } from './lists.ts';
 import { type Page, type PageRequest, readPage } from './pages.ts';
-import type { FindRecord } from './records.ts';
+import { createDetailFinder, type FindRecord } from './records.ts';
 
 const kinds = ['invoice', 'credit_note', 'pro_forma'] as const;
 const statuses = ['issued', 'draft'] as const;
@@ -56,18 +56,10 @@ function streamsOf(
 
 /** Builds the reader of single documents with their details. */
 export function createInvoiceFinder(engine: Engine): FindRecord<Invoice> {
-  const find = engine.prepare((db, value: { company: string; id: string }) =>
-    db
-      .selectFrom('invoices')
-      .select(['body', 'detail'])
-      .where('company', '=', value.company)
-      .where('id', '=', value.id),
-  );
+  const find = createDetailFinder(engine, 'invoices');
   return async (company, id) => {
-    const [row] = await find({ company, id });
-    // The two texts were rendered from one Invoice.
-    return (
-      row && (joinObjects(row.body as JsonText<object>, row.detail as JsonText<object>) as JsonText<Invoice>)
-    );
+    const text = await find(company, id);
+    // The two parts were rendered from one Invoice.
+    return text && (joinObjects(text.body, text.detail) as JsonText<Invoice>);
   };
 }

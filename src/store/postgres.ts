@@ -1,9 +1,10 @@
-import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 
 import type { Engine } from './engine.ts';
 import type { Tables } from './schema.ts';
 import { compileStatement, slots } from './slots.ts';
+import { writing } from './writing.ts';
 
 const CONNECT_MS_MAX = 5_000;
 /** No statement of the API runs this long unless the database is in trouble; better an error than a hang. */
@@ -59,13 +60,7 @@ export function openPostgres(
         return rows as never[];
       };
     },
-    transaction: (work) => db.transaction().execute(work),
-    async run(sql, parameters = []) {
-      const { rows } = await db.executeQuery<Record<string, unknown>>(
-        CompiledQuery.raw(sql, [...parameters]),
-      );
-      return rows;
-    },
+    ...writing(db),
     async [Symbol.asyncDispose]() {
       await db.destroy();
     },

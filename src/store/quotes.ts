@@ -2,8 +2,9 @@ import type { JsonText } from '../contract/json-text.ts';
 import { joinObjects } from '../contract/json-text.ts';
 import type { Quote, QuoteSummary } from '../contract/records.ts';
 import type { Engine } from './engine.ts';
-import type { ListedRow, Range, ReadList, Selection } from './lists.ts';
+import type { Range, ReadList, Selection } from './lists.ts';
 import { type Page, type PageRequest, readPage } from './pages.ts';
+import { createDetailFinder } from './records.ts';
 
 const latestStatuses = ['draft', 'sent', 'accepted', 'declined'] as const;
 
@@ -29,7 +30,8 @@ export async function listQuotes(
   page: PageRequest,
 ): Promise<Page<QuoteSummary>> {
   const selection = { table: 'quotes', company, ...conditionsOf(filters, today) } as const;
-  const readCurrent: ReadList = async (...request) => (await read(...request)).map((row) => asOf(row, today));
+  const readCurrent: ReadList = async (...request) =>
+    (await read(...request)).map((row) => ({ ...row, body: asOf(row.body, today) }));
   return readPage(readCurrent, page, selection);
 }
 
@@ -66,19 +68,11 @@ export type QuoteFinder = (
 
 /** Builds the reader of single versions of quotes with their details. */
 export function createQuoteFinder(engine: Engine): QuoteFinder {
-  const find = engine.prepare((db, value: { company: string; id: string }) =>
-    db
-      .selectFrom('quotes')
-      .select(['id', 'body', 'detail'])
-      .where('company', '=', value.company)
-      .where('id', '=', value.id),
-  );
+  const find = createDetailFinder(engine, 'quotes');
   return async (company, id, today) => {
-    const [row] = await find({ company, id });
-    if (!row) return undefined;
-    const { body } = asOf(row, today);
-    // The two texts were rendered from one Quote.
-    return joinObjects(body as JsonText<object>, row.detail as JsonText<object>) as JsonText<Quote>;
+    const text = await find(company, id);
+    // The two parts were rendered from one Quote.
+    return text && (joinObjects(asOf(text.body, today), text.detail) as JsonText<Quote>);
   };
 }
 
@@ -86,14 +80,14 @@ const SENT = '"status":"sent"';
 const VALID_UNTIL = /"validUntil":"(\d{4}-\d{2}-\d{2})"/;
 
 /**
- * The row as it reads on a day. Within a JSON text neither pattern can match inside a string, whose quotation marks
- * are escaped, and no other member of a quote's summary has these names.
+ * A summary's text as it reads on a day. Within a JSON text neither pattern can match inside a string, whose quotation
+ * marks are escaped, and no other member of a quote's summary has these names.
  */
-function asOf(row: ListedRow, today: string): ListedRow {
-  if (!row.body.includes(SENT)) return row;
-  const validUntil = VALID_UNTIL.exec(row.body)?.[1];
-  if (validUntil === undefined || validUntil >= today) return row;
-  return { ...row, body: row.body.replace(SENT, '"status":"expired"') };
+function asOf<T extends string>(body: T, today: string): T {
+  if (!body.includes(SENT)) return body;
+  const validUntil = VALID_UNTIL.exec(body)?.[1];
+  if (validUntil === undefined || validUntil >= today) return body;
+  return body.replace(SENT, '"status":"expired"') as T;
 }
 
 function dayBefore(day: string): string {

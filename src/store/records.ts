@@ -72,6 +72,31 @@ export function createRecordFinder<T>(engine: Engine, table: RecordTableName): F
   };
 }
 
+/** A record's text in its two parts: what lists serve, and what only the single record has. */
+export interface DetailedText {
+  body: JsonText<object>;
+  detail: JsonText<object>;
+}
+
+/** Builds the reader of single records of a table with separate details. */
+export function createDetailFinder(
+  engine: Engine,
+  table: 'invoices' | 'quotes',
+): (company: string, id: string) => Promise<DetailedText | undefined> {
+  const find = engine.prepare((db, value: { company: string; id: string }) =>
+    db
+      .selectFrom(table as 'invoices')
+      .select(['body', 'detail'])
+      .where('company', '=', value.company)
+      .where('id', '=', value.id),
+  );
+  return async (company, id) => {
+    const [row] = await find({ company, id });
+    // Both texts were rendered from one record.
+    return row as DetailedText | undefined;
+  };
+}
+
 /** Lists a company's records of a table in id order, or those of them that changed at or after a time. */
 export async function listRecords<T>(
   read: ReadList,

@@ -17,6 +17,7 @@ import { AppError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import type { Tables } from './schema.ts';
 import { compileStatement, slots } from './slots.ts';
+import { writing } from './writing.ts';
 
 /** How long a statement waits for another process's lock before it gives up. */
 const BUSY_MS_MAX = 5_000;
@@ -59,13 +60,7 @@ export async function openSqlite(path: string): Promise<Engine> {
         return (await whileBusy(() => prepared.all(...bind(values)))) as never;
       };
     },
-    transaction: (work) => db.transaction().execute(work),
-    async run(sql, parameters = []) {
-      const { rows } = await db.executeQuery<Record<string, unknown>>(
-        CompiledQuery.raw(sql, [...parameters]),
-      );
-      return rows;
-    },
+    ...writing(db),
     async [Symbol.asyncDispose]() {
       reader.close();
       await db.destroy();
@@ -108,12 +103,13 @@ function rememberStatements(database: Database.Database): Pick<Database.Database
 
 /** Runs `statement`, again and again while another process holds the lock that it needs. */
 async function whileBusy<T>(statement: () => T | Promise<T>): Promise<T> {
-  const deadline = performance.now() + BUSY_MS_MAX;
+  let deadline: number | undefined;
   for (;;) {
     try {
       return await statement();
     } catch (error) {
       if (!isBusy(error)) throw error;
+      deadline ??= performance.now() + BUSY_MS_MAX;
       if (performance.now() > deadline) {
         throw new AppError('unavailable', 'The service is temporarily unavailable. Retry shortly.', {
           cause: error,
