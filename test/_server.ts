@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import got, { type Got } from 'got';
+import type { Test } from 'tap';
 
 import { createKey } from '../src/access/keys.ts';
 import { scopes } from '../src/contract/scopes.ts';
@@ -113,6 +114,21 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
       await closed;
     },
   };
+}
+
+/** A server on an empty database of its own; both end with the test. */
+export async function startEmptyServer(
+  t: Test,
+  name: EngineName,
+  options: Omit<TestServerOptions, 'engine'> = {},
+): Promise<{ database: TestDatabase; server: TestServer; engine: Engine }> {
+  const database = await openTestDatabase(name);
+  const server = await startTestServer({ ...options, engine: database.engine });
+  t.teardown(async () => {
+    await server[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  });
+  return { database, server, engine: database.engine };
 }
 
 /** Creates a key with the given scopes, all of them unless told. */

@@ -8,7 +8,7 @@ import { until } from '../_command.ts';
 import {
   engineNames,
   keyFor,
-  openTestDatabase,
+  startEmptyServer,
   startTestServer,
   STORY_NOW,
   type TestServer,
@@ -23,15 +23,10 @@ async function start(
   name: (typeof engineNames)[number],
   limits: Omit<TestServerOptions, 'engine'> = { rateLimitPerMinute: LIMIT },
 ) {
-  const database = await openTestDatabase(name);
-  const server = await startTestServer({ engine: database.engine, ...limits });
-  t.teardown(async () => {
-    await server[Symbol.asyncDispose]();
-    await database[Symbol.asyncDispose]();
-  });
-  await createCompany(database.engine, 'counted', {}, STORY_NOW);
-  await store(database.engine, 'counted', [jobOf({ id: 'job_1' })]);
-  return { server, database, engine: database.engine };
+  const { database, server, engine } = await startEmptyServer(t, name, limits);
+  await createCompany(engine, 'counted', {}, STORY_NOW);
+  await store(engine, 'counted', [jobOf({ id: 'job_1' })]);
+  return { server, database, engine };
 }
 
 async function ask(server: TestServer, key: string, path = 'api/v1/jobs') {

@@ -4,14 +4,7 @@ import type { Test } from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
 import type { ResourceRecord } from '../../src/contract/records.ts';
-import {
-  engineNames,
-  keyFor,
-  openTestDatabase,
-  startTestServer,
-  STORY_NOW,
-  type TestServer,
-} from '../_server.ts';
+import { engineNames, keyFor, startEmptyServer, STORY_NOW, type TestServer } from '../_server.ts';
 import { crawl, fullPages, type Query } from './_crawl.ts';
 import { expectedList, type Question } from './_naive.ts';
 import {
@@ -123,14 +116,9 @@ const questions: Question[] = Object.entries(filtersOf).flatMap(([path, queries]
 );
 
 async function startCrawled(t: Test, name: (typeof engineNames)[number]) {
-  const database = await openTestDatabase(name);
-  const server = await startTestServer({ engine: database.engine });
-  t.teardown(async () => {
-    await server[Symbol.asyncDispose]();
-    await database[Symbol.asyncDispose]();
-  });
-  await createCompany(database.engine, COMPANY, {}, STORY_NOW);
-  return { server, engine: database.engine, key: await keyFor(database.engine, COMPANY) };
+  const { server, engine } = await startEmptyServer(t, name);
+  await createCompany(engine, COMPANY, {}, STORY_NOW);
+  return { server, engine, key: await keyFor(engine, COMPANY) };
 }
 
 async function crawlAll(t: Test, server: TestServer, key: string, records: readonly ResourceRecord[]) {

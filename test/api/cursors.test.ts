@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
-import { engineNames, keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../_server.ts';
+import { engineNames, keyFor, startEmptyServer, STORY_NOW } from '../_server.ts';
 import { addressOf, crawl, type ListPage, type Query, readPage } from './_crawl.ts';
 import {
   customerOf,
@@ -49,15 +49,10 @@ const records = indexes.flatMap((index) => [
 ]);
 
 async function start(t: Test, name: (typeof engineNames)[number]) {
-  const database = await openTestDatabase(name);
-  const server = await startTestServer({ engine: database.engine });
-  t.teardown(async () => {
-    await server[Symbol.asyncDispose]();
-    await database[Symbol.asyncDispose]();
-  });
-  for (const company of ['own', 'other']) await createCompany(database.engine, company, {}, STORY_NOW);
-  await store(database.engine, 'own', records);
-  const key = await keyFor(database.engine, 'own');
+  const { server, engine } = await startEmptyServer(t, name);
+  for (const company of ['own', 'other']) await createCompany(engine, company, {}, STORY_NOW);
+  await store(engine, 'own', records);
+  const key = await keyFor(engine, 'own');
   const ask = async (path: string, query: Query | string) => {
     const address = typeof query === 'string' ? `${path}?${query}` : addressOf(path, query);
     const { statusCode, body } = await server.http(address, { headers: { authorization: `Bearer ${key}` } });
@@ -70,7 +65,7 @@ async function start(t: Test, name: (typeof engineNames)[number]) {
     if (nextCursor === null) throw new Error(`${path} has one page only.`);
     return nextCursor;
   };
-  return { server, engine: database.engine, key, ask, cursorOf };
+  return { server, engine, key, ask, cursorOf };
 }
 
 for (const name of engineNames) {

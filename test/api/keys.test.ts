@@ -5,18 +5,13 @@ import { createCompany } from '../../src/access/companies.ts';
 import { createKey, listKeys, revokeKey } from '../../src/access/keys.ts';
 import { scopes } from '../../src/contract/scopes.ts';
 import { type Engine, openEngine } from '../../src/store/engine.ts';
-import { engineNames, KEY_PREFIX, keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../_server.ts';
+import { engineNames, KEY_PREFIX, keyFor, startEmptyServer, STORY_NOW } from '../_server.ts';
 import { exchangeRaw } from './_raw.ts';
 import { customerOf, formOf, invoiceOf, jobOf, quoteOf, store, uuidOf } from './_records.ts';
 
 async function start(t: Test, name: (typeof engineNames)[number]) {
-  const database = await openTestDatabase(name);
-  const server = await startTestServer({ engine: database.engine });
-  t.teardown(async () => {
-    await server[Symbol.asyncDispose]();
-    await database[Symbol.asyncDispose]();
-  });
-  for (const company of ['own', 'other']) await createCompany(database.engine, company, {}, STORY_NOW);
+  const { database, server, engine } = await startEmptyServer(t, name);
+  for (const company of ['own', 'other']) await createCompany(engine, company, {}, STORY_NOW);
   const ask = async (authorization: string | undefined, path = 'api/v1/jobs') => {
     const { statusCode, headers, body } = await server.http(path, {
       headers: authorization === undefined ? {} : { authorization },
@@ -24,7 +19,7 @@ async function start(t: Test, name: (typeof engineNames)[number]) {
     const { error } = JSON.parse(body) as { error?: { code: string } };
     return { answer: `${statusCode} ${error?.code ?? 'ok'}`, headers, body };
   };
-  return { server, database, engine: database.engine, ask };
+  return { server, database, engine, ask };
 }
 
 async function keyAndId(engine: Engine, company: string): Promise<{ key: string; id: string }> {
