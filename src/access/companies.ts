@@ -66,7 +66,10 @@ export async function setCompany(
   return changed;
 }
 
-/** @throws UsageError when there is no such company. */
+/**
+ * Reads a company.
+ * @throws UsageError when there is no such company.
+ */
 export async function getCompany(engine: Engine, id: string): Promise<Company> {
   const company = await findCompanyRow(engine, id);
   if (!company) throw new UsageError(`There is no company ${quote(id)}.`);

@@ -2,7 +2,6 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import { isScope, type Module, type Scope, scopes } from '../contract/scopes.ts';
 import { AppError, quote, UsageError } from '../errors.ts';
-import { findCompanyRow } from '../store/companies.ts';
 import type { Engine } from '../store/engine.ts';
 import {
   type ApiKey,
@@ -12,6 +11,7 @@ import {
   listKeyRows,
   revokeKeyRow,
 } from '../store/keys.ts';
+import { getCompany } from './companies.ts';
 
 /** Active keys that a company can have at once (service.md, "Limits"). */
 export const ACTIVE_KEYS_MAX = 20;
@@ -67,8 +67,7 @@ export async function createKey(
  * @throws UsageError when there is no such company.
  */
 export async function listKeys(engine: Engine, company: string): Promise<ApiKey[]> {
-  if (!(await findCompanyRow(engine, company)))
-    throw new UsageError(`There is no company ${quote(company)}.`);
+  await getCompany(engine, company);
   return listKeyRows(engine, company);
 }
 

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 
 import { UsageError } from '../errors.ts';
 import type { Engine } from './engine.ts';
@@ -56,24 +56,17 @@ export async function migrate(engine: Engine): Promise<string[]> {
   return applied;
 }
 
-/**
- * The migrations that the database still lacks; empty when it is ready to serve.
- * @throws the driver's error when the database can't be reached.
- */
-export async function missingMigrations(engine: Engine): Promise<string[]> {
-  const names = await appliedNames(engine.db, { create: false });
-  return migrations.map(({ name }) => name).filter((name) => !names.includes(name));
-}
-
 /** One process at a time changes the schema. */
 async function lockSchema(engine: Engine, transaction: Transaction<Tables>): Promise<void> {
   if (engine.name === 'sqlite') return;
   await sql`SELECT pg_advisory_xact_lock(${sql.lit(POSTGRES_LOCK)})`.execute(transaction);
 }
 
-async function appliedNames(db: Kysely<Tables>, { create } = { create: true }): Promise<string[]> {
-  if (create) await sql`CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)`.execute(db);
-  const { rows } = await sql<{ name: string }>`SELECT name FROM migrations ORDER BY name`.execute(db);
+async function appliedNames(transaction: Transaction<Tables>): Promise<string[]> {
+  await sql`CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)`.execute(transaction);
+  const { rows } = await sql<{ name: string }>`SELECT name FROM migrations ORDER BY name`.execute(
+    transaction,
+  );
   return rows.map(({ name }) => name);
 }
 
