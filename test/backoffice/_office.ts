@@ -1,0 +1,193 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import type { Test } from 'tap';
+import t from 'tap';
+
+import { type CompanySettings, createCompany } from '../../src/access/companies.ts';
+import { applyChange, type Outcome } from '../../src/backoffice/apply.ts';
+import { type Office, openOffice } from '../../src/backoffice/office.ts';
+import { Refusal } from '../../src/backoffice/refusal.ts';
+import type { MoveEventKind } from '../../src/contract/events.ts';
+import type { Change, ChangeName, WithOf } from '../../src/contract/feed.ts';
+import type { Customer, Form, Invoice, Job, Person, Quote } from '../../src/contract/records.ts';
+import type { RecordOf, Resource, Submission } from '../../src/contract/records.ts';
+import type { Engine } from '../../src/store/engine.ts';
+import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
+import { events } from '../contract/_contract.ts';
+
+/** Every kind of event that moves send. */
+export const moveEvents = events.map(({ kind }) => kind).filter((kind) => kind !== 'ping') as MoveEventKind[];
+
+/** A change of the company that makes it. */
+export type Given<Name extends ChangeName = ChangeName> = {
+  [N in Name]: { change: N; with: WithOf<N>; id?: string; at?: string };
+}[Name];
+
+/** What a change is answered with, parsed. */
+export type RecordAfter<Name extends ChangeName> = Name extends keyof Exceptions
+  ? Exceptions[Name]
+  : Name extends `${infer Subject extends keyof RecordOfSubject}.${string}`
+    ? RecordOfSubject[Subject]
+    : never;
+
+interface RecordOfSubject {
+  job: Job;
+  person: Person;
+  customer: Customer;
+  form: Form;
+  invoice: Invoice;
+  payment: Invoice;
+  refund: Invoice;
+  quote: Quote;
+}
+
+interface Exceptions {
+  'person.deactivate': null;
+  'form.submit': Submission;
+  'invoice.discard': null;
+  'quote.convert_to_job': Job;
+  'quote.convert_to_invoice': Invoice;
+}
+
+/** An event as it is kept: `text` is its data as stored, `data` the same parsed. */
+export interface KeptEvent {
+  id: string;
+  kind: MoveEventKind;
+  createdAt: string;
+  text: string;
+  data: Record<string, unknown>;
+}
+
+/** A company whose team makes moves. */
+export interface TestCompany {
+  id: string;
+  /** Makes a change and gives the record that answers it. @throws Refusal, or Error when it is skipped. */
+  apply: <Name extends ChangeName>(change: Given<Name>) => Promise<RecordAfter<Name>>;
+  /** Makes a change that has to be refused and to leave every table as it was. @throws Error when it isn't or doesn't. */
+  refusal: (change: object) => Promise<Pick<Refusal, 'code' | 'path' | 'message'>>;
+  /** The company's events in the order in which they happened. */
+  events: () => Promise<KeptEvent[]>;
+  /** A record as stored, whole; undefined when there is none. */
+  record: <R extends Resource>(resource: R, id: string) => Promise<RecordOf[R] | undefined>;
+  /** The texts of a record as stored; undefined when there is none. */
+  texts: (resource: Resource, id: string) => Promise<{ body: string; detail?: string } | undefined>;
+  /** Registers a webhook that hears of the given kinds. */
+  addWebhook: (id: string, kinds?: readonly MoveEventKind[]) => Promise<void>;
+}
+
+export interface TestOffice {
+  engine: Engine;
+  /** The address of the database, for those who open it a second time. */
+  url: string;
+  office: Office;
+  /** Sets what the office takes for the present. */
+  setNow: (now: Date | string) => void;
+  /** Adds a company with a webhook for every event. */
+  openCompany: (settings?: Partial<CompanySettings>) => Promise<TestCompany>;
+}
+
+/** Runs a test on each engine, with an office on a database of its own in which it is 20 November 2026, noon. */
+export function onEachEngine(title: string, body: (t: Test, office: TestOffice) => Promise<void>): void {
+  for (const name of engineNames) {
+    t.test(`${title} (${name})`, async (t) => {
+      await using database = await openTestDatabase(name);
+      await body(t, createTestOffice(database));
+    });
+  }
+}
+
+export function createTestOffice({ engine, url }: { engine: Engine; url: string }): TestOffice {
+  let now = STORY_NOW;
+  let companyCount = 0;
+  const office = openOffice(engine, { now: () => now });
+  return {
+    engine,
+    url,
+    office,
+    setNow: (moment) => {
+      now = new Date(moment);
+    },
+    async openCompany(settings = {}) {
+      const id = `company-${++companyCount}`;
+      await createCompany(engine, id, settings, now);
+      const company = companyOf(office, id);
+      await company.addWebhook('whk_all');
+      return company;
+    },
+  };
+}
+
+function companyOf(office: Office, id: string): TestCompany {
+  const { engine } = office;
+  const texts = async (resource: Resource, recordId: string) =>
+    engine.transaction((transaction) => office.records[resource].find(transaction, id, recordId));
+  return {
+    id,
+    apply: async (change) => recordIn(await applyChange(office, { company: id, ...change } as Change)),
+    refusal: (change) => refusalOf(office, { company: id, ...change }),
+    events: () => readEvents(engine, id),
+    texts,
+    async record(resource, recordId) {
+      const found = await texts(resource, recordId);
+      // What is stored was rendered from a record of this type.
+      return found && ({ ...JSON.parse(found.body), ...JSON.parse(found.detail ?? '{}') } as never);
+    },
+    async addWebhook(webhook, kinds = moveEvents) {
+      const row = { company: id, id: webhook, url: 'https://hooks.customer.example', secret: 'whsec_test' };
+      const values = { ...row, events: JSON.stringify(kinds), created_at: STORY_NOW.toISOString() };
+      await engine.transaction((transaction) => transaction.insertInto('webhooks').values(values).execute());
+    },
+  };
+}
+
+/** The record of a change that was applied. */
+export function recordIn<T>(outcome: Outcome): T {
+  if (outcome.status !== 'applied') throw new Error('The change was skipped.');
+  return JSON.parse(outcome.record ?? 'null') as T;
+}
+
+/** Makes a change that is to be refused. */
+export async function refusalOf(office: Office, change: unknown): ReturnType<TestCompany['refusal']> {
+  const before = await readTables(office.engine);
+  // A bad change has no type.
+  const outcome = await applyChange(office, change as Change).catch((error: unknown) => error);
+  if (!(outcome instanceof Refusal)) {
+    if (outcome instanceof Error) throw outcome;
+    throw new Error(`Not refused: ${JSON.stringify(change).slice(0, 2_000)}`);
+  }
+  const after = await readTables(office.engine);
+  if (!isDeepStrictEqual(after, before)) throw new Error(`Refused, but changed: ${outcome.message}`);
+  const { code, path, message } = outcome;
+  return { code, path, message };
+}
+
+async function readEvents(engine: Engine, company: string): Promise<KeptEvent[]> {
+  const rows = await engine.db
+    .selectFrom('events')
+    .selectAll()
+    .where('company', '=', company)
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id, kind, created_at, data }) => ({
+    id,
+    kind: kind as MoveEventKind,
+    createdAt: created_at,
+    text: data,
+    data: JSON.parse(data) as KeptEvent['data'],
+  }));
+}
+
+/** Every row of every table, as text. */
+export async function readTables(engine: Engine): Promise<Record<string, string[]>> {
+  const tables = await engine.run(
+    engine.name === 'sqlite'
+      ? "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+      : "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY name",
+  );
+  const content: Record<string, string[]> = {};
+  for (const { name } of tables as { name: string }[]) {
+    const rows = await engine.run(`SELECT * FROM ${name}`);
+    content[name] = rows.map((row) => JSON.stringify(row)).sort();
+  }
+  return content;
+}
