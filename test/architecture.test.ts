@@ -21,7 +21,8 @@ const mayImport = {
   api: ['access', 'backoffice', 'invoice-pdf', 'store', 'contract'],
   demo: ['access', 'backoffice', 'store', 'contract'],
   access: ['store', 'contract'],
-  backoffice: ['store', 'contract'],
+  // A company's calendar day is a matter of the company.
+  backoffice: ['access', 'store', 'contract'],
   webhooks: ['store', 'contract'],
   'invoice-pdf': ['store', 'contract'],
   store: ['contract'],

@@ -1,17 +1,24 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 
 const root = join(import.meta.dirname, '..');
 /** Everything that `npm run generate` reads. */
-const inputs = ['package.json', '.redocly.yaml', 'openapi.yaml', 'webhooks.yaml'];
+const inputs = [
+  'package.json',
+  '.redocly.yaml',
+  '.redocly.feed.yaml',
+  'openapi.yaml',
+  'webhooks.yaml',
+  'src/backoffice/feed.yaml',
+];
 /** Built from the same files by `make docs`, and not committed. */
 const built = 'reference.html';
 
 t.test('generated/ holds what the contract generates, and nothing else', async (t) => {
   const folder = t.testdir({ node_modules: t.fixture('symlink', join(root, 'node_modules')), generated: {} });
-  for (const name of inputs) copyFileSync(join(root, name), join(folder, name));
+  for (const name of inputs) cpSync(join(root, name), join(folder, name));
   const { status, stderr } = spawnSync('npm', ['run', '--silent', 'generate'], {
     cwd: folder,
     env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },

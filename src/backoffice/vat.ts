@@ -105,6 +105,11 @@ export function convertBreakdown(
   }));
 }
 
+/** A sum of amounts, exact. */
+export function sumMinor(amounts: readonly number[]): number {
+  return safeNumber(amounts.reduce((sum, amount) => sum + BigInt(amount), 0n));
+}
+
 /** What was asked, taken back, received and given back on an issued invoice, all in its own currency. */
 export interface Movements {
   grossMinor: number;

@@ -49,7 +49,14 @@ export async function insertCompany(engine: Engine, company: Company): Promise<b
       .values({ ...toRow(company), id: company.id, created_at: company.createdAt })
       .onConflict((conflict) => conflict.column('id').doNothing())
       .executeTakeFirst();
-    return Number(result.numInsertedOrUpdatedRows ?? 0) === 1;
+    const isNew = Number(result.numInsertedOrUpdatedRows ?? 0) === 1;
+    if (isNew) {
+      await transaction
+        .insertInto('company_clocks')
+        .values({ company: company.id, last_stamp_ms: 0 })
+        .execute();
+    }
+    return isNew;
   });
 }
 

@@ -7,6 +7,12 @@ import { openSqlite } from './sqlite.ts';
 /** A statement that was built and compiled once; each call binds its values and runs it. */
 export type PreparedQuery<Values, Row> = (values: Values) => Promise<Row[]>;
 
+/** An open unit of work. */
+export type StoreTransaction = Transaction<Tables>;
+
+/** A statement of a transaction that was built and compiled once. */
+export type Command<Values, Row = never> = (transaction: StoreTransaction, values: Values) => Promise<Row[]>;
+
 /** A database: one writer behind Kysely, and reads as statements that stay prepared. */
 export interface Engine extends AsyncDisposable {
   readonly name: 'sqlite' | 'postgres';
@@ -26,7 +32,9 @@ export interface Engine extends AsyncDisposable {
    * so a unit must not wait for anything but the database.
    * @throws AppError `unavailable` when the database stays locked by another process.
    */
-  transaction<T>(work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T>;
+  transaction<T>(work: (transaction: StoreTransaction) => Promise<T>): Promise<T>;
+  /** Builds a statement once, to run inside transactions. */
+  command<Values, Row>(build: (db: Kysely<Tables>, value: Values) => Compilable<Row>): Command<Values, Row>;
   /** Runs statements of a schema change or of an inspection as they are. */
   run(sql: string, parameters?: readonly unknown[]): Promise<Record<string, unknown>[]>;
 }

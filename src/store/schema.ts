@@ -1,4 +1,6 @@
-import type { Generated, GeneratedAlways } from 'kysely';
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
+
+import type { Resource } from '../contract/records.ts';
 
 /**
  * The tables, as Kysely sees them; the migrations are what makes them. Records hold the JSON text that the API
@@ -15,6 +17,16 @@ export interface Tables {
   submissions: RecordTable & { form_id: GeneratedAlways<string>; created_at: GeneratedAlways<string> };
   invoices: InvoicesTable;
   quotes: QuotesTable;
+  /** PostgreSQL's driver gives 64 bits as text. */
+  company_clocks: { company: string; last_stamp_ms: ColumnType<number | string, number, number> };
+  /** `series` is a number's format with its year filled in; `last_number` is the last that was given out. */
+  number_series: { company: string; series: string; last_number: number };
+  /** The feed's changes that were made, by their ids. */
+  applied_changes: { company: string; id: string; change: string };
+  logos: { company: string; sha256: string; data_url: string };
+  webhooks: WebhooksTable;
+  events: EventsTable;
+  deliveries: DeliveriesTable;
 }
 
 interface CompaniesTable {
@@ -31,6 +43,8 @@ interface CompaniesTable {
   /** JSON object: what the law asks of a supplier on its documents. */
   profile: string;
   created_at: string;
+  /** JSON object: the format of the numbers of each kind of document that isn't numbered as usual. */
+  number_formats: Generated<string>;
 }
 
 interface ApiKeysTable {
@@ -54,11 +68,44 @@ interface RecordTable {
 interface InvoicesTable extends RecordTable {
   /** The members that only the detail has, as an object's text; joined to `body` when one document is read. */
   detail: string;
+  /** JSON object: what the document needs and the API doesn't show. */
+  unpublished: Generated<string>;
   kind: GeneratedAlways<string>;
   status: GeneratedAlways<string>;
   customer: GeneratedAlways<string>;
   issue_date: GeneratedAlways<string | null>;
   updated_at: GeneratedAlways<string>;
+}
+
+interface WebhooksTable {
+  company: string;
+  id: string;
+  url: string;
+  /** JSON array of event kinds. */
+  events: string;
+  secret: string;
+  created_at: string;
+}
+
+interface EventsTable {
+  /** Time-ordered: a company's events in the order of their ids are in the order in which they happened. */
+  id: string;
+  company: string;
+  kind: string;
+  created_at: string;
+  /** The text of the record, or of what the event says of it. */
+  data: string;
+}
+
+interface DeliveriesTable {
+  /** The id that the receiver sees, in the header and in the body. */
+  id: string;
+  company: string;
+  webhook: string;
+  event: string;
+  state: Generated<'waiting' | 'delivered' | 'failed'>;
+  attempt_count: Generated<number>;
+  due_at: string;
 }
 
 interface QuotesTable extends RecordTable {
@@ -72,4 +119,4 @@ interface QuotesTable extends RecordTable {
 }
 
 /** The tables that hold records of the API. */
-export type RecordTableName = Exclude<keyof Tables, 'companies' | 'api_keys'>;
+export type RecordTableName = Resource;

@@ -1,0 +1,133 @@
+import type { Change, ChangeName, WithOf } from '../contract/feed.ts';
+import { changeProblem } from '../contract/feed.ts';
+import { joinObjects, type JsonText } from '../contract/json-text.ts';
+import type { RenderedRecord } from '../contract/render.ts';
+import { quote } from '../errors.ts';
+import type { StoreTransaction } from '../store/engine.ts';
+import { archiveCustomer, restoreCustomer, saveCustomer } from './customers.ts';
+import { publishForm, saveForm, submitForm } from './forms.ts';
+import { discardInvoice, draftInvoice, editInvoice } from './invoices.ts';
+import { issueInvoice } from './issue-invoice.ts';
+import { completeJob, createJob, reopenJob, updateJob } from './jobs.ts';
+import { Move } from './move.ts';
+import type { Office } from './office.ts';
+import { recordPayment, recordRefund, voidPayment, voidRefund } from './payments.ts';
+import { deactivatePerson, savePerson } from './people.ts';
+import { convertToInvoice, convertToJob } from './quote-conversions.ts';
+import { acceptQuote, declineQuote, draftQuote, editQuote, reviseQuote, sendQuote } from './quotes.ts';
+import { Refusal } from './refusal.ts';
+
+/** What became of a change that wasn't refused. */
+export type Outcome =
+  /** `record` is the text of the record as the API returns it by its id; null when it is gone. */
+  { status: 'applied'; record: JsonText<unknown> | null } | { status: 'skipped' };
+
+/** A record as the move leaves it; undefined when the move takes it away. */
+type Moved = RenderedRecord | undefined;
+
+/** Every move of feed.yaml with its function: one that is missing here doesn't compile. */
+const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise<Moved> } = {
+  'job.create': (move, what) => createJob(move, what),
+  'job.update': updateJob,
+  'job.complete': completeJob,
+  'job.reopen': reopenJob,
+  'person.save': savePerson,
+  'person.deactivate': deactivatePerson,
+  'customer.save': saveCustomer,
+  'customer.archive': archiveCustomer,
+  'customer.restore': restoreCustomer,
+  'form.save': saveForm,
+  'form.publish': publishForm,
+  'form.submit': submitForm,
+  'invoice.draft': (move, what) => draftInvoice(move, what),
+  'invoice.edit': editInvoice,
+  'invoice.discard': discardInvoice,
+  'invoice.issue': issueInvoice,
+  'payment.record': recordPayment,
+  'payment.void': voidPayment,
+  'refund.record': recordRefund,
+  'refund.void': voidRefund,
+  'quote.draft': draftQuote,
+  'quote.edit': editQuote,
+  'quote.send': sendQuote,
+  'quote.revise': reviseQuote,
+  'quote.accept': acceptQuote,
+  'quote.decline': declineQuote,
+  'quote.convert_to_job': convertToJob,
+  'quote.convert_to_invoice': convertToInvoice,
+};
+
+/** How far the business system's clock may be ahead of ours. */
+const AHEAD_MS_MAX = 5 * 60_000;
+
+/**
+ * Makes one move: its records, its events and their deliveries are committed together, or nothing is.
+ * A change whose `id` was applied before is skipped.
+ * @throws Refusal when the move can't be made, AppError `unavailable` when the database can't be used.
+ */
+export async function applyChange(office: Office, change: Change): Promise<Outcome> {
+  refuseBadChange(change);
+  return office.engine.transaction((transaction) => makeMove(office, transaction, change));
+}
+
+/**
+ * Makes many moves in one transaction, all or none, which is quicker by far than one by one.
+ * @throws as `applyChange` does, for the first of them that can't be made.
+ */
+export async function applyTogether(office: Office, changes: readonly Change[]): Promise<Outcome[]> {
+  for (const change of changes) refuseBadChange(change);
+  return office.engine.transaction(async (transaction) => {
+    const outcomes: Outcome[] = [];
+    for (const change of changes) outcomes.push(await makeMove(office, transaction, change));
+    return outcomes;
+  });
+}
+
+function refuseBadChange(change: Change): void {
+  const problem = changeProblem(change);
+  if (problem) throw new Refusal(problem.code, problem.message, problem.path);
+}
+
+async function makeMove(office: Office, transaction: StoreTransaction, change: Change): Promise<Outcome> {
+  const times = timesOf(change, office.now());
+  const company = await office.moves.lockCompany(transaction, change.company);
+  if (!company) {
+    throw new Refusal('unknown_company', `There is no company ${quote(change.company)}.`, '/company');
+  }
+  if (await wasApplied(office, transaction, change)) return { status: 'skipped' };
+  const move = new Move(office, transaction, company, times);
+  // The name picks the function whose parameter is this change's `with`; TypeScript doesn't follow that through a union.
+  const make = moves[change.change] as (move: Move, what: Change['with']) => Promise<Moved>;
+  const record = await make(move, change.with);
+  await move.finish();
+  return { status: 'applied', record: record ? wholeText(record) : null };
+}
+
+function timesOf({ at }: Change, now: Date): { at: Date; now: Date } {
+  if (at === undefined) return { at: now, now };
+  const given = new Date(at);
+  if (given.getTime() > now.getTime() + AHEAD_MS_MAX) {
+    throw new Refusal('invalid_change', `/at is ${quote(at)}, which is still to come.`, '/at');
+  }
+  return { at: given, now };
+}
+
+async function wasApplied(
+  office: Office,
+  transaction: StoreTransaction,
+  { company, id, change }: Change,
+): Promise<boolean> {
+  if (id === undefined) return false;
+  const earlier = await office.moves.noteChange(transaction, { company, id, change });
+  if (earlier === undefined) return false;
+  if (earlier === change) return true;
+  throw new Refusal(
+    'duplicate_id',
+    `The change with the id ${quote(id)} was ${earlier}, and not ${change}.`,
+    '/id',
+  );
+}
+
+function wholeText({ body, detail }: RenderedRecord): JsonText<unknown> {
+  return detail === undefined ? body : joinObjects(body, detail);
+}

@@ -1,0 +1,219 @@
+import type { NewInvoice } from '../contract/feed.ts';
+import type { Customer, Invoice } from '../contract/records.ts';
+import { namingOf } from './buyers.ts';
+import { type Credited, creditedInvoiceOf, refuseExcess } from './credit-notes.ts';
+import { asDraft, legendsOf, sumsOf, withinRange, withoutLegends } from './document-lines.ts';
+import type { Parties } from './legends.ts';
+import type { Move } from './move.ts';
+import { Refusal } from './refusal.ts';
+import type { Unpublished } from './unpublished.ts';
+import { convertBreakdown, totals } from './vat.ts';
+
+/** A document before it is stamped, with what the API doesn't show of it. */
+export interface Drafted {
+  record: Omit<Invoice, 'updatedAt'>;
+  unpublished: Unpublished;
+}
+
+/** What stays of a document whatever its draft says. */
+type Fixed = Pick<Invoice, 'id' | 'createdAt'> & Pick<Unpublished, 'quoteId'>;
+
+/** What a credit note takes from the invoice it corrects, unless its draft says otherwise. */
+type Inherited = Pick<
+  Invoice,
+  'siteId' | 'supplyDate' | 'supplyPeriod' | 'buyerReference' | 'purchaseOrderReference'
+>;
+
+/** What a draft leaves open, filled in. */
+type Terms = Inherited &
+  Pick<Invoice, 'currency' | 'dueDate' | 'paymentTermsDays' | 'creditsInvoiceId' | 'note'>;
+
+/** A stored draft as it could be drafted again: an edit replaces members of this. */
+export async function draftOf(move: Move, { record, unpublished }: Drafted): Promise<NewInvoice> {
+  const { accountingCurrency, supplyPeriod, creditsInvoiceId } = record;
+  const parties = await partiesOf(move, record.currency, record.buyer.countryCode);
+  return {
+    kind: record.kind,
+    customerId: record.customer.id,
+    siteId: record.siteId,
+    currency: record.currency,
+    supplyPeriod,
+    // The end of a period is the day of the supply, and follows the period.
+    supplyDate: supplyPeriod ? null : record.supplyDate,
+    buyerReference: record.buyerReference,
+    purchaseOrderReference: record.purchaseOrderReference,
+    note: record.note,
+    lines: withoutLegends(asDraft(record.lines, unpublished.reverseChargeRates), parties),
+    ...(creditsInvoiceId === null
+      ? { dueDate: record.dueDate, paymentTermsDays: record.paymentTermsDays, exchange: accountingCurrency }
+      : { creditsInvoiceId }),
+  };
+}
+
+/**
+ * Works out a document from its draft.
+ * @throws Refusal for whatever the draft has wrong; `path` is where the draft is within the change.
+ */
+export async function composeInvoice(
+  move: Move,
+  draft: NewInvoice,
+  fixed: Fixed,
+  path: string,
+): Promise<Drafted> {
+  refuseBadDates(draft, path);
+  const customer = await move.get('customers', draft.customerId, `${path}/customerId`);
+  const credited = await creditedInvoiceOf(move, draft, path);
+  const terms = termsOf(draft, customer, credited?.record);
+  const parties = await partiesOf(move, terms.currency, customer.countryCode);
+  const sums = await sumsOf(move, draft.lines ?? [], legendsOf(parties), `${path}/lines`);
+  if (credited) refuseExcess(credited, sums, path);
+  const exchange = exchangeOf(move, draft, terms.currency, credited, path);
+  const record: Drafted['record'] = {
+    id: fixed.id,
+    kind: draft.kind,
+    status: 'draft',
+    number: null,
+    issueDate: null,
+    issuedAt: null,
+    ...terms,
+    ...namingOf(customer, terms.siteId, path),
+    ...sums,
+    accountingCurrency: exchange ? accountingCurrencyOf(move, terms.currency, sums, exchange, path) : null,
+    createdAt: fixed.createdAt,
+    links: { self: `/api/v1/invoices/${fixed.id}`, pdf: `/api/v1/invoices/${fixed.id}/pdf` },
+    creditNotes: [],
+    creditedInvoice: credited ? referenceTo(credited.record) : null,
+  };
+  const reverseChargeRates = reverseChargeRatesOf(draft, sums.lines);
+  return { record, unpublished: { ...blankUnpublished, reverseChargeRates, quoteId: fixed.quoteId } };
+}
+
+const blankUnpublished: Omit<Unpublished, 'quoteId' | 'reverseChargeRates'> = {
+  supplier: null,
+  credited: [],
+  voidedPayments: [],
+  voidedRefunds: [],
+};
+
+async function partiesOf(move: Move, currency: string, buyerCountry: string): Promise<Parties> {
+  return { supplierCountry: (await move.profile()).countryCode, buyerCountry, currency };
+}
+
+function refuseBadDates({ kind, supplyDate, supplyPeriod, dueDate }: NewInvoice, path: string): void {
+  if (kind === 'credit_note' && dueDate) {
+    throw new Refusal('invalid_change', `A credit note isn't due; dueDate is ${dueDate}.`, `${path}/dueDate`);
+  }
+  if (!supplyPeriod) return;
+  const { startDate, endDate } = supplyPeriod;
+  if (endDate < startDate) {
+    const message = `supplyPeriod ends on ${endDate}, before it starts on ${startDate}.`;
+    throw new Refusal('invalid_change', message, `${path}/supplyPeriod/endDate`);
+  }
+  if (supplyDate && supplyDate !== endDate) {
+    const message = `supplyDate is ${supplyDate}; with a supplyPeriod it is its last day, ${endDate}.`;
+    throw new Refusal('invalid_change', message, `${path}/supplyDate`);
+  }
+}
+
+function termsOf(draft: NewInvoice, customer: Customer, credited: Invoice | undefined): Terms {
+  const terms: Terms = {
+    ...inheritedFrom(credited, draft),
+    currency: credited?.currency ?? customer.currency,
+    dueDate: null,
+    paymentTermsDays: customer.paymentTermsDays,
+    creditsInvoiceId: null,
+    note: null,
+    ...givenIn(draft),
+  };
+  return {
+    ...terms,
+    supplyDate: terms.supplyPeriod?.endDate ?? terms.supplyDate,
+    paymentTermsDays: credited ? 0 : terms.paymentTermsDays,
+  };
+}
+
+/** The terms that a draft gives: what is undefined isn't given. */
+function givenIn(draft: NewInvoice): Partial<Terms> {
+  const { siteId, currency, supplyDate, supplyPeriod, dueDate, paymentTermsDays } = draft;
+  const { buyerReference, purchaseOrderReference, creditsInvoiceId, note } = draft;
+  const terms = { siteId, currency, supplyDate, supplyPeriod, dueDate, paymentTermsDays };
+  const references = { buyerReference, purchaseOrderReference, creditsInvoiceId, note };
+  return Object.fromEntries(
+    Object.entries({ ...terms, ...references }).filter(([, value]) => value !== undefined),
+  );
+}
+
+function inheritedFrom(credited: Invoice | undefined, draft: NewInvoice): Inherited {
+  const blank = {
+    siteId: null,
+    supplyDate: null,
+    supplyPeriod: null,
+    buyerReference: null,
+    purchaseOrderReference: null,
+  };
+  if (!credited) return blank;
+  const { siteId, supplyDate, supplyPeriod, buyerReference, purchaseOrderReference } = credited;
+  // A day and a period of supply belong together, so they are inherited together.
+  const isSupplyGiven = draft.supplyDate !== undefined || draft.supplyPeriod !== undefined;
+  const supply = isSupplyGiven ? { supplyDate: null, supplyPeriod: null } : { supplyDate, supplyPeriod };
+  return { siteId, ...supply, buyerReference, purchaseOrderReference };
+}
+
+type Exchange = NonNullable<NewInvoice['exchange']>;
+
+/** The rate that a document is accounted for at: its own, or that of the invoice it corrects. */
+function exchangeOf(
+  move: Move,
+  { exchange }: NewInvoice,
+  currency: string,
+  credited: Credited | undefined,
+  path: string,
+): Exchange | null {
+  const own = move.company.currency;
+  if (exchange && (credited !== undefined || currency === own)) {
+    const reason = credited
+      ? 'a credit note has the rate of its invoice'
+      : `the document is in ${own} itself`;
+    throw new Refusal('invalid_change', `exchange can't be given: ${reason}.`, `${path}/exchange`);
+  }
+  return (credited ? credited.record.accountingCurrency : exchange) ?? null;
+}
+
+function accountingCurrencyOf(
+  move: Move,
+  currency: string,
+  { vatBreakdown }: Pick<Invoice, 'vatBreakdown'>,
+  { exchangeRate, exchangeRateDate, exchangeRateSource }: Exchange,
+  path: string,
+): Invoice['accountingCurrency'] {
+  const conversion = { from: currency, to: move.company.currency, exchangeRate };
+  return withinRange(`${path}/lines`, () => {
+    const converted = convertBreakdown(vatBreakdown, conversion);
+    return {
+      currency: conversion.to,
+      exchangeRate,
+      exchangeRateDate,
+      exchangeRateSource,
+      totals: totals(converted),
+      vatBreakdown: converted,
+    };
+  });
+}
+
+function reverseChargeRatesOf(
+  { lines = [] }: NewInvoice,
+  ofRecord: Invoice['lines'],
+): Record<string, number> {
+  return Object.fromEntries(
+    lines.flatMap(({ vatCategory, reverseChargeRateBasisPoints: rate }, index) => {
+      const id = ofRecord[index]?.id;
+      return vatCategory === 'AE' && rate !== undefined && id !== undefined ? [[id, rate]] : [];
+    }),
+  );
+}
+
+function referenceTo(invoice: Invoice): NonNullable<Invoice['creditedInvoice']> {
+  const { id, number, status, issueDate, totals: sums } = invoice;
+  // An issued invoice has both.
+  return { id, number: number ?? '', status, issueDate: issueDate ?? '', grossMinor: sums.grossMinor };
+}

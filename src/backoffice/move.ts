@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+
+import { companyDay } from '../access/company-day.ts';
+import type { MoveEventKind } from '../contract/events.ts';
+import { type JsonText, joinObjects } from '../contract/json-text.ts';
+import type { RecordOf, Resource, ResourceRecord } from '../contract/records.ts';
+import { InvalidRecordError, type RenderedRecord, renderRecord } from '../contract/render.ts';
+import { quote } from '../errors.ts';
+import type { CompanyProfile } from '../store/companies.ts';
+import type { StoreTransaction } from '../store/engine.ts';
+import type { CompanyEvent } from '../store/events.ts';
+import type { LockedCompany } from '../store/moves.ts';
+import { createIds } from './ids.ts';
+import type { Office } from './office.ts';
+import { Refusal } from './refusal.ts';
+import type { Supplier, Unpublished } from './unpublished.ts';
+
+/** A record whose time of change is known only when it is put. */
+type Unstamped<R extends Resource> = Omit<RecordOf[R], 'updatedAt'>;
+
+/** Resources whose records say when they last changed. */
+type StampedResource = Exclude<Resource, 'people' | 'submissions'>;
+
+/**
+ * One move of one company while its transaction is open and the company locked. What it puts and sends is written when
+ * the move is over, in that order.
+ */
+export class Move {
+  readonly company: LockedCompany;
+  /** When it happened: the time of the change, in UTC with milliseconds. */
+  readonly at: string;
+  /** The company's calendar day of that time, `YYYY-MM-DD`. */
+  readonly today: string;
+  readonly #office: Office;
+  readonly #transaction: StoreTransaction;
+  readonly #ids;
+  readonly #nowMs: number;
+  #lastStampMs: number;
+  readonly #events: CompanyEvent[] = [];
+  #profile: CompanyProfile | undefined;
+
+  constructor(
+    office: Office,
+    transaction: StoreTransaction,
+    company: LockedCompany,
+    times: { at: Date; now: Date },
+  ) {
+    this.company = company;
+    this.at = times.at.toISOString();
+    this.today = companyDay(company.timeZone, times.at);
+    this.#office = office;
+    this.#transaction = transaction;
+    this.#ids = createIds(office.random);
+    this.#nowMs = Math.max(times.now.getTime(), times.at.getTime());
+    this.#lastStampMs = company.lastStampMs;
+  }
+
+  /**
+   * The next time of change: now, or a millisecond after the company's last one, whichever is later. So stamps grow
+   * strictly within a company, even when the clock goes back (design.md section 2, point 5).
+   */
+  stamp(): string {
+    this.#lastStampMs = Math.max(this.#nowMs, this.#lastStampMs + 1);
+    return new Date(this.#lastStampMs).toISOString();
+  }
+
+  /** An id for a record that came without one. */
+  mintUuid(): string {
+    return this.#ids.uuid(this.#idMs());
+  }
+
+  mintId(prefix: string): string {
+    return this.#ids.prefixed(prefix, this.#idMs());
+  }
+
+  /** Ids are of the move's own time, so that those of a later move come after them. */
+  #idMs(): number {
+    return Math.max(this.#nowMs, this.company.lastStampMs + 1);
+  }
+
+  /** Reads a record; undefined when the company has none with that id. */
+  async find<R extends Resource>(resource: R, id: string): Promise<RecordOf[R] | undefined> {
+    return (await this.#findTexts(resource, id))?.record;
+  }
+
+  /**
+   * Reads a record that has to be there.
+   * @throws Refusal `unknown_record`, the same for another company's record as for none.
+   */
+  async get<R extends Resource>(resource: R, id: string, path: string): Promise<RecordOf[R]> {
+    const record = await this.find(resource, id);
+    if (!record) throw unknownRecord(resource, id, path);
+    return record;
+  }
+
+  /** Reads a document with what the API doesn't show of it. */
+  async getDocument(
+    id: string,
+    path: string,
+  ): Promise<{ record: RecordOf['invoices']; unpublished: Unpublished }> {
+    const found = await this.#findTexts('invoices', id);
+    if (!found) throw unknownRecord('invoices', id, path);
+    // Written by `put`.
+    return { record: found.record, unpublished: JSON.parse(found.unpublished ?? '{}') as Unpublished };
+  }
+
+  /** @throws Refusal `unknown_record` unless the company has a record with that id. */
+  async mustHave(resource: Resource, id: string, path: string): Promise<void> {
+    if (!(await this.#office.records[resource].has(this.#transaction, this.company.id, id))) {
+      throw unknownRecord(resource, id, path);
+    }
+  }
+
+  /** @throws Refusal `duplicate_id` when the company has a record with that id. */
+  async mustBeNew(resource: Resource, id: string, path: string): Promise<void> {
+    if (await this.#office.records[resource].has(this.#transaction, this.company.id, id)) {
+      throw new Refusal(
+        'duplicate_id',
+        `There is one of the ${resource} with the id ${quote(id)} already.`,
+        path,
+      );
+    }
+  }
+
+  /** Whether the company has a quote of that group, in whatever version. */
+  async hasQuoteGroup(quoteGroupId: string): Promise<boolean> {
+    return this.#office.moves.hasQuoteGroup(this.#transaction, this.company.id, quoteGroupId);
+  }
+
+  async #findTexts<R extends Resource>(resource: R, id: string) {
+    const texts = await this.#office.records[resource].find(this.#transaction, this.company.id, id);
+    if (!texts) return undefined;
+    const whole =
+      texts.detail === undefined
+        ? texts.body
+        : joinObjects(texts.body as JsonText<object>, texts.detail as JsonText<object>);
+    // What is stored was rendered from a record of this type.
+    return { ...texts, record: JSON.parse(whole) as RecordOf[R] };
+  }
+
+  /**
+   * Stamps a record and writes it. The contract's own schema has the last word.
+   * @throws Refusal `invalid_change` when the contract refuses the record.
+   */
+  async putStamped<R extends StampedResource>(
+    resource: R,
+    record: Unstamped<R>,
+    unpublished?: Unpublished,
+  ): Promise<RenderedRecord> {
+    const stamped = { ...record, updatedAt: this.stamp() };
+    // An unstamped record and its stamp are a record.
+    return this.put({ resource, record: stamped } as unknown as ResourceRecord, unpublished);
+  }
+
+  /**
+   * Stamps a changed record and writes it, unless it is what is stored already.
+   * @returns undefined when nothing the API shows has changed: then nothing is written and no stamp is used.
+   */
+  async putChanged<R extends StampedResource>(
+    resource: R,
+    before: RecordOf[R],
+    record: Unstamped<R>,
+    unpublished?: { before: Unpublished; after: Unpublished },
+  ): Promise<RenderedRecord | undefined> {
+    const stored = this.render(resource, before);
+    // With the old stamp it is the old record, unless something else has changed.
+    const same = this.render(resource, { ...record, updatedAt: before.updatedAt } as unknown as RecordOf[R]);
+    const isSame = same.body === stored.body && same.detail === stored.detail;
+    if (isSame && isDeepStrictEqual(unpublished?.before, unpublished?.after)) return undefined;
+    return this.putStamped(resource, record, unpublished?.after);
+  }
+
+  /** A record as the API returns it, without writing it. */
+  render<R extends Resource>(resource: R, record: RecordOf[R]): RenderedRecord {
+    return render({ resource, record } as ResourceRecord);
+  }
+
+  /** Writes a record as it is. @throws Refusal `invalid_change` when the contract refuses it. */
+  async put(record: ResourceRecord, unpublished?: Unpublished): Promise<RenderedRecord> {
+    const rendered = render(record);
+    const { records } = this.#office;
+    const text = unpublished && JSON.stringify(unpublished);
+    await records[rendered.resource].put(this.#transaction, this.company.id, rendered, text);
+    return rendered;
+  }
+
+  /** Takes a record away. */
+  async remove(resource: Resource, id: string): Promise<void> {
+    await this.#office.records[resource].remove(this.#transaction, this.company.id, id);
+  }
+
+  /** What the company says of itself on its documents. */
+  async profile(): Promise<CompanyProfile> {
+    return (this.#profile ??= await this.#office.suppliers.findProfile(this.#transaction, this.company.id));
+  }
+
+  /** The company as a document that is issued now names it; its logo is kept for the document. */
+  async snapshotSupplier(): Promise<Supplier> {
+    const { logo, ...supplier } = await this.profile();
+    if (logo === undefined) return { ...supplier, logoSha256: null };
+    const sha256 = createHash('sha256').update(logo).digest('hex');
+    await this.#office.suppliers.keepLogo(this.#transaction, {
+      company: this.company.id,
+      sha256,
+      data_url: logo,
+    });
+    return { ...supplier, logoSha256: sha256 };
+  }
+
+  /** The next number of a series, given out for good when the move is made. */
+  async takeNumber(series: string): Promise<number> {
+    return this.#office.takeNumber(this.#transaction, this.company.id, series);
+  }
+
+  /** Tells the company's software of something that happened with the record that was stamped last. */
+  send(kind: MoveEventKind, data: JsonText<unknown>): void {
+    const createdAt = new Date(this.#lastStampMs).toISOString();
+    this.#events.push({ id: this.#ids.prefixed('evt_', this.#lastStampMs), kind, createdAt, data });
+  }
+
+  /** Writes what the move leaves behind beside its records. */
+  async finish(): Promise<void> {
+    const { moves, appendEvents } = this.#office;
+    const { id, lastStampMs } = this.company;
+    if (this.#lastStampMs > lastStampMs) await moves.setLastStamp(this.#transaction, id, this.#lastStampMs);
+    const mintDeliveryId = () => this.#ids.prefixed('dlv_', this.#lastStampMs);
+    await appendEvents(this.#transaction, id, this.#events, mintDeliveryId);
+  }
+}
+
+function render(record: ResourceRecord): RenderedRecord {
+  try {
+    return renderRecord(record);
+  } catch (error) {
+    if (!(error instanceof InvalidRecordError)) throw error;
+    throw new Refusal(
+      'invalid_change',
+      `The contract refuses the record that this would make: ${error.message}.`,
+    );
+  }
+}
+
+function unknownRecord(resource: Resource, id: string, path: string): Refusal {
+  return new Refusal(
+    'unknown_record',
+    `The company has none of the ${resource} with the id ${quote(id)}.`,
+    path,
+  );
+}

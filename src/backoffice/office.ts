@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Resource } from '../contract/records.ts';
+import type { Engine } from '../store/engine.ts';
+import { type AppendEvents, createEventAppender } from '../store/events.ts';
+import { createMoveStore, type MoveStore } from '../store/moves.ts';
+import { createNumberSeries, type TakeNumber } from '../store/number-series.ts';
+import { createRecordWrites, type RecordWrites } from '../store/record-writes.ts';
+import { createSupplierStore, type SupplierStore } from '../store/suppliers.ts';
+
+/** Where a company's team makes its moves: a database with its statements ready, a clock and a source of chance. */
+export interface Office {
+  readonly engine: Engine;
+  readonly moves: MoveStore;
+  readonly takeNumber: TakeNumber;
+  readonly suppliers: SupplierStore;
+  readonly records: Readonly<Record<Resource, RecordWrites>>;
+  readonly appendEvents: AppendEvents;
+  readonly now: () => Date;
+  readonly random: (size: number) => Buffer;
+}
+
+/** Opens the back office of a database. */
+export function openOffice(
+  engine: Engine,
+  { now = () => new Date(), random = randomBytes }: Partial<Pick<Office, 'now' | 'random'>> = {},
+): Office {
+  const writes = (resource: Resource) => createRecordWrites(engine, resource);
+  return {
+    engine,
+    moves: createMoveStore(engine),
+    takeNumber: createNumberSeries(engine),
+    suppliers: createSupplierStore(engine),
+    records: {
+      people: writes('people'),
+      customers: writes('customers'),
+      forms: writes('forms'),
+      jobs: writes('jobs'),
+      submissions: writes('submissions'),
+      invoices: writes('invoices'),
+      quotes: writes('quotes'),
+    },
+    appendEvents: createEventAppender(engine),
+    now,
+    random,
+  };
+}

@@ -1,0 +1,26 @@
+import type { Invoice } from '../contract/records.ts';
+import type { CompanyProfile } from '../store/companies.ts';
+
+type Payment = NonNullable<Invoice['payments']>[number];
+type Refund = NonNullable<Invoice['refunds']>[number];
+
+/** What an issued document says of who issued it, as the company's profile was at that moment. */
+export type Supplier = Omit<CompanyProfile, 'logo'> & {
+  /** The logo is kept once for all documents that show it, under this hash of its data URL. */
+  logoSha256: string | null;
+};
+
+/** What a document needs and the API doesn't show. It is stored beside the document's record. */
+export interface Unpublished {
+  /** The rate that the customer accounts for, of each line under reverse charge that states one, by the line's id. */
+  reverseChargeRates: Record<string, number>;
+  /** The quote that was converted to it, which can be converted again when the draft is discarded. */
+  quoteId: string | null;
+  /** Set when the document is issued. */
+  supplier: Supplier | null;
+  /** Of an issued invoice: what its credit notes took away of each VAT category and rate. */
+  credited: Invoice['vatBreakdown'];
+  /** Of an issued invoice: what was recorded and turned out not to be so. */
+  voidedPayments: Payment[];
+  voidedRefunds: Refund[];
+}

@@ -1,0 +1,32 @@
+import type { components, webhooks } from '../../generated/webhooks.ts';
+import { type Module, moduleOf, type Scope } from './scopes.ts';
+
+type Schemas = components['schemas'];
+
+/** What the two events about money carry; the others carry records of the API. */
+export type PaymentRecorded = Schemas['PaymentRecorded'];
+export type InvoicePaid = Schemas['InvoicePaid'];
+
+/** Every kind of event that webhooks.yaml describes. */
+export type EventKind = keyof webhooks;
+
+/** The kinds that moves send; a ping comes from the portal's button. */
+export type MoveEventKind = Exclude<EventKind, 'ping'>;
+
+/** The scope under which each event's data is read (service.md, "Event kinds"); a test compares it with webhooks.yaml. */
+const eventScopes = {
+  'job.created': 'jobs:read',
+  'job.updated': 'jobs:read',
+  'job.completed': 'jobs:read',
+  'form.submitted': 'forms:read',
+  'invoice.issued': 'invoices:read',
+  'credit_note.issued': 'invoices:read',
+  'quote.accepted': 'quotes:read',
+  'payment.recorded': 'invoices:read',
+  'invoice.paid': 'invoices:read',
+} as const satisfies Record<MoveEventKind, Scope>;
+
+/** The module that a plan has to include for an event to be sent. */
+export function moduleOfEvent(kind: MoveEventKind): Module {
+  return moduleOf(eventScopes[kind]);
+}

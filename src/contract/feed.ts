@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+
+import type { components } from '../../generated/feed.ts';
+import type { JsonSchema } from './document.ts';
+import { closedSchema, createAjv } from './validators.ts';
+
+type Schemas = components['schemas'];
+
+/** One move of a company's team, as the business system tells it (src/backoffice/feed.yaml). */
+export type Change = Schemas['Change'];
+export type ChangeName = Change['change'];
+export type ChangeOf<Name extends ChangeName> = Extract<Change, { change: Name }>;
+/** What a move needs to know. */
+export type WithOf<Name extends ChangeName> = ChangeOf<Name>['with'];
+
+export type NewJob = Schemas['NewJob'];
+export type NewInvoice = Schemas['NewInvoice'];
+export type DraftLine = Schemas['DraftLine'];
+export type Exchange = NonNullable<Schemas['Exchange']>;
+/** What a feed's line is answered with. */
+export type Answer = Schemas['Answer'];
+/** Why a change is refused, in one word. */
+export type RefusalCode = Schemas['RefusalCode'];
+
+/** What is wrong with a change: a sentence that names the value, and where the value is, as a JSON Pointer. */
+export interface ChangeProblem {
+  code: 'malformed_line' | 'invalid_change' | 'unknown_change';
+  message: string;
+  path: string;
+}
+
+interface FeedDocument {
+  components: { schemas: Record<string, JsonSchema> & { Change: { oneOf: JsonSchema[] } } };
+}
+
+let validators: Map<string, () => ValidateFunction> | undefined;
+
+/** The names of all moves. */
+export function changeNames(): string[] {
+  return [...changeValidators().keys()];
+}
+
+/** Says what is wrong with a value that should be a change; undefined when it is one. */
+export function changeProblem(value: unknown): ChangeProblem | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return {
+      code: 'malformed_line',
+      message: `A change must be an object, and not ${shown(value)}.`,
+      path: '',
+    };
+  }
+  const { change } = value as { change?: unknown };
+  if (typeof change !== 'string') {
+    return {
+      code: 'invalid_change',
+      message: `change must name a move, and not be ${shown(change)}.`,
+      path: '/change',
+    };
+  }
+  const validate = changeValidators().get(change)?.();
+  if (!validate) {
+    const message = `There is no change ${shown(change)}; the changes are ${changeNames().join(', ')}.`;
+    return { code: 'unknown_change', message, path: '/change' };
+  }
+  if (validate(value)) return wellFormedProblem(value);
+  const [error] = validate.errors ?? [];
+  return error && { code: 'invalid_change', ...describe(error) };
+}
+
+/** Half a surrogate pair is no character, and no database keeps it. JSON's text shows it as an escape. */
+const LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
+
+function wellFormedProblem(value: object): ChangeProblem | undefined {
+  if (!LONE_SURROGATE.test(JSON.stringify(value))) return undefined;
+  return {
+    code: 'invalid_change',
+    message: 'A text has half a surrogate pair, which is no character.',
+    path: '',
+  };
+}
+
+/** One validator for each move, compiled when the first change of its name comes. */
+function changeValidators(): Map<string, () => ValidateFunction> {
+  if (validators) return validators;
+  const ajv = createAjv({ allErrors: false, verbose: true });
+  validators = new Map();
+  for (const schema of feedDocument().components.schemas.Change.oneOf) {
+    const name = String(schema.properties?.change?.const);
+    let compiled: ValidateFunction | undefined;
+    validators.set(name, () => (compiled ??= ajv.compile(closedSchema(schema))));
+  }
+  return validators;
+}
+
+function feedDocument(): FeedDocument {
+  const text = readFileSync(new URL('../../generated/feed.json', import.meta.url), 'utf8');
+  return JSON.parse(text) as FeedDocument;
+}
+
+function describe({
+  instancePath,
+  keyword,
+  message,
+  params,
+  data,
+}: ErrorObject): Omit<ChangeProblem, 'code'> {
+  const { missingProperty, unevaluatedProperty } = params as Record<string, string | undefined>;
+  const at = instancePath || 'The change';
+  if (missingProperty !== undefined) {
+    return {
+      message: `${at} has no ${missingProperty}.`,
+      path: `${instancePath}/${pointerPart(missingProperty)}`,
+    };
+  }
+  if (unevaluatedProperty !== undefined) {
+    const path = `${instancePath}/${pointerPart(unevaluatedProperty)}`;
+    return { message: `${at} has no member ${shown(unevaluatedProperty)}.`, path };
+  }
+  const allowed =
+    keyword === 'enum' ? `: ${(params as { allowedValues: unknown[] }).allowedValues.join(', ')}` : '';
+  return {
+    message: `${at} is ${shown(data)}; it ${message ?? 'is not valid'}${allowed}.`,
+    path: instancePath,
+  };
+}
+
+function pointerPart(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+const SHOWN_CHARACTERS_MAX = 80;
+
+/** A value as a message shows it: as JSON on one line, shortened. */
+function shown(value: unknown): string {
+  // Of undefined there is no JSON, whatever the type says.
+  const text = (JSON.stringify(value) as string | undefined) ?? 'nothing';
+  return text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}…`.toWellFormed() : text;
+}

@@ -1,0 +1,85 @@
+import type { Dialect, Migration } from '../migrate.ts';
+
+/**
+ * What moves need beside the records: each company's clock, its number series, the changes it has applied, and the
+ * events with a delivery for each webhook that wants them.
+ */
+export const backOffice: Migration = {
+  name: '0002-back-office',
+  statements: (dialect) => [...companyTables(dialect), ...documentColumns(dialect), ...eventTables(dialect)],
+};
+
+function companyTables({ name, text, table }: Dialect): string[] {
+  // Small rows that are found by their key alone: in SQLite the key's tree is all they need.
+  const keyed = name === 'sqlite' ? `${table}, WITHOUT ROWID` : table;
+  return [
+    // Apart from `companies`, because every move writes it and a company's row carries its logo.
+    `CREATE TABLE company_clocks (
+      company ${text} NOT NULL PRIMARY KEY REFERENCES companies (id),
+      last_stamp_ms ${name === 'sqlite' ? 'INTEGER' : 'BIGINT'} NOT NULL
+    ) ${keyed}`,
+    'INSERT INTO company_clocks (company, last_stamp_ms) SELECT id, 0 FROM companies',
+    // How the company's documents are numbered, where it isn't as usual.
+    `ALTER TABLE companies ADD COLUMN number_formats ${text} NOT NULL DEFAULT '{}'`,
+    `CREATE TABLE number_series (
+      company ${text} NOT NULL REFERENCES companies (id),
+      series ${text} NOT NULL,
+      last_number INTEGER NOT NULL,
+      PRIMARY KEY (company, series)
+    ) ${keyed}`,
+    `CREATE TABLE applied_changes (
+      company ${text} NOT NULL REFERENCES companies (id),
+      id ${text} NOT NULL,
+      change ${text} NOT NULL,
+      PRIMARY KEY (company, id)
+    ) ${keyed}`,
+    `CREATE TABLE logos (
+      company ${text} NOT NULL REFERENCES companies (id),
+      sha256 ${text} NOT NULL,
+      data_url ${text} NOT NULL,
+      PRIMARY KEY (company, sha256)
+    ) ${table}`,
+  ];
+}
+
+function documentColumns({ json }: Dialect): string[] {
+  return [
+    `ALTER TABLE invoices ADD COLUMN unpublished ${json} NOT NULL DEFAULT '{}'`,
+    // The last line of defence: a number is given out under the company's lock, and never twice.
+    `CREATE UNIQUE INDEX invoices_numbered ON invoices (company, (body ->> 'number')) WHERE status = 'issued'`,
+  ];
+}
+
+function eventTables({ text, json, table }: Dialect): string[] {
+  return [
+    `CREATE TABLE webhooks (
+      company ${text} NOT NULL REFERENCES companies (id),
+      id ${text} NOT NULL,
+      url ${text} NOT NULL,
+      events ${text} NOT NULL,
+      secret ${text} NOT NULL,
+      created_at ${text} NOT NULL,
+      PRIMARY KEY (company, id)
+    ) ${table}`,
+    `CREATE TABLE events (
+      id ${text} NOT NULL PRIMARY KEY,
+      company ${text} NOT NULL REFERENCES companies (id),
+      kind ${text} NOT NULL,
+      created_at ${text} NOT NULL,
+      data ${json} NOT NULL
+    ) ${table}`,
+    `CREATE TABLE deliveries (
+      id ${text} NOT NULL PRIMARY KEY,
+      company ${text} NOT NULL,
+      webhook ${text} NOT NULL,
+      event ${text} NOT NULL REFERENCES events (id),
+      state ${text} NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed')),
+      attempt_count INTEGER NOT NULL DEFAULT 0,
+      due_at ${text} NOT NULL,
+      FOREIGN KEY (company, webhook) REFERENCES webhooks (company, id)
+    ) ${table}`,
+    'CREATE INDEX deliveries_of_webhook ON deliveries (company, webhook, id)',
+    "CREATE INDEX deliveries_waiting ON deliveries (company, webhook, due_at) WHERE state = 'waiting'",
+    'CREATE INDEX deliveries_of_event ON deliveries (event)',
+  ];
+}
