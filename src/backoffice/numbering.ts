@@ -1,11 +1,16 @@
+import { getCompany } from '../access/companies.ts';
+import { companyDay } from '../access/company-day.ts';
+import { quote, UsageError } from '../errors.ts';
+import type { Engine } from '../store/engine.ts';
+import { changeNumbering, findNumbering } from '../store/number-series.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 
 /** What is numbered, each kind in a series of its own. */
-export type Numbered = 'invoice' | 'credit_note' | 'pro_forma' | 'quote';
+type Numbered = 'invoice' | 'credit_note' | 'pro_forma' | 'quote';
 
 /** `{year}` is the year of issue, with which a series begins anew; `{number:4}` has at least four digits. */
-export const defaultNumberFormats: Record<Numbered, string> = {
+const defaultNumberFormats: Record<Numbered, string> = {
   invoice: 'INV-{year}-{number:4}',
   credit_note: 'CN-{year}-{number:4}',
   pro_forma: 'PF-{year}-{number:4}',
@@ -14,6 +19,7 @@ export const defaultNumberFormats: Record<Numbered, string> = {
 
 const NUMBER = /\{number(?::(\d))?\}/;
 const NUMBER_MAX = 999_999_999;
+const FORMAT_CHARACTERS_MAX = 60;
 
 /**
  * Takes the next number of a kind's series. It is given out for good with the move, and not at all if the move fails:
@@ -24,21 +30,88 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
   const series = seriesOf(format, day);
   const number = await move.takeNumber(series);
   if (number > NUMBER_MAX) throw new Refusal('limit_reached', `The series ${series} has no numbers left.`);
-  return series.replace(NUMBER, (_placeholder, width = '1') => String(number).padStart(Number(width), '0'));
+  return inSeries(series, number);
 }
 
 /** A format with the year of a day filled in: what tells one series from another. */
-export function seriesOf(format: string, day: string): string {
+function seriesOf(format: string, day: string): string {
   return format.replaceAll('{year}', day.slice(0, 4));
 }
 
-/** Says what is wrong with a format; undefined when nothing is. */
-export function numberFormatProblem(format: string): string | undefined {
-  if (format.length > 60) return 'must have at most 60 characters';
-  const rest = format.replace(NUMBER, '').replaceAll('{year}', '');
-  if (rest === format.replaceAll('{year}', '')) return 'must contain {number} or {number:4}';
-  if (!/^[0-9A-Za-z ./_-]*$/.test(rest)) {
-    return 'may contain {year}, one {number}, letters, digits, spaces, full stops, slashes, underscores and hyphens';
+function inSeries(series: string, number: number): string {
+  return series.replace(NUMBER, (_placeholder, width = '1') => String(number).padStart(Number(width), '0'));
+}
+
+/** How a kind of document is numbered, and the number that the next one issued today would get. */
+export interface KindNumbering {
+  kind: Numbered;
+  format: string;
+  next: string;
+}
+
+/**
+ * How a company's documents are numbered.
+ * @throws UsageError when there is no such company.
+ */
+export async function getNumbering(engine: Engine, company: string, now: Date): Promise<KindNumbering[]> {
+  const { timeZone } = await getCompany(engine, company);
+  const numbering = (await findNumbering(engine, company)) ?? { formats: {}, lastNumbers: {} };
+  return (Object.keys(defaultNumberFormats) as Numbered[]).map((kind) => {
+    const format = numbering.formats[kind] ?? defaultNumberFormats[kind];
+    const series = seriesOf(format, companyDay(timeZone, now));
+    return { kind, format, next: inSeries(series, (numbering.lastNumbers[series] ?? 0) + 1) };
+  });
+}
+
+/**
+ * Sets how a kind of document is numbered, and where its series goes on, as when the numbers of an earlier system are
+ * continued.
+ * @param given.last the last number that was given out elsewhere.
+ * @throws UsageError naming the value that is refused: a series never goes back, and no number is given out twice.
+ */
+export async function setNumbering(
+  engine: Engine,
+  company: string,
+  given: { kind: string; format?: string; last?: number; now: Date },
+): Promise<KindNumbering[]> {
+  const { kind, format, last, now } = given;
+  if (!isNumbered(kind)) {
+    throw new UsageError(
+      `${quote(kind)} isn't numbered; what is: ${Object.keys(defaultNumberFormats).join(', ')}.`,
+    );
   }
-  return undefined;
+  const problem = format === undefined ? undefined : numberFormatProblem(format);
+  if (problem !== undefined) throw new UsageError(`The format ${quote(format ?? '')} ${problem}.`);
+  const { timeZone } = await getCompany(engine, company);
+  const day = companyDay(timeZone, now);
+  await changeNumbering(engine, company, ({ formats, lastNumbers }) => {
+    const changed = format === undefined ? formats : { ...formats, [kind]: format };
+    const series = seriesOf(changed[kind] ?? defaultNumberFormats[kind], day);
+    return {
+      formats: changed,
+      lastNumbers: last === undefined ? {} : { [series]: later(series, lastNumbers, last) },
+    };
+  });
+  return getNumbering(engine, company, now);
+}
+
+function later(series: string, lastNumbers: Readonly<Record<string, number>>, last: number): number {
+  const given = lastNumbers[series] ?? 0;
+  if (last >= given) return last;
+  throw new UsageError(
+    `The number ${inSeries(series, given)} is given out already, so the last one can't be ${last}.`,
+  );
+}
+
+function isNumbered(kind: string): kind is Numbered {
+  return Object.hasOwn(defaultNumberFormats, kind);
+}
+
+/** Says what is wrong with a format; undefined when nothing is. */
+function numberFormatProblem(format: string): string | undefined {
+  if (format.length > FORMAT_CHARACTERS_MAX) return `must have at most ${FORMAT_CHARACTERS_MAX} characters`;
+  if (!NUMBER.test(format)) return 'must contain {number} or {number:4}';
+  const rest = format.replace(NUMBER, '').replaceAll('{year}', '');
+  if (/^[0-9A-Za-z ./_-]*$/.test(rest)) return undefined;
+  return 'may have {year}, {number} once, letters, digits, spaces, full stops, slashes, underscores and hyphens';
 }

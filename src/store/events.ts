@@ -1,9 +1,7 @@
-import { sql } from 'kysely';
-
 import { type MoveEventKind, moduleOfEvent } from '../contract/events.ts';
 import type { JsonText } from '../contract/json-text.ts';
 import { invoicingModules } from '../contract/scopes.ts';
-import type { Engine, StoreTransaction } from './engine.ts';
+import type { Command, Engine, StoreTransaction } from './engine.ts';
 import type { Tables } from './schema.ts';
 
 /** Something that happened, as it is told to the company's own software. */
@@ -45,6 +43,7 @@ export function createEventAppender(engine: Engine): AppendEvents {
       data: value.data,
     }),
   );
+  const insertDeliveries = createDeliveryInserter(engine);
   return async (transaction, company, events, mintDeliveryId) => {
     if (events.length === 0) return;
     const rows = await listeners(transaction, { company });
@@ -54,7 +53,12 @@ export function createEventAppender(engine: Engine): AppendEvents {
       if (hearing.length === 0) continue;
       const { id, kind, createdAt, data } = event;
       await insertEvent(transaction, { id, company, kind, created_at: createdAt, data });
-      await insertDeliveries(transaction, company, event, hearing, mintDeliveryId);
+      await insertDeliveries(
+        transaction,
+        company,
+        event,
+        hearing.map((webhook) => [mintDeliveryId(), webhook]),
+      );
     }
   };
 }
@@ -72,18 +76,35 @@ function isHeard(kind: MoveEventKind, { events, modules, invoicing_enabled }: Li
   return events.includes(`"${kind}"`) && modules.includes(`"${module}"`);
 }
 
-/** One statement for all of an event's deliveries; there are at most as many as a company has webhooks. */
-async function insertDeliveries(
-  transaction: StoreTransaction,
-  company: string,
-  { id, createdAt }: CompanyEvent,
-  webhooks: readonly string[],
-  mintDeliveryId: () => string,
-): Promise<void> {
-  const rows = webhooks.map(
-    (webhook) => sql`(${mintDeliveryId()}, ${company}, ${webhook}, ${id}, 'waiting', ${createdAt})`,
-  );
-  await sql`INSERT INTO deliveries (id, company, webhook, event, state, due_at) VALUES ${sql.join(rows)}`.execute(
-    transaction,
-  );
+/** Builds the statement that keeps all of an event's deliveries; one is compiled for each number of webhooks. */
+function createDeliveryInserter(engine: Engine) {
+  const compiled = new Map<number, Command<Record<string, string>, unknown>>();
+  const insertMany = (count: number) =>
+    engine.command((db, value: Record<string, string>) => {
+      const rows = Array.from({ length: count }, (_row, index) => ({
+        // A statement has a place for each of these names.
+        id: value[`id${index}`] as string,
+        webhook: value[`webhook${index}`] as string,
+        company: value.company as string,
+        event: value.event as string,
+        due_at: value.dueAt as string,
+        state: 'waiting' as const,
+      }));
+      return db.insertInto('deliveries').values(rows);
+    });
+  return async (
+    transaction: StoreTransaction,
+    company: string,
+    { id, createdAt }: CompanyEvent,
+    deliveries: readonly (readonly [id: string, webhook: string])[],
+  ) => {
+    const insert = compiled.get(deliveries.length) ?? insertMany(deliveries.length);
+    compiled.set(deliveries.length, insert);
+    const values: Record<string, string> = { company, event: id, dueAt: createdAt };
+    for (const [index, [deliveryId, webhook]] of deliveries.entries()) {
+      values[`id${index}`] = deliveryId;
+      values[`webhook${index}`] = webhook;
+    }
+    await insert(transaction, values);
+  };
 }

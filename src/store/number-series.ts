@@ -25,33 +25,57 @@ export function createNumberSeries(engine: Engine): TakeNumber {
   };
 }
 
-/** How documents of a kind are numbered, and the number after which a series goes on. */
+/** How a company's documents are numbered: formats by kind, and the last number that each series gave. */
 export interface Numbering {
-  kind: string;
-  format: string | undefined;
-  continued: { series: string; lastNumber: number } | undefined;
+  formats: Record<string, string>;
+  lastNumbers: Record<string, number>;
+}
+
+/** Reads a company's numbering; undefined when there is no such company. */
+export async function findNumbering(engine: Engine, company: string): Promise<Numbering | undefined> {
+  return readNumbering(engine.db, company);
+}
+
+async function readNumbering(db: Engine['db'], company: string): Promise<Numbering | undefined> {
+  const row = await db
+    .selectFrom('companies')
+    .select('number_formats')
+    .where('id', '=', company)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const series = await db
+    .selectFrom('number_series')
+    .select(['series', 'last_number'])
+    .where('company', '=', company)
+    .orderBy('series')
+    .execute();
+  return {
+    // Written by `changeNumbering`.
+    formats: JSON.parse(row.number_formats) as Numbering['formats'],
+    lastNumbers: Object.fromEntries(series.map(({ series: name, last_number }) => [name, last_number])),
+  };
 }
 
 /**
- * Sets how a company's documents of a kind are numbered, under the company's lock.
- * @returns false when there is no such company; the last number given out, when it is higher than the one to go on from.
+ * Changes a company's numbering under the company's lock; undefined when there is no such company. What `change`
+ * throws leaves it as it was.
  */
-export async function setNumbering(
+export async function changeNumbering(
   engine: Engine,
   company: string,
-  { kind, format, continued }: Numbering,
-): Promise<boolean | number> {
+  change: (numbering: Numbering) => Numbering,
+): Promise<Numbering | undefined> {
   return engine.transaction(async (transaction) => {
-    if (!(await lockCompany(engine, transaction, company))) return false;
-    if (continued) {
-      const { series, lastNumber } = continued;
-      const row = await transaction
-        .selectFrom('number_series')
-        .select('last_number')
-        .where('company', '=', company)
-        .where('series', '=', series)
-        .executeTakeFirst();
-      if (row && row.last_number > lastNumber) return row.last_number;
+    if (!(await lockCompany(engine, transaction, company))) return undefined;
+    const numbering = await readNumbering(transaction, company);
+    if (!numbering) return undefined;
+    const { formats, lastNumbers } = change(numbering);
+    await transaction
+      .updateTable('companies')
+      .set({ number_formats: JSON.stringify(formats) })
+      .where('id', '=', company)
+      .execute();
+    for (const [series, lastNumber] of Object.entries(lastNumbers)) {
       await transaction
         .insertInto('number_series')
         .values({ company, series, last_number: lastNumber })
@@ -60,27 +84,6 @@ export async function setNumbering(
         )
         .execute();
     }
-    if (format !== undefined) await setFormat(transaction, company, kind, format);
-    return true;
+    return { formats, lastNumbers };
   });
-}
-
-async function setFormat(
-  transaction: StoreTransaction,
-  company: string,
-  kind: string,
-  format: string,
-): Promise<void> {
-  const { number_formats } = await transaction
-    .selectFrom('companies')
-    .select('number_formats')
-    .where('id', '=', company)
-    .executeTakeFirstOrThrow();
-  // Written here.
-  const formats = { ...(JSON.parse(number_formats) as Record<string, string>), [kind]: format };
-  await transaction
-    .updateTable('companies')
-    .set({ number_formats: JSON.stringify(formats) })
-    .where('id', '=', company)
-    .execute();
 }

@@ -9,9 +9,14 @@ export const backOffice: Migration = {
   statements: (dialect) => [...companyTables(dialect), ...documentColumns(dialect), ...eventTables(dialect)],
 };
 
-function companyTables({ name, text, table }: Dialect): string[] {
-  // Small rows that are found by their key alone: in SQLite the key's tree is all they need.
-  const keyed = name === 'sqlite' ? `${table}, WITHOUT ROWID` : table;
+/** Small rows that are found by their key alone: in SQLite the key's tree is all they need. */
+function keyedTable({ name, table }: Dialect): string {
+  return name === 'sqlite' ? `${table}, WITHOUT ROWID` : table;
+}
+
+function companyTables(dialect: Dialect): string[] {
+  const { name, text, table } = dialect;
+  const keyed = keyedTable(dialect);
   return [
     // Apart from `companies`, because every move writes it and a company's row carries its logo.
     `CREATE TABLE company_clocks (
@@ -50,7 +55,9 @@ function documentColumns({ json }: Dialect): string[] {
   ];
 }
 
-function eventTables({ text, json, table }: Dialect): string[] {
+function eventTables(dialect: Dialect): string[] {
+  const { text, json, table } = dialect;
+  const keyed = keyedTable(dialect);
   return [
     `CREATE TABLE webhooks (
       company ${text} NOT NULL REFERENCES companies (id),
@@ -68,18 +75,19 @@ function eventTables({ text, json, table }: Dialect): string[] {
       created_at ${text} NOT NULL,
       data ${json} NOT NULL
     ) ${table}`,
+    // The key is what lists walk. In SQLite it is the table itself: an event goes to ten webhooks, and each further
+    // tree is ten more pages to write. Events and their deliveries go at the same age, so none refers to the other.
     `CREATE TABLE deliveries (
-      id ${text} NOT NULL PRIMARY KEY,
       company ${text} NOT NULL,
       webhook ${text} NOT NULL,
-      event ${text} NOT NULL REFERENCES events (id),
+      id ${text} NOT NULL,
+      event ${text} NOT NULL,
       state ${text} NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed')),
       attempt_count INTEGER NOT NULL DEFAULT 0,
       due_at ${text} NOT NULL,
+      PRIMARY KEY (company, webhook, id),
       FOREIGN KEY (company, webhook) REFERENCES webhooks (company, id)
-    ) ${table}`,
-    'CREATE INDEX deliveries_of_webhook ON deliveries (company, webhook, id)',
+    ) ${keyed}`,
     "CREATE INDEX deliveries_waiting ON deliveries (company, webhook, due_at) WHERE state = 'waiting'",
-    'CREATE INDEX deliveries_of_event ON deliveries (event)',
   ];
 }
