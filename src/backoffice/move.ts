@@ -52,13 +52,14 @@ export class Move {
     this.#office = office;
     this.#transaction = transaction;
     this.#ids = createIds(office.random);
-    this.#nowMs = Math.max(times.now.getTime(), times.at.getTime());
+    this.#nowMs = Math.max(times.now.getTime(), times.at.getTime(), company.servedMs);
     this.#lastStampMs = company.lastStampMs;
   }
 
   /**
    * The next time of change: now, or a millisecond after the company's last one, whichever is later. So stamps grow
-   * strictly within a company, even when the clock goes back (design.md section 2, point 5).
+   * strictly within a company, even when the clock goes back (design.md section 2, point 5), and none is earlier than
+   * what readers were told as the time, from which they go on.
    */
   stamp(): string {
     this.#lastStampMs = Math.max(this.#nowMs, this.#lastStampMs + 1);

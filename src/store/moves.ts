@@ -10,6 +10,8 @@ export interface LockedCompany {
   /** By kind of document; a kind that isn't there is numbered as usual. */
   numberFormats: Partial<Record<string, string>>;
   lastStampMs: number;
+  /** What the API told its readers as the time, or some seconds less; see served-clock.ts. */
+  servedMs: number;
 }
 
 /** What moves read and write beside their records, inside their transaction. */
@@ -62,7 +64,10 @@ function createLock(engine: Engine): MoveStore['lockCompany'] {
   const lock = engine.command((db, value: { company: string }) => {
     const clock = db
       .selectFrom('company_clocks')
-      .select('last_stamp_ms')
+      .select([
+        'last_stamp_ms',
+        (clocks) => clocks.selectFrom('served_clock').select('latest_ms').as('served_ms'),
+      ])
       .where('company', '=', value.company);
     // The clock's row is the lock: PostgreSQL reads it anew after waiting for it, as it would not with a joined one.
     return engine.name === 'postgres' ? clock.forUpdate() : clock;
@@ -84,6 +89,7 @@ function createLock(engine: Engine): MoveStore['lockCompany'] {
       // Written by `setNumberFormat`.
       numberFormats: JSON.parse(settings.number_formats) as LockedCompany['numberFormats'],
       lastStampMs: Number(clock.last_stamp_ms),
+      servedMs: Number(clock.served_ms),
     };
   };
 }

@@ -24,6 +24,10 @@ function companyTables(dialect: Dialect): string[] {
       last_stamp_ms ${name === 'sqlite' ? 'INTEGER' : 'BIGINT'} NOT NULL
     ) ${keyed}`,
     'INSERT INTO company_clocks (company, last_stamp_ms) SELECT id, 0 FROM companies',
+    `CREATE TABLE served_clock (
+      latest_ms ${name === 'sqlite' ? 'INTEGER' : 'BIGINT'} NOT NULL
+    ) ${table}`,
+    'INSERT INTO served_clock (latest_ms) VALUES (0)',
     // How the company's documents are numbered, where it isn't as usual.
     `ALTER TABLE companies ADD COLUMN number_formats ${text} NOT NULL DEFAULT '{}'`,
     `CREATE TABLE number_series (
