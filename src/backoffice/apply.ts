@@ -89,13 +89,13 @@ function refuseBadChange(change: Change): void {
 }
 
 async function makeMove(office: Office, transaction: StoreTransaction, change: Change): Promise<Outcome> {
-  const times = timesOf(change, office.now());
   const company = await office.moves.lockCompany(transaction, change.company);
   if (!company) {
     throw new Refusal('unknown_company', `There is no company ${quote(change.company)}.`, '/company');
   }
   if (await wasApplied(office, transaction, change)) return { status: 'skipped' };
-  const move = new Move(office, transaction, company, times);
+  // The clock is read once the company is locked: a stamp must not be older than the wait for it.
+  const move = new Move(office, transaction, company, timesOf(change, office.now()));
   // The name picks the function whose parameter is this change's `with`; TypeScript doesn't follow that through a union.
   const make = moves[change.change] as (move: Move, what: Change['with']) => Promise<Moved>;
   const record = await make(move, change.with);
