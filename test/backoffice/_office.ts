@@ -44,8 +44,6 @@ interface Exceptions {
   'person.deactivate': null;
   'form.submit': Submission;
   'invoice.discard': null;
-  'quote.convert_to_job': Job;
-  'quote.convert_to_invoice': Invoice;
 }
 
 /** An event as it is kept: `text` is its data as stored, `data` the same parsed. */
@@ -187,7 +185,7 @@ async function readEvents(engine: Engine, company: string): Promise<KeptEvent[]>
 }
 
 /** Every row of every table, as one text for each table. */
-async function readTables(engine: Engine): Promise<Record<string, string>> {
+export async function readTables(engine: Engine): Promise<Record<string, string>> {
   const tables = await engine.run(
     engine.name === 'sqlite'
       ? "SELECT name FROM sqlite_schema WHERE type = 'table'"
