@@ -6,7 +6,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs format lint types test contract check mock start dev clean
+.PHONY: help setup generate docs format lint types test contract check bench mock start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ contract: setup ## Only the contract suite, on the mock and on the server
 
 check: test ## What has to pass before a change is merged
 	@git diff --exit-code -- generated
+
+bench: setup ## Measure, and compare within the run
+	@$(BIN)/node test/bench/run.ts
 
 # A server takes the shell's place, so that signals reach it.
 mock: setup ## Serve the contract's examples on http://127.0.0.1:4010
