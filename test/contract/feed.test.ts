@@ -1,0 +1,252 @@
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { parse } from 'yaml';
+
+import { type MoveEventKind, moduleOfEvent } from '../../src/contract/events.ts';
+import { changeNames, changeProblem } from '../../src/contract/feed.ts';
+import { isScope, moduleOf } from '../../src/contract/scopes.ts';
+import { closedSchema } from '../../src/contract/validators.ts';
+import { contract, root, type Schema, schemasIn, strictAjv } from './_contract.ts';
+
+const readText = (path: string) => readFileSync(new URL(path, root), 'utf8');
+
+const feed = JSON.parse(readText('generated/feed.json')) as {
+  paths: object;
+  components: { schemas: Record<string, Schema> };
+};
+const feedSchemas = feed.components.schemas;
+const apiSchemas = contract.components.schemas;
+
+function schemaOf(schemas: Record<string, Schema>, name: string): Schema {
+  const schema = schemas[name];
+  if (!schema) throw new Error(`There is no schema ${name}.`);
+  return schema;
+}
+
+const changes = (schemaOf(feedSchemas, 'Change')['oneOf'] as Schema[]).map((schema) => ({
+  name: schema.properties?.['change']?.const ?? '',
+  schema,
+  with: schema.properties?.['with'] ?? {},
+}));
+
+const ofName = (name: string) => changes.find((change) => change.name === name)?.with ?? {};
+
+t.test('a change is named after what it is about and what is done with it', async (t) => {
+  t.strictSame(
+    changes.map(({ name }) => name),
+    changeNames(),
+  );
+  t.equal(new Set(changeNames()).size, changeNames().length);
+  const subjects = new Set(changeNames().map((name) => name.split('.')[0]));
+  t.strictSame([...subjects], ['job', 'person', 'customer', 'form', 'invoice', 'payment', 'refund', 'quote']);
+  for (const name of changeNames()) {
+    t.match(name, /^[a-z]+\.[a-z]+(_[a-z]+)*$/);
+    const component = name.replace(/(?:^|[._])([a-z])/g, (_separator, letter: string) =>
+      letter.toUpperCase(),
+    );
+    const schema = feedSchemas[component];
+    t.equal(schema?.properties?.['change']?.const, name, `it is described as ${component}`);
+  }
+});
+
+t.test('every change has the same envelope', async (t) => {
+  const [first] = changes;
+  for (const { name, schema } of changes) {
+    t.strictSame(schema.required, ['company', 'change', 'with'], name);
+    t.strictSame(
+      Object.keys(schema.properties ?? {}).sort(),
+      ['at', 'change', 'company', 'id', 'with'],
+      name,
+    );
+    for (const member of ['id', 'company', 'at'])
+      t.strictSame(schema.properties?.[member], first?.schema.properties?.[member], `${name} ${member}`);
+  }
+});
+
+t.test(
+  'no object of a change takes a member that is not described, unless it is keyed by what people name',
+  async (t) => {
+    const named: string[] = [];
+    for (const { name, schema } of changes) {
+      for (const part of schemasIn(closedSchema(schema) as Schema, name)) {
+        if (!part.schema.properties && part.schema.additionalProperties === undefined) continue;
+        if (part.schema['unevaluatedProperties'] === false) continue;
+        named.push(part.path);
+      }
+    }
+    t.strictSame(named, [
+      'job.create.with.customFields',
+      'job.update.with.customFields',
+      'form.submit.with.answers',
+      'form.submit.with.files',
+      'quote.convert_to_job.with.job.customFields',
+    ]);
+  },
+);
+
+t.test('every change is described in sentences', async (t) => {
+  for (const { name, schema } of changes) t.match(schema.description, /^[A-Z].*\.$/s, name);
+  for (const [name, schema] of Object.entries(feedSchemas))
+    t.match(schema.description, /^[A-Z`].*\.$/s, name);
+});
+
+const webhooks = (
+  parse(readText('webhooks.yaml')) as { webhooks: Record<string, { post: { 'x-scope'?: string } }> }
+).webhooks;
+const moveEvents = Object.keys(webhooks).filter((kind) => kind !== 'ping');
+
+t.test('descriptions say which events are sent, and every event is sent by a change', async (t) => {
+  const sent = changes.flatMap(({ schema }) => {
+    const [, sentence = ''] = /Sends (.*)/s.exec(schema.description ?? '') ?? [];
+    return [...sentence.matchAll(/`([^`]+)`/g)].map(([, kind = '']) => kind);
+  });
+  t.strictSame([...new Set(sent)].sort(), [...moveEvents].sort());
+});
+
+t.test('an event asks for the module of the scope that webhooks.yaml gives it', async (t) => {
+  for (const kind of moveEvents) {
+    const scope = webhooks[kind]?.post['x-scope'] ?? '';
+    t.ok(isScope(scope), kind);
+    // The keys are those of the contract.
+    if (isScope(scope)) t.equal(moduleOfEvent(kind as MoveEventKind), moduleOf(scope), kind);
+  }
+});
+
+t.test('every reason for a refusal is described', async (t) => {
+  const { enum: codes = [], 'x-enumDescriptions': descriptions = {} } = schemaOf(feedSchemas, 'RefusalCode');
+  t.strictSame(Object.keys(descriptions), codes);
+  for (const code of codes) {
+    t.match(code, /^[a-z]+(_[a-z]+)*$/);
+    t.match(descriptions[code], /^[A-Z].*\.$/, code);
+  }
+});
+
+t.test('every schema compiles under the strictest Ajv, and the feed has no operation', async (t) => {
+  t.strictSame(feed.paths, {});
+  const ajv = strictAjv();
+  for (const [name, schema] of Object.entries(feedSchemas)) {
+    // One schema for each change, of which the name picks the one: Ajv's strictness is about each of them.
+    t.doesNotThrow(() => ajv.compile(schema), name);
+  }
+});
+
+/** What bounds a value of each type. */
+const bounds: Record<string, string[]> = {
+  string: ['minLength', 'maxLength'],
+  integer: ['minimum', 'maximum'],
+  array: ['items', 'maxItems'],
+};
+
+t.test('every value that a change takes has bounds', async (t) => {
+  const isOpen = (schema: Schema) => {
+    if (schema.enum !== undefined) return false;
+    const types = [schema.type ?? []].flat();
+    const wanted = types.flatMap((type) => bounds[type] ?? []);
+    if (types.includes('string') && !('format' in schema)) wanted.push('pattern');
+    // What people name their own values may be any number.
+    if (types.length === 1 && types[0] === 'number') wanted.push('minimum', 'maximum');
+    if ('additionalProperties' in schema) wanted.push('maxProperties');
+    return types.length === 0 || wanted.some((keyword) => !(keyword in schema));
+  };
+  const open = changes.flatMap(({ name, with: what }) =>
+    [...schemasIn(what, name)].flatMap(({ path, schema }) => (isOpen(schema) ? [path] : [])),
+  );
+  const ofAnyType = open.filter((path) => /(customFields|answers)\.\*$/.test(path));
+  t.strictSame(open, ofAnyType);
+  t.equal(ofAnyType.length, 4, 'a text that stands where anything may stand can be empty');
+});
+
+/** What a schema asks of a value, without what it says to readers and generators. */
+function constraintsOf(schema: Schema | undefined): unknown {
+  return JSON.parse(
+    JSON.stringify(schema ?? null, (keyword, value: unknown) => {
+      const isName = typeof value === 'object' && value !== null && 'type' in value;
+      if (isName) return value;
+      if (keyword === 'format')
+        return ['int32', 'int64', 'double'].includes(String(value)) ? undefined : value;
+      return ['description', 'examples', 'x-enumDescriptions'].includes(keyword) ? undefined : value;
+    }),
+  ) as unknown;
+}
+
+/** Members of the feed that are members of records of the API, and are neither narrower nor wider. */
+const alike: [what: string, given: Schema, record: string, except: string[]][] = [
+  ['job.create', ofName('job.create'), 'Job', []],
+  ['job.update', ofName('job.update'), 'Job', []],
+  ['person.save', ofName('person.save'), 'Person', []],
+  ['customer.save', ofName('customer.save'), 'Customer', []],
+  ['form.save', ofName('form.save'), 'Form', []],
+  // A time of any offset comes in, and goes out in UTC.
+  ['form.submit', ofName('form.submit'), 'Submission', ['submittedAt']],
+  // Ids that are given are in lower case; those that are read may be in any.
+  ['invoice.draft', ofName('invoice.draft'), 'Invoice', ['id', 'creditsInvoiceId', 'lines']],
+  ['quote.draft', ofName('quote.draft'), 'Quote', ['id', 'quoteGroupId', 'lines']],
+  ['payment.record', ofName('payment.record'), 'Payment', ['amountMinor']],
+  ['refund.record', ofName('refund.record'), 'Refund', ['amountMinor']],
+  // The categories are a closed list here.
+  ['DraftLine', schemaOf(feedSchemas, 'DraftLine'), 'Line', ['vatCategory']],
+  // A rate of nothing is none.
+  ['Exchange', schemaOf(feedSchemas, 'Exchange'), 'AccountingCurrency', ['exchangeRate']],
+];
+
+t.test('what a change takes is what the API shows', async (t) => {
+  for (const [what, given, recordName, except] of alike) {
+    const record = schemaOf(apiSchemas, recordName);
+    const shared = Object.keys(given.properties ?? {}).filter(
+      (member) => member in (record.properties ?? {}) && !except.includes(member),
+    );
+    t.ok(shared.length >= 2, what);
+    for (const member of shared) {
+      const expected = constraintsOf(record.properties?.[member]);
+      t.strictSame(constraintsOf(given.properties?.[member]), expected, `${what} ${member}`);
+    }
+  }
+});
+
+t.test('what differs from what the API shows is within it', async (t) => {
+  const memberOf = (schemas: Record<string, Schema>, name: string, member: string) =>
+    schemaOf(schemaOf(schemas, name).properties ?? {}, member);
+  const categories = memberOf(feedSchemas, 'DraftLine', 'vatCategory').enum ?? [];
+  const anyCategory = new RegExp(memberOf(apiSchemas, 'Line', 'vatCategory').pattern ?? '^$');
+  for (const category of categories) t.match(category, anyCategory);
+
+  const { maxItems } = schemaOf(feedSchemas, 'DraftLines');
+  t.equal(maxItems, memberOf(apiSchemas, 'Line', 'position').maximum);
+  t.equal(maxItems, schemaOf(apiSchemas, 'Lines').maxItems);
+
+  const rate = memberOf(apiSchemas, 'AccountingCurrency', 'exchangeRate');
+  const positive = { ...rate, pattern: rate.pattern?.replace('^', '^(?=.*[1-9])') } as Schema;
+  t.strictSame(constraintsOf(memberOf(feedSchemas, 'Exchange', 'exchangeRate')), constraintsOf(positive));
+
+  const lowerCase = { ...schemaOf(apiSchemas, 'Uuid'), pattern: '^[0-9a-f-]{36}$' };
+  t.strictSame(constraintsOf(schemaOf(feedSchemas, 'NewUuid')), constraintsOf(lowerCase));
+
+  const time = constraintsOf(schemaOf(feedSchemas, 'Time'));
+  t.strictSame(time, constraintsOf(schemaOf(apiSchemas, 'UpdatedSince')), 'a time is written as in a query');
+});
+
+t.test('the first thing that is wrong is told with its place', async (t) => {
+  const change = { company: 'acme', change: 'customer.archive', with: { id: 'cus_1' } };
+  t.equal(changeProblem(change), undefined);
+  t.equal(changeProblem({ ...change, id: 'feed/1', at: '2026-11-20T12:00:00+01:00' }), undefined);
+  t.strictSame(changeProblem({ ...change, with: { id: '-' } }), {
+    code: 'invalid_change',
+    message: '/with/id is "-"; it must match pattern "^[A-Za-z0-9][A-Za-z0-9._:-]*$".',
+    path: '/with/id',
+  });
+  t.strictSame(changeProblem({ ...change, with: {} }), {
+    code: 'invalid_change',
+    message: '/with has no id.',
+    path: '/with/id',
+  });
+  t.strictSame(changeProblem({ company: 'acme', change: 'customer.archive' }), {
+    code: 'invalid_change',
+    message: 'The change has no with.',
+    path: '/with',
+  });
+  t.strictSame(changeProblem({ ...change, '~/': 1 }), {
+    code: 'invalid_change',
+    message: 'The change has no member "~/".',
+    path: '/~0~1',
+  });
+});
