@@ -10,7 +10,7 @@ import { checkDocument } from './legal-checklist.ts';
 import { isSupported } from './legends.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
-import { Refusal } from './refusal.ts';
+import { pointingAt, Refusal } from './refusal.ts';
 import { putRebalanced, sendIfSettled } from './settlement.ts';
 import type { Supplier } from './unpublished.ts';
 
@@ -26,7 +26,8 @@ const CREDIT_NOTES_MAX = 1000;
 export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>): Promise<RenderedRecord> {
   const before = await getDraft(move, id);
   const fixed = { ...before.record, quoteId: before.unpublished.quoteId };
-  const composed = await composeInvoice(move, await draftOf(move, before), fixed, '/with');
+  const draft = await draftOf(move, before);
+  const composed = await pointingAt('/with/id', () => composeInvoice(move, draft, fixed, '/with'));
   const supplier = await move.snapshotSupplier();
   const issued = asIssued(move, composed.record);
   refuseIncomplete(issued, supplier, composed.unpublished.reverseChargeRates);

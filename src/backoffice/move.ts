@@ -124,6 +124,11 @@ export class Move {
     }
   }
 
+  /** Whether an issued document of the company has that number. */
+  async hasNumber(number: string): Promise<boolean> {
+    return this.#office.moves.hasNumber(this.#transaction, this.company.id, number);
+  }
+
   /** Whether the company has a quote of that group, in whatever version. */
   async hasQuoteGroup(quoteGroupId: string): Promise<boolean> {
     return this.#office.moves.hasQuoteGroup(this.#transaction, this.company.id, quoteGroupId);

@@ -28,9 +28,15 @@ const FORMAT_CHARACTERS_MAX = 60;
 export async function takeNumber(move: Move, kind: Numbered, day: string): Promise<string> {
   const format = move.company.numberFormats[kind] ?? defaultNumberFormats[kind];
   const series = seriesOf(format, day);
-  const number = await move.takeNumber(series);
-  if (number > NUMBER_MAX) throw new Refusal('limit_reached', `The series ${series} has no numbers left.`);
-  return inSeries(series, number);
+  const count = await move.takeNumber(series);
+  if (count > NUMBER_MAX) throw new Refusal('limit_reached', `The series ${series} has no numbers left.`);
+  const number = inSeries(series, count);
+  // Two formats can come to the same number, and a series can be set back by what it was before.
+  if (kind !== 'quote' && (await move.hasNumber(number))) {
+    const message = `The number ${quote(number)} is given out already; set another format, or the last number.`;
+    throw new Refusal('duplicate_id', message);
+  }
+  return number;
 }
 
 /** A format with the year of a day filled in: what tells one series from another. */

@@ -6,7 +6,7 @@ import { namingOf } from './buyers.ts';
 import { asDraft, legendsOf, sumsOf, withoutLegends } from './document-lines.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
-import { Refusal } from './refusal.ts';
+import { pointingAt, Refusal } from './refusal.ts';
 
 /** What a draft says; the rest of a quote is what it has been through. */
 type QuoteDraft = Omit<WithOf<'quote.draft'>, 'id' | 'quoteGroupId'>;
@@ -56,7 +56,8 @@ export async function sendQuote(move: Move, { id }: WithOf<'quote.send'>): Promi
     const message = `The quote ${quoted(draft.number)} is valid until ${draft.validUntil}, which is over on ${move.today}.`;
     throw new Refusal('wrong_state', message, '/with/id');
   }
-  const composed = await compose(move, await draftOf(move, draft), draft);
+  const again = await draftOf(move, draft);
+  const composed = await pointingAt('/with/id', () => compose(move, again, draft));
   return move.putStamped('quotes', { ...composed, status: 'sent', sentDate: move.today });
 }
 

@@ -16,3 +16,16 @@ export class Refusal extends Error {
     this.path = path;
   }
 }
+
+/**
+ * Runs a part of a move that works on what is stored: what is wrong there isn't in the change, so a refusal points at
+ * the member that named the record.
+ */
+export async function pointingAt<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Refusal(error.code, error.message, path);
+  }
+}

@@ -28,6 +28,8 @@ export interface MoveStore {
     transaction: StoreTransaction,
     note: { company: string; id: string; change: string },
   ) => Promise<string | undefined>;
+  /** Whether an issued document of the company has that number. */
+  hasNumber: (transaction: StoreTransaction, company: string, number: string) => Promise<boolean>;
   /** Whether the company has a quote of that group, in whatever version. */
   hasQuoteGroup: (transaction: StoreTransaction, company: string, quoteGroupId: string) => Promise<boolean>;
 }
@@ -48,11 +50,22 @@ export function createMoveStore(engine: Engine): MoveStore {
       .where('quote_group_id', '=', value.quoteGroupId)
       .where('status', '<>', sql.lit('revised')),
   );
+  const numbered = engine.command((db, value: { company: string; number: string }) =>
+    db
+      .selectFrom('invoices')
+      .select('id')
+      .where('company', '=', value.company)
+      .where(sql`body ->> 'number'`, '=', value.number)
+      .where('status', '=', sql.lit('issued')),
+  );
   return {
     lockCompany: createLock(engine),
     noteChange: createNotes(engine),
     async setLastStamp(transaction, company, lastStampMs) {
       await stamp(transaction, { company, lastStampMs });
+    },
+    async hasNumber(transaction, company, number) {
+      return (await numbered(transaction, { company, number })).length > 0;
     },
     async hasQuoteGroup(transaction, company, quoteGroupId) {
       return (await group(transaction, { company, quoteGroupId })).length > 0;

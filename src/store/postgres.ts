@@ -43,8 +43,10 @@ export function openPostgres(
     application_name: 'fieldledger',
     types,
   });
-  // A connection that breaks while idle is replaced at its next use; without a listener it would end the process.
+  // A connection that breaks is replaced at its next use, and who uses it is told by the statement that fails. Without
+  // a listener it would end the process: the pool's own is only for connections that nobody has taken.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   let statements = 0;
   const engine: Engine = {
