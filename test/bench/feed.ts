@@ -4,12 +4,28 @@ import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import type { Bench } from './_bench.ts';
+
 const program = join(import.meta.dirname, '..', '..', 'src', 'fieldledger.js');
 const LINES = Number(process.env.FEED_LINES ?? 100_000);
 const MEMORY_INTERVAL_MS = 250;
 
+/** A long feed, applied by the command line. */
+export const feed: Bench = {
+  about: 'a feed of FEED_LINES lines (100,000) applied on SQLite by `fieldledger apply`',
+  run: async () => {
+    const figures = await benchFeed();
+    const { lines, seconds, earlyMb, highestMb } = figures;
+    const text =
+      `${lines.toLocaleString('en')} lines: ${seconds.toFixed(1)} s, ` +
+      `${Math.round(lines / seconds).toLocaleString('en')} lines/s; ` +
+      `${Math.round(earlyMb)} MB of memory after a quarter of it, ${Math.round(highestMb)} MB at most`;
+    return { figures, text };
+  },
+};
+
 /** What applying a long feed took. */
-export interface FeedFigures {
+interface FeedFigures {
   lines: number;
   seconds: number;
   /** Memory of the process's own, without the mapped database: after a quarter of the time, and at its highest. */
@@ -18,7 +34,7 @@ export interface FeedFigures {
 }
 
 /** Applies a feed of jobs, documents and payments by the command line, one transaction a line, on SQLite. */
-export async function benchFeed(): Promise<FeedFigures> {
+async function benchFeed(): Promise<FeedFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-bench-'));
   try {
     const environment = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${join(folder, 'bench.db')}` };

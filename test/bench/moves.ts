@@ -3,7 +3,8 @@ import { applyChange } from '../../src/backoffice/apply.ts';
 import { type Office, openOffice } from '../../src/backoffice/office.ts';
 import type { Change } from '../../src/contract/feed.ts';
 import { engineNames, openTestDatabase } from '../_server.ts';
-import { compare, type Reached, type Side } from './_rounds.ts';
+import type { Bench } from './_bench.ts';
+import { compare, type Reached, type Side, tableOf } from './_rounds.ts';
 
 const ROUNDS = 5;
 /** Times that the story below is told in a round. */
@@ -43,7 +44,16 @@ const job = {
 };
 
 /** Moves per second, one transaction each: with and without ten webhooks that hear of everything, on both engines. */
-export async function benchMoves(): Promise<Reached[]> {
+export const moves: Bench = {
+  about:
+    'moves a second on both engines, one transaction each; PostgreSQL runs without fsync, as in the tests',
+  run: async () => {
+    const figures = await benchMoves();
+    return { figures, text: tableOf('moves', figures) };
+  },
+};
+
+async function benchMoves(): Promise<Reached[]> {
   await using sqlite = await openTestDatabase('sqlite');
   await using postgres = await openTestDatabase('postgres');
   const databases = { sqlite, postgres };

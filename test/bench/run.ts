@@ -1,26 +1,52 @@
 /*
  * `make bench`: measures, and asserts nothing. Every figure is compared within one run, because machines differ and
- * drift; `node test/bench/run.ts --json` gives the same as JSON, to be compared with a later run.
+ * drift; with --json the same comes as JSON, to be compared with a later run.
  */
-import { tableOf } from './_rounds.ts';
-import { benchFeed } from './feed.ts';
-import { benchMoves } from './moves.ts';
+import { parseArgs } from 'node:util';
 
-const isJson = process.argv.includes('--json');
-const tell = (text: string) => {
-  if (!isJson) process.stdout.write(text);
+import type { Bench } from './_bench.ts';
+import { feed } from './feed.ts';
+import { moves } from './moves.ts';
+
+/** Every bench by its name, in the order in which they run. */
+const benches: Readonly<Record<string, Bench>> = {
+  moves,
+  feed,
 };
 
-tell(
-  'Moves, one transaction each; the ratio is to the first row. PostgreSQL runs without fsync, as in the tests.\n\n',
-);
-const moves = await benchMoves();
-tell(`${tableOf('moves', moves)}\n\n`);
+const usage = `Usage: node test/bench/run.ts [--json] [name...]
 
-const feed = await benchFeed();
-tell(
-  `A feed of ${feed.lines.toLocaleString('en')} lines on SQLite: ${feed.seconds.toFixed(1)} s, ` +
-    `${Math.round(feed.lines / feed.seconds).toLocaleString('en')} lines/s; ` +
-    `${Math.round(feed.earlyMb)} MB of memory after a quarter of it, ${Math.round(feed.highestMb)} MB at most.\n`,
-);
-if (isJson) process.stdout.write(`${JSON.stringify({ moves, feed })}\n`);
+Without a name all of them run, one after the other:
+
+${Object.entries(benches)
+  .map(([name, { about }]) => `  ${name.padEnd(10)}  ${about}`)
+  .join('\n')}
+
+  --json      print one JSON object with the figures of each bench, and nothing else
+`;
+
+const { values, positionals } = parseArgs({
+  options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const unknown = positionals.filter((name) => !Object.hasOwn(benches, name));
+if (values.help) {
+  process.stdout.write(usage);
+} else if (unknown.length > 0) {
+  process.stderr.write(`There is no bench ${unknown.join(', ')}.\n\n${usage}`);
+  process.exitCode = 2;
+} else {
+  await runAll();
+}
+
+async function runAll(): Promise<void> {
+  const all: Record<string, unknown> = {};
+  for (const [name, { about, run }] of Object.entries(benches)) {
+    if (positionals.length > 0 && !positionals.includes(name)) continue;
+    if (!values.json) process.stdout.write(`${name}: ${about}\n\n`);
+    const { text, figures } = await run();
+    all[name] = figures;
+    if (!values.json) process.stdout.write(`${text}\n\n`);
+  }
+  if (values.json) process.stdout.write(`${JSON.stringify(all)}\n`);
+}

@@ -1,0 +1,12 @@
+/** What a bench found: for a reader, and as figures that a later run can be compared with. */
+export interface Findings {
+  text: string;
+  figures: unknown;
+}
+
+/** A bench by itself: it starts what it compares, and leaves nothing behind. */
+export interface Bench {
+  /** What it measures, in a line. */
+  about: string;
+  run: () => Promise<Findings>;
+}
