@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import pg from 'pg';
 import t from 'tap';
 
@@ -83,6 +84,20 @@ t.test('a change that waits for a lock does not hold up the reads', async (t) =>
   } finally {
     await holder.end();
   }
+});
+
+t.test('a connection that breaks within a change fails that change, and nothing else', async (t) => {
+  await using database = await openTestDatabase('postgres');
+  await using engine = await openEngine(database.url, { poolMax: 1 });
+  const change = engine.transaction(async (transaction) => {
+    const pid = sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`;
+    const [backend] = (await pid.execute(transaction)).rows;
+    await database.engine.run('SELECT pg_terminate_backend($1)', [backend?.pid]);
+    // Noticed between two statements or at the next one, whichever comes first.
+    for (;;) await pid.execute(transaction);
+  });
+  await t.rejects(change, Error);
+  t.strictSame(await engine.run('SELECT 1 AS one'), [{ one: 1 }], 'the next one has a connection of its own');
 });
 
 t.test('a pool never opens more connections than it may', async (t) => {
