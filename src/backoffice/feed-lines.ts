@@ -1,0 +1,115 @@
+import { Refusal } from './refusal.ts';
+
+/** A line of a feed that isn't blank: the value that it states, or why it states none. */
+export type FeedLine = {
+  /** From 1; blank lines count. */
+  number: number;
+  /** How many bytes of the feed end with this line. */
+  bytesRead: number;
+} & ({ value: unknown; problem?: undefined } | { problem: Refusal });
+
+/** No change that keeps the contract comes near it. It bounds what one line can take of the memory. */
+const LINE_BYTES_MAX = 8 * 1024 * 1024;
+
+/** The contract nests a few levels; code that follows a value by calling itself ends at some thousands. */
+const DEPTH_MAX = 100;
+
+/** Reads a stream of bytes as JSON Lines, holding one line at a time. A byte order mark at the beginning is ignored. */
+export async function* readFeedLines(
+  input: AsyncIterable<Uint8Array>,
+  bytesMax = LINE_BYTES_MAX,
+): AsyncGenerator<FeedLine> {
+  for await (const { bytes, ...place } of splitLines(input, bytesMax)) {
+    if (bytes === undefined) {
+      yield { ...place, problem: malformed(`The line has more than ${bytesMax} bytes.`) };
+    } else {
+      const line = readLine(place.number === 1 ? withoutMark(bytes) : bytes);
+      if (line) yield { ...place, ...line };
+    }
+  }
+}
+
+interface RawLine {
+  number: number;
+  bytesRead: number;
+  /** Without the line feed; undefined when there are too many of them. */
+  bytes: Buffer | undefined;
+}
+
+const LINE_FEED = 0x0a;
+
+/** Splits bytes at line feeds; after the last one there may be a line without. */
+async function* splitLines(input: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<RawLine> {
+  let number = 0;
+  let bytesRead = 0;
+  let parts: Uint8Array[] = [];
+  let size = 0;
+  const add = (part: Uint8Array) => {
+    size += part.length;
+    parts.push(part);
+    // Of a line that is too long only the length is kept.
+    if (size > bytesMax) parts = [];
+  };
+  const take = (): RawLine => {
+    const line = { number: ++number, bytesRead, bytes: size > bytesMax ? undefined : Buffer.concat(parts) };
+    parts = [];
+    size = 0;
+    return line;
+  };
+  for await (const chunk of input) {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
+      add(chunk.subarray(start, end));
+      bytesRead += end + 1 - start;
+      start = end + 1;
+      yield take();
+    }
+    add(chunk.subarray(start));
+    bytesRead += chunk.length - start;
+  }
+  if (size > 0) yield take();
+}
+
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** What a line states; undefined when it is blank. */
+function readLine(bytes: Buffer): { value: unknown } | { problem: Refusal } | undefined {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    return { problem: malformed('The line is not in UTF-8.') };
+  }
+  if (/^[ \t\r]*$/.test(text)) return undefined;
+  try {
+    // Whoever reads the text narrows what it states.
+    const value = JSON.parse(text) as unknown;
+    if (isDeeperThan(DEPTH_MAX, value)) {
+      return { problem: malformed(`The line nests values more than ${DEPTH_MAX} levels deep.`) };
+    }
+    return { value };
+  } catch (error) {
+    return { problem: malformed(`The line is not JSON: ${(error as SyntaxError).message}.`) };
+  }
+}
+
+function isDeeperThan(depthMax: number, value: unknown): boolean {
+  let level = [value].filter(isContainer);
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth === depthMax) return true;
+    level = level.flatMap((container) => Object.values(container).filter(isContainer));
+  }
+  return false;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function malformed(message: string): Refusal {
+  return new Refusal('malformed_line', message);
+}

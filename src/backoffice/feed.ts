@@ -1,0 +1,71 @@
+import type { Answer, Change } from '../contract/feed.ts';
+import type { JsonText } from '../contract/json-text.ts';
+import { applyChange } from './apply.ts';
+import { type FeedLine, readFeedLines } from './feed-lines.ts';
+import type { Office } from './office.ts';
+import { Refusal } from './refusal.ts';
+
+/** What became of one line of a feed. */
+export interface FeedAnswer {
+  /** The number of the line, from 1. */
+  line: number;
+  /** How many bytes of the feed end with that line. */
+  bytesRead: number;
+  status: Answer['status'];
+  /** The answer as feed.yaml describes it, in which a record stands as it is stored. */
+  text: JsonText<Answer>;
+  /** Why nothing further is applied: what the database, or the program itself, failed with. */
+  fault?: unknown;
+}
+
+/**
+ * Applies a feed, one line after the other, each in a transaction of its own. A line is applied when its answer is
+ * asked for, so whoever reads the answers sets the pace, and ends the feed by asking no more.
+ *
+ * A refused line costs that line only, unless the reason is that the database can't be used: then the feed ends with
+ * that answer, because later lines may build on the line.
+ * @throws what reading the input throws.
+ */
+export async function* applyFeed(
+  office: Office,
+  input: AsyncIterable<Uint8Array>,
+): AsyncGenerator<FeedAnswer> {
+  for await (const line of readFeedLines(input)) {
+    const answer = await answerLine(office, line);
+    yield answer;
+    if ('fault' in answer) return;
+  }
+}
+
+async function answerLine(office: Office, line: FeedLine): Promise<FeedAnswer> {
+  const { number, bytesRead } = line;
+  const start = { line: number, ...idOf(line) };
+  const answer = (status: Answer['status'], text: string) => ({
+    line: number,
+    bytesRead,
+    status,
+    text: text as JsonText<Answer>,
+  });
+  const refuse = ({ code, message, path }: Refusal) =>
+    answer('refused', JSON.stringify({ ...start, status: 'refused', error: { code, message, path } }));
+  try {
+    if (line.problem) return refuse(line.problem);
+    // Checked there against the contract before anything else.
+    const outcome = await applyChange(office, line.value as Change);
+    const head = JSON.stringify({ ...start, status: outcome.status });
+    if (outcome.status === 'skipped') return answer('skipped', head);
+    return answer('applied', `${head.slice(0, -1)},"record":${outcome.record ?? 'null'}}`);
+  } catch (error) {
+    if (error instanceof Refusal) return refuse(error);
+    const unavailable = "The database can't be used. Send this line again, and those after it.";
+    return { ...refuse(new Refusal('unavailable', unavailable)), fault: error };
+  }
+}
+
+/** The id of a change that may be wrong in everything else. */
+function idOf(line: FeedLine): { id?: string } {
+  if (line.problem) return {};
+  const { value } = line;
+  const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : undefined;
+  return typeof id === 'string' ? { id } : {};
+}
