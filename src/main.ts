@@ -1,11 +1,13 @@
 import { Command, CommanderError } from 'commander';
 
+import { applyCommand } from './cli/apply.ts';
 import { companyCommand } from './cli/company.ts';
 import { configCommand } from './cli/config.ts';
 import { demoCommand } from './cli/demo.ts';
 import { keyCommand } from './cli/key.ts';
 import { migrateCommand } from './cli/migrate.ts';
-import { createTerminal, type Terminal } from './cli/terminal.ts';
+import { createTerminal, type Terminal, ToldFailure } from './cli/terminal.ts';
+import { numberingCommand } from './cli/numbering.ts';
 import { serveCommand } from './cli/serve.ts';
 
 /** What a command did wrong (1) and what its caller did wrong (2) have exit codes of their own. */
@@ -28,6 +30,8 @@ export async function main(args: readonly string[], terminal: Terminal = createT
     migrateCommand,
     companyCommand,
     keyCommand,
+    applyCommand,
+    numberingCommand,
     demoCommand,
     configCommand,
   ]) {
@@ -40,6 +44,7 @@ export async function main(args: readonly string[], terminal: Terminal = createT
     await program.parseAsync([...args], { from: 'user' });
     return 0;
   } catch (error) {
+    if (error instanceof ToldFailure) return 1;
     if (!(error instanceof CommanderError)) {
       terminal.fail(error);
       return 1;

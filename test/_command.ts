@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +55,8 @@ export interface Workplace extends AsyncDisposable {
   call: (args: readonly string[], environment?: Environment) => Promise<Outcome>;
   /** Calls a command with `--json` and gives what it printed. */
   json: <T>(args: readonly string[], environment?: Environment) => Promise<T>;
-  start: (args: readonly string[], environment?: Environment) => Running;
+  /** Starts one whose standard input is empty, or a pipe that the test writes to. */
+  start: (args: readonly string[], environment?: Environment, stdin?: 'ignore' | 'pipe') => Running;
   /** Starts a server on a free port and waits until it listens. */
   serve: (args?: readonly string[], environment?: Environment) => Promise<Served>;
 }
@@ -70,11 +71,11 @@ export async function openWorkplace(engine: EngineName = 'sqlite'): Promise<Work
       ? `sqlite:${join(folder, 'data', 'work.db')}`
       : await createDatabase(given ?? server?.url ?? '');
   const started = new Set<Running>();
-  const start: Workplace['start'] = (args, environment = {}) => {
+  const start: Workplace['start'] = (args, environment = {}, stdin = 'ignore') => {
     // The tests' own environment stays outside: it may hold settings, and what tap does to its processes.
     const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl, ...environment };
-    const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
-    const running = runningOf(spawn(process.execPath, [bin, ...args], { cwd: folder, env, stdio }));
+    const options: SpawnOptions = { cwd: folder, env, stdio: [stdin, 'pipe', 'pipe'] };
+    const running = runningOf(spawn(process.execPath, [bin, ...args], options));
     started.add(running);
     return running;
   };

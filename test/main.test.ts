@@ -29,6 +29,10 @@ t.test('the help leads to every command', async (t) => {
     'key create',
     'key list',
     'key revoke',
+    'apply',
+    'numbering',
+    'numbering show',
+    'numbering set',
     'demo',
     'config',
   ]);
@@ -42,7 +46,11 @@ t.test('every command explains itself', async (t) => {
     const [usage, , purpose = ''] = stdout.split('\n');
     t.match(usage, new RegExp(`^Usage: fieldledger ${words} `));
     t.match(purpose, /^[a-z].{10,}/, `${words} says what it does`);
-    t.match(stdout, words === 'company' || words === 'key' ? '\nCommands:\n' : /^ {2}--json /m, words);
+    t.match(
+      stdout,
+      ['company', 'key', 'numbering'].includes(words) ? '\nCommands:\n' : /^ {2}--json /m,
+      words,
+    );
   }
 });
 
@@ -61,6 +69,7 @@ t.test('the help names every argument and its form', async (t) => {
     ['key create', '<company>', '--name <name>', '--scopes <scopes>', 'invoices:read'],
     ['key list', '<company>'],
     ['key revoke', '<company>', '<key-id>'],
+    ['apply', '[file]', 'standard input'],
     ['demo', '--records <number>'],
   ];
   for (const [words, ...parts] of named) {
@@ -97,6 +106,15 @@ const MISTAKES: [string[], string][] = [
   [
     ['demo', '--records', '0'],
     "option '--records <number>' argument '0' is invalid. It must be an integer from 1 to 10000000.",
+  ],
+  [
+    ['apply', '/nowhere.jsonl'],
+    "command-argument value '/nowhere.jsonl' is invalid for argument 'file'. There is no such file.",
+  ],
+  [['apply', '/'], "command-argument value '/' is invalid for argument 'file'. It is a folder."],
+  [
+    ['apply', '-', 'feed.jsonl'],
+    "too many arguments for 'apply'. Expected 1 argument but got 2: -, feed.jsonl.",
   ],
   [
     ['company', 'create', 'acme', '--logo', '/nowhere.png'],

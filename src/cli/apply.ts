@@ -1,0 +1,156 @@
+import { accessSync, constants, createReadStream, openSync, statSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { SingleBar } from 'cli-progress';
+import { Argument, Command, InvalidArgumentError } from 'commander';
+
+import { applyFeed } from '../backoffice/feed.ts';
+import { type Office, openOffice } from '../backoffice/office.ts';
+import type { Engine } from '../store/engine.ts';
+import { withDatabase } from './database.ts';
+import { listenForStop } from './stop.ts';
+import { describeError, type Terminal, ToldFailure } from './terminal.ts';
+
+const STDIN = '-';
+
+/** `fieldledger apply`: makes the moves that the business system tells. */
+export function applyCommand(terminal: Terminal): Command {
+  return new Command('apply')
+    .description('apply a feed: a change in each line as JSON, answered with a line of JSON')
+    .addArgument(new Argument('[file]', 'the feed; - for standard input').default(STDIN).argParser(readable))
+    .action(async (file: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const summary = await applyFile(engine, file, terminal);
+        terminal.conclude(summary, summaryText(summary));
+        if (summary.refused > 0 || summary.stopped) throw new ToldFailure();
+      });
+    });
+}
+
+/** How a feed went. */
+interface Summary {
+  /** Lines that were answered; blank ones are not. */
+  lines: number;
+  applied: number;
+  skipped: number;
+  refused: number;
+  seconds: number;
+  /** Why the feed was left before its end, if it was, and the number of the last line that was answered. */
+  stopped: {
+    reason: 'signal' | 'unavailable' | 'closed' | 'unreadable';
+    line: number;
+    message: string;
+  } | null;
+}
+
+async function applyFile(engine: Engine, file: string, terminal: Terminal): Promise<Summary> {
+  const startedAt = performance.now();
+  const input = openInput(file);
+  using stop = listenForStop();
+  using progress = showProgress(file);
+  addAbortSignal(stop.signal, input);
+  const summary = await applyLines(openOffice(engine), input, { terminal, progress, signal: stop.signal });
+  return { ...summary, seconds: Math.round(performance.now() - startedAt) / 1000 };
+}
+
+function openInput(file: string): Readable {
+  if (file === STDIN) return process.stdin;
+  // A named pipe as a file would be read by a thread that no signal can call back from its wait.
+  if (statSync(file).isFIFO())
+    return new Socket({ fd: openSync(file, 'r'), readable: true, writable: false });
+  return createReadStream(file);
+}
+
+interface Surroundings {
+  terminal: Terminal;
+  progress: Progress;
+  signal: AbortSignal;
+}
+
+/** Applies a feed to its end, or until there is a reason to stop; the line under way is always finished. */
+async function applyLines(
+  office: Office,
+  input: Readable,
+  { terminal, progress, signal }: Surroundings,
+): Promise<Omit<Summary, 'seconds'>> {
+  const summary: Omit<Summary, 'seconds'> = { lines: 0, applied: 0, skipped: 0, refused: 0, stopped: null };
+  let line = 0;
+  try {
+    for await (const answer of applyFeed(office, input)) {
+      line = answer.line;
+      summary.lines += 1;
+      summary[answer.status] += 1;
+      terminal.print(`${answer.text}\n`);
+      progress.update(answer.bytesRead, summary.lines);
+      // SQLite answers without ever waiting: signals and closed pipes have their turn only when they are given one.
+      await turn();
+      const isRead = await terminal.takesMore(signal);
+      if ('fault' in answer) {
+        summary.stopped = { reason: 'unavailable', line, message: describeError(answer.fault) };
+      } else if (!isRead) {
+        summary.stopped = { reason: 'closed', line, message: 'nobody reads the answers' };
+      }
+      if (summary.stopped || signal.aborted) break;
+    }
+  } catch (error) {
+    if (error !== input.errored) throw error;
+    if (!signal.aborted) summary.stopped = { reason: 'unreadable', line, message: describeError(error) };
+  }
+  // A signal also ends the reading of a feed that has nothing to say for now.
+  if (signal.aborted) summary.stopped ??= { reason: 'signal', line, message: String(signal.reason) };
+  return summary;
+}
+
+function summaryText({ lines, applied, skipped, refused, seconds, stopped }: Summary): string {
+  const count = (value: number) => value.toLocaleString('en');
+  const counts = `${count(applied)} applied, ${count(skipped)} skipped, ${count(refused)} refused`;
+  const whole = `${count(lines)} ${lines === 1 ? 'line' : 'lines'}: ${counts}, in ${seconds.toFixed(1)} s`;
+  if (!stopped) return whole;
+  // The line that met the unusable database was not applied; every other last line was dealt with.
+  const place = stopped.reason === 'unavailable' ? 'at' : 'after';
+  return `${whole}; stopped ${place} line ${count(stopped.line)}: ${stopped.message}`;
+}
+
+interface Progress extends Disposable {
+  update: (bytesRead: number, lines: number) => void;
+}
+
+/** How often the bar moves; what it says of the time left is reckoned from its latest moves. */
+const PROGRESS_MS = 100;
+
+/** A bar for a feed whose size is known, unless the answers themselves run over the screen. */
+function showProgress(file: string): Progress {
+  const size = file === STDIN ? 0 : statSync(file).size;
+  if (size === 0 || process.stdout.isTTY)
+    return { update: () => undefined, [Symbol.dispose]: () => undefined };
+  const bar = new SingleBar({
+    format: '{bar} {percentage}% | {lines} lines | {eta_formatted} left',
+    noTTYOutput: false,
+    etaBuffer: 5_000 / PROGRESS_MS,
+  });
+  bar.start(size, 0, { lines: 0 });
+  let movedAt = 0;
+  return {
+    update(bytesRead, lines) {
+      if (bytesRead < size && performance.now() < movedAt + PROGRESS_MS) return;
+      movedAt = performance.now();
+      bar.update(bytesRead, { lines });
+    },
+    [Symbol.dispose]: () => bar.stop(),
+  };
+}
+
+function readable(path: string): string {
+  if (path === STDIN) return path;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats) throw new InvalidArgumentError('There is no such file.');
+  if (stats.isDirectory()) throw new InvalidArgumentError('It is a folder.');
+  try {
+    accessSync(path, constants.R_OK);
+  } catch {
+    throw new InvalidArgumentError('It may not be read.');
+  }
+  return path;
+}

@@ -1,0 +1,175 @@
+import { execFileSync } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+
+import { openEngine } from '../../src/store/engine.ts';
+import { type Running, until, type Workplace } from '../_command.ts';
+import { answersIn, feedOf } from '../backoffice/_feed.ts';
+import { countJobs, fileOf, jobs, openAcme, shortAnswers, summaryIn } from './_apply.ts';
+
+/** Starts a feed on standard input that doesn't end by itself, and waits until its first lines are answered. */
+async function startFeed(workplace: Workplace, count: number): Promise<Running> {
+  const running = workplace.start(['apply', '--json'], {}, 'pipe');
+  running.child.stdin?.write(feedOf(jobs(count)));
+  await until(() => running.output.stdout.split('\n').length > count);
+  return running;
+}
+
+t.test('a line is answered as soon as it is there', async (t) => {
+  await using workplace = await openAcme();
+  const running = await startFeed(workplace, 1);
+  const text = feedOf(jobs(1, 2));
+  running.child.stdin?.write(text.slice(0, 40));
+  running.child.stdin?.write(text.slice(40));
+  await until(() => running.output.stdout.split('\n').length > 2);
+  t.strictSame(shortAnswers(running.output.stdout), ['1 change 1 applied', '2 change 2 applied']);
+  t.notOk(running.child.exitCode);
+  running.child.stdin?.end();
+  t.strictSame(await running.ended, { exitCode: 0, signal: null });
+});
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  t.test(`${signal} stops a feed that waits for more`, async (t) => {
+    await using workplace = await openAcme();
+    const running = await startFeed(workplace, 2);
+    // What is no whole line yet is no line.
+    running.child.stdin?.write('{"id":"change 3",');
+    t.strictSame(await running.end(signal), { exitCode: 1, signal: null });
+    t.strictSame(shortAnswers(running.output.stdout), ['1 change 1 applied', '2 change 2 applied']);
+    t.strictSame(summaryIn(running.output), {
+      lines: 2,
+      applied: 2,
+      skipped: 0,
+      refused: 0,
+      stopped: { reason: 'signal', line: 2, message: signal },
+    });
+  });
+}
+
+/** Lines that are more than pipes and files hold ready, so that a feed of them is always caught half-way. */
+const MANY = 20_000;
+
+t.test(
+  'SIGTERM in the middle of a feed finishes the line under way, and the rest can be sent again',
+  async (t) => {
+    await using workplace = await openAcme();
+    const running = workplace.start(['apply', fileOf(workplace, feedOf(jobs(MANY)))]);
+    await until(() => running.output.stdout.includes('\n'));
+    t.strictSame(await running.end('SIGTERM'), { exitCode: 1, signal: null });
+    const { length } = answersIn(running.output.stdout);
+    t.ok(length < MANY, `${length} lines were answered`);
+    t.equal(await countJobs(workplace), length, 'what is answered is stored, and nothing else');
+    const shown = length.toLocaleString('en');
+    const summary = `${shown} lines?: ${shown} applied, 0 skipped, 0 refused, in .+ s; stopped after line ${shown}: SIGTERM`;
+    t.match(running.output.stderr, new RegExp(`^${summary}\\n$`));
+
+    const again = await workplace.call(['apply', '--json', fileOf(workplace, feedOf(jobs(length + 2)))]);
+    t.match(summaryIn(again), { skipped: length, applied: 2, stopped: null });
+  },
+);
+
+t.test('a second signal ends the process at once', async (t) => {
+  await using workplace = await openAcme();
+  const running = await startFeed(workplace, 1);
+  await using engine = await openEngine(workplace.databaseUrl);
+  // While somebody else writes, the line under way can't be finished.
+  await engine.transaction(async () => {
+    running.child.stdin?.write(feedOf(jobs(1, 2)));
+    await until(() => {
+      running.child.kill('SIGTERM');
+      return running.child.exitCode !== null;
+    });
+  });
+  t.strictSame(await running.ended, { exitCode: 1, signal: null });
+  t.equal(running.output.stderr, '', 'it had no time for a summary');
+});
+
+t.test('a named pipe is read like a file, and a signal is heard while it is silent', async (t) => {
+  await using workplace = await openAcme();
+  const pipe = join(workplace.folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const running = workplace.start(['apply', pipe, '--json']);
+  const writer = createWriteStream(pipe);
+  writer.on('error', () => undefined).write(feedOf(jobs(1)));
+  await until(() => running.output.stdout.includes('\n'));
+  t.strictSame(await running.end('SIGTERM'), { exitCode: 1, signal: null });
+  t.match(summaryIn(running.output), { lines: 1, stopped: { reason: 'signal', line: 1 } });
+  writer.destroy();
+});
+
+t.test('a feed whose answers nobody reads any longer stops, and says where', async (t) => {
+  await using workplace = await openAcme();
+  const running = workplace.start(['apply', fileOf(workplace, feedOf(jobs(MANY))), '--json']);
+  await until(() => running.output.stdout.includes('\n'));
+  running.child.stdout?.destroy();
+  t.strictSame(await running.ended, { exitCode: 1, signal: null });
+  const summary = summaryIn(running.output);
+  t.match(summary, { refused: 0, stopped: { reason: 'closed', message: 'nobody reads the answers' } });
+  t.equal(await countJobs(workplace), summary.applied);
+  t.ok(Number(summary.applied) < MANY, `${String(summary.applied)} lines were applied`);
+});
+
+t.test('a feed waits for who reads its answers', async (t) => {
+  await using workplace = await openAcme();
+  const running = workplace.start(['apply', fileOf(workplace, feedOf(jobs(MANY)))]);
+  running.child.stdout?.pause();
+  // It fills what lies between the two processes, and goes no further.
+  let before = -1;
+  await until(async () => {
+    const count = await countJobs(workplace);
+    const isStill = count > 0 && count === before;
+    before = count;
+    await pause(500);
+    return isStill;
+  });
+  t.ok(before < MANY, `${before} lines were applied`);
+  running.child.stdout?.resume();
+  t.strictSame(await running.ended, { exitCode: 0, signal: null });
+  t.equal(answersIn(running.output.stdout).length, MANY);
+});
+
+t.test('sqlite: a database that stays locked stops the feed at that line', async (t) => {
+  await using workplace = await openAcme();
+  const running = await startFeed(workplace, 1);
+  {
+    await using engine = await openEngine(workplace.databaseUrl);
+    await engine.transaction(async () => {
+      running.child.stdin?.write(feedOf(jobs(2, 2)));
+      t.strictSame(await running.ended, { exitCode: 1, signal: null });
+    });
+  }
+  t.strictSame(shortAnswers(running.output.stdout), ['1 change 1 applied', '2 change 2 unavailable']);
+  t.strictSame(summaryIn(running.output), {
+    lines: 2,
+    applied: 1,
+    skipped: 0,
+    refused: 1,
+    stopped: { reason: 'unavailable', line: 2, message: 'database is locked' },
+  });
+  t.equal(await countJobs(workplace), 1);
+});
+
+t.test('postgres: a connection that breaks stops the feed at that line', async (t) => {
+  await using workplace = await openAcme('postgres');
+  const running = await startFeed(workplace, 1);
+  {
+    await using engine = await openEngine(workplace.databaseUrl);
+    await engine.transaction(async (transaction) => {
+      await transaction.selectFrom('company_clocks').selectAll().forUpdate().execute();
+      running.child.stdin?.write(feedOf(jobs(2, 2)));
+      await until(async () => {
+        const ended = await engine.run(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return ended.length > 0;
+      });
+      t.strictSame(await running.ended, { exitCode: 1, signal: null });
+    });
+  }
+  t.strictSame(shortAnswers(running.output.stdout), ['1 change 1 applied', '2 change 2 unavailable']);
+  t.match(summaryIn(running.output), { lines: 2, stopped: { reason: 'unavailable', line: 2 } });
+  t.equal(await countJobs(workplace), 1);
+});
