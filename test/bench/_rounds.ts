@@ -15,21 +15,40 @@ export interface Reached {
 /**
  * Lets the sides take turns, A B A B, so that a machine that becomes slower or quicker meanwhile hits all alike. The
  * first round of each warms up and doesn't count.
+ * @returns what the rounds of each side gave, in the order of the sides.
  */
-export async function compare(sides: readonly Side[], rounds: number): Promise<Reached[]> {
-  const rates = new Map<string, number[]>(sides.map(({ name }) => [name, []]));
+export async function takeTurns<T>(
+  sides: readonly (() => Promise<T>)[],
+  rounds: number,
+): Promise<readonly T[][]> {
+  const given = sides.map((): T[] => []);
   for (let round = 0; round <= rounds; round += 1) {
-    for (const { name, round: run } of sides) {
-      const startedAt = performance.now();
-      const units = await run();
-      if (round > 0) rates.get(name)?.push(units / ((performance.now() - startedAt) / 1000));
+    for (const [index, run] of sides.entries()) {
+      const result = await run();
+      if (round > 0) given[index]?.push(result);
     }
   }
-  return [...rates].map(([name, ofSide]) => {
-    const sorted = ofSide.toSorted((a, b) => a - b);
-    const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
-    return { name, perSecond: at(0.5), slowest: at(0), quickest: at(1) };
+  return given;
+}
+
+/** Lets the sides take turns, and says how much of its work each did in a second. */
+export async function compare(sides: readonly Side[], rounds: number): Promise<Reached[]> {
+  const timed = sides.map(({ round }) => async () => {
+    const startedAt = performance.now();
+    const units = await round();
+    return units / ((performance.now() - startedAt) / 1000);
   });
+  const rates = await takeTurns(timed, rounds);
+  return sides.map(({ name }, index) => {
+    const [slowest, perSecond, quickest] = [0, 0.5, 1].map((share) => quantile(rates[index] ?? [], share));
+    return { name, perSecond: perSecond ?? 0, slowest: slowest ?? 0, quickest: quickest ?? 0 };
+  });
+}
+
+/** The value below which this share of all values lies; 0.5 gives the median. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.round(share * (sorted.length - 1))] ?? 0;
 }
 
 /** A table of what was reached, each beside its ratio to the first. */
@@ -41,8 +60,14 @@ export function tableOf(unit: string, reached: readonly Reached[]): string {
     `${whole(slowest)} to ${whole(quickest)}`,
     (perSecond / first).toFixed(2),
   ]);
-  const table = [['', `${unit}/s`, 'spread', 'ratio'], ...rows];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
+  return aligned([['', `${unit}/s`, 'spread', 'ratio'], ...rows]);
+}
+
+/** Rows of cells as text: the first column to the left, the figures to the right. */
+export function aligned(table: readonly (readonly string[])[]): string {
+  const widths = (table[0] ?? []).map((_, column) =>
+    Math.max(...table.map((row) => row[column]?.length ?? 0)),
+  );
   const lineOf = (row: readonly string[]) =>
     row
       .map((cell, column) =>
@@ -52,6 +77,6 @@ export function tableOf(unit: string, reached: readonly Reached[]): string {
   return table.map(lineOf).join('\n');
 }
 
-function whole(value: number): string {
+export function whole(value: number): string {
   return Math.round(value).toLocaleString('en');
 }

@@ -7,11 +7,13 @@ import { parseArgs } from 'node:util';
 import type { Bench } from './_bench.ts';
 import { feed } from './feed.ts';
 import { moves } from './moves.ts';
+import { reads } from './reads.ts';
 
 /** Every bench by its name, in the order in which they run. */
 const benches: Readonly<Record<string, Bench>> = {
   moves,
   feed,
+  reads,
 };
 
 const usage = `Usage: node test/bench/run.ts [--json] [name...]

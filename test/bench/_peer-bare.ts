@@ -1,0 +1,55 @@
+/*
+ * The limit of what can be reached: a handler of node:http that runs the same statements through the same functions of
+ * the store and writes the same bytes, and nothing else. No key is checked, nothing is counted, validated, hashed or
+ * logged. A 304 and a 401 cost it the statement behind the real one's answer and a fixed reply.
+ */
+import { createServer, type ServerResponse } from 'node:http';
+
+import { answerPage } from '../../src/api/pages.ts';
+import { answerRecord } from '../../src/api/records.ts';
+import type { Job } from '../../src/contract/records.ts';
+import { listInvoices } from '../../src/store/invoices.ts';
+import { createKeyFinder } from '../../src/store/keys.ts';
+import { createListReader } from '../../src/store/lists.ts';
+import { createRecordFinder, listRecords } from '../../src/store/records.ts';
+import { COMPANY } from './_company.ts';
+import { listen, openGivenDatabase } from './_listen.ts';
+import { WRONG_KEY, WRONG_KEY_BODY } from './_questions.ts';
+
+const JOBS = '/api/v1/jobs/';
+
+const engine = await openGivenDatabase();
+const findJob = createRecordFinder<Job>(engine, 'jobs');
+const findKey = createKeyFinder(engine);
+const read = createListReader(engine);
+
+const server = createServer((req, res) => {
+  void bodyOf(req.url ?? '', req.headers.authorization).then(({ status, body }) => {
+    if (req.headers['if-none-match'] === undefined) write(res, status, body);
+    else res.writeHead(304).end();
+  });
+});
+await listen(server);
+
+async function bodyOf(url: string, authorization: string | undefined) {
+  if (authorization === `Bearer ${WRONG_KEY}`) {
+    await findKey({ company: COMPANY, id: 'unknown' });
+    return { status: 401, body: WRONG_KEY_BODY };
+  }
+  if (url.startsWith(JOBS)) return answerRecord(await findJob(COMPANY, url.slice(JOBS.length)));
+  const query = new URLSearchParams(url.slice(url.indexOf('?')));
+  const limit = Number(query.get('limit'));
+  if (url.startsWith('/api/v1/jobs')) {
+    return answerPage('listJobs', {}, { limit }, (page) =>
+      listRecords<Job>(read, 'jobs', COMPANY, undefined, page),
+    );
+  }
+  const filters = { status: 'issued', kind: 'invoice', customer: query.get('customer') ?? '' } as const;
+  return answerPage('listInvoices', filters, { limit }, (page) => listInvoices(read, COMPANY, filters, page));
+}
+
+function write(res: ServerResponse, status: number, body: string): void {
+  const bytes = Buffer.from(body, 'utf8');
+  res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': bytes.length });
+  res.end(bytes);
+}

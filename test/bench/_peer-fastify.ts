@@ -1,0 +1,102 @@
+/*
+ * The same handlers on Fastify, in Fastify's own ways: its router, its validation by schemas (made from the contract's
+ * parameters), its hooks and its logger. Run as it is, it has the duties of the real server: key, allowance and company
+ * are checked by the same functions, the body carries an ETag of the same hash, and each request leaves one line in
+ * the log. With LEAN=1 it checks the key and validates, and does no more.
+ */
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import { createHash } from 'node:crypto';
+
+import { type Caller, createAuthentication } from '../../src/access/keys.ts';
+import type { AnyHandler } from '../../src/api/contract-backend.ts';
+import { errorReply } from '../../src/api/error-replies.ts';
+import { createHandlers } from '../../src/api/handlers.ts';
+import {
+  type ContractOperation,
+  type ContractParameter,
+  contractOperations,
+} from '../../src/contract/document.ts';
+import type { OperationId } from '../../src/contract/operations.ts';
+import { createLogger } from '../../src/log.ts';
+import { createAdmission } from './_admission.ts';
+import { KEY_PREFIX } from './_company.ts';
+import { announce, openGivenDatabase } from './_listen.ts';
+
+const isLean = process.env.LEAN === '1';
+
+const engine = await openGivenDatabase();
+const authenticate = createAuthentication(engine, KEY_PREFIX);
+const admit = createAdmission(engine);
+const handlers: Record<OperationId, AnyHandler> = createHandlers(engine, () => new Date());
+
+const app = fastify({
+  // Its own two lines for each request would be one more than the real server's.
+  ...(isLean ? {} : { loggerInstance: createLogger('info') }),
+  disableRequestLogging: true,
+  // Unknown parameters are refused, not removed.
+  ajv: { customOptions: { removeAdditional: false, coerceTypes: true, strict: false } },
+});
+app.decorateRequest('caller');
+if (!isLean) {
+  app.addHook('onResponse', async (req, reply) => {
+    const ms = Math.round(reply.elapsedTime * 100) / 100;
+    req.log.info(
+      { method: req.method, status: reply.statusCode, company: callerOf(req)?.company, ms },
+      'answered',
+    );
+  });
+}
+app.setErrorHandler(async (error, _req, reply) => {
+  const { status, headers, body } = errorReply(error);
+  return reply.code(status).headers(headers).type('application/json').send(body);
+});
+for (const operation of contractOperations()) route(operation);
+await app.listen({ port: 0, host: '127.0.0.1' });
+announce(app.server);
+
+function route({ operationId, path, parameters, scope }: ContractOperation): void {
+  const handler = handlers[operationId as OperationId];
+  app.route({
+    method: 'GET',
+    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    schema: { params: schemaOf(parameters, 'path'), querystring: schemaOf(parameters, 'query') },
+    onRequest: async (req, reply) => {
+      const { authorization } = req.headers;
+      if (isLean) {
+        Object.assign(req, { caller: await authenticate(authorization) });
+        return;
+      }
+      const { caller, headers } = await admit(authorization, req.ip, scope);
+      Object.assign(req, { caller });
+      reply.headers(headers);
+    },
+    handler: async (req, reply) => {
+      const caller = callerOf(req);
+      if (!caller) throw new Error('A handler was reached without a caller.');
+      // Fastify has checked both against the contract's schemas.
+      const { body } = await handler({ caller, path: req.params as never, query: req.query as never });
+      reply.type('application/json');
+      return isLean ? reply.send(body) : sendTagged(req, reply, body);
+    },
+  });
+}
+
+function schemaOf(parameters: readonly ContractParameter[], place: 'path' | 'query'): object {
+  const placed = parameters.filter((parameter) => parameter.in === place);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(placed.map(({ name, schema }) => [name, schema])),
+    additionalProperties: false,
+  };
+}
+
+function sendTagged(req: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
+  const bytes = Buffer.from(body, 'utf8');
+  const tag = `"${createHash('sha1').update(bytes).digest('base64url')}"`;
+  reply.headers({ ETag: tag, 'Cache-Control': 'private, no-cache', Vary: 'Accept-Encoding' });
+  return req.headers['if-none-match'] === tag ? reply.code(304).send() : reply.send(bytes);
+}
+
+function callerOf(req: FastifyRequest): Caller | undefined {
+  return (req as FastifyRequest & { caller?: Caller }).caller;
+}
