@@ -1,6 +1,10 @@
 import { exampleBodies } from '../contract/examples.ts';
-import type { Resource, ResourceRecord } from '../contract/records.ts';
+import type { RecordOf, Resource } from '../contract/records.ts';
 import type { CompanyProfile } from '../store/companies.ts';
+import type { Deed } from './story.ts';
+
+/** Something that the team of the example company did, and when. */
+export type Told<Name extends Deed['change'] = Deed['change']> = Deed<Name> & { at: string };
 
 /** The company that the contract's examples describe (design.md section 2, point 6). */
 export const exampleCompany = {
@@ -33,20 +37,15 @@ const sources = {
   quotes: 'getQuote',
 } as const satisfies Record<Resource, string>;
 
-/** Every record of the example company, each once, as it is stored. */
-export function exampleRecords(): ResourceRecord[] {
-  return Object.entries(sources).flatMap(([resource, operationId]) => {
-    const records = exampleBodies(operationId).flatMap(
-      ({ data }) => data as { id: string }[] | { id: string },
-    );
-    const byId = new Map(records.map((record) => [record.id, record]));
-    // `renderRecord` validates each against the contract before it is stored.
-    return [...byId.values()].map((record) => asStored({ resource, record } as unknown as ResourceRecord));
-  });
+/** The records of a resource as the contract shows them, each once. */
+export function examplesOf<R extends Resource>(resource: R): RecordOf[R][] {
+  // A test validates each example against the contract.
+  const records = exampleBodies(sources[resource]).flatMap(({ data }) => data as RecordOf[R] | RecordOf[R][]);
+  return [...new Map(records.map((record) => [record.id, record])).values()];
 }
 
-/** An expired quote is stored as it was sent: it reads as expired because its last valid day is over. */
-function asStored(record: ResourceRecord): ResourceRecord {
-  if (record.resource !== 'quotes' || record.record.status !== 'expired') return record;
-  return { ...record, record: { ...record.record, status: 'sent' } };
+/** Those members of a record that a move is told. */
+export function pick<T extends object, K extends keyof T>(record: T, ...names: K[]): Pick<T, K> {
+  // It has each of the names, and nothing else.
+  return Object.fromEntries(names.map((name) => [name, record[name]])) as Pick<T, K>;
 }

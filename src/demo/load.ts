@@ -9,7 +9,9 @@ import { scopes } from '../contract/scopes.ts';
 import { findCompanyRow } from '../store/companies.ts';
 import type { Engine } from '../store/engine.ts';
 import { putRecords } from '../store/records.ts';
-import { exampleCompany, exampleRecords } from './example-company.ts';
+import { exampleChanges } from './example-changes.ts';
+import { exampleCompany } from './example-company.ts';
+import { openStory } from './story.ts';
 
 /** Records that one transaction writes. */
 const BATCH_RECORDS = 1_000;
@@ -20,9 +22,8 @@ const STORY_NOW = new Date('2026-11-20T12:00:00.000Z');
 export async function loadExampleCompany(engine: Engine): Promise<boolean> {
   const { id, ...settings } = exampleCompany;
   if (await isLoaded(engine, id)) return false;
-  const records = exampleRecords().map(renderRecord);
   await beginCompany(engine, id, settings);
-  await putRecords(engine, id, records);
+  await openStory(engine)(exampleChanges());
   return true;
 }
 

@@ -7,6 +7,7 @@ export interface Random {
   chance(probability: number): boolean;
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
   character(text: string): string;
+  bytes(size: number): Buffer;
   /** An item by its weight; the weights need not add up to anything. */
   weighted<Item>(choices: readonly [Weighted<Item>, ...Weighted<Item>[]]): Item;
 }
@@ -38,6 +39,7 @@ export function createRandom(seed: number): Random {
     chance: (probability) => fraction() < probability,
     pick: (items) => items[Math.floor(fraction() * items.length)] ?? items[0],
     character: (text) => text.charAt(Math.floor(fraction() * text.length)),
+    bytes: (size) => Buffer.from(Array.from({ length: size }, () => bits() >>> 24)),
     weighted(choices) {
       let rest = fraction() * choices.reduce((total, [weight]) => total + weight, 0);
       for (const [weight, item] of choices) {

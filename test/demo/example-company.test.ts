@@ -1,0 +1,123 @@
+import t from 'tap';
+
+import { createCompany } from '../../src/access/companies.ts';
+import type { RenderedRecord } from '../../src/contract/render.ts';
+import { renderRecord } from '../../src/contract/render.ts';
+import { exampleChanges } from '../../src/demo/example-changes.ts';
+import { exampleCompany } from '../../src/demo/example-company.ts';
+import { loadExampleCompany } from '../../src/demo/load.ts';
+import { openStory } from '../../src/demo/story.ts';
+import type { Engine } from '../../src/store/engine.ts';
+import { createRecordWrites } from '../../src/store/record-writes.ts';
+import { exampleRecords, resources } from '../_records.ts';
+import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
+import { eventBodyOf, events } from '../contract/_contract.ts';
+
+const { id: company, ...settings } = exampleCompany;
+const examples = exampleRecords().map(renderRecord);
+
+/** The texts of the examples' records as they are stored. */
+async function storedTexts(engine: Engine): Promise<unknown[]> {
+  return engine.transaction(async (transaction) => {
+    const texts = [];
+    for (const { resource, body } of examples) {
+      const { id } = JSON.parse(body) as { id: string };
+      const found = await createRecordWrites(engine, resource).find(transaction, company, id);
+      texts.push(found && textsOf({ resource, ...found } as RenderedRecord));
+    }
+    return texts;
+  });
+}
+
+function textsOf({ resource, body, detail }: RenderedRecord): object {
+  return { resource, body, detail };
+}
+
+async function countRecords(engine: Engine): Promise<number> {
+  const counts = resources.map((table) => `(SELECT COUNT(*) FROM ${table})`);
+  const [row] = await engine.run(`SELECT ${counts.join(' + ')} AS records`);
+  return Number(row?.records);
+}
+
+/** Adds the company with a webhook that hears of everything, and none of its records. */
+async function beginCompany(engine: Engine): Promise<void> {
+  await createCompany(engine, company, settings, STORY_NOW);
+  const kinds = JSON.stringify(events.map(({ kind }) => kind));
+  const webhook = { company, id: 'whk_1', url: 'https://hooks.customer.example', secret: 'whsec_test' };
+  await engine.transaction((transaction) =>
+    transaction
+      .insertInto('webhooks')
+      .values({ ...webhook, events: kinds, created_at: STORY_NOW.toISOString() })
+      .execute(),
+  );
+}
+
+for (const name of engineNames) {
+  t.test(`${name}: the example company is made by moves`, async (t) => {
+    t.test('and is to the byte what the contract shows', async (t) => {
+      await using database = await openTestDatabase(name);
+      t.equal(await loadExampleCompany(database.engine), true);
+      t.strictSame(await storedTexts(database.engine), examples.map(textsOf));
+      t.equal(await countRecords(database.engine), 41);
+    });
+
+    t.test('and sends the events that the contract shows', async (t) => {
+      await using database = await openTestDatabase(name);
+      const { engine } = database;
+      await beginCompany(engine);
+      await loadExampleCompany(engine);
+      const sent = (await engine.db.selectFrom('events').selectAll().orderBy('id').execute()).map(
+        ({ kind, created_at, data }) => ({
+          event: kind,
+          createdAt: created_at,
+          data: JSON.parse(data) as object,
+        }),
+      );
+      const shown = events.flatMap((event) =>
+        Object.values(eventBodyOf(event).examples ?? {}).map(({ value }) => {
+          const { event: kind, createdAt, data } = value as (typeof sent)[number];
+          return { event: kind, createdAt, data };
+        }),
+      );
+      const ofMoves = shown.filter(({ event }) => event !== 'ping');
+      t.equal(ofMoves.length, 11);
+      for (const example of ofMoves) {
+        const { event, createdAt } = example;
+        const same = sent.filter((other) => other.event === event && other.createdAt === createdAt);
+        t.strictSame(same, [example], `${event} ${createdAt}`);
+      }
+    });
+
+    t.test('and was broken off, and is told again', async (t) => {
+      await using database = await openTestDatabase(name);
+      const { engine } = database;
+      await beginCompany(engine);
+      await openStory(engine)(exampleChanges().slice(0, 50));
+      t.equal(await loadExampleCompany(engine), true);
+      t.strictSame(await storedTexts(engine), examples.map(textsOf));
+    });
+
+    t.test('and told twice at once', async (t) => {
+      await using database = await openTestDatabase(name);
+      const { engine } = database;
+      await Promise.all([loadExampleCompany(engine), loadExampleCompany(engine)]);
+      t.strictSame(await storedTexts(engine), examples.map(textsOf));
+    });
+
+    t.test('and has its own times where later ones were served', async (t) => {
+      await using database = await openTestDatabase(name);
+      const { engine } = database;
+      await engine.run(`UPDATE served_clock SET latest_ms = ${Date.parse('2030-01-01T00:00:00.000Z')}`);
+      await loadExampleCompany(engine);
+      t.strictSame(await storedTexts(engine), examples.map(textsOf));
+    });
+  });
+}
+
+t.test('the story of the example company is in the order of time, and each change has an id', async (t) => {
+  const changes = exampleChanges();
+  const times = changes.map(({ at }) => at);
+  t.strictSame(times, [...new Set(times)].sort());
+  t.equal(new Set(changes.map(({ id }) => id)).size, changes.length);
+  t.ok(times.every((at) => at <= STORY_NOW.toISOString()));
+});
