@@ -1,7 +1,7 @@
 import type { Change, ChangeName, WithOf } from '../contract/feed.ts';
 import { changeProblem } from '../contract/feed.ts';
-import { joinObjects, type JsonText } from '../contract/json-text.ts';
-import type { RenderedRecord } from '../contract/render.ts';
+import type { JsonText } from '../contract/json-text.ts';
+import { type RenderedRecord, wholeText } from '../contract/render.ts';
 import { quote } from '../errors.ts';
 import type { StoreTransaction } from '../store/engine.ts';
 import { archiveCustomer, restoreCustomer, saveCustomer } from './customers.ts';
@@ -16,6 +16,7 @@ import { deactivatePerson, savePerson } from './people.ts';
 import { convertToInvoice, convertToJob } from './quote-conversions.ts';
 import { acceptQuote, declineQuote, draftQuote, editQuote, reviseQuote, sendQuote } from './quotes.ts';
 import { Refusal } from './refusal.ts';
+import { readTime } from './times.ts';
 
 /** What became of a change that wasn't refused. */
 export type Outcome =
@@ -57,17 +58,14 @@ const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise
   'quote.convert_to_invoice': convertToInvoice,
 };
 
-/** How far the business system's clock may be ahead of ours. */
-const AHEAD_MS_MAX = 5 * 60_000;
-
 /**
  * Makes one move: its records, its events and their deliveries are committed together, or nothing is.
  * A change whose `id` was applied before is skipped.
- * @throws Refusal when the move can't be made, AppError `unavailable` when the database can't be used.
+ * @throws Refusal when the move can't be made; what the database's driver throws when the database can't be used.
  */
 export async function applyChange(office: Office, change: Change): Promise<Outcome> {
-  refuseBadChange(change);
-  return office.engine.transaction((transaction) => makeMove(office, transaction, change));
+  const checked = checkedChange(change);
+  return office.engine.transaction((transaction) => makeMove(office, transaction, checked));
 }
 
 /**
@@ -75,17 +73,32 @@ export async function applyChange(office: Office, change: Change): Promise<Outco
  * @throws as `applyChange` does, for the first of them that can't be made.
  */
 export async function applyTogether(office: Office, changes: readonly Change[]): Promise<Outcome[]> {
-  for (const change of changes) refuseBadChange(change);
   return office.engine.transaction(async (transaction) => {
+    // Always in the same order, so that two units of work never wait for each other.
+    const companies = [...new Set(changes.map(({ company }) => company))].sort();
+    for (const company of companies) await office.moves.lockCompany(transaction, company);
     const outcomes: Outcome[] = [];
-    for (const change of changes) outcomes.push(await makeMove(office, transaction, change));
+    for (const change of changes) outcomes.push(await makeMove(office, transaction, checkedChange(change)));
     return outcomes;
   });
 }
 
-function refuseBadChange(change: Change): void {
-  const problem = changeProblem(change);
+/** A change as its JSON says it, whatever the caller's object can do beside, when it keeps the feed's contract. */
+function checkedChange(change: Change): Change {
+  const plain = plainJson(change);
+  const problem = changeProblem(plain);
   if (problem) throw new Refusal(problem.code, problem.message, problem.path);
+  // It has just been checked.
+  return plain as Change;
+}
+
+function plainJson(value: unknown): unknown {
+  try {
+    // Of undefined there is no JSON, whatever the type says.
+    return JSON.parse(JSON.stringify(value) ?? 'null');
+  } catch (error) {
+    throw new Refusal('malformed_line', `A change must be JSON: ${(error as Error).message}.`);
+  }
 }
 
 async function makeMove(office: Office, transaction: StoreTransaction, change: Change): Promise<Outcome> {
@@ -95,21 +108,14 @@ async function makeMove(office: Office, transaction: StoreTransaction, change: C
   }
   if (await wasApplied(office, transaction, change)) return { status: 'skipped' };
   // The clock is read once the company is locked: a stamp must not be older than the wait for it.
-  const move = new Move(office, transaction, company, timesOf(change, office.now()));
+  const now = office.now();
+  const at = change.at === undefined ? now : readTime(change.at, now, '/at');
+  const move = new Move(office, transaction, company, { at, now });
   // The name picks the function whose parameter is this change's `with`; TypeScript doesn't follow that through a union.
   const make = moves[change.change] as (move: Move, what: Change['with']) => Promise<Moved>;
   const record = await make(move, change.with);
   await move.finish();
   return { status: 'applied', record: record ? wholeText(record) : null };
-}
-
-function timesOf({ at }: Change, now: Date): { at: Date; now: Date } {
-  if (at === undefined) return { at: now, now };
-  const given = new Date(at);
-  if (given.getTime() > now.getTime() + AHEAD_MS_MAX) {
-    throw new Refusal('invalid_change', `/at is ${quote(at)}, which is still to come.`, '/at');
-  }
-  return { at: given, now };
 }
 
 async function wasApplied(
@@ -126,8 +132,4 @@ async function wasApplied(
     `The change with the id ${quote(id)} was ${earlier}, and not ${change}.`,
     '/id',
   );
-}
-
-function wholeText({ body, detail }: RenderedRecord): JsonText<unknown> {
-  return detail === undefined ? body : joinObjects(body, detail);
 }

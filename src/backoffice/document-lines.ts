@@ -44,6 +44,19 @@ export async function sumsOf(
   return { lines, vatBreakdown: breakdown, totals: withinRange(path, () => totals(breakdown)) };
 }
 
+/** The rates that the lines of a draft state under reverse charge, by the ids of the document's lines. */
+export function reverseChargeRatesOf(
+  draft: readonly DraftLine[] = [],
+  lines: readonly Line[],
+): Record<string, number> {
+  return Object.fromEntries(
+    draft.flatMap(({ vatCategory, reverseChargeRateBasisPoints: rate }, index) => {
+      const id = lines[index]?.id;
+      return vatCategory === 'AE' && rate !== undefined && id !== undefined ? [[id, rate]] : [];
+    }),
+  );
+}
+
 /** The lines of a document as they could be drafted again. */
 export function asDraft(
   lines: readonly Line[],

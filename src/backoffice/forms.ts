@@ -65,7 +65,8 @@ export async function submitForm(move: Move, given: WithOf<'form.submit'>): Prom
       formRevision: form.revision,
       ...(given.jobId === undefined ? {} : { jobId: given.jobId }),
       submittedBy: given.submittedBy,
-      submittedAt: given.submittedAt === undefined ? move.at : new Date(given.submittedAt).toISOString(),
+      submittedAt:
+        given.submittedAt === undefined ? move.at : move.readTime(given.submittedAt, '/with/submittedAt'),
       // What never changes is found by `updatedSince` through the time at which it came.
       createdAt: move.stamp(),
       answers: given.answers ?? {},

@@ -2,7 +2,14 @@ import type { NewInvoice } from '../contract/feed.ts';
 import type { Customer, Invoice } from '../contract/records.ts';
 import { namingOf } from './buyers.ts';
 import { type Credited, creditedInvoiceOf, refuseExcess } from './credit-notes.ts';
-import { asDraft, legendsOf, sumsOf, withinRange, withoutLegends } from './document-lines.ts';
+import {
+  asDraft,
+  legendsOf,
+  reverseChargeRatesOf,
+  sumsOf,
+  withinRange,
+  withoutLegends,
+} from './document-lines.ts';
 import type { Parties } from './legends.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
@@ -84,7 +91,7 @@ export async function composeInvoice(
     creditNotes: [],
     creditedInvoice: credited ? referenceTo(credited.record) : null,
   };
-  const reverseChargeRates = reverseChargeRatesOf(draft, sums.lines);
+  const reverseChargeRates = reverseChargeRatesOf(draft.lines, sums.lines);
   return { record, unpublished: { ...blankUnpublished, reverseChargeRates, quoteId: fixed.quoteId } };
 }
 
@@ -198,18 +205,6 @@ function accountingCurrencyOf(
       vatBreakdown: converted,
     };
   });
-}
-
-function reverseChargeRatesOf(
-  { lines = [] }: NewInvoice,
-  ofRecord: Invoice['lines'],
-): Record<string, number> {
-  return Object.fromEntries(
-    lines.flatMap(({ vatCategory, reverseChargeRateBasisPoints: rate }, index) => {
-      const id = ofRecord[index]?.id;
-      return vatCategory === 'AE' && rate !== undefined && id !== undefined ? [[id, rate]] : [];
-    }),
-  );
 }
 
 function referenceTo(invoice: Invoice): NonNullable<Invoice['creditedInvoice']> {

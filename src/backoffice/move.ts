@@ -5,7 +5,7 @@ import { companyDay } from '../access/company-day.ts';
 import type { MoveEventKind } from '../contract/events.ts';
 import { type JsonText, joinObjects } from '../contract/json-text.ts';
 import type { RecordOf, Resource, ResourceRecord } from '../contract/records.ts';
-import { InvalidRecordError, type RenderedRecord, renderRecord } from '../contract/render.ts';
+import { InvalidRecordError, type RenderedRecord, renderRecord, wholeText } from '../contract/render.ts';
 import { quote } from '../errors.ts';
 import type { CompanyProfile } from '../store/companies.ts';
 import type { StoreTransaction } from '../store/engine.ts';
@@ -14,7 +14,8 @@ import type { LockedCompany } from '../store/moves.ts';
 import { createIds } from './ids.ts';
 import type { Office } from './office.ts';
 import { Refusal } from './refusal.ts';
-import type { Supplier, Unpublished } from './unpublished.ts';
+import { readTime } from './times.ts';
+import type { QuoteUnpublished, Supplier, Unpublished } from './unpublished.ts';
 
 /** A record whose time of change is known only when it is put. */
 type Unstamped<R extends Resource> = Omit<RecordOf[R], 'updatedAt'>;
@@ -35,8 +36,10 @@ export class Move {
   readonly #office: Office;
   readonly #transaction: StoreTransaction;
   readonly #ids;
+  readonly #now: Date;
   readonly #nowMs: number;
   #lastStampMs: number;
+  #mintedMs = 0;
   readonly #events: CompanyEvent[] = [];
   #profile: CompanyProfile | undefined;
 
@@ -52,6 +55,7 @@ export class Move {
     this.#office = office;
     this.#transaction = transaction;
     this.#ids = createIds(office.random);
+    this.#now = times.now;
     this.#nowMs = Math.max(times.now.getTime(), times.at.getTime(), company.servedMs);
     this.#lastStampMs = company.lastStampMs;
   }
@@ -66,18 +70,24 @@ export class Move {
     return new Date(this.#lastStampMs).toISOString();
   }
 
+  /** Reads a time of the business system. @throws Refusal `invalid_change`. */
+  readTime(time: string, path: string): string {
+    return readTime(time, this.#now, path).toISOString();
+  }
+
   /** An id for a record that came without one. */
   mintUuid(): string {
-    return this.#ids.uuid(this.#idMs());
+    return this.#ids.uuid(this.#mintMs());
   }
 
   mintId(prefix: string): string {
-    return this.#ids.prefixed(prefix, this.#idMs());
+    return this.#ids.prefixed(prefix, this.#mintMs());
   }
 
-  /** Ids are of the move's own time, so that those of a later move come after them. */
-  #idMs(): number {
-    return Math.max(this.#nowMs, this.company.lastStampMs + 1);
+  /** Ids are of the move's own time, which no later move goes back behind: so ids are in the order of creation. */
+  #mintMs(): number {
+    this.#mintedMs = Math.max(this.#nowMs, this.company.lastStampMs + 1);
+    return this.#mintedMs;
   }
 
   /** Reads a record; undefined when the company has none with that id. */
@@ -104,6 +114,14 @@ export class Move {
     if (!found) throw unknownRecord('invoices', id, path);
     // Written by `put`.
     return { record: found.record, unpublished: JSON.parse(found.unpublished ?? '{}') as Unpublished };
+  }
+
+  /** What the API doesn't show of a quote that is there. */
+  async quoteUnpublished(id: string): Promise<QuoteUnpublished> {
+    const found = await this.#findTexts('quotes', id);
+    // Written by `put`; a quote that was loaded in another way states no rates.
+    const stored = JSON.parse(found?.unpublished ?? '{}') as Partial<QuoteUnpublished>;
+    return { reverseChargeRates: {}, ...stored };
   }
 
   /** @throws Refusal `unknown_record` unless the company has a record with that id. */
@@ -152,7 +170,7 @@ export class Move {
   async putStamped<R extends StampedResource>(
     resource: R,
     record: Unstamped<R>,
-    unpublished?: Unpublished,
+    unpublished?: Unpublished | QuoteUnpublished,
   ): Promise<RenderedRecord> {
     const stamped = { ...record, updatedAt: this.stamp() };
     // An unstamped record and its stamp are a record.
@@ -167,12 +185,12 @@ export class Move {
     resource: R,
     before: RecordOf[R],
     record: Unstamped<R>,
-    unpublished?: { before: Unpublished; after: Unpublished },
+    unpublished?:
+      { before: Unpublished; after: Unpublished } | { before: QuoteUnpublished; after: QuoteUnpublished },
   ): Promise<RenderedRecord | undefined> {
-    const stored = this.render(resource, before);
-    // With the old stamp it is the old record, unless something else has changed.
+    // With the old stamp it is the old record, unless something else has changed than the order of members.
     const same = this.render(resource, { ...record, updatedAt: before.updatedAt } as unknown as RecordOf[R]);
-    const isSame = same.body === stored.body && same.detail === stored.detail;
+    const isSame = isDeepStrictEqual(JSON.parse(wholeText(same)), before);
     if (isSame && isDeepStrictEqual(unpublished?.before, unpublished?.after)) return undefined;
     return this.putStamped(resource, record, unpublished?.after);
   }
@@ -183,7 +201,7 @@ export class Move {
   }
 
   /** Writes a record as it is. @throws Refusal `invalid_change` when the contract refuses it. */
-  async put(record: ResourceRecord, unpublished?: Unpublished): Promise<RenderedRecord> {
+  async put(record: ResourceRecord, unpublished?: Unpublished | QuoteUnpublished): Promise<RenderedRecord> {
     const rendered = render(record);
     const { records } = this.#office;
     const text = unpublished && JSON.stringify(unpublished);
@@ -229,9 +247,13 @@ export class Move {
   async finish(): Promise<void> {
     const { moves, appendEvents } = this.#office;
     const { id, lastStampMs } = this.company;
-    if (this.#lastStampMs > lastStampMs) await moves.setLastStamp(this.#transaction, id, this.#lastStampMs);
-    const mintDeliveryId = () => this.#ids.prefixed('dlv_', this.#lastStampMs);
-    await appendEvents(this.#transaction, id, this.#events, mintDeliveryId);
+    const lastMs = Math.max(this.#lastStampMs, this.#mintedMs);
+    if (lastMs > lastStampMs) await moves.setLastStamp(this.#transaction, id, lastMs);
+    await appendEvents(this.#transaction, id, this.#events, {
+      mintId: () => this.#ids.prefixed('dlv_', this.#lastStampMs),
+      // By the clock, and not by a stamp that may be ahead of it.
+      dueAt: this.#now.toISOString(),
+    });
   }
 }
 

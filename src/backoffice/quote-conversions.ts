@@ -35,12 +35,13 @@ export async function convertToInvoice(
 ): Promise<RenderedRecord> {
   const accepted = await getInState(move, id, ['accepted'], 'converted');
   refuseTwice(accepted.convertedInvoiceId, 'invoice');
+  const { reverseChargeRates } = await move.quoteUnpublished(id);
   const draft = {
     siteId: accepted.siteId,
     currency: accepted.currency,
     buyerReference: accepted.buyerReference,
     // Lines of another document are other lines.
-    lines: asDraft(accepted.lines).map(({ id: _id, ...line }) => ({
+    lines: asDraft(accepted.lines, reverseChargeRates).map(({ id: _id, ...line }) => ({
       ...line,
       jobId: line.jobId ?? accepted.convertedJobId,
     })),

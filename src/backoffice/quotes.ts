@@ -3,10 +3,11 @@ import type { Quote } from '../contract/records.ts';
 import type { RenderedRecord } from '../contract/render.ts';
 import { quote as quoted } from '../errors.ts';
 import { namingOf } from './buyers.ts';
-import { asDraft, legendsOf, sumsOf, withoutLegends } from './document-lines.ts';
+import { asDraft, legendsOf, reverseChargeRatesOf, sumsOf, withoutLegends } from './document-lines.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
 import { pointingAt, Refusal } from './refusal.ts';
+import type { QuoteUnpublished } from './unpublished.ts';
 
 /** What a draft says; the rest of a quote is what it has been through. */
 type QuoteDraft = Omit<WithOf<'quote.draft'>, 'id' | 'quoteGroupId'>;
@@ -33,7 +34,8 @@ export async function draftQuote(move: Move, draft: WithOf<'quote.draft'>): Prom
     supersedesQuoteId: null,
     createdAt: move.at,
   });
-  return move.putStamped('quotes', { ...composed, number: await takeNumber(move, 'quote', move.today) });
+  const record = { ...composed.record, number: await takeNumber(move, 'quote', move.today) };
+  return move.putStamped('quotes', record, composed.unpublished);
 }
 
 /** Changes the members of a draft that are given. @throws Refusal `wrong_state` when it was sent. */
@@ -43,7 +45,9 @@ export async function editQuote(
 ): Promise<RenderedRecord> {
   const before = await getInState(move, id, ['draft'], 'edited');
   const after = await compose(move, { ...(await draftOf(move, before)), ...changes }, before);
-  return (await move.putChanged('quotes', before, after)) ?? move.render('quotes', before);
+  const unpublished = { before: await move.quoteUnpublished(id), after: after.unpublished };
+  const changed = await move.putChanged('quotes', before, after.record, unpublished);
+  return changed ?? move.render('quotes', before);
 }
 
 /**
@@ -58,7 +62,8 @@ export async function sendQuote(move: Move, { id }: WithOf<'quote.send'>): Promi
   }
   const again = await draftOf(move, draft);
   const composed = await pointingAt('/with/id', () => compose(move, again, draft));
-  return move.putStamped('quotes', { ...composed, status: 'sent', sentDate: move.today });
+  const record: Omit<Quote, 'updatedAt'> = { ...composed.record, status: 'sent', sentDate: move.today };
+  return move.putStamped('quotes', record, composed.unpublished);
 }
 
 /**
@@ -92,7 +97,8 @@ export async function reviseQuote(move: Move, given: WithOf<'quote.revise'>): Pr
   // alone isn't revised.
   const updatedAt = move.stamp();
   await move.putStamped('quotes', { ...old, status: 'revised' });
-  return move.put({ resource: 'quotes', record: { ...version, updatedAt } });
+  const record = { ...version.record, updatedAt };
+  return move.put({ resource: 'quotes', record }, version.unpublished);
 }
 
 /**
@@ -133,6 +139,7 @@ export async function getInState(
 /** A stored quote as it could be drafted again: an edit replaces members of this. */
 async function draftOf(move: Move, quote: Quote): Promise<QuoteDraft> {
   const parties = await partiesOf(move, quote.currency, quote.buyer.countryCode);
+  const { reverseChargeRates } = await move.quoteUnpublished(quote.id);
   return {
     customerId: quote.customer.id,
     title: quote.title,
@@ -141,16 +148,22 @@ async function draftOf(move: Move, quote: Quote): Promise<QuoteDraft> {
     validUntil: quote.validUntil,
     buyerReference: quote.buyerReference,
     note: quote.note,
-    lines: withoutLegends(asDraft(quote.lines), parties),
+    lines: withoutLegends(asDraft(quote.lines, reverseChargeRates), parties),
   };
 }
 
-async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Omit<Quote, 'updatedAt'>> {
+/** A quote before it is stamped, with what the API doesn't show of it. */
+interface Composed {
+  record: Omit<Quote, 'updatedAt'>;
+  unpublished: QuoteUnpublished;
+}
+
+async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Composed> {
   const customer = await move.get('customers', draft.customerId, '/with/customerId');
   const currency = draft.currency ?? customer.currency;
   const parties = await partiesOf(move, currency, customer.countryCode);
   const sums = await sumsOf(move, draft.lines ?? [], legendsOf(parties), '/with/lines');
-  return {
+  const record: Composed['record'] = {
     id: fixed.id,
     quoteGroupId: fixed.quoteGroupId,
     number: fixed.number,
@@ -171,6 +184,8 @@ async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Omi
     links: { self: `/api/v1/quotes/${fixed.id}` },
     note: draft.note ?? null,
   };
+  const reverseChargeRates = reverseChargeRatesOf(draft.lines, sums.lines);
+  return { record, unpublished: { reverseChargeRates } };
 }
 
 async function partiesOf(move: Move, currency: string, buyerCountry: string) {

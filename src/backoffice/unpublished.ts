@@ -10,6 +10,9 @@ export type Supplier = Omit<CompanyProfile, 'logo'> & {
   logoSha256: string | null;
 };
 
+/** What a quote needs and the API doesn't show: that of a document which it shares with it. */
+export type QuoteUnpublished = Pick<Unpublished, 'reverseChargeRates'>;
+
 /** What a document needs and the API doesn't show. It is stored beside the document's record. */
 export interface Unpublished {
   /** The rate that the customer accounts for, of each line under reverse charge that states one, by the line's id. */

@@ -64,21 +64,31 @@ export function changeProblem(value: unknown): ChangeProblem | undefined {
     const message = `There is no change ${shown(change)}; the changes are ${changeNames().join(', ')}.`;
     return { code: 'unknown_change', message, path: '/change' };
   }
-  if (validate(value)) return wellFormedProblem(value);
+  // Almost always there is nothing to look for.
+  if (validate(value)) return UNKEPT.test(JSON.stringify(value)) ? unkeptProblem(value) : undefined;
   const [error] = validate.errors ?? [];
   return error && { code: 'invalid_change', ...describe(error) };
 }
 
-/** Half a surrogate pair is no character, and no database keeps it. JSON's text shows it as an escape. */
-const LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
+/** What JSON's text shows as an escape and no database keeps: U+0000, and half a surrogate pair. */
+const UNKEPT = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
-function wellFormedProblem(value: object): ChangeProblem | undefined {
-  if (!LONE_SURROGATE.test(JSON.stringify(value))) return undefined;
-  return {
-    code: 'invalid_change',
-    message: 'A text has half a surrogate pair, which is no character.',
-    path: '',
-  };
+/** Patterns hold for values alone, and not for the names that a company chooses. */
+function unkeptProblem(value: unknown, path = ''): ChangeProblem | undefined {
+  if (typeof value === 'string' || typeof value !== 'object' || value === null) {
+    return typeof value === 'string' && UNKEPT.test(JSON.stringify(value)) ? unkept(value, path) : undefined;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    const at = `${path}/${pointerPart(name)}`;
+    const problem = UNKEPT.test(JSON.stringify(name)) ? unkept(name, at) : unkeptProblem(member, at);
+    if (problem) return problem;
+  }
+  return undefined;
+}
+
+function unkept(text: string, path: string): ChangeProblem {
+  const message = `${shortened(path)} has ${shown(text)}, in which U+0000 or half a surrogate pair is kept by no database.`;
+  return { code: 'invalid_change', message, path };
 }
 
 /** One validator for each move, compiled when the first change of its name comes. */
@@ -107,7 +117,7 @@ function describe({
   data,
 }: ErrorObject): Omit<ChangeProblem, 'code'> {
   const { missingProperty, unevaluatedProperty } = params as Record<string, string | undefined>;
-  const at = instancePath || 'The change';
+  const at = instancePath === '' ? 'The change' : shortened(instancePath);
   if (missingProperty !== undefined) {
     return {
       message: `${at} has no ${missingProperty}.`,
@@ -137,4 +147,9 @@ function shown(value: unknown): string {
   // Of undefined there is no JSON, whatever the type says.
   const text = (JSON.stringify(value) as string | undefined) ?? 'nothing';
   return text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}…`.toWellFormed() : text;
+}
+
+/** A path as a message shows it: the names in it are the company's and can be anything. */
+function shortened(path: string): string {
+  return shown(path).replace(/^"/, '').replace(/"$/, '');
 }

@@ -1,4 +1,4 @@
-import type { JsonText } from './json-text.ts';
+import { joinObjects, type JsonText } from './json-text.ts';
 import type { JsonSchema } from './document.ts';
 import { contractDocument } from './document.ts';
 import type { Resource, ResourceRecord } from './records.ts';
@@ -42,6 +42,11 @@ export function renderRecord({ resource, record }: ResourceRecord): RenderedReco
     body: renderMembers(record, summary),
     detail: detail ? renderMembers(record, detail) : undefined,
   };
+}
+
+/** The text of the single record as the API returns it. */
+export function wholeText({ body, detail }: RenderedRecord): JsonText<unknown> {
+  return detail === undefined ? body : joinObjects(body, detail);
 }
 
 /** A quote expires by the passing of its validity; stored as expired, it would be missing among those that did. */

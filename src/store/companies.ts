@@ -1,7 +1,7 @@
-import type { Selectable, Transaction } from 'kysely';
+import type { Selectable } from 'kysely';
 
 import type { Module } from '../contract/scopes.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, StoreTransaction } from './engine.ts';
 import type { Tables } from './schema.ts';
 
 /** What an issued document says of its supplier, and how to pay it (research: legal content of VAT documents). */
@@ -81,15 +81,16 @@ export async function updateCompanyRow(
 
 /**
  * Makes this transaction the only one that changes the company until it ends: changes of a company are serial
- * (design.md section 2, point 5). SQLite's transactions are serial anyway.
+ * (design.md section 2, point 5). SQLite's transactions are serial anyway. The lock is the row of the company's clock,
+ * because others refer to the company's own row, which PostgreSQL locks for each of them.
  * @returns whether there is such a company.
  */
 export async function lockCompany(
   engine: Engine,
-  transaction: Transaction<Tables>,
+  transaction: StoreTransaction,
   id: string,
 ): Promise<boolean> {
-  let query = transaction.selectFrom('companies').select('id').where('id', '=', id);
+  let query = transaction.selectFrom('company_clocks').select('company').where('company', '=', id);
   if (engine.name === 'postgres') query = query.forUpdate();
   return (await query.executeTakeFirst()) !== undefined;
 }

@@ -17,7 +17,7 @@ export type AppendEvents = (
   transaction: StoreTransaction,
   company: string,
   events: readonly CompanyEvent[],
-  mintDeliveryId: () => string,
+  deliveries: { mintId: () => string; dueAt: string },
 ) => Promise<void>;
 
 /**
@@ -44,21 +44,17 @@ export function createEventAppender(engine: Engine): AppendEvents {
     }),
   );
   const insertDeliveries = createDeliveryInserter(engine);
-  return async (transaction, company, events, mintDeliveryId) => {
+  return async (transaction, company, events, { mintId, dueAt }) => {
     if (events.length === 0) return;
-    const rows = await listeners(transaction, { company });
-    if (rows.length === 0) return;
+    const webhooks = await listeners(transaction, { company });
+    if (webhooks.length === 0) return;
     for (const event of events) {
-      const hearing = rows.filter((row) => isHeard(event.kind, row)).map(({ id }) => id);
+      const hearing = webhooks.filter((row) => isHeard(event.kind, row)).map(({ id }) => id);
       if (hearing.length === 0) continue;
       const { id, kind, createdAt, data } = event;
       await insertEvent(transaction, { id, company, kind, created_at: createdAt, data });
-      await insertDeliveries(
-        transaction,
-        company,
-        event,
-        hearing.map((webhook) => [mintDeliveryId(), webhook]),
-      );
+      const rows = hearing.map((webhook) => [mintId(), webhook] as const);
+      await insertDeliveries(transaction, { company, event: id, dueAt }, rows);
     }
   };
 }
@@ -94,13 +90,12 @@ function createDeliveryInserter(engine: Engine) {
     });
   return async (
     transaction: StoreTransaction,
-    company: string,
-    { id, createdAt }: CompanyEvent,
+    common: { company: string; event: string; dueAt: string },
     deliveries: readonly (readonly [id: string, webhook: string])[],
   ) => {
     const insert = compiled.get(deliveries.length) ?? insertMany(deliveries.length);
     compiled.set(deliveries.length, insert);
-    const values: Record<string, string> = { company, event: id, dueAt: createdAt };
+    const values: Record<string, string> = { ...common };
     for (const [index, [deliveryId, webhook]] of deliveries.entries()) {
       values[`id${index}`] = deliveryId;
       values[`webhook${index}`] = webhook;

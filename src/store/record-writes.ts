@@ -13,7 +13,7 @@ export interface StoredTexts {
 export interface RecordWrites {
   find: (transaction: StoreTransaction, company: string, id: string) => Promise<StoredTexts | undefined>;
   has: (transaction: StoreTransaction, company: string, id: string) => Promise<boolean>;
-  /** Adds a record, or replaces the one with its id. `unpublished` belongs to documents. */
+  /** Adds a record, or replaces the one with its id. `unpublished` stays as it was unless it is given. */
   put: (
     transaction: StoreTransaction,
     company: string,
@@ -27,7 +27,7 @@ type Key = { company: string; id: string };
 
 /** The statements of one table, each compiled once. */
 export function createRecordWrites(engine: Engine, resource: Resource): RecordWrites {
-  // The tables of records share these columns; invoices have all that any of them has.
+  // The tables of records share these columns; invoices and quotes have all that any of them has.
   const table = resource as 'invoices';
   const columns = columnsOf[resource];
   const find = engine.command((db, value: Key) =>
@@ -39,18 +39,22 @@ export function createRecordWrites(engine: Engine, resource: Resource): RecordWr
   const remove = engine.command((db, value: Key) =>
     db.deleteFrom(table).where('company', '=', value.company).where('id', '=', value.id),
   );
-  const put = engine.command((db, value: { company: string } & Required<StoredTexts>) => {
-    const texts = Object.fromEntries(columns.map((column) => [column, value[column]]));
-    return db
-      .insertInto(table)
-      .values({ company: value.company, ...(texts as Required<StoredTexts>) })
-      .onConflict((conflict) => conflict.columns(['company', 'id']).doUpdateSet(texts));
-  });
+  const putColumns = (written: readonly (keyof StoredTexts)[]) =>
+    engine.command((db, value: { company: string } & Required<StoredTexts>) => {
+      const texts = Object.fromEntries(written.map((column) => [column, value[column]]));
+      return db
+        .insertInto(table)
+        .values({ company: value.company, ...(texts as Required<StoredTexts>) })
+        .onConflict((conflict) => conflict.columns(['company', 'id']).doUpdateSet(texts));
+    });
+  const putAll = putColumns(columns);
+  const putPublished = putColumns(columns.filter((column) => column !== 'unpublished'));
   return {
     find: async (transaction, company, id) => (await find(transaction, { company, id }))[0],
     has: async (transaction, company, id) => (await has(transaction, { company, id })).length > 0,
-    async put(transaction, company, { body, detail = '{}' }, unpublished = '{}') {
-      await put(transaction, { company, body, detail, unpublished });
+    async put(transaction, company, { body, detail = '{}' }, unpublished) {
+      const put = unpublished === undefined ? putPublished : putAll;
+      await put(transaction, { company, body, detail, unpublished: unpublished ?? '{}' });
     },
     async remove(transaction, company, id) {
       await remove(transaction, { company, id });
@@ -65,5 +69,5 @@ const columnsOf: Record<Resource, (keyof StoredTexts)[]> = {
   jobs: ['body'],
   submissions: ['body'],
   invoices: ['body', 'detail', 'unpublished'],
-  quotes: ['body', 'detail'],
+  quotes: ['body', 'detail', 'unpublished'],
 };

@@ -112,6 +112,7 @@ interface DeliveriesTable {
 
 interface QuotesTable extends RecordTable {
   detail: string;
+  unpublished: Generated<string>;
   quote_group_id: GeneratedAlways<string>;
   status: GeneratedAlways<string>;
   customer: GeneratedAlways<string>;

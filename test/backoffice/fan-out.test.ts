@@ -139,7 +139,7 @@ onEachEngine('the fan-out', async (t, { openCompany, office, engine }) => {
         transaction,
         company.id,
         [{ id, kind, createdAt: '2026-11-20T12:00:00.000Z', data: '{}' as never }],
-        () => `dlv_${kind}_${company.id}`,
+        { mintId: () => `dlv_${kind}_${company.id}`, dueAt: '2026-11-20T12:00:00.000Z' },
       ),
     );
     const after = await readDeliveries(engine);

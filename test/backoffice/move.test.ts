@@ -51,7 +51,7 @@ onEachEngine('a stamp', async (t, { openCompany, setNow }) => {
   );
 });
 
-/** Times that RFC 3339 allows, as the API reads them in `updatedSince` (src/api/times.ts). */
+/** Times that RFC 3339 allows, as the API reads them in `updatedSince` (src/contract/times.ts). */
 const times = {
   '2026-11-20T12:00:00Z': '2026-11-20T12:00:00.000Z',
   '2026-11-20t12:00:00.5z': '2026-11-20T12:00:00.500Z',

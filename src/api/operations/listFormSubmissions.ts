@@ -4,7 +4,7 @@ import { type FindRecord, listFormSubmissions as listStoredSubmissions } from '.
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
 import { answerRecord } from '../records.ts';
-import { toUtc } from '../times.ts';
+import { toUtc } from '../../contract/times.ts';
 
 /** GET /api/v1/forms/{formId}/submissions */
 export const listFormSubmissions =

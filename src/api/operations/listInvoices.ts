@@ -2,7 +2,7 @@ import { listInvoices as listStoredInvoices } from '../../store/invoices.ts';
 import type { ReadList } from '../../store/lists.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
-import { toUtc } from '../times.ts';
+import { toUtc } from '../../contract/times.ts';
 
 /** GET /api/v1/invoices */
 export const listInvoices =

@@ -3,7 +3,7 @@ import type { ReadList } from '../../store/lists.ts';
 import { listRecords } from '../../store/records.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
-import { toUtc } from '../times.ts';
+import { toUtc } from '../../contract/times.ts';
 
 /** GET /api/v1/jobs */
 export const listJobs =

@@ -23,7 +23,7 @@ function companyTables(dialect: Dialect): string[] {
       company ${text} NOT NULL PRIMARY KEY REFERENCES companies (id),
       last_stamp_ms ${name === 'sqlite' ? 'INTEGER' : 'BIGINT'} NOT NULL
     ) ${keyed}`,
-    'INSERT INTO company_clocks (company, last_stamp_ms) SELECT id, 0 FROM companies',
+    firstStamps(dialect),
     `CREATE TABLE served_clock (
       latest_ms ${name === 'sqlite' ? 'INTEGER' : 'BIGINT'} NOT NULL
     ) ${table}`,
@@ -51,9 +51,24 @@ function companyTables(dialect: Dialect): string[] {
   ];
 }
 
+/** A company's clock goes on from the latest change of its records. */
+function firstStamps({ name }: Dialect): string {
+  const latest = ['customers', 'forms', 'jobs', 'invoices', 'quotes']
+    .map((records) => `SELECT MAX(updated_at) AS at FROM ${records} WHERE company = companies.id`)
+    .concat('SELECT MAX(created_at) AS at FROM submissions WHERE company = companies.id')
+    .join(' UNION ALL ');
+  const milliseconds =
+    name === 'sqlite'
+      ? "CAST(ROUND(unixepoch(MAX(at), 'subsec') * 1000) AS INTEGER)"
+      : 'CAST(EXTRACT(EPOCH FROM CAST(MAX(at) AS TIMESTAMPTZ)) * 1000 AS BIGINT)';
+  return `INSERT INTO company_clocks (company, last_stamp_ms)
+    SELECT id, COALESCE((SELECT ${milliseconds} FROM (${latest}) AS changes), 0) FROM companies`;
+}
+
 function documentColumns({ json }: Dialect): string[] {
   return [
     `ALTER TABLE invoices ADD COLUMN unpublished ${json} NOT NULL DEFAULT '{}'`,
+    `ALTER TABLE quotes ADD COLUMN unpublished ${json} NOT NULL DEFAULT '{}'`,
     // The last line of defence: a number is given out under the company's lock, and never twice.
     `CREATE UNIQUE INDEX invoices_numbered ON invoices (company, (body ->> 'number')) WHERE status = 'issued'`,
   ];

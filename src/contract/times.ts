@@ -6,18 +6,32 @@ const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 const AFTER_LATEST = '9999-12-31T24:00:00.000Z';
 
 /**
+ * When an RFC 3339 time is, in milliseconds since 1970. Finer fractions round up; a leap second counts as the second
+ * after it.
+ * @param time has passed the contract's `date-time` format.
+ * @returns undefined when the offset carries it past the years of four digits, which don't order as text.
+ */
+export function instantOf(time: string): number | undefined {
+  const instant = readInstant(time);
+  return instant < EARLIEST_MS || instant > LATEST_MS ? undefined : instant;
+}
+
+/**
  * An RFC 3339 time as `YYYY-MM-DDTHH:MM:SS.mmmZ`, which compares with the times of records as text.
  * Finer fractions round up to the next millisecond, so that "at or after" stays exact; a leap second counts as the
  * second after it.
  * @param time has passed the contract's `date-time` format.
  */
 export function toUtc(time: string): string {
+  const instant = readInstant(time);
+  if (instant > LATEST_MS) return AFTER_LATEST;
+  return new Date(Math.max(instant, EARLIEST_MS)).toISOString();
+}
+
+function readInstant(time: string): number {
   const [, day, minutes, seconds, fraction = '', offset = 'Z'] = RFC_3339.exec(time) ?? [];
   const isLeapSecond = seconds === '60';
   const whole = Date.parse(`${day}T${minutes}:${isLeapSecond ? '59' : seconds}${offset.toUpperCase()}`);
   const fractionMs = Math.ceil(Number(`0.${fraction || '0'}`) * 1000);
-  const instant = whole + (isLeapSecond ? 1000 : 0) + fractionMs;
-  // The offset can carry a time past the years of four digits, which would not compare as text.
-  if (instant > LATEST_MS) return AFTER_LATEST;
-  return new Date(Math.max(instant, EARLIEST_MS)).toISOString();
+  return whole + (isLeapSecond ? 1000 : 0) + fractionMs;
 }

@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { toUtc } from '../../src/api/times.ts';
+import { toUtc } from '../../src/contract/times.ts';
 
 t.test('a time with an offset becomes UTC with milliseconds', async (t) => {
   const times: Record<string, string> = {

@@ -1,0 +1,25 @@
+import { instantOf } from '../contract/times.ts';
+import { quote } from '../errors.ts';
+import { Refusal } from './refusal.ts';
+
+/** How far the business system's clock may be ahead of ours. */
+const AHEAD_MS_MAX = 5 * 60_000;
+
+/**
+ * Reads a time of the business system. `path` is where it is within the change.
+ * @throws Refusal `invalid_change` when it is still to come, or in no year of four digits.
+ */
+export function readTime(time: string, now: Date, path: string): Date {
+  const instant = instantOf(time);
+  if (instant === undefined) {
+    throw new Refusal(
+      'invalid_change',
+      `${path} is ${quote(time)}, which is in no year of four digits.`,
+      path,
+    );
+  }
+  if (instant > now.getTime() + AHEAD_MS_MAX) {
+    throw new Refusal('invalid_change', `${path} is ${quote(time)}, which is still to come.`, path);
+  }
+  return new Date(instant);
+}
