@@ -94,8 +94,8 @@ function checkedChange(change: Change): Change {
 
 function plainJson(value: unknown): unknown {
   try {
-    // Of undefined there is no JSON, whatever the type says.
-    return JSON.parse(JSON.stringify(value) ?? 'null');
+    // What has no JSON at all, such as a function, fails here.
+    return JSON.parse(JSON.stringify(value));
   } catch (error) {
     throw new Refusal('malformed_line', `A change must be JSON: ${(error as Error).message}.`);
   }
