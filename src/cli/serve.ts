@@ -8,8 +8,10 @@ import type { Config } from '../config.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import { createServer } from '../server.ts';
+import { keepServedClock } from '../store/served-clock.ts';
 import { withDatabase } from './database.ts';
 import { type Demo, prepareDemo } from './demo.ts';
+import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `fieldledger serve`: answers until it is told to stop. */
@@ -21,7 +23,7 @@ export function serveCommand(terminal: Terminal): Command {
       await withDatabase(terminal, async (engine, config) => {
         const demo = options.demo ? await prepareDemo(engine, config) : undefined;
         const log = createLogger(config.logLevel);
-        const stop = stopSignal();
+        using stop = listenForStop();
         const server: Server = await createServer({
           ...config,
           engine,
@@ -32,6 +34,11 @@ export function serveCommand(terminal: Terminal): Command {
           isReady: () => !stop.signal.aborted,
         });
         const connections = openConnections(server);
+        using _clock = await keepServedClock(
+          engine,
+          () => new Date(),
+          (error) => log.warn({ err: error }, 'server.clock-not-kept'),
+        );
         await listen(server, config);
         const address = addressOf(server, config);
         terminal.show({ address, demo }, greeting(address, demo));
@@ -73,21 +80,6 @@ function openConnections(server: Server): ReadonlySet<Socket> {
     socket.once('close', () => connections.delete(socket));
   });
   return connections;
-}
-
-/** Resolves when the process is told to stop; told twice, it ends at once. */
-function stopSignal(): { signal: AbortSignal; told: Promise<void> } {
-  const controller = new AbortController();
-  const told = new Promise<void>((resolve) => {
-    const onSignal = () => {
-      if (controller.signal.aborted) process.exit(1);
-      controller.abort();
-      resolve();
-    };
-    process.on('SIGTERM', onSignal);
-    process.on('SIGINT', onSignal);
-  });
-  return { signal: controller.signal, told };
 }
 
 const SWEEP_MS = 50;
