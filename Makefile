@@ -6,7 +6,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs format lint types test contract check bench mock start dev clean
+.PHONY: help setup generate docs format lint types test contract check bench kills mock start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ check: test ## What has to pass before a change is merged
 
 bench: setup ## Measure, and compare within the run
 	@$(BIN)/node test/bench/run.ts
+
+kills: setup ## Kill a feed on SQLite 200 times and compare what is left; some minutes
+	KILLS=200 $(BIN)/node $(BIN)/tap --timeout=1800 test/backoffice/kill.test.ts
 
 # A server takes the shell's place, so that signals reach it.
 mock: setup ## Serve the contract's examples on http://127.0.0.1:4010
