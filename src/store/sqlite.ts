@@ -44,7 +44,7 @@ export async function openSqlite(path: string): Promise<Engine> {
       createAdapter: () => new SqliteAdapter(),
       createDriver: () => new ImmediateDriver({ database: rememberStatements(writer) }),
       createIntrospector: (kysely) => new SqliteIntrospector(kysely),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createQueryCompiler: () => new SteadyCompiler(),
     },
   });
   return {
@@ -74,6 +74,17 @@ function openHandle(path: string, options: { readonly: boolean }): Database.Data
   // Pages of the file are read through memory that the operating system can take back.
   handle.pragma('mmap_size = 268435456');
   return handle;
+}
+
+/**
+ * Hides values from the planner. Where SQLite was built to plan by samples (SQLITE_ENABLE_STAT4, as the driver brings
+ * it), it plans a statement anew at each call whose values it could have looked at: that cost a page's first row 30
+ * microseconds of 35. A plus sign changes no value, and leaves the plan as it was prepared.
+ */
+class SteadyCompiler extends SqliteQueryCompiler {
+  protected override getCurrentParameterPlaceholder(): string {
+    return '+?';
+  }
 }
 
 /** Takes the write lock when a transaction begins, so that no transaction fails half-way for want of it. */
