@@ -58,7 +58,7 @@ onEachEngine('each line is answered, in order', async (t, office) => {
   for (const { text } of answers) answerIn(text);
 });
 
-/** Lines that are refused whatever the company has, each with the answer in short. */
+/** Lines that are refused whatever a company has, each with the answer in short. There is only `company-1`. */
 const BAD_LINES: [line: unknown, answer: string][] = [
   ['nonsense', 'malformed_line'],
   ['"job.create"', 'malformed_line'],
@@ -75,9 +75,9 @@ const BAD_LINES: [line: unknown, answer: string][] = [
   [{ id: 'nobody', company: 'nobody', ...jobCreate() }, 'nobody unknown_company at /company'],
   [{ id: 'no company', ...jobCreate() }, 'no company invalid_change at /company'],
   [{ id: 'more', company: 'acme', ...jobCreate(), and: 1 }, 'more invalid_change at /and'],
-  [{ id: 'half', company: 'acme', ...jobCreate({ title: '\ud800' }) }, 'half invalid_change'],
+  [{ id: 'half', company: 'acme', ...jobCreate({ title: '\ud800' }) }, 'half invalid_change at /with/title'],
   [
-    { id: 'early', company: 'acme', at: '2030-01-01T00:00:00Z', ...jobCreate() },
+    { id: 'early', company: 'company-1', at: '2030-01-01T00:00:00Z', ...jobCreate() },
     'early invalid_change at /at',
   ],
 ];
