@@ -1,0 +1,67 @@
+/** The companies of a random sequence, opened in the service and in the model. */
+import { createCompany } from '../../src/access/companies.ts';
+import { setNumbering } from '../../src/backoffice/numbering.ts';
+import type { Engine } from '../../src/store/engine.ts';
+import { iso, type ModelCompany, openModelCompany } from './_model.ts';
+import { moveEvents } from './_office.ts';
+
+type Given = Parameters<typeof openModelCompany>[0];
+type Template = Omit<Given, 'id'>;
+
+const address = { addressLines: ['1 Main Street', 'Ennis'], legalName: 'Brennan Heating Limited' };
+export const irish: Template = {
+  timeZone: 'Europe/Dublin',
+  currency: 'EUR',
+  profile: { ...address, countryCode: 'IE', vatId: 'IE9876543W' },
+};
+export const british: Template = {
+  timeZone: 'Europe/London',
+  currency: 'GBP',
+  profile: { ...address, countryCode: 'GB', vatId: 'GB987654321' },
+  formats: { invoice: '{year}/{number}', pro_forma: 'P{number:6}' },
+};
+export const northernIrish: Template = {
+  timeZone: 'Pacific/Auckland',
+  currency: 'GBP',
+  profile: { ...address, countryCode: 'GB', vatId: 'XI987654321' },
+  formats: { credit_note: 'C-{number:3}' },
+  series: { 'C-{number:3}': 999_999_998 },
+};
+export const unregistered: Template = {
+  timeZone: 'America/St_Johns',
+  currency: 'EUR',
+  profile: { ...address, countryCode: 'IE', companyNumber: '654321' },
+  formats: { quote: 'Q{number}' },
+  series: { 'Q{number}': 999_999_997 },
+};
+export const french: Template = {
+  timeZone: 'Europe/Paris',
+  currency: 'EUR',
+  profile: { ...address, countryCode: 'FR', vatId: 'FR12345678901' },
+};
+
+/** Webhooks hear of everything, and of a few kinds. */
+export const listeners = {
+  whk_all: moveEvents,
+  whk_few: moveEvents.filter((kind) => /paid|accepted|completed|credit/.test(kind)),
+};
+
+export async function openCompany(engine: Engine, given: Given, nowMs: number): Promise<ModelCompany> {
+  const { id, timeZone, currency, profile, formats = {}, series = {} } = given;
+  const now = new Date(nowMs);
+  await createCompany(engine, id, { timeZone, currency, profile }, now);
+  for (const [kind, format] of Object.entries(formats)) {
+    const last = series[format];
+    await setNumbering(engine, id, { kind, format, now, ...(last === undefined ? {} : { last }) });
+  }
+  const rows = Object.entries(listeners).map(([webhook, kinds]) => ({
+    company: id,
+    id: webhook,
+    url: 'https://hooks.customer.example',
+    secret: 'whsec_test',
+    events: JSON.stringify(kinds),
+    created_at: iso(nowMs),
+  }));
+  await engine.transaction((transaction) => transaction.insertInto('webhooks').values(rows).execute());
+  return openModelCompany(given);
+}

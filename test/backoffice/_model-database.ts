@@ -1,0 +1,207 @@
+/** Compares everything that is stored of the model's companies with the model. */
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+
+import type { RecordOf, Resource } from '../../src/contract/records.ts';
+import type { Engine } from '../../src/store/engine.ts';
+import type { ReadList } from '../../src/store/lists.ts';
+import { listQuotes } from '../../src/store/quotes.ts';
+import { dayIn, type Kept, type ModelCompany, type World } from './_model.ts';
+import { listeners } from './_model-companies.ts';
+import { ratesOf } from './_model-invoices.ts';
+import { quoteSummaryOf } from './_model-money.ts';
+
+/** What the model and the service disagree about. */
+export class Disagreement extends Error {
+  override readonly name = 'Disagreement';
+}
+
+/** @throws Disagreement naming the first table that isn't as the model has it. */
+export async function compareDatabase(
+  { engine, read }: { engine: Engine; read: ReadList },
+  world: World,
+): Promise<void> {
+  for (const company of world.companies.values()) {
+    for (const resource of Object.keys(company.tables) as Resource[]) {
+      await compareRecords(engine, company, resource);
+    }
+    await compareKept(engine, company);
+    await compareEvents(engine, company);
+    await compareCounts(engine, company);
+    await compareLists(read, company, dayIn(company.timeZone, world.nowMs));
+  }
+}
+
+/** In the order of ids, which is that of code units on both sides. */
+const byId = <T extends { id: string }>(records: Iterable<T>): T[] =>
+  [...records].sort((a, b) => (a.id < b.id ? -1 : 1));
+
+async function compareRecords(engine: Engine, company: ModelCompany, resource: Resource): Promise<void> {
+  // The tables of records share these columns; those without details have no such column.
+  const rows = await engine.db
+    .selectFrom(resource as 'invoices')
+    .selectAll()
+    .where('company', '=', company.id)
+    .orderBy('id')
+    .execute();
+  const stored = rows.map(({ body, detail }) => ({
+    ...(JSON.parse(body) as RecordOf[Resource]),
+    ...(JSON.parse((detail as string | undefined) ?? '{}') as object),
+  }));
+  const expected = byId<RecordOf[Resource]>(company.tables[resource].values());
+  compareEach(`the ${resource} of ${company.id}`, stored, expected);
+}
+
+/** What the service keeps of documents and the API doesn't show. */
+async function compareKept(engine: Engine, company: ModelCompany): Promise<void> {
+  const rows = await engine.db
+    .selectFrom('invoices')
+    .select(['id', 'unpublished'])
+    .where('company', '=', company.id)
+    .orderBy('id')
+    .execute();
+  const stored = rows.map(({ id, unpublished }) => {
+    const { supplier, quoteId, reverseChargeRates } = JSON.parse(unpublished) as Record<string, unknown>;
+    return { id, supplier, quoteId, reverseChargeRates };
+  });
+  const kept = byId([...company.kept].map(([id, document]) => ({ id, document })));
+  const expected = kept.map(({ id, document }) => ({
+    id,
+    supplier: snapshotOf(document),
+    quoteId: document.quoteId,
+    reverseChargeRates: ratesOf(document.draft),
+  }));
+  compareEach(`what is kept of documents of ${company.id}`, stored, expected);
+  const logos = await engine.db
+    .selectFrom('logos')
+    .select('sha256')
+    .where('company', '=', company.id)
+    .orderBy('sha256')
+    .execute();
+  const shown = expected.flatMap(({ supplier }) => supplier?.logoSha256 ?? []);
+  compare(
+    `the logos of ${company.id}`,
+    logos.map(({ sha256 }) => sha256),
+    [...new Set(shown)].sort(),
+  );
+}
+
+function snapshotOf({ supplier }: Kept) {
+  if (!supplier) return null;
+  const { logo, ...shown } = supplier;
+  const logoSha256 = logo === undefined ? null : createHash('sha256').update(logo).digest('hex');
+  return { ...shown, logoSha256 };
+}
+
+/** Events in their order, and who is to hear of them. */
+async function compareEvents(engine: Engine, company: ModelCompany): Promise<void> {
+  // Events are found by their deliveries, and the first webhook hears of all.
+  const rows = await engine.db
+    .selectFrom('deliveries')
+    .innerJoin('events', 'events.id', 'deliveries.event')
+    .selectAll('events')
+    .where('deliveries.company', '=', company.id)
+    .where('webhook', '=', 'whk_all')
+    .orderBy('deliveries.id')
+    .execute();
+  const stored = rows.map(({ kind, created_at, data }) => ({
+    kind,
+    createdAt: created_at,
+    data: JSON.parse(data) as unknown,
+  }));
+  compareEach(`the events of ${company.id}`, stored, company.events);
+  const deliveries = await engine.db
+    .selectFrom('deliveries')
+    .select(['webhook', 'event', 'state'])
+    .where('company', '=', company.id)
+    .orderBy('webhook')
+    .orderBy('id')
+    .execute();
+  const expected = Object.entries(listeners).flatMap(([webhook, kinds]) =>
+    rows
+      .filter(({ kind }) => (kinds as string[]).includes(kind))
+      .map(({ id }) => ({ webhook, event: id, state: 'waiting' })),
+  );
+  compareEach(`the deliveries of ${company.id}`, deliveries, expected);
+}
+
+async function compareCounts(engine: Engine, company: ModelCompany): Promise<void> {
+  const series = await engine.db
+    .selectFrom('number_series')
+    .select(['series', 'last_number'])
+    .where('company', '=', company.id)
+    .execute();
+  compare(
+    `the series of ${company.id}`,
+    Object.fromEntries(series.map((row) => [row.series, row.last_number])),
+    Object.fromEntries(company.series),
+  );
+  const [clock] = await engine.db
+    .selectFrom('company_clocks')
+    .select('last_stamp_ms')
+    .where('company', '=', company.id)
+    .execute();
+  compare(`the last stamp of ${company.id}`, Number(clock?.last_stamp_ms), company.lastStampMs);
+  const changes = await engine.db
+    .selectFrom('applied_changes')
+    .select(['id', 'change'])
+    .where('company', '=', company.id)
+    .execute();
+  compare(
+    `the applied changes of ${company.id}`,
+    Object.fromEntries(changes.map(({ id, change }) => [id, change])),
+    Object.fromEntries(company.applied),
+  );
+}
+
+/** A list of quotes reads a sent one past its validity as expired, and shows one version of each unless asked for all. */
+async function compareLists(read: ReadList, company: ModelCompany, today: string): Promise<void> {
+  const quotes = byId(company.tables.quotes.values()).map((quote) => {
+    const isOver = quote.status === 'sent' && quote.validUntil !== null && quote.validUntil < today;
+    return quoteSummaryOf(isOver ? { ...quote, status: 'expired' } : quote);
+  });
+  const latest = quotes.filter(({ status }) => status !== 'revised');
+  const groups = new Set(latest.map(({ quoteGroupId }) => quoteGroupId));
+  compare(`the latest versions of ${company.id} and their groups`, latest.length, groups.size);
+  const filters = [
+    { versions: 'all', expected: quotes },
+    { versions: 'latest', expected: latest },
+    { versions: 'latest', status: 'sent', expected: latest.filter(({ status }) => status === 'sent') },
+    { versions: 'latest', status: 'expired', expected: latest.filter(({ status }) => status === 'expired') },
+  ] as const;
+  for (const { expected, ...filter } of filters) {
+    const page = { after: '', limit: 100 };
+    const { records } = await listQuotes(read, company.id, today, filter, page);
+    const listed = records.map((text) => JSON.parse(text) as unknown);
+    compareEach(
+      `the list of quotes ${JSON.stringify(filter)} of ${company.id}`,
+      listed,
+      expected.slice(0, 100),
+    );
+  }
+}
+
+function compareEach(what: string, actual: readonly unknown[], expected: readonly unknown[]): void {
+  for (const [index, record] of expected.entries())
+    compare(`Number ${index} of ${what}`, actual[index], record);
+  compare(`The count of ${what}`, actual.length, expected.length);
+}
+
+/** @throws Disagreement when two values aren't the same, whatever the order of members. */
+export function compare(what: string, actual: unknown, expected: unknown): void {
+  if (isDeepStrictEqual(actual, expected)) return;
+  throw new Disagreement(`${what} isn't as it should be:\n${differences(actual, expected).join('\n')}`);
+}
+
+/** Where two values differ, as deep inside as both are objects. */
+function differences(actual: unknown, expected: unknown, path = ''): string[] {
+  if (isDeepStrictEqual(actual, expected)) return [];
+  if (!isContainer(actual) || !isContainer(expected)) {
+    return [`  ${path || '/'} is ${JSON.stringify(actual)}, and not ${JSON.stringify(expected)}`];
+  }
+  const names = new Set([...Object.keys(actual), ...Object.keys(expected)]);
+  return [...names].flatMap((name) => differences(actual[name], expected[name], `${path}/${name}`));
+}
+
+const isContainer = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;

@@ -1,0 +1,267 @@
+/** The model's invoices, credit notes and pro formas while they are drafts. */
+import { isDeepStrictEqual } from 'node:util';
+
+import type { NewInvoice, WithOf } from '../../src/contract/feed.ts';
+import type { Invoice } from '../../src/contract/records.ts';
+import {
+  amountsOf,
+  asBreakdown,
+  asTotals,
+  convertedItems,
+  isSafe,
+  type Item,
+  sumOf,
+  totalsOf,
+} from './_exact.ts';
+import { type Draft, type Kept, type Moves, need, type Turn, without } from './_model.ts';
+import { asModelLines, customerOf, namingOf, partiesOf, sumsOf } from './_model-lines.ts';
+
+export const invoiceMoves = {
+  'invoice.draft': (turn, what) => draftInvoice(turn, what),
+  'invoice.edit': editInvoice,
+  'invoice.discard': (turn, { id }) => {
+    const { quoteId } = draftedOf(turn, id);
+    const { invoices, quotes } = turn.company.tables;
+    invoices.delete(id);
+    turn.company.kept.delete(id);
+    const quote = quoteId === null ? undefined : quotes.get(quoteId);
+    if (quote) quotes.set(quote.id, { ...quote, convertedInvoiceId: null, updatedAt: turn.stamp() });
+    return null;
+  },
+} satisfies Partial<Moves>;
+
+/** A document before it is stamped. */
+export type Unstamped = Omit<Invoice, 'updatedAt'>;
+
+/** Drafts a document; `path` is where the draft is within the change, and `given` what the change says of it. */
+export function draftInvoice(
+  turn: Turn,
+  what: NewInvoice,
+  {
+    path = '/with',
+    quoteId = null,
+    given = what,
+  }: { path?: string; quoteId?: string | null; given?: Partial<NewInvoice> } = {},
+): Invoice {
+  const id = what.id ?? '';
+  if (turn.company.tables.invoices.has(id)) turn.fault('duplicate_id', `${path}/id`);
+  const draft = completed(turn, what, path);
+  const record = composed(turn, { id, createdAt: turn.at, draft }, given, path);
+  return putDraft(turn, record, { draft, quoteId });
+}
+
+function editInvoice(turn: Turn, { id, ...changes }: WithOf<'invoice.edit'>): Invoice {
+  const { quoteId, draft: before } = draftedOf(turn, id);
+  const record = need(turn, 'invoices', id, '/with/id');
+  const draft = edited(turn, before, changes);
+  const after = composed(turn, { id, createdAt: record.createdAt, draft }, changes, '/with');
+  const isSame = isDeepStrictEqual({ ...after, updatedAt: record.updatedAt }, record);
+  if (isSame && isDeepStrictEqual(ratesOf(draft), ratesOf(before))) return record;
+  return putDraft(turn, after, { draft, quoteId });
+}
+
+function putDraft(turn: Turn, record: Unstamped, kept: Pick<Kept, 'draft' | 'quoteId'>): Invoice {
+  const stamped = { ...record, updatedAt: turn.stamp() };
+  turn.company.tables.invoices.set(record.id, stamped);
+  turn.company.kept.set(record.id, { ...kept, supplier: null, voided: { payments: [], refunds: [] } });
+  return stamped;
+}
+
+/** What is kept of a draft. */
+export function draftedOf(turn: Turn, id: string): Kept {
+  const { status } = need(turn, 'invoices', id, '/with/id');
+  const kept = turn.company.kept.get(id);
+  return status === 'draft' && kept ? kept : turn.refuse('wrong_state', '/with/id');
+}
+
+/** The rates under reverse charge, by the ids of the lines. */
+export function ratesOf({ lines }: Pick<Draft, 'lines'>): Record<string, number> {
+  return Object.fromEntries(
+    lines.flatMap(({ id, vatCategory, reverseChargeRateBasisPoints: rate }) =>
+      vatCategory === 'AE' && rate !== undefined ? [[id, rate]] : [],
+    ),
+  );
+}
+
+/** A draft with what it doesn't give: from its customer, or from the invoice that it corrects. */
+function completed(turn: Turn, what: NewInvoice, path: string): Draft {
+  checkDates(turn, what, (member) => `${path}/${member}`);
+  const customer = customerOf(turn, what.customerId, `${path}/customerId`);
+  const invoice = creditedBy(turn, what, path);
+  const { currency, paymentTermsDays } = customer;
+  return {
+    ...{ siteId: null, supplyDate: null, supplyPeriod: null, dueDate: null, currency, paymentTermsDays },
+    ...{ buyerReference: null, purchaseOrderReference: null, note: null, exchange: null },
+    creditsInvoiceId: null,
+    ...(invoice ? inheritedFrom(invoice, what) : {}),
+    ...without(what, 'id'),
+    lines: asModelLines(turn, what.lines ?? []),
+  };
+}
+
+/** A day and a period of supply belong together. */
+function inheritedFrom(invoice: Invoice, { supplyDate, supplyPeriod }: NewInvoice): Partial<Draft> {
+  const { siteId, currency, buyerReference, purchaseOrderReference } = invoice;
+  const isSupplyGiven = supplyDate !== undefined || supplyPeriod !== undefined;
+  const supply = { supplyDate: invoice.supplyDate, supplyPeriod: invoice.supplyPeriod };
+  return { siteId, currency, buyerReference, purchaseOrderReference, ...(isSupplyGiven ? {} : supply) };
+}
+
+function edited(turn: Turn, before: Draft, changes: Omit<WithOf<'invoice.edit'>, 'id'>): Draft {
+  const { lines, ...given } = changes;
+  const isOtherCurrency = given.currency !== undefined && given.currency !== before.currency;
+  // The end of a period is the day of supply: it comes and goes with the period.
+  const isDayDropped =
+    given.supplyPeriod !== undefined && (given.supplyPeriod ?? before.supplyPeriod) !== null;
+  return {
+    ...before,
+    ...(isOtherCurrency ? { exchange: null } : {}),
+    ...(isDayDropped || before.supplyPeriod ? { supplyDate: null } : {}),
+    ...given,
+    lines: lines ? asModelLines(turn, lines) : before.lines,
+  };
+}
+
+/** The invoice that a credit note corrects; undefined for another kind of document. */
+function creditedBy(turn: Turn, what: NewInvoice | Draft, path: string): Invoice | undefined {
+  const { kind, creditsInvoiceId = null } = what;
+  if ((kind === 'credit_note') !== (creditsInvoiceId !== null)) {
+    turn.refuse('invalid_change', `${path}/creditsInvoiceId`);
+  }
+  if (creditsInvoiceId === null) return undefined;
+  const invoice = need(turn, 'invoices', creditsInvoiceId, `${path}/creditsInvoiceId`);
+  if (invoice.kind !== 'invoice' || invoice.status !== 'issued') {
+    turn.refuse('wrong_state', `${path}/creditsInvoiceId`);
+  }
+  if (invoice.customer.id !== what.customerId) turn.fault('invalid_change', `${path}/customerId`);
+  return invoice;
+}
+
+/** A document as its draft makes it; `given` says which members the change brings, whose places are known. */
+export function composed(
+  turn: Turn,
+  { id, createdAt, draft }: { id: string; createdAt: string; draft: Draft },
+  given: Partial<NewInvoice>,
+  path: string,
+): Unstamped {
+  const at = (member: keyof NewInvoice) => (given[member] === undefined ? undefined : `${path}/${member}`);
+  checkDates(turn, draft, at);
+  const invoice = creditedBy(turn, draft, path);
+  const customer = customerOf(turn, draft.customerId, `${path}/customerId`);
+  const { kind, siteId, currency, supplyDate, supplyPeriod, dueDate, creditsInvoiceId, note } = draft;
+  const { paymentTermsDays, buyerReference, purchaseOrderReference } = draft;
+  checkTerms(turn, draft, invoice, at);
+  const parties = partiesOf(turn, customer, currency);
+  const { items, ...sums } = sumsOf(turn, draft.lines, parties, at('lines'));
+  if (invoice) faultExcess(turn, invoice, items, at('lines'));
+  return {
+    id,
+    kind,
+    status: 'draft',
+    number: null,
+    ...namingOf(turn, customer, siteId, at('siteId')),
+    currency,
+    issueDate: null,
+    supplyDate: supplyPeriod?.endDate ?? supplyDate,
+    supplyPeriod,
+    dueDate,
+    // A credit note isn't due.
+    paymentTermsDays: invoice ? 0 : paymentTermsDays,
+    buyerReference,
+    purchaseOrderReference,
+    creditsInvoiceId,
+    ...sums,
+    accountingCurrency: accountedFor(turn, items, currency, invoice?.accountingCurrency ?? draft.exchange),
+    issuedAt: null,
+    createdAt,
+    links: { self: `/api/v1/invoices/${id}`, pdf: `/api/v1/invoices/${id}/pdf` },
+    note,
+    creditNotes: [],
+    creditedInvoice: invoice ? referenceTo(invoice) : null,
+  };
+}
+
+function checkTerms(
+  turn: Turn,
+  draft: Draft,
+  invoice: Invoice | undefined,
+  at: (member: keyof NewInvoice) => string | undefined,
+): void {
+  const { exchange, currency } = draft;
+  if (invoice && currency !== invoice.currency) turn.fault('wrong_currency', at('currency'));
+  if (exchange && (invoice || currency === turn.company.currency)) {
+    turn.fault('invalid_change', at('exchange'));
+  }
+}
+
+function checkDates(
+  turn: Turn,
+  { kind, supplyPeriod, supplyDate, dueDate }: Draft | NewInvoice,
+  at: (member: keyof NewInvoice) => string | undefined,
+): void {
+  if (kind === 'credit_note' && dueDate) turn.fault('invalid_change', at('dueDate'));
+  if (!supplyPeriod) return;
+  const { startDate, endDate } = supplyPeriod;
+  const periodAt = at('supplyPeriod');
+  if (endDate < startDate) turn.fault('invalid_change', periodAt && `${periodAt}/endDate`);
+  if (supplyDate && supplyDate !== endDate) turn.fault('invalid_change', at('supplyDate'));
+}
+
+/** Holds a credit note to what is left of its invoice in each VAT category and rate, net and gross. */
+function faultExcess(turn: Turn, invoice: Invoice, items: readonly Item[], path: string | undefined): void {
+  const earlier = [...turn.company.tables.invoices.values()]
+    .filter((other) => other.creditsInvoiceId === invoice.id && other.status === 'issued')
+    .flatMap(({ vatBreakdown }) => vatBreakdown);
+  for (const item of items) {
+    const isOwn = (other: Invoice['vatBreakdown'][number]) =>
+      other.category === item.category && other.rateBasisPoints === item.rateBasisPoints;
+    const left = (amountOf: (other: Invoice['vatBreakdown'][number]) => bigint) =>
+      sumOf(invoice.vatBreakdown.filter(isOwn).map(amountOf)) - sumOf(earlier.filter(isOwn).map(amountOf));
+    const leftNet = left(({ taxableMinor }) => BigInt(taxableMinor));
+    const leftGross = left(({ taxableMinor, vatMinor }) => BigInt(taxableMinor) + BigInt(vatMinor));
+    if (!isWithin(item.taxable, leftNet) || !isWithin(item.taxable + item.vat, leftGross)) {
+      turn.fault('exceeds_invoice', path);
+    }
+  }
+}
+
+const isWithin = (amount: bigint, left: bigint) =>
+  left >= 0n ? amount >= 0n && amount <= left : amount <= 0n && amount >= left;
+
+type Exchange = Pick<
+  NonNullable<Invoice['accountingCurrency']>,
+  'exchangeRate' | 'exchangeRateDate' | 'exchangeRateSource'
+>;
+
+function accountedFor(
+  turn: Turn,
+  items: readonly Item[],
+  from: string,
+  exchange: Exchange | null | undefined,
+): Invoice['accountingCurrency'] {
+  if (!exchange) return null;
+  const { exchangeRate, exchangeRateDate, exchangeRateSource } = exchange;
+  const { currency } = turn.company;
+  const own = convertedItems(items, exchangeRate, from, currency);
+  if (!amountsOf(own).every(isSafe)) turn.fault('amount_out_of_range');
+  const totals = asTotals(totalsOf(own));
+  return {
+    currency,
+    exchangeRate,
+    exchangeRateDate,
+    exchangeRateSource,
+    totals,
+    vatBreakdown: asBreakdown(own),
+  };
+}
+
+function referenceTo({
+  id,
+  number,
+  status,
+  issueDate,
+  totals,
+}: Invoice): NonNullable<Invoice['creditedInvoice']> {
+  // An issued invoice has both.
+  return { id, number: number ?? '', status, issueDate: issueDate ?? '', grossMinor: totals.grossMinor };
+}

@@ -1,0 +1,172 @@
+/** The model's lines of documents and quotes: what they come to, and the words of the law. */
+import type { DraftLine } from '../../src/contract/feed.ts';
+import type { Customer, Invoice } from '../../src/contract/records.ts';
+import {
+  amountsOf,
+  asBreakdown,
+  asTotals,
+  breakdownOf,
+  digitsOf,
+  isSafe,
+  type Item,
+  lineAmount,
+  sumOf,
+  totalsOf,
+  vatOn,
+} from './_exact.ts';
+import { need, type Turn } from './_model.ts';
+import { faultTwins } from './_model-work.ts';
+
+/** A line as it was drafted: with its id, and without the words that the service fills in. */
+export type ModelLine = DraftLine & { id: string };
+
+export interface Parties {
+  supplierCountry: string | undefined;
+  buyerCountry: string;
+  currency: string;
+}
+
+export type Sums = Pick<Invoice, 'lines' | 'vatBreakdown' | 'totals'> & { items: Item[] };
+
+/** As many categories and rates as the contract lets a breakdown have. */
+const ITEMS_MAX = 50;
+
+/** Gives an id to each line that has none. */
+export function asModelLines(turn: Turn, lines: readonly DraftLine[]): ModelLine[] {
+  return lines.map((line) => ({ ...line, id: line.id ?? turn.mintLineId() }));
+}
+
+/** @param path where the lines are within the change; undefined when they aren't in it. */
+export function sumsOf(
+  turn: Turn,
+  drafted: readonly ModelLine[],
+  parties: Parties,
+  path: string | undefined,
+): Sums {
+  faultTwins(turn, drafted, path ?? '');
+  for (const [index, { jobId }] of drafted.entries()) {
+    if (typeof jobId === 'string' && !turn.company.tables.jobs.has(jobId)) {
+      turn.fault('unknown_record', within(path, `/${index}/jobId`));
+    }
+  }
+  const amounts = drafted.map(({ quantity, unitPriceMinor }) => lineAmount(quantity, unitPriceMinor));
+  for (const [index, amount] of amounts.entries()) {
+    if (!isSafe(amount)) turn.refuse('amount_out_of_range', within(path, `/${index}`));
+  }
+  const items = breakdownOf(drafted.map((line, index) => ({ ...line, amount: amounts[index] ?? 0n })));
+  if (!amountsOf(items).every(isSafe)) turn.refuse('amount_out_of_range', path);
+  if (items.length > ITEMS_MAX) turn.fault('invalid_change', '');
+  const lines = drafted.map((line, index) => ({
+    id: line.id,
+    position: index + 1,
+    description: line.description,
+    quantity: line.quantity,
+    unitCode: line.unitCode ?? 'C62',
+    unitPriceMinor: line.unitPriceMinor,
+    amountMinor: Number(amounts[index] ?? 0n),
+    vatCategory: line.vatCategory,
+    vatRateBasisPoints: line.vatRateBasisPoints,
+    vatExemptionReason: line.vatExemptionReason ?? legendOf(line, drafted, parties),
+    jobId: line.jobId ?? null,
+  }));
+  return { lines, items, vatBreakdown: asBreakdown(items), totals: asTotals(totalsOf(items)) };
+}
+
+const within = (path: string | undefined, rest: string) => (path === undefined ? undefined : path + rest);
+
+/** The words that the law asks for on a line (vat-invoices.md, 2.4). */
+function legendOf(line: ModelLine, lines: readonly ModelLine[], parties: Parties): string | null {
+  const { supplierCountry } = parties;
+  if (supplierCountry !== 'IE' && supplierCountry !== 'GB') return null;
+  switch (line.vatCategory) {
+    case 'S':
+    case 'Z':
+    case 'E':
+      return null;
+    case 'K':
+      return 'Intra-Community supply of goods';
+    case 'G':
+      return supplierCountry === 'IE' ? 'Export outside the EU' : 'Zero-rated export';
+    case 'O':
+      return 'Not subject to VAT';
+    case 'AE':
+      return reverseChargeOf(lines, parties);
+  }
+}
+
+function reverseChargeOf(lines: readonly ModelLine[], parties: Parties): string {
+  const { supplierCountry, buyerCountry, currency } = parties;
+  if (supplierCountry !== buyerCountry) return 'Reverse charge';
+  return supplierCountry === 'IE'
+    ? 'VAT on this supply to be accounted for by the Principal Contractor.'
+    : britishReverseCharge(lines, currency);
+}
+
+/** The British domestic reverse charge states the rate and the VAT, and leaves the VAT out of the totals. */
+function britishReverseCharge(lines: readonly ModelLine[], currency: string): string {
+  const charged = lines.filter(({ vatCategory }) => vatCategory === 'AE');
+  const rates = new Set(charged.map((line) => line.reverseChargeRateBasisPoints ?? 0));
+  const stated = [...rates]
+    .filter((rate) => rate > 0)
+    .sort((a, b) => b - a)
+    .map((rate) => {
+      const ofRate = charged.filter((line) => line.reverseChargeRateBasisPoints === rate);
+      const taxable = sumOf(ofRate.map((line) => lineAmount(line.quantity, line.unitPriceMinor)));
+      return `${rate / 100}% = ${moneyText(vatOn(taxable, rate), currency)}`;
+    });
+  const words = 'Reverse charge: Customer to pay the VAT to HMRC';
+  return stated.length === 0 ? words : `${words} (${stated.join('; ')})`;
+}
+
+const SYMBOLS: Partial<Record<string, string>> = { GBP: '£', EUR: '€', USD: 'US$', JPY: 'JP¥' };
+
+function moneyText(amount: bigint, currency: string): string {
+  const minorDigits = Number(digitsOf(currency));
+  const digits = String(amount < 0n ? -amount : amount).padStart(minorDigits + 1, '0');
+  const whole = digits.slice(0, digits.length - minorDigits).replace(/\B(?=(\d{3})+$)/g, ',');
+  const fraction = minorDigits === 0 ? '' : `.${digits.slice(-minorDigits)}`;
+  return `${amount < 0n ? '-' : ''}${SYMBOLS[currency] ?? `${currency}\u00a0`}${whole}${fraction}`;
+}
+
+/** How a document names its customer now. */
+export function namingOf(
+  turn: Turn,
+  customer: Customer,
+  siteId: string | null,
+  path: string | undefined,
+): Pick<Invoice, 'customer' | 'siteId' | 'buyer'> {
+  const { id, name, legalName, vatId, addressLines, countryCode, contactName, email, sites } = customer;
+  const site = sites.find((one) => one.id === siteId);
+  if (siteId !== null && !site) turn.fault('unknown_record', path);
+  return {
+    customer: { id, type: 'customer', name },
+    siteId,
+    buyer: {
+      name,
+      legalName,
+      vatId,
+      addressLines,
+      countryCode,
+      contactName,
+      email,
+      site: site
+        ? {
+            id: site.id,
+            label: site.label,
+            addressLines: site.addressLines,
+            countryCode: site.countryCode,
+            postcode: site.postcode,
+          }
+        : null,
+    },
+  };
+}
+
+export function partiesOf({ company }: Turn, customer: Customer, currency: string): Parties {
+  return { supplierCountry: company.profile.countryCode, buyerCountry: customer.countryCode, currency };
+}
+
+/** The customer of a document that is there already: customers are never taken away. */
+export function customerOf(turn: Turn, id: string, path = '/with/customerId'): Customer {
+  return need(turn, 'customers', id, path);
+}

@@ -1,0 +1,157 @@
+/** The model's payments and refunds, and when an invoice is settled. */
+import type { WithOf } from '../../src/contract/feed.ts';
+import type { Invoice, InvoiceSummary, Quote, QuoteSummary } from '../../src/contract/records.ts';
+import { isSafe, sumOf } from './_exact.ts';
+import { type Kept, type Moves, need, type Turn, without } from './_model.ts';
+
+export const moneyMoves = {
+  'payment.record': (turn, what) => {
+    const invoice = issuedOf(turn, what.invoiceId);
+    const payments = invoice.payments ?? [];
+    faultMoney(turn, invoice, what, [...payments.map(({ id }) => id), ...voidedOf(turn, invoice).payments]);
+    const { id = '', amountMinor, currency, method, paidOn = turn.today } = what;
+    const payment = { id, amountMinor, currency, paidOn, method };
+    const after = { ...invoice, payments: [...payments, payment] };
+    return putMoved(turn, invoice, after, { path: '/with/amountMinor', payment });
+  },
+  'payment.void': (turn, { invoiceId, id }) => {
+    const invoice = issuedOf(turn, invoiceId);
+    const payments = withoutOne(turn, invoice.payments ?? [], id, voidedOf(turn, invoice).payments);
+    noteVoided(turn, invoice, 'payments', id);
+    return putMoved(turn, invoice, { ...invoice, payments }, { path: '/with/id' });
+  },
+  'refund.record': (turn, what) => {
+    const invoice = issuedOf(turn, what.invoiceId);
+    const refunds = invoice.refunds ?? [];
+    faultMoney(turn, invoice, what, [...refunds.map(({ id }) => id), ...voidedOf(turn, invoice).refunds]);
+    const { id = '', amountMinor, currency, method, refundedOn = turn.today } = what;
+    const { paid, refunded } = movementsOf(invoice);
+    if (refunded + BigInt(amountMinor) > paid) turn.refuse('exceeds_payments', '/with/amountMinor');
+    const refund = { id, amountMinor, currency, refundedOn, method };
+    return putMoved(
+      turn,
+      invoice,
+      { ...invoice, refunds: [...refunds, refund] },
+      { path: '/with/amountMinor' },
+    );
+  },
+  'refund.void': (turn, { invoiceId, id }) => {
+    const invoice = issuedOf(turn, invoiceId);
+    const refunds = withoutOne(turn, invoice.refunds ?? [], id, voidedOf(turn, invoice).refunds);
+    noteVoided(turn, invoice, 'refunds', id);
+    return putMoved(turn, invoice, { ...invoice, refunds }, { path: '/with/id' });
+  },
+} satisfies Partial<Moves>;
+
+function issuedOf(turn: Turn, id: string): Invoice {
+  const invoice = need(turn, 'invoices', id, '/with/invoiceId');
+  if (invoice.kind !== 'invoice' || invoice.status !== 'issued')
+    turn.refuse('wrong_state', '/with/invoiceId');
+  return invoice;
+}
+
+function voidedOf(turn: Turn, { id }: Invoice): Kept['voided'] {
+  return turn.company.kept.get(id)?.voided ?? { payments: [], refunds: [] };
+}
+
+function noteVoided(turn: Turn, { id }: Invoice, list: keyof Kept['voided'], voided: string): void {
+  const kept = turn.company.kept.get(id);
+  if (!kept) throw new Error('The model lost what it kept of an invoice.');
+  const ids = { ...kept.voided, [list]: [...kept.voided[list], voided] };
+  turn.company.kept.set(id, { ...kept, voided: ids });
+}
+
+function faultMoney(
+  turn: Turn,
+  invoice: Invoice,
+  { id, currency }: Pick<WithOf<'payment.record'>, 'id' | 'currency'>,
+  taken: readonly string[],
+): void {
+  if (currency !== invoice.currency) turn.fault('wrong_currency', '/with/currency');
+  if (taken.includes(id ?? '')) turn.fault('duplicate_id', '/with/id');
+}
+
+function withoutOne<T extends { id: string }>(
+  turn: Turn,
+  list: readonly T[],
+  id: string,
+  voided: readonly string[],
+): T[] {
+  if (voided.includes(id)) turn.refuse('wrong_state', '/with/id');
+  if (!list.some((one) => one.id === id)) turn.refuse('unknown_record', '/with/id');
+  return list.filter((one) => one.id !== id);
+}
+
+interface Movements {
+  gross: bigint;
+  credited: bigint;
+  paid: bigint;
+  refunded: bigint;
+}
+
+function movementsOf({ totals, creditNotes, payments = [], refunds = [] }: Invoice): Movements {
+  return {
+    gross: BigInt(totals.grossMinor),
+    credited: sumOf(creditNotes.map(({ grossMinor }) => grossMinor)),
+    paid: sumOf(payments.map(({ amountMinor }) => amountMinor)),
+    refunded: sumOf(refunds.map(({ amountMinor }) => amountMinor)),
+  };
+}
+
+const balanceOf = ({ gross, credited, paid, refunded }: Movements) => gross - credited - paid + refunded;
+
+/** Nothing to pay, money received, not in credit. */
+const isSettled = (movements: Movements) =>
+  balanceOf(movements) === 0n && movements.paid > movements.refunded;
+
+/** Puts an invoice that money or a credit note has moved, and sends what follows from it. */
+export function putMoved(
+  turn: Turn,
+  before: Invoice,
+  moved: Invoice,
+  { path, payment }: { path?: string; payment?: NonNullable<Invoice['payments']>[number] } = {},
+): Invoice {
+  const movements = movementsOf(moved);
+  const balance = balanceOf(movements);
+  if (![...Object.values(movements as unknown as Record<string, bigint>), balance].every(isSafe)) {
+    turn.refuse('amount_out_of_range', path);
+  }
+  const invoice = {
+    ...moved,
+    amountDueMinor: Number(balance > 0n ? balance : 0n),
+    creditBalanceMinor: Number(balance < 0n ? -balance : 0n),
+    updatedAt: turn.stamp(),
+  };
+  turn.company.tables.invoices.set(invoice.id, invoice);
+  const { id: invoiceId, number: invoiceNumber, currency, customer, amountDueMinor } = invoice;
+  const links = { invoice: `/api/v1/invoices/${invoiceId}` };
+  if (payment) {
+    const { id: paymentId, amountMinor, paidOn, method } = payment;
+    turn.send('payment.recorded', {
+      ...{ invoiceId, invoiceNumber, paymentId, amountMinor, currency, paidOn, method },
+      ...{ amountDueMinor, customer, links },
+    });
+  }
+  if (isSettled(movements) && !isSettled(movementsOf(before))) {
+    turn.send('invoice.paid', {
+      ...{ invoiceId, invoiceNumber, currency, customer, links },
+      grossMinor: Number(movements.gross),
+      totalPaidMinor: Number(movements.paid),
+      creditedMinor: Number(movements.credited),
+      paidOn: turn.today,
+      paymentId: payment?.id ?? invoice.payments?.at(-1)?.id,
+    });
+  }
+  return invoice;
+}
+
+/** A document without its details. */
+export function summaryOf(record: Invoice): InvoiceSummary {
+  return without(
+    record,
+    ...(['note', 'buyer', 'lines', 'creditNotes', 'creditedInvoice'] as const),
+    ...(['payments', 'amountDueMinor', 'refunds', 'creditBalanceMinor'] as const),
+  );
+}
+
+export const quoteSummaryOf = (record: Quote): QuoteSummary => without(record, 'note', 'buyer', 'lines');

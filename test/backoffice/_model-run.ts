@@ -1,0 +1,200 @@
+/** Runs random sequences of moves against the service and the model, and compares what both have come to. */
+import { setCompany } from '../../src/access/companies.ts';
+import { applyChange, type Outcome } from '../../src/backoffice/apply.ts';
+import { type Office, openOffice } from '../../src/backoffice/office.ts';
+import { Refusal } from '../../src/backoffice/refusal.ts';
+import type { Change } from '../../src/contract/feed.ts';
+import type { Engine } from '../../src/store/engine.ts';
+import { createListReader, type ReadList } from '../../src/store/lists.ts';
+import { iso, predict, type Prediction, type World } from './_model.ts';
+import { type Chance, chanceOf } from './_model-chance.ts';
+import { british, french, irish, northernIrish, openCompany, unregistered } from './_model-companies.ts';
+import { compare, compareDatabase, Disagreement } from './_model-database.ts';
+import { drawProfile, drawStep, moveClock, moves, type Step, type Walk } from './_model-steps.ts';
+
+/** How often what happened: `applied job.create`, `refused wrong_state`, `skipped`, `sent invoice.paid`. */
+export type Tally = Map<string, number>;
+
+/** A database on which sequences run, one after the other, each with companies of its own. */
+export interface Arena {
+  engine: Engine;
+  office: Office;
+  read: ReadList;
+  setNow: (ms: number) => void;
+  tally: Tally;
+  companyCount: number;
+}
+
+export function openArena(engine: Engine): Arena {
+  let now = new Date(0);
+  return {
+    engine,
+    office: openOffice(engine, { now: () => now }),
+    read: createListReader(engine),
+    setNow: (ms) => {
+      now = new Date(ms);
+    },
+    tally: new Map(),
+    companyCount: 0,
+  };
+}
+
+/** How many steps lie between two looks at the whole database. */
+const STEPS_BETWEEN_LOOKS = 70;
+const TRACE_LINES_MAX = 60;
+
+/**
+ * Runs one sequence; each seed is a step.
+ * @throws Disagreement with the steps that led to it.
+ */
+export async function runSequence(arena: Arena, seeds: readonly number[]): Promise<void> {
+  const walk = await openWalk(arena, seeds[0] ?? 0);
+  const trace: string[] = [];
+  try {
+    for (const [index, seed] of seeds.entries()) {
+      await takeStep(arena, walk, seed, trace);
+      if ((index + 1) % STEPS_BETWEEN_LOOKS === 0) await compareDatabase(arena, walk.world);
+    }
+    await compareDatabase(arena, walk.world);
+    add(arena.tally, 'sequences');
+    for (const { events } of walk.world.companies.values()) {
+      for (const { kind } of events) add(arena.tally, `sent ${kind}`);
+    }
+  } catch (error) {
+    const steps = trace.slice(-TRACE_LINES_MAX).join('\n');
+    const problem =
+      error instanceof Disagreement ? error.message : String(error instanceof Error ? error.stack : error);
+    throw new Disagreement(`${problem}\nThe steps before it, ${trace.length} in all:\n${steps}`);
+  }
+}
+
+const starts = [
+  '2026-03-27T20:00:00Z',
+  '2026-10-23T20:00:00Z',
+  '2026-11-20T12:00:00Z',
+  '2026-12-30T09:00:00Z',
+];
+
+async function openWalk(arena: Arena, seed: number): Promise<Walk> {
+  const chance = chanceOf(seed ^ 0x5bd1e995);
+  const nowMs = Date.parse(chance.pick(starts) ?? '');
+  const world: World = { companies: new Map(), nowMs };
+  const others = [northernIrish, unregistered, french];
+  for (const template of [irish, british, chance.pick(others) ?? french]) {
+    const id = `model-${++arena.companyCount}`;
+    world.companies.set(id, await openCompany(arena.engine, { ...template, id }, nowMs));
+  }
+  return { world, ids: { count: 0 }, sent: [] };
+}
+
+async function takeStep(arena: Arena, walk: Walk, seed: number, trace: string[]): Promise<void> {
+  const { world } = walk;
+  const chance = chanceOf(seed);
+  moveClock(walk, chance);
+  arena.setNow(world.nowMs);
+  await changeProfiles(arena.engine, world, chance);
+  const step = drawStep(walk, chance);
+  const answer = await answerTo(arena.office, step);
+  trace.push(`${iso(world.nowMs)} ${JSON.stringify(step.change)} → ${shortened(answer)}`);
+  const lineIds = await lineIdsOf(arena, step, answer);
+  const expected: Prediction = step.broken
+    ? { status: 'refused', faults: [step.broken] }
+    : predict(moves, world, step.change as Change, lineIds);
+  compareAnswer(step, answer, expected);
+  count(arena.tally, step, answer);
+  const { id } = step.change as Partial<Change>;
+  if (answer.status === 'applied' && id !== undefined)
+    walk.sent = [...walk.sent, step.change as Change].slice(-40);
+}
+
+async function changeProfiles(engine: Engine, world: World, chance: Chance): Promise<void> {
+  for (const company of world.companies.values()) {
+    const changes = drawProfile(chance, company);
+    if (!changes) continue;
+    await setCompany(engine, company.id, { profile: changes });
+    company.profile = { ...company.profile, ...changes };
+  }
+}
+
+type Answer = Outcome | { status: 'refused'; code: string; path: string; message: string };
+
+async function answerTo(office: Office, { change }: Step): Promise<Answer> {
+  try {
+    // A spoilt change has no type.
+    return await applyChange(office, change as Change);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const { code, path, message } = error;
+    return { status: 'refused', code, path, message };
+  }
+}
+
+function shortened(answer: Answer): string {
+  return answer.status === 'applied' ? 'applied' : JSON.stringify(answer);
+}
+
+/** The ids that the service gave to lines which came without one, in their order. */
+async function lineIdsOf(arena: Arena, { change }: Step, answer: Answer): Promise<string[]> {
+  if (answer.status !== 'applied') return [];
+  const { company, change: name } = change as Change;
+  let record = recordOf(answer) as { convertedInvoiceId?: string; lines?: { id: string }[] } | null;
+  if (name === 'quote.convert_to_invoice') {
+    const id = record?.convertedInvoiceId ?? '';
+    const texts = await arena.engine.transaction((transaction) =>
+      arena.office.records.invoices.find(transaction, company, id),
+    );
+    record = JSON.parse(texts?.detail ?? '{}') as typeof record;
+  }
+  // Those that the business system gives begin otherwise.
+  return (record?.lines ?? []).map(({ id }) => id).filter((id) => /^lin_[0-9a-f-]{36}$/.test(id));
+}
+
+function recordOf(outcome: Outcome & { status: 'applied' }): unknown {
+  return JSON.parse(outcome.record ?? 'null');
+}
+
+function compareAnswer({ change }: Step, answer: Answer, expected: Prediction): void {
+  if (answer.status !== expected.status) {
+    throw new Disagreement(`Expected ${JSON.stringify(expected)}, but it was ${JSON.stringify(answer)}.`);
+  }
+  if (answer.status === 'applied' && expected.status === 'applied') {
+    compare('The answer', recordOf(answer), expected.record);
+  }
+  if (answer.status === 'refused' && expected.status === 'refused') {
+    const named = expected.faults.filter(({ code }) => code === answer.code);
+    const isExpected = named.some(({ path = answer.path }) => path === answer.path);
+    // What is wrong with a stored record has no place in the change.
+    const isPlaceOpen = named.some(({ path }) => path === undefined);
+    if (!isExpected || !(isPlaceOpen || leadsTo(change, answer))) {
+      throw new Disagreement(
+        `Expected ${JSON.stringify(expected.faults)}, but got ${JSON.stringify(answer)}.`,
+      );
+    }
+  }
+}
+
+/** Whether a refusal's path leads to a value of the change, or to where a member is missing. */
+function leadsTo(change: unknown, { code, path }: { code: string; path: string }): boolean {
+  let value = change;
+  const names = path.split('/').slice(1);
+  for (const [index, name] of names.entries()) {
+    if (typeof value !== 'object' || value === null) return false;
+    if (!Object.hasOwn(value, name)) return code === 'invalid_change' && index === names.length - 1;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return true;
+}
+
+function count(tally: Tally, { change }: Step, answer: Answer): void {
+  const { change: name } = change as Partial<Change>;
+  const key = {
+    applied: `applied ${name}`,
+    skipped: 'skipped',
+    refused: `refused ${answer.status === 'refused' ? answer.code : ''}`,
+  }[answer.status];
+  add(tally, key);
+}
+
+function add(tally: Tally, key: string): void {
+  tally.set(key, (tally.get(key) ?? 0) + 1);
+}

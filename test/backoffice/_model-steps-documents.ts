@@ -1,0 +1,226 @@
+/** Random moves of invoices, credit notes, pro formas, payments and refunds. */
+import type { DraftLine, NewInvoice, WithOf } from '../../src/contract/feed.ts';
+import type { Customer, Invoice } from '../../src/contract/records.ts';
+import { addDays, type ModelCompany, without } from './_model.ts';
+import { dayNear, type Draw, idOf, recordOf, someOf } from './_model-chance.ts';
+import { drawLines, siteOf } from './_model-steps-lines.ts';
+import { type Drawers, elsewhere } from './_model-steps-work.ts';
+
+const customers = ({ tables }: ModelCompany) => tables.customers;
+const invoices = ({ tables }: ModelCompany) => tables.invoices;
+
+const isDraft = ({ status }: Invoice) => status === 'draft';
+const isIssuedInvoice = ({ kind, status }: Invoice) => kind === 'invoice' && status === 'issued';
+const isOpen = (invoice: Invoice) => isIssuedInvoice(invoice) && (invoice.amountDueMinor ?? 0) > 0;
+const hasPayments = ({ payments = [] }: Invoice) => payments.length > 0;
+const hasRefunds = ({ refunds = [] }: Invoice) => refunds.length > 0;
+
+export const documentDrawers = {
+  'invoice.draft': (draw) => (draw.happens(0.3) ? drawCreditNote(draw) : drawInvoice(draw)),
+  'invoice.edit': (draw) => {
+    const draft = recordOf(draw, invoices, isDraft);
+    if (!draft) return undefined;
+    const customer = draw.company.tables.customers.get(draft.customer?.id ?? '') ?? {};
+    return { id: draft.id, ...drawEdit(draw, draft, customer) };
+  },
+  'invoice.discard': (draw) => {
+    const id = idOf(draw, invoices, isDraft);
+    return id === undefined ? undefined : { id };
+  },
+  'invoice.issue': (draw) => {
+    // Those that can't be issued stay drafts, so mostly the newest is tried.
+    const newest = [...invoices(draw.company).values()].findLast(isDraft)?.id;
+    const id = draw.happens(0.6) ? newest : idOf(draw, invoices, isDraft);
+    return id === undefined ? undefined : { id };
+  },
+  'payment.record': (draw) => {
+    const invoice = recordOf(draw, invoices, draw.happens(0.8) ? isOpen : isIssuedInvoice);
+    if (!invoice) return undefined;
+    const taken = draw.pick(invoice.payments ?? [])?.id;
+    return {
+      ...drawMoney(draw, invoice, 'pay', taken),
+      amountMinor: drawPayment(draw, invoice.amountDueMinor ?? 0),
+      ...someOf(draw, 0.3, { paidOn: dayNear(draw, 5, 0) }),
+    };
+  },
+  'payment.void': (draw) => {
+    const invoice = recordOf(draw, invoices, hasPayments);
+    return invoice && { invoiceId: invoice.id, id: moneyId(draw, invoice.payments ?? [], 'payments') };
+  },
+  'refund.record': (draw) => {
+    const invoice = recordOf(draw, invoices, hasPayments);
+    if (!invoice) return undefined;
+    const paid = sum(invoice.payments ?? []) - sum(invoice.refunds ?? []);
+    const taken = draw.pick(invoice.refunds ?? [])?.id;
+    return {
+      ...drawMoney(draw, invoice, 'ref', taken),
+      amountMinor: drawRefund(draw, paid, invoice.creditBalanceMinor ?? 0),
+      ...someOf(draw, 0.3, { refundedOn: dayNear(draw, 5, 0) }),
+    };
+  },
+  'refund.void': (draw) => {
+    const invoice = recordOf(draw, invoices, hasRefunds);
+    return invoice && { invoiceId: invoice.id, id: moneyId(draw, invoice.refunds ?? [], 'refunds') };
+  },
+} satisfies Partial<Drawers>;
+
+const sum = (list: readonly { amountMinor: number }[]) =>
+  list.reduce((total, { amountMinor }) => total + amountMinor, 0);
+
+function drawInvoice(draw: Draw): NewInvoice | undefined {
+  const customer = recordOf(draw, customers);
+  if (!customer) return undefined;
+  const currency = customer.currency ?? draw.company.currency;
+  return {
+    id: newUuid(draw, invoices),
+    kind: draw.happens(0.85) ? 'invoice' : draw.oneOf('pro_forma', 'pro_forma', 'credit_note'),
+    customerId: customer.id,
+    lines: drawLines(draw, customer, currency),
+    ...drawTerms(draw, customer),
+    ...drawExchange(draw, currency),
+    ...someOf(draw, 0.01, { creditsInvoiceId: idOf(draw, invoices, isIssuedInvoice) }),
+  };
+}
+
+/** A new id, rarely one that is taken, sometimes one that another company has. */
+export function newUuid(
+  draw: Draw,
+  tableOf: (company: ModelCompany) => ReadonlyMap<string, { id: string }>,
+): string {
+  if (draw.happens(0.03)) return draw.pick([...tableOf(draw.company).keys()]) ?? draw.newUuid();
+  if (draw.happens(0.03)) return elsewhere(draw, tableOf) ?? draw.newUuid();
+  return draw.newUuid();
+}
+
+function drawTerms(draw: Draw, customer: Partial<Customer>): Partial<NewInvoice> {
+  const siteId = siteOf(draw, customer);
+  return {
+    ...someOf(draw, 1, { siteId }),
+    ...drawSupply(draw),
+    ...someOf(draw, 0.15, {
+      dueDate: draw.happens(0.9) ? dayNear(draw, 0, 90) : dayNear(draw, 20, 0),
+      paymentTermsDays: draw.oneOf(0, 7, 45),
+      buyerReference: 'PO please',
+      purchaseOrderReference: draw.oneOf('4500012', null),
+    }),
+    ...someOf(draw, 0.4, { note: draw.oneOf('Thank you.', null) }),
+  };
+}
+
+function drawSupply(draw: Draw): Pick<NewInvoice, 'supplyDate' | 'supplyPeriod'> {
+  const startDate = dayNear(draw, 40, 0);
+  const endDate = addDays(startDate, draw.happens(0.95) ? draw.below(31) : -1);
+  const supplyPeriod = { startDate, endDate };
+  if (draw.happens(0.04)) return { supplyPeriod, supplyDate: draw.oneOf(endDate, startDate, null) };
+  if (draw.happens(0.12)) return { supplyPeriod };
+  return someOf(draw, 0.3, { supplyDate: dayNear(draw, 20, 3), supplyPeriod: draw.oneOf(null, undefined) });
+}
+
+/** Mostly there is a rate where one is needed, and none elsewhere. */
+function drawExchange(draw: Draw, currency: string): Pick<NewInvoice, 'exchange'> {
+  if (draw.happens(0.02)) return { exchange: null };
+  if (!draw.happens(currency === draw.company.currency ? 0.01 : 0.9)) return {};
+  return {
+    exchange: {
+      exchangeRate: draw.oneOf('1.1743', '0.85', '0.00612345', '999999999', '1'),
+      exchangeRateDate: dayNear(draw, 5, 0),
+      exchangeRateSource: 'ECB',
+    },
+  };
+}
+
+function drawCreditNote(draw: Draw): NewInvoice | undefined {
+  const invoice = recordOf(draw, invoices, isIssuedInvoice);
+  if (!invoice) return undefined;
+  const customerId = draw.happens(0.03) ? idOf(draw, customers) : invoice.customer?.id;
+  return {
+    id: newUuid(draw, invoices),
+    kind: draw.happens(0.99) ? 'credit_note' : 'invoice',
+    customerId: customerId ?? 'cus_none',
+    lines: creditedLines(draw, invoice),
+    ...(draw.happens(0.98) ? { creditsInvoiceId: invoice.id } : {}),
+    ...(draw.happens(0.93)
+      ? { note: draw.oneOf('Charged twice.', 'Returned.') }
+      : someOf(draw, 0.5, { note: ' ' })),
+    ...someOf(draw, 0.06, { currency: draw.oneOf(invoice.currency, invoice.currency, 'USD') }),
+    ...someOf(draw, 0.02, { dueDate: dayNear(draw, 0, 9) }),
+    ...someOf(draw, 0.1, drawSupply(draw)),
+    ...(draw.happens(0.02) ? drawExchange(draw, 'XXX') : {}),
+  };
+}
+
+/** Lines of the invoice: all of them, some, or a part of one; sometimes more than there was. */
+function creditedLines(draw: Draw, { id, lines = [] }: Partial<Invoice>): DraftLine[] {
+  const rates = draw.company.kept.get(id ?? '')?.draft.lines ?? [];
+  const again = lines.map((line, index): DraftLine => {
+    const rate = rates[index]?.reverseChargeRateBasisPoints;
+    return {
+      ...without(line, 'id', 'position', 'amountMinor', 'jobId'),
+      // The lines of a draft have the categories of the feed.
+      vatCategory: line.vatCategory as DraftLine['vatCategory'],
+      ...(rate === undefined ? {} : { reverseChargeRateBasisPoints: rate }),
+    };
+  });
+  if (draw.happens(0.25)) return again;
+  const chosen = again.filter(() => draw.happens(0.5));
+  const some = chosen.length > 0 ? chosen : again.slice(0, 1);
+  if (draw.happens(0.4)) return some;
+  if (draw.happens(0.15)) return some.map((line) => ({ ...line, quantity: draw.oneOf('30', '-3') }));
+  return some.map((line) => ({ ...line, unitPriceMinor: draw.below(1 + line.unitPriceMinor) }));
+}
+
+/** Some members of a draft, drawn anew. */
+function drawEdit(draw: Draw, draft: Partial<Invoice>, customer: Partial<Customer>): Partial<NewInvoice> {
+  const currency = draft.currency ?? draw.company.currency;
+  const isCreditNote = draft.kind === 'credit_note';
+  const invoice = draw.company.tables.invoices.get(draft.creditsInvoiceId ?? '');
+  const lines = isCreditNote && invoice ? creditedLines(draw, invoice) : drawLines(draw, customer, currency);
+  const { note, ...terms } = drawTerms(draw, customer);
+  return {
+    ...someOf(draw, isCreditNote ? 0.1 : 0.3, terms),
+    ...someOf(draw, 0.4, { lines }),
+    ...someOf(draw, 0.3, { note: note ?? 'Corrected.' }),
+    ...(draw.happens(isCreditNote ? 0.02 : 0.1) ? drawExchange(draw, currency) : {}),
+    ...someOf(draw, 0.05, {
+      currency: draw.pick(['EUR', 'GBP', 'USD'].filter((other) => other !== currency)),
+    }),
+  };
+}
+
+function drawMoney(
+  draw: Draw,
+  { id: invoiceId, currency = 'EUR' }: Partial<Invoice> & { id: string },
+  prefix: string,
+  taken: string | undefined,
+): Omit<WithOf<'payment.record'>, 'amountMinor'> {
+  return {
+    id: draw.happens(0.04) ? (taken ?? draw.newId(prefix)) : draw.newId(prefix),
+    invoiceId,
+    currency: draw.happens(0.97) ? currency : draw.oneOf('EUR', 'GBP', 'USD'),
+    method: draw.oneOf('bank_transfer', 'card', 'cash', 'cheque'),
+  };
+}
+
+function drawPayment({ happens, below, oneOf }: Draw, dueMinor: number): number {
+  if (happens(0.015)) return oneOf(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1);
+  if (dueMinor <= 0) return 1 + below(500);
+  if (happens(0.55)) return dueMinor;
+  if (happens(0.6)) return Math.max(1, Math.floor(dueMinor / (2 + below(3))));
+  return Math.min(Number.MAX_SAFE_INTEGER, dueMinor + 1 + below(500));
+}
+
+function drawRefund({ happens, below }: Draw, paidMinor: number, creditMinor: number): number {
+  const most = Math.max(1, Math.min(paidMinor, Number.MAX_SAFE_INTEGER - 1));
+  if (happens(0.1)) return most + 1;
+  if (happens(0.5) && creditMinor > 0) return Math.min(most, creditMinor);
+  return happens(0.3) ? most : 1 + below(most);
+}
+
+/** A payment or refund of the invoice; sometimes one that was voided, or that another invoice has. */
+function moneyId(draw: Draw, list: readonly { id: string }[], table: 'payments' | 'refunds'): string {
+  if (draw.happens(0.08)) {
+    const voided = [...draw.company.kept.values()].flatMap((kept) => kept.voided[table]);
+    return draw.pick(voided) ?? 'none_1';
+  }
+  return draw.pick(list)?.id ?? 'none_1';
+}

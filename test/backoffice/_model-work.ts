@@ -1,0 +1,197 @@
+/** The model's people, customers, forms, submissions and jobs. */
+import { isDeepStrictEqual } from 'node:util';
+
+import type { NewJob, WithOf } from '../../src/contract/feed.ts';
+import type { Customer, Form, Job, Person, Submission } from '../../src/contract/records.ts';
+import { iso, isToCome, type Moves, need, type Turn } from './_model.ts';
+
+export const workMoves = {
+  'job.create': (turn, what) => createJob(turn, what),
+  'job.update': updateJob,
+  'job.complete': (turn, { id, statusLabelId }) => {
+    const job = need(turn, 'jobs', id, '/with/id');
+    if (job.completed) turn.refuse('wrong_state', '/with/id');
+    const completed = { ...job, completed: true, completedAt: turn.at };
+    const after = putJob(turn, labelled(completed, statusLabelId));
+    turn.send('job.updated', after);
+    turn.send('job.completed', after);
+    return after;
+  },
+  'job.reopen': (turn, { id, statusLabelId }) => {
+    const job = need(turn, 'jobs', id, '/with/id');
+    if (!job.completed) turn.refuse('wrong_state', '/with/id');
+    const reopened = { ...job, completed: false, completedAt: null };
+    const after = putJob(turn, labelled(reopened, statusLabelId));
+    turn.send('job.updated', after);
+    return after;
+  },
+  'person.save': (turn, what) => {
+    const id = what.id ?? '';
+    const person: Person = { jobTitle: null, teamId: null, ...what, id, status: 'active' };
+    turn.company.tables.people.set(id, person);
+    return person;
+  },
+  'person.deactivate': (turn, { id }) => {
+    need(turn, 'people', id, '/with/id');
+    turn.company.tables.people.delete(id);
+    return null;
+  },
+  'customer.save': saveCustomer,
+  'customer.archive': (turn, { id }) => setArchived(turn, id, true),
+  'customer.restore': (turn, { id }) => setArchived(turn, id, false),
+  'form.save': saveForm,
+  'form.publish': (turn, { id }) => {
+    const form = need(turn, 'forms', id, '/with/id');
+    if (form.published) turn.refuse('wrong_state', '/with/id');
+    return putForm(turn, { ...form, published: true });
+  },
+  'form.submit': submitForm,
+} satisfies Partial<Moves>;
+
+/** Makes a job; `path` is where it is within the change. */
+export function createJob(turn: Turn, what: NewJob, path = '/with'): Job {
+  const { jobs } = turn.company.tables;
+  const id = what.id ?? '';
+  if (jobs.has(id)) turn.fault('duplicate_id', `${path}/id`);
+  checkJob(turn, what, [], path);
+  const job = putJob(turn, {
+    dates: [],
+    assignedTo: [],
+    teamId: null,
+    customFields: {},
+    notes: '',
+    ...what,
+    id,
+    completed: false,
+    completedAt: null,
+    createdAt: turn.at,
+  });
+  turn.send('job.created', job);
+  return job;
+}
+
+function updateJob(turn: Turn, { id, ...changes }: WithOf<'job.update'>): Job {
+  const job = need(turn, 'jobs', id, '/with/id');
+  checkJob(turn, changes, job.assignedTo, '/with');
+  const changed = { ...job, ...changes };
+  if (isDeepStrictEqual(changed, job)) return job;
+  const after = putJob(turn, changed);
+  turn.send('job.updated', after);
+  return after;
+}
+
+function labelled<J extends Pick<Job, 'statusLabelId'>>(job: J, statusLabelId: string | undefined): J {
+  return statusLabelId === undefined ? job : { ...job, statusLabelId };
+}
+
+function putJob(turn: Turn, job: Omit<Job, 'updatedAt'>): Job {
+  const stamped = { ...job, updatedAt: turn.stamp() };
+  turn.company.tables.jobs.set(job.id, stamped);
+  return stamped;
+}
+
+/** Who is assigned is active, or was assigned before. */
+function checkJob(
+  turn: Turn,
+  job: Partial<Pick<Job, 'customerId' | 'createdBy' | 'assignedTo'>>,
+  assignedBefore: readonly string[],
+  path: string,
+): void {
+  const { customers, people } = turn.company.tables;
+  if (job.customerId !== undefined && !customers.has(job.customerId)) {
+    turn.fault('unknown_record', `${path}/customerId`);
+  }
+  if (job.createdBy !== undefined && !people.has(job.createdBy)) {
+    turn.fault('unknown_record', `${path}/createdBy`);
+  }
+  for (const [index, id] of (job.assignedTo ?? []).entries()) {
+    if (!people.has(id) && !assignedBefore.includes(id)) {
+      turn.fault('unknown_record', `${path}/assignedTo/${index}`);
+    }
+  }
+}
+
+function saveCustomer(turn: Turn, what: WithOf<'customer.save'>): Customer {
+  const { customers } = turn.company.tables;
+  const id = what.id ?? '';
+  const before = customers.get(id);
+  faultTwins(turn, what.sites ?? [], '/with/sites');
+  const blank = { legalName: null, vatId: null, email: null, contactName: null, contacts: [], sites: [] };
+  const after = {
+    ...blank,
+    ...what,
+    id,
+    archived: before?.archived ?? false,
+    createdAt: before?.createdAt ?? turn.at,
+  };
+  if (before && isDeepStrictEqual({ ...after, updatedAt: before.updatedAt }, before)) return before;
+  return putCustomer(turn, after);
+}
+
+function setArchived(turn: Turn, id: string, archived: boolean): Customer {
+  const customer = need(turn, 'customers', id, '/with/id');
+  if (customer.archived === archived) turn.refuse('wrong_state', '/with/id');
+  return putCustomer(turn, { ...customer, archived });
+}
+
+function putCustomer(turn: Turn, customer: Omit<Customer, 'updatedAt'>): Customer {
+  const stamped = { ...customer, updatedAt: turn.stamp() };
+  turn.company.tables.customers.set(customer.id, stamped);
+  return stamped;
+}
+
+function saveForm(turn: Turn, what: WithOf<'form.save'>): Form {
+  const id = what.id ?? '';
+  const before = turn.company.tables.forms.get(id);
+  faultTwins(turn, what.fields, '/with/fields');
+  const isSameFields = !before || isDeepStrictEqual(before.fields, what.fields);
+  const after = {
+    description: '',
+    ...what,
+    id,
+    published: before?.published ?? false,
+    revision: (before?.revision ?? 1) + (isSameFields ? 0 : 1),
+  };
+  if (before && isDeepStrictEqual({ ...after, updatedAt: before.updatedAt }, before)) return before;
+  return putForm(turn, after);
+}
+
+function putForm(turn: Turn, form: Omit<Form, 'updatedAt'>): Form {
+  const stamped = { ...form, updatedAt: turn.stamp() };
+  turn.company.tables.forms.set(form.id, stamped);
+  return stamped;
+}
+
+function submitForm(turn: Turn, what: WithOf<'form.submit'>): Submission {
+  const { submissions, people, jobs } = turn.company.tables;
+  const { jobId, submittedAt } = what;
+  const id = what.id ?? '';
+  if (submittedAt !== undefined && isToCome(turn, Date.parse(submittedAt))) {
+    turn.fault('invalid_change', '/with/submittedAt');
+  }
+  if (submissions.has(id)) turn.fault('duplicate_id', '/with/id');
+  if (!people.has(what.submittedBy)) turn.fault('unknown_record', '/with/submittedBy');
+  if (jobId !== undefined && !jobs.has(jobId)) turn.fault('unknown_record', '/with/jobId');
+  const form = need(turn, 'forms', what.formId, '/with/formId');
+  if (!form.published) turn.refuse('wrong_state', '/with/formId');
+  const submission: Submission = {
+    answers: {},
+    files: {},
+    ...what,
+    id,
+    formRevision: form.revision,
+    submittedAt: submittedAt === undefined ? turn.at : iso(Date.parse(submittedAt)),
+    createdAt: turn.stamp(),
+  };
+  submissions.set(id, submission);
+  turn.send('form.submitted', submission);
+  return submission;
+}
+
+/** Of things that are named by their ids within a record, no two may share one. */
+export function faultTwins(turn: Turn, things: readonly { id?: string }[], path: string): void {
+  for (const [index, { id }] of things.entries()) {
+    const first = things.findIndex((other) => other.id === id);
+    if (id !== undefined && first < index) turn.fault('duplicate_id', `${path}/${index}/id`);
+  }
+}
