@@ -20,6 +20,14 @@ const id = { job: 'job_0001', invoice: '01a0a486-e8e0-7076-ace5-e31611d48e0a', c
 export const jobId = (number: number) => `job_${10_000_000 + number}`;
 export const customerId = (number: number) => `cus_${1_000 + (number % CUSTOMERS)}`;
 
+/** A second for each number, from the tenth of a month on. */
+const twoDigits = (value: string) => `SUBSTR(CAST(100 + ${value} AS TEXT), 2)`;
+const STAMP = `'2026-09-' || (10 + n / 86400) || 'T' || ${twoDigits('n / 3600 % 24')} || ':' || ${twoDigits('n / 60 % 60')} || ':' || ${twoDigits('n % 60')} || '.000Z'`;
+
+/** When the job of that number was changed. */
+export const jobChangedAt = (number: number) =>
+  new Date(Date.UTC(2026, 8, 10) + number * 1_000).toISOString();
+
 /**
  * Makes a company of jobs and invoices: the contract's own examples again and again, each with an id and a time of its
  * own, and the invoices of twenty customers.
@@ -38,6 +46,8 @@ export async function fillCompany(
   } as ResourceRecord);
   const replacements: [string, string][] = [
     [`"id":"${id.job}"`, `'"id":"job_' || (10000000 + n) || '"'`],
+    // The stamps grow with the ids, so what changed last lies at the far end of them.
+    ['"updatedAt":"2026-09-15T09:55:02.417Z"', `'"updatedAt":"' || ${STAMP} || '"'`],
     ['"number":"INV-2026-0001"', `'"number":"INV-2026-' || (100000 + n) || '"'`],
     [id.invoice, `'00000000-0000-7000-8000-' || (100000000000 + n)`],
     [`"customer":{"id":"${id.customer}"`, `'"customer":{"id":"cus_' || (1000 + n % ${CUSTOMERS}) || '"'`],

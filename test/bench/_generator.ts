@@ -31,12 +31,14 @@ process.on('disconnect', () => process.exit());
 process.send?.('ready');
 
 /** Its own histogram counts whole milliseconds, of which a request here takes a part; so the times are kept. */
-async function run({ url, headers, connections, seconds }: Load): Promise<Loaded> {
+async function run({ url, paths, headers, connections, seconds }: Load): Promise<Loaded> {
   const times: Record<number, number[]> = {};
   const startedAt = performance.now();
   let lastAt = startedAt;
   const errors = await new Promise<number>((resolve, reject) => {
-    const options = { url, headers, connections, duration: seconds, sampleInt: SAMPLE_MS, timeout: 60 };
+    const requests = paths?.map((path) => ({ path }));
+    const time = { duration: seconds, sampleInt: SAMPLE_MS, timeout: 60 };
+    const options = { url, headers, connections, ...(requests ? { requests } : {}), ...time };
     const instance = autocannon(options, (error, result) => {
       if (error) reject(error);
       else resolve(result.errors);

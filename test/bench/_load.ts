@@ -5,6 +5,8 @@ import { join } from 'node:path';
 /** Requests that are sent as fast as they are answered. */
 export interface Load {
   url: string;
+  /** Asked for in turn, instead of the address's own. */
+  paths?: readonly string[];
   headers: Record<string, string>;
   /** Kept alive, with one request under way on each. */
   connections: number;

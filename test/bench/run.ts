@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 
 import type { Bench } from './_bench.ts';
 import { feed } from './feed.ts';
+import { load } from './load.ts';
 import { moves } from './moves.ts';
 import { reads } from './reads.ts';
 
@@ -14,6 +15,7 @@ const benches: Readonly<Record<string, Bench>> = {
   moves,
   feed,
   reads,
+  load,
 };
 
 const usage = `Usage: node test/bench/run.ts [--json] [name...]

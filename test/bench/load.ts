@@ -1,0 +1,251 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { openEngine } from '../../src/store/engine.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import type { Bench } from './_bench.ts';
+import { fillCompany, jobChangedAt, jobId } from './_company.ts';
+import { type Generator, type Loaded, startGenerator } from './_load.ts';
+import { type Memory, type ServerProcess, startProduct } from './_process.ts';
+import { aligned, whole } from './_rounds.ts';
+
+const RECORDS = Number(process.env.LOAD_RECORDS ?? 100_000);
+const BURST_SECONDS = Number(process.env.BURST_SECONDS ?? 30);
+const IDLE_CONNECTIONS = 1_000;
+/** Connections that keep the server just busy, and ten times as many. */
+const CAPACITY_CONNECTIONS = 100;
+const BURST_CONNECTIONS = 1_000;
+const SAMPLE_MS = 100;
+
+/** Memory, idle connections, the event loop, and a burst. */
+export const load: Bench = {
+  about:
+    'memory with LOAD_RECORDS records (100,000), idle connections, the event loop, a burst of BURST_SECONDS',
+  run: async () => {
+    const figures = await benchLoad();
+    return { figures, text: textOf(figures) };
+  },
+};
+
+interface LoadFigures {
+  records: number;
+  memory: { started: Memory; highest: Memory };
+  idle: { connections: number; before: Memory; after: Memory };
+  loop: LoopDelay[];
+  burst: Burst;
+}
+
+/** How long the event loop was blocked while one kind of request was answered, one after the other. */
+interface LoopDelay {
+  requests: string;
+  perSecond: number;
+  p99: number;
+  longest: number;
+}
+
+interface Burst {
+  capacity: Loaded;
+  burst: Loaded;
+  memory: { before: Memory; highest: Memory; after: Memory };
+  /** From the end of the burst to the first answer within the usual time. */
+  recoveryMs: number;
+}
+
+interface Served {
+  server: ServerProcess;
+  generator: Generator;
+  headers: Record<string, string>;
+  delayFile: string;
+}
+
+async function benchLoad(): Promise<LoadFigures> {
+  const folder = mkdtempSync(join(tmpdir(), 'fieldledger-bench-'));
+  const url = `sqlite:${join(folder, 'bench.db')}`;
+  try {
+    const key = await fill(url);
+    const delayFile = join(folder, 'delay');
+    await using server = await startProduct(url, {
+      logFile: join(folder, 'log'),
+      environment: { LOOP_DELAY_FILE: delayFile },
+      execArgv: ['--import', join(import.meta.dirname, '_loop-delay.ts')],
+    });
+    await using generator = await startGenerator();
+    const served = { server, generator, headers: { authorization: `Bearer ${key}` }, delayFile };
+    const memory = await measureMemory(served);
+    const idle = await measureIdle(served);
+    const loop = await measureLoop(served);
+    return { records: RECORDS, memory, idle, loop, burst: await measureBurst(served) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function fill(url: string): Promise<string> {
+  await using engine = await openEngine(url);
+  await migrate(engine);
+  return await fillCompany(engine, { jobs: RECORDS, invoices: 0 });
+}
+
+/** Reads the whole list, page after page, and then single records all over it. */
+async function measureMemory({ server, generator, headers }: Served): Promise<LoadFigures['memory']> {
+  const started = server.memory();
+  using watch = watchMemory(server);
+  let path = '/api/v1/jobs?limit=100';
+  let read = 0;
+  for (;;) {
+    const response = await fetch(server.url + path, { headers });
+    const page = (await response.json()) as { data: unknown[]; nextCursor: string | null };
+    read += page.data.length;
+    if (page.nextCursor === null) break;
+    path = `/api/v1/jobs?limit=100&cursor=${page.nextCursor}`;
+  }
+  if (read !== RECORDS) throw new Error(`The list gives ${read} of ${RECORDS} records.`);
+  const paths = Array.from(
+    { length: 5_000 },
+    (_, index) => `/api/v1/jobs/${jobId(1 + ((index * 7_919) % RECORDS))}`,
+  );
+  await generator.run({ url: server.url, paths, headers, connections: 20, seconds: 5 });
+  return { started, highest: watch.highest() };
+}
+
+async function measureIdle({ server, headers }: Served): Promise<LoadFigures['idle']> {
+  await pause(1_000);
+  const before = server.memory();
+  const agent = new Agent({
+    keepAlive: true,
+    maxSockets: IDLE_CONNECTIONS,
+    maxFreeSockets: IDLE_CONNECTIONS,
+  });
+  const path = `/api/v1/jobs/${jobId(1)}`;
+  const one = () =>
+    new Promise<void>((resolve, reject) => {
+      get(server.url + path, { agent, headers }, (response) => response.resume().once('end', resolve)).once(
+        'error',
+        reject,
+      );
+    });
+  await Promise.all(Array.from({ length: IDLE_CONNECTIONS }, one));
+  await pause(2_000);
+  const after = server.memory();
+  const open = Object.values(agent.freeSockets).flat().length;
+  agent.destroy();
+  if (open !== IDLE_CONNECTIONS) throw new Error(`${open} of ${IDLE_CONNECTIONS} connections are kept.`);
+  return { connections: open, before, after };
+}
+
+/** The first kind is asked nothing of the database, and tells what the machine does to any process on it. */
+async function measureLoop({ server, generator, headers, delayFile }: Served): Promise<LoopDelay[]> {
+  const late = jobChangedAt(RECORDS - 100);
+  const deep = await cursorAfter(server, headers, Math.floor(RECORDS / 200));
+  const kinds: [string, string][] = [
+    ['/healthz', '/healthz'],
+    ['one record', `/api/v1/jobs/${jobId(RECORDS)}`],
+    ['a page of 100', '/api/v1/jobs?limit=100'],
+    ['a page of 100 in the middle', `/api/v1/jobs?limit=100&cursor=${deep}`],
+    ['the 100 changed last', `/api/v1/jobs?limit=100&updatedSince=${late}`],
+    ['half, the first page', `/api/v1/jobs?limit=100&updatedSince=${jobChangedAt(Math.floor(RECORDS / 2))}`],
+  ];
+  const found: LoopDelay[] = [];
+  for (const [requests, path] of kinds) {
+    // Once to get warm, and to begin a new count.
+    await generator.run({ url: server.url + path, headers, connections: 1, seconds: 1 });
+    await readDelay(server, delayFile);
+    const { byStatus } = await generator.run({ url: server.url + path, headers, connections: 1, seconds: 2 });
+    const delay = await readDelay(server, delayFile);
+    found.push({ requests, perSecond: byStatus['200']?.perSecond ?? 0, ...delay });
+  }
+  return found;
+}
+
+async function cursorAfter(
+  server: ServerProcess,
+  headers: Record<string, string>,
+  pages: number,
+): Promise<string> {
+  let cursor = '';
+  for (let page = 0; page < pages; page += 1) {
+    const given = cursor === '' ? '' : `&cursor=${cursor}`;
+    const response = await fetch(`${server.url}/api/v1/jobs?limit=100${given}`, { headers });
+    cursor = ((await response.json()) as { nextCursor: string }).nextCursor;
+  }
+  return cursor;
+}
+
+async function readDelay(server: ServerProcess, file: string): Promise<{ p99: number; longest: number }> {
+  rmSync(file, { force: true });
+  process.kill(server.pid, 'SIGUSR2');
+  while (!existsSync(file)) await pause(10);
+  return JSON.parse(readFileSync(file, 'utf8')) as { p99: number; longest: number };
+}
+
+/**
+ * Sends ten times as many requests at once as keep the server busy, each connection the next one as soon as it has its
+ * answer: a refusal is answered with a new request at once.
+ */
+async function measureBurst({ server, generator, headers }: Served): Promise<Burst> {
+  const url = `${server.url}/api/v1/jobs?limit=50`;
+  await generator.run({ url, headers, connections: CAPACITY_CONNECTIONS, seconds: 2 });
+  const capacity = await generator.run({ url, headers, connections: CAPACITY_CONNECTIONS, seconds: 5 });
+  const before = server.memory();
+  using watch = watchMemory(server);
+  const burst = await generator.run({ url, headers, connections: BURST_CONNECTIONS, seconds: BURST_SECONDS });
+  const endedAt = performance.now();
+  const usualMs = capacity.byStatus['200']?.p99 ?? 0;
+  for (;;) {
+    const startedAt = performance.now();
+    const response = await fetch(url, { headers });
+    await response.arrayBuffer();
+    if (response.status === 200 && performance.now() - startedAt <= usualMs) break;
+  }
+  const recoveryMs = performance.now() - endedAt;
+  const highest = watch.highest();
+  await pause(5_000);
+  return { capacity, burst, memory: { before, highest, after: server.memory() }, recoveryMs };
+}
+
+function watchMemory(server: ServerProcess): Disposable & { highest: () => Memory } {
+  let highest = server.memory();
+  const timer = setInterval(() => {
+    const { residentMb, ownMb } = server.memory();
+    highest = { residentMb: Math.max(highest.residentMb, residentMb), ownMb: Math.max(highest.ownMb, ownMb) };
+  }, SAMPLE_MS);
+  return { highest: () => highest, [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function textOf({ records, memory, idle, loop, burst }: LoadFigures): string {
+  const memoryRow = (name: string, { residentMb, ownMb }: Memory) => [name, whole(residentMb), whole(ownMb)];
+  const memoryTable = aligned([
+    ['memory in MB', 'resident', 'its own'],
+    memoryRow('started', memory.started),
+    memoryRow(`at most, reading all of ${whole(records)} records`, memory.highest),
+    memoryRow('before idle connections', idle.before),
+    memoryRow(`with ${whole(idle.connections)} idle connections`, idle.after),
+    memoryRow('before the burst', burst.memory.before),
+    memoryRow('at most in the burst', burst.memory.highest),
+    memoryRow('5 seconds after the burst', burst.memory.after),
+  ]);
+  const loopTable = aligned([
+    ['event loop blocked for ms', 'requests/s', 'p99', 'longest'],
+    ...loop.map(({ requests, perSecond, p99, longest }) => [
+      requests,
+      whole(perSecond),
+      p99.toFixed(1),
+      longest.toFixed(1),
+    ]),
+  ]);
+  const burstRows = (name: string, { errors, byStatus }: Loaded) =>
+    Object.entries(byStatus).map(([status, { count, perSecond, p50, p99 }]) => {
+      const cells = [count, perSecond].map(whole);
+      return [`${name}: ${status}`, ...cells, p50.toFixed(1), p99.toFixed(1), String(errors)];
+    });
+  const burstTable = aligned([
+    ['a page of 50', 'answers', 'answers/s', 'p50 ms', 'p99 ms', 'errors'],
+    ...burstRows(`${CAPACITY_CONNECTIONS} connections`, burst.capacity),
+    ...burstRows(`${whole(BURST_CONNECTIONS)} connections for ${BURST_SECONDS} s`, burst.burst),
+  ]);
+  const recovery = `After the burst an answer takes its usual time again within ${whole(burst.recoveryMs)} ms.`;
+  return [memoryTable, loopTable, burstTable, recovery].join('\n\n');
+}
