@@ -18,7 +18,7 @@ import { killFeed, refusedCount } from './_kill-feed.ts';
 /** How often a feed is killed; `make kills` asks for more. PostgreSQL takes its short form in any case. */
 const killCounts: Record<EngineName, number> = { sqlite: Number(process.env.KILLS ?? 12), postgres: 4 };
 
-const feed = killFeed(15);
+const feed = killFeed(12);
 
 /** What a run of the feed has to have answered, whatever was applied before. */
 function answerProblems(answers: readonly Answer[], appliedBefore: ReadonlySet<number>): string[] {
