@@ -34,11 +34,9 @@ export function serveCommand(terminal: Terminal): Command {
           isReady: () => !stop.signal.aborted,
         });
         const connections = openConnections(server);
-        using _clock = await keepServedClock(
-          engine,
-          () => new Date(),
-          (error) => log.warn({ err: error }, 'server.clock-not-kept'),
-        );
+        using background = new DisposableStack();
+        const onError = (error: unknown) => log.warn({ err: error }, 'server.clock-not-kept');
+        background.use(await keepServedClock(engine, () => new Date(), onError));
         await listen(server, config);
         const address = addressOf(server, config);
         terminal.show({ address, demo }, greeting(address, demo));
