@@ -8,6 +8,7 @@ import type { Bench } from './_bench.ts';
 import { feed } from './feed.ts';
 import { load } from './load.ts';
 import { moves } from './moves.ts';
+import { postgres } from './postgres.ts';
 import { reads } from './reads.ts';
 
 /** Every bench by its name, in the order in which they run. */
@@ -16,6 +17,7 @@ const benches: Readonly<Record<string, Bench>> = {
   feed,
   reads,
   load,
+  postgres,
 };
 
 const usage = `Usage: node test/bench/run.ts [--json] [name...]
