@@ -1,5 +1,7 @@
 import type { Resource, ResourceRecord } from '../src/contract/records.ts';
+import type { RenderedRecord } from '../src/contract/render.ts';
 import { examplesOf } from '../src/demo/example-company.ts';
+import type { Engine, StoreTransaction } from '../src/store/engine.ts';
 
 export const resources = [
   'people',
@@ -23,4 +25,50 @@ export function exampleRecords(): ResourceRecord[] {
 function asStored(record: ResourceRecord): ResourceRecord {
   if (record.resource !== 'quotes' || record.record.status !== 'expired') return record;
   return { ...record, record: { ...record.record, status: 'sent' } };
+}
+
+/** Rows of one INSERT: few enough for SQLite's limit on parameters, many enough to make a round trip worth while. */
+const ROWS_MAX = 200;
+
+/**
+ * Writes records of a company, all or none: new ones are added, those with a known id are replaced.
+ * @throws the driver's error when the database refuses one, for example a second latest version of a quote.
+ */
+export async function putRecords(
+  engine: Engine,
+  company: string,
+  records: readonly RenderedRecord[],
+): Promise<void> {
+  await engine.transaction(async (transaction) => {
+    for (const [resource, ofResource] of Map.groupBy(records, (record) => record.resource)) {
+      for (let start = 0; start < ofResource.length; start += ROWS_MAX) {
+        await upsert(transaction, resource, company, ofResource.slice(start, start + ROWS_MAX));
+      }
+    }
+  });
+}
+
+async function upsert(
+  transaction: StoreTransaction,
+  resource: Resource,
+  company: string,
+  records: readonly RenderedRecord[],
+): Promise<void> {
+  const hasDetail = resource === 'invoices' || resource === 'quotes';
+  const rows = records.map(({ body, detail }) => ({
+    company,
+    body,
+    ...(detail === undefined ? {} : { detail }),
+  }));
+  await transaction
+    // The tables of records take the same columns; those with details one more.
+    .insertInto(resource as 'invoices')
+    .values(rows as { company: string; body: string; detail: string }[])
+    .onConflict((conflict) =>
+      conflict.columns(['company', 'id']).doUpdateSet((row) => ({
+        body: row.ref('excluded.body'),
+        ...(hasDetail ? { detail: row.ref('excluded.detail') } : {}),
+      })),
+    )
+    .execute();
 }

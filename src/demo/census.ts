@@ -7,14 +7,14 @@ export type ArrivingResource = keyof typeof shares;
 
 const arrivingResources = Object.keys(shares) as [ArrivingResource, ...ArrivingResource[]];
 
-/** Counts the records that have come or are sure to come, so that there are exactly as many as asked for. */
+/** Counts the records, so that there are exactly as many as asked for. */
 export interface Census {
   /** The number asked for. */
   countMax: number;
   /** Counts one more; false, and it must not come, when there are enough. */
   admit(resource: Resource): boolean;
-  /** Counts one more of the resource that lacks most to its share. */
-  admitScarcest(): ArrivingResource;
+  /** The resource that lacks most to its share. */
+  scarcest(): ArrivingResource;
   isFull(): boolean;
   count(): number;
 }
@@ -32,23 +32,15 @@ export function createCensus(countMax: number): Census {
   let count = 0;
   const lack = (resource: ArrivingResource) => shares[resource] * (count + 1) - counts[resource];
 
-  function admit(resource: Resource): boolean {
-    if (count >= countMax) return false;
-    count += 1;
-    counts[resource] += 1;
-    return true;
-  }
-
   return {
     countMax,
-    admit,
-    admitScarcest() {
-      const scarcest = arrivingResources.reduce((first, other) =>
-        lack(other) > lack(first) ? other : first,
-      );
-      admit(scarcest);
-      return scarcest;
+    admit(resource) {
+      if (count >= countMax) return false;
+      count += 1;
+      counts[resource] += 1;
+      return true;
     },
+    scarcest: () => arrivingResources.reduce((first, other) => (lack(other) > lack(first) ? other : first)),
     isFull: () => count >= countMax,
     count: () => count,
   };

@@ -1,12 +1,14 @@
+import type { WithOf } from '../contract/feed.ts';
 import type { Customer } from '../contract/records.ts';
 import { address } from './addresses.ts';
 import type { Address, Region } from './addresses.ts';
-import { DAY_MS, timeText, workingMoment } from './calendar.ts';
+import { workingMoment } from './calendar.ts';
 import { asciiName, emailAddress, fullName, personName, phoneNumber } from './people-names.ts';
 import type { Country, PersonName } from './people-names.ts';
 import type { Random } from './random.ts';
+import type { Strand } from './strands.ts';
 import { britishVatNumber, irishVatNumber } from './vat-numbers.ts';
-import type { World } from './world.ts';
+import { mintId, type World } from './world.ts';
 
 /** What decides how a customer is invoiced and how VAT is charged. */
 export type Segment =
@@ -19,11 +21,14 @@ export type Segment =
   | 'britishBusiness'
   | 'northernIrishBusiness';
 
+/** What has to be known of a customer to deal with it. */
 export interface DemoCustomer {
-  record: Customer;
+  id: string;
   segment: Segment;
-  /** When it was archived, if it was; nothing happens with it from then on. */
-  archivedAtMs: number | undefined;
+  currency: string;
+  siteIds: readonly string[];
+  /** Nothing new is begun with it from then on. */
+  isArchived: boolean;
 }
 
 const segments = [
@@ -50,58 +55,57 @@ const contactRoles = [
   'Director',
 ] as const;
 
-/** A customer as it is now, created at a moment. The founding ones take turns through the segments. */
-export function customer(world: World, createdAtMs: number, foundingPlace?: number): DemoCustomer {
-  const { random, ids } = world;
+/** A customer is added, sometimes changed, and sometimes put away. The founding ones take turns through the segments. */
+export function* customer(world: World, createdAtMs: number, foundingPlace?: number): Strand {
+  const { random, census, customers } = world;
+  if (!census.admit('customers')) return;
   const segment =
     foundingPlace === undefined
       ? random.weighted(segments)
       : (segments[foundingPlace % segments.length] ?? segments[0])[1];
+  const saved = customerMembers(world, createdAtMs, segment);
+  const { id, currency } = saved;
+  const siteIds = saved.sites.map((site) => site.id);
+  const known: DemoCustomer = { id, segment, currency, siteIds, isArchived: false };
+  yield { change: 'customer.save', with: saved };
+  customers.add(known);
+  if (random.chance(0.2)) {
+    yield workingMoment(createdAtMs, random.integer(1, 90), random);
+    const added = furtherContact(random, saved.countryCode, 'post.example', 'Out of hours');
+    yield { change: 'customer.save', with: { ...saved, contacts: [...saved.contacts, added] } };
+  }
+  if (foundingPlace !== undefined || !random.chance(0.08)) return;
+  yield workingMoment(createdAtMs, random.integer(60, 400), random);
+  known.isArchived = true;
+  yield { change: 'customer.archive', with: { id } };
+}
+
+function customerMembers(world: World, createdAtMs: number, segment: Segment) {
+  const { random } = world;
   const region = seatRegion(segment);
   const country: Country = region === 'IE' ? 'IE' : 'GB';
   const owner = personName(random, country);
   const seat = address(random, region, segment === 'home' ? 'home' : 'business');
   const party = segment === 'home' ? household(random, owner) : company(random, owner, country, segment);
-  const archivedAtMs = foundingPlace === undefined ? archiving(world, createdAtMs) : undefined;
   return {
-    segment,
-    archivedAtMs,
-    record: {
-      id: ids.prefixed('cus', createdAtMs),
-      name: party.name,
-      legalName: party.legalName,
-      archived: archivedAtMs !== undefined,
-      addressLines: [...seat.lines, seat.postcode],
-      countryCode: country,
-      vatId: party.vatId,
-      email: emailAddress(owner, party.domain),
-      contactName: fullName(owner),
-      currency: country === 'GB' ? 'GBP' : 'EUR',
-      paymentTermsDays: segment === 'home' ? random.pick([7, 14]) : random.pick([14, 30, 30, 45]),
-      contacts: contacts(random, owner, country, party.domain, segment),
-      sites: sites(world, createdAtMs, seat, segment),
-      createdAt: timeText(createdAtMs),
-      updatedAt: timeText(lastChange(world, createdAtMs, archivedAtMs)),
-    },
-  };
+    id: mintId(world, 'cus', createdAtMs),
+    name: party.name,
+    legalName: party.legalName,
+    addressLines: [...seat.lines, seat.postcode],
+    countryCode: country,
+    vatId: party.vatId,
+    email: emailAddress(owner, party.domain),
+    contactName: fullName(owner),
+    currency: country === 'GB' ? 'GBP' : 'EUR',
+    paymentTermsDays: segment === 'home' ? random.pick([7, 14]) : random.pick([14, 30, 30, 45]),
+    contacts: contacts(random, owner, country, party.domain, segment),
+    sites: sites(world, createdAtMs, seat, segment),
+  } satisfies WithOf<'customer.save'>;
 }
 
 function seatRegion(segment: Segment): Region {
   if (segment === 'northernIrishBusiness') return 'XI';
   return segment === 'britishBusiness' || segment === 'britishOwner' ? 'GB' : 'IE';
-}
-
-function archiving({ random, nowMs }: World, createdAtMs: number): number | undefined {
-  if (!random.chance(0.05)) return undefined;
-  const atMs = workingMoment(createdAtMs, random.integer(60, 400), random);
-  return atMs < nowMs - DAY_MS ? atMs : undefined;
-}
-
-function lastChange(world: World, createdAtMs: number, archivedAtMs: number | undefined): number {
-  const { random, stamps, nowMs } = world;
-  if (archivedAtMs !== undefined) return stamps.claim(archivedAtMs);
-  const editedAtMs = workingMoment(createdAtMs, random.integer(1, 90), random);
-  return random.chance(0.2) && editedAtMs < nowMs ? stamps.claim(editedAtMs) : createdAtMs;
 }
 
 interface Party {
@@ -122,7 +126,9 @@ function company(random: Random, owner: PersonName, country: Country, segment: S
   const form =
     country === 'IE' ? random.pick(['Limited', 'DAC', 'Teoranta']) : random.pick(['Ltd', 'LLP', 'PLC']);
   const isRegistered = segment !== 'business' || random.chance(0.8);
-  const vatId = country === 'IE' ? irishVatNumber(random) : britishVatNumber(random);
+  // Goods go to Northern Ireland as to a member state, for which its businesses have numbers with the prefix XI.
+  const prefix = segment === 'northernIrishBusiness' ? 'XI' : 'GB';
+  const vatId = country === 'IE' ? irishVatNumber(random) : britishVatNumber(random, prefix);
   return {
     name,
     legalName: `${name} ${form}`,
@@ -146,26 +152,31 @@ function contacts(
     isBilling: true,
   };
   if (segment === 'home' && random.chance(0.8)) return [first];
+  const role = segment === 'home' ? 'Tenant' : random.pick(contactRoles);
+  return [first, furtherContact(random, country, domain, role)];
+}
+
+function furtherContact(
+  random: Random,
+  country: Country,
+  domain: string,
+  role: string,
+): Customer['contacts'][number] {
   const name = personName(random, country);
-  const second = {
+  return {
     name: fullName(name),
     email: random.chance(0.8) ? emailAddress(name, domain) : null,
     phone: random.chance(0.9) ? phoneNumber(random, country) : null,
-    role: segment === 'home' ? 'Tenant' : random.pick(contactRoles),
+    role,
     isBilling: false,
   };
-  return [first, second];
 }
 
-function sites(
-  { random, ids }: World,
-  createdAtMs: number,
-  seat: Address,
-  segment: Segment,
-): Customer['sites'] {
+function sites(world: World, createdAtMs: number, seat: Address, segment: Segment): Customer['sites'] {
+  const { random } = world;
   const count = segment === 'home' ? 1 : random.integer(1, 3);
   const isInIreland = segment === 'britishOwner';
-  const stem = ids.prefixed('sit', createdAtMs);
+  const stem = mintId(world, 'sit', createdAtMs);
   const places: Customer['sites'] = [];
   for (let place = 1; place <= count; place += 1) {
     const isSeat = place === 1 && !isInIreland;
@@ -185,8 +196,8 @@ function sites(
 /** The customers that the company still deals with: a bounded number, of whom a new one displaces any other. */
 export interface CustomerBook {
   add(customer: DemoCustomer): void;
-  /** One that is not archived at the moment. */
-  pick(atMs: number): DemoCustomer | undefined;
+  /** One that is not archived. */
+  pick(): DemoCustomer | undefined;
 }
 
 export function createCustomerBook(random: Random, countMax: number): CustomerBook {
@@ -196,10 +207,10 @@ export function createCustomerBook(random: Random, countMax: number): CustomerBo
       if (book.length < countMax) book.push(added);
       else book[random.integer(0, countMax - 1)] = added;
     },
-    pick(atMs) {
+    pick() {
       for (let attempt = 0; attempt < 20; attempt += 1) {
         const found = book[random.integer(0, book.length - 1)];
-        if (found && !(found.archivedAtMs !== undefined && found.archivedAtMs <= atMs)) return found;
+        if (found && !found.isArchived) return found;
       }
       return undefined;
     },

@@ -1,5 +1,5 @@
-import type { Invoice } from '../contract/records.ts';
-import { lineAmountMinor } from '../backoffice/vat.ts';
+import { lineAmountMinor, totals, vatBreakdown } from '../backoffice/vat.ts';
+import type { DraftLine } from '../contract/feed.ts';
 import type { DemoCustomer, Segment } from './customers.ts';
 import type { Random, Weighted } from './random.ts';
 import {
@@ -12,41 +12,32 @@ import {
 } from './work-catalogue.ts';
 import type { Work, WorkItem } from './work-catalogue.ts';
 
-export type Line = Invoice['lines'][number];
-
-/** A line of a document that does not exist yet. */
-export type LinePlan = Omit<Line, 'id' | 'position' | 'jobId'>;
-
 /** What is done for a customer, and how VAT is charged on it. */
 export interface Deal {
   customer: DemoCustomer;
-  site: DemoCustomer['record']['sites'][number] | undefined;
+  siteId: string | null;
   work: Work;
   vat: VatTreatment;
 }
 
 interface VatTreatment {
-  category: string;
-  /** What the law wants on the document when no VAT is charged; null where it is, or where the rate is zero. */
-  reason: string | null;
+  category: DraftLine['vatCategory'];
+  /** What the law wants on the document, where that isn't filled in. */
+  reason?: string;
 }
 
-const charged: VatTreatment = { category: 'S', reason: null };
-const zeroRated: VatTreatment = { category: 'Z', reason: null };
+const charged: VatTreatment = { category: 'S' };
+const zeroRated: VatTreatment = { category: 'Z' };
 const exempt: VatTreatment = { category: 'E', reason: 'Exempt: VATCA 2010 Schedule 1 paragraph 4' };
 const outOfScope: VatTreatment = { category: 'O', reason: 'Outside the scope of VAT: compensation' };
-const toPrincipalContractor: VatTreatment = {
-  category: 'AE',
-  reason: 'VAT on this supply to be accounted for by the Principal Contractor.',
-};
-const reverseCharge: VatTreatment = { category: 'AE', reason: 'Reverse charge' };
-const toNorthernIreland: VatTreatment = { category: 'K', reason: 'Intra-Community supply of goods' };
-const exported: VatTreatment = { category: 'G', reason: 'Export outside the EU' };
+/** On construction, to a principal contractor, or on services, to a business abroad. */
+const reverseCharge: VatTreatment = { category: 'AE' };
+const toNorthernIreland: VatTreatment = { category: 'K' };
+const exported: VatTreatment = { category: 'G' };
 
 type Choice = (random: Random) => Pick<Deal, 'work' | 'vat'>;
 
 const everyday: Choice = (random) => ({ work: random.pick(everydayWork), vat: charged });
-const reverseCharged: Choice = (random) => ({ work: random.pick(contractWork), vat: reverseCharge });
 
 const choices: Record<Segment, readonly [Weighted<Choice>, ...Weighted<Choice>[]]> = {
   home: [
@@ -60,24 +51,21 @@ const choices: Record<Segment, readonly [Weighted<Choice>, ...Weighted<Choice>[]
     [4, () => ({ work: goodsWork, vat: charged })],
   ],
   principalContractor: [
-    [80, (random) => ({ work: random.pick(everydayWork), vat: toPrincipalContractor })],
+    [80, (random) => ({ work: random.pick(everydayWork), vat: reverseCharge })],
     [20, () => ({ work: goodsWork, vat: charged })],
   ],
   britishOwner: [[1, everyday]],
   britishBusiness: [
-    [55, reverseCharged],
+    [55, (random) => ({ work: random.pick(contractWork), vat: reverseCharge })],
     [45, () => ({ work: goodsWork, vat: exported })],
   ],
-  northernIrishBusiness: [
-    [60, () => ({ work: goodsWork, vat: toNorthernIreland })],
-    [40, reverseCharged],
-  ],
+  northernIrishBusiness: [[1, () => ({ work: goodsWork, vat: toNorthernIreland })]],
 };
 
 export function makeDeal(customer: DemoCustomer, random: Random): Deal {
-  const { sites } = customer.record;
-  const site = sites[random.integer(0, sites.length - 1)];
-  return { customer, site, ...random.weighted(choices[customer.segment])(random) };
+  const { siteIds, segment } = customer;
+  const siteId = siteIds[random.integer(0, siteIds.length - 1)] ?? null;
+  return { customer, siteId, ...random.weighted(choices[segment])(random) };
 }
 
 /** A contract that is invoiced by the period and not by the job. */
@@ -87,22 +75,38 @@ export function makeContractDeal(customer: DemoCustomer, random: Random): Deal {
 }
 
 /** What the deal is charged at: the work itself, some of its extras, perhaps waste removal, perhaps a discount. */
-export function lineItems(deal: Deal, random: Random): LinePlan[] {
-  const { work } = deal;
+export function lineItems(deal: Deal, random: Random): DraftLine[] {
+  const { work, vat } = deal;
   const items = work.items.filter((_, index) => index === 0 || random.chance(0.55));
-  const lines = items.map((item) => linePlan(deal, item, random.pick(item.quantities), work.rateBasisPoints));
-  if (deal.vat.category === 'S' && random.chance(0.15)) lines.push(linePlan(deal, wasteRemoval, '1', 2300));
-  const netMinor = lines.reduce((sum, line) => sum + line.amountMinor, 0);
-  if (random.chance(0.06)) {
+  const lines = items.map((item) =>
+    draftLine(deal, item, random.pick(item.quantities), work.rateBasisPoints),
+  );
+  if (vat.category === 'S' && random.chance(0.15)) lines.push(draftLine(deal, wasteRemoval, '1', 2300));
+  const [first] = lines;
+  if (first && random.chance(0.06)) {
     // It lowers the amount of the first line's category and rate, and of no other.
-    const unitPriceMinor = Math.floor((lines[0]?.amountMinor ?? netMinor) / 20);
-    lines.push({
-      ...linePlan(deal, discount, '-1', work.rateBasisPoints),
-      unitPriceMinor,
-      amountMinor: -unitPriceMinor,
-    });
+    const unitPriceMinor = Math.floor(amountMinorOf(first) / 20);
+    lines.push({ ...first, ...discount, unitPriceMinor });
   }
   return lines;
+}
+
+/** A fifth of the first line, given back. */
+export function goodwill([first]: readonly DraftLine[]): DraftLine[] {
+  if (!first) return [];
+  const description = `Reduction of 20 %: ${first.description}`;
+  const unitPriceMinor = Math.floor(amountMinorOf(first) / 5);
+  return [{ ...first, description, quantity: '1', unitCode: 'C62', unitPriceMinor }];
+}
+
+/** What a document with these lines will ask for. */
+export function grossMinorOf(lines: readonly DraftLine[]): number {
+  const amounts = lines.map((line) => ({ ...line, amountMinor: amountMinorOf(line) }));
+  return totals(vatBreakdown(amounts)).grossMinor;
+}
+
+function amountMinorOf({ quantity, unitPriceMinor }: DraftLine): number {
+  return lineAmountMinor(quantity, unitPriceMinor);
 }
 
 const wasteRemoval: WorkItem = {
@@ -111,30 +115,23 @@ const wasteRemoval: WorkItem = {
   quantities: ['1'],
   unitPriceMinor: 9_750,
 };
-const discount: WorkItem = {
-  description: 'Discount of 5 % on the first item',
-  unitCode: 'C62',
-  quantities: ['-1'],
-  unitPriceMinor: 0,
-};
+const discount = { description: 'Discount of 5 % on the first item', unitCode: 'C62', quantity: '-1' };
 
-function linePlan(
+function draftLine(
   { customer, vat }: Deal,
   item: WorkItem,
   quantity: string,
   rateBasisPoints: number,
-): LinePlan {
+): DraftLine {
   // A pound buys more than a euro.
-  const isSterling = customer.record.currency === 'GBP';
-  const unitPriceMinor = isSterling ? Math.round(item.unitPriceMinor * 0.86) : item.unitPriceMinor;
+  const isSterling = customer.currency === 'GBP';
   return {
     description: item.description,
     quantity,
     unitCode: item.unitCode,
-    unitPriceMinor,
-    amountMinor: lineAmountMinor(quantity, unitPriceMinor),
+    unitPriceMinor: isSterling ? Math.round(item.unitPriceMinor * 0.86) : item.unitPriceMinor,
     vatCategory: vat.category,
     vatRateBasisPoints: vat.category === 'S' ? rateBasisPoints : 0,
-    vatExemptionReason: vat.reason,
+    ...(vat.reason === undefined ? {} : { vatExemptionReason: vat.reason }),
   };
 }

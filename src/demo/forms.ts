@@ -1,48 +1,38 @@
-import type { Form } from '../contract/records.ts';
-import { DAY_MS, timeText, workingMoment } from './calendar.ts';
+import { workingMoment } from './calendar.ts';
 import type { FieldPlan, FormPlan } from './form-catalogue.ts';
-import type { World } from './world.ts';
+import type { Strand } from './strands.ts';
+import { mintId, type World } from './world.ts';
 
 export interface DemoForm {
-  record: Form;
+  id: string;
   plan: FormPlan;
-  /** The moments of its revisions; the first is that of its creation. */
-  revisedAtMs: readonly number[];
+  /** The fields of the revision in force. */
+  fields: readonly FieldPlan[];
 }
 
-/** A form as it is now, created at a moment and revised since as often as its fields tell. */
-export function form({ ids, random, stamps, nowMs }: World, createdAtMs: number, plan: FormPlan): DemoForm {
-  const revisedAtMs = [createdAtMs];
+/** A form is made, and revised as often as its fields tell. */
+export function* form(world: World, createdAtMs: number, plan: FormPlan): Strand {
+  const { random, census } = world;
+  if (!census.admit('forms')) return;
+  const made: DemoForm = { id: mintId(world, 'frm', createdAtMs), plan, fields: [] };
+  const { id } = made;
+  const { title, description } = plan;
   const revisionCount = Math.max(...plan.fields.map(sinceRevision));
-  while (revisedAtMs.length < revisionCount) {
-    const previousMs = revisedAtMs.at(-1) ?? createdAtMs;
-    const atMs = workingMoment(previousMs, random.integer(60, 240), random);
-    if (atMs >= nowMs - DAY_MS) break;
-    revisedAtMs.push(stamps.claim(atMs));
+  for (let revision = 1, atMs = createdAtMs; revision <= revisionCount; revision += 1) {
+    if (revision > 1) atMs = yield workingMoment(atMs, random.integer(60, 240), random);
+    made.fields = plan.fields.filter((field) => sinceRevision(field) <= revision);
+    const fields = made.fields.map(({ id, type, label }) => ({ id, type, label }));
+    yield { change: 'form.save', with: { id, title, description, fields } };
+    if (revision > 1) continue;
+    if (plan.published) yield { change: 'form.publish', with: { id } };
+    world.forms.push(made);
   }
-  const revision = revisedAtMs.length;
-  return {
-    plan,
-    revisedAtMs,
-    record: {
-      id: ids.prefixed('frm', createdAtMs),
-      title: plan.title,
-      description: plan.description,
-      published: plan.published,
-      revision,
-      fields: fieldsOf(plan, revision).map(({ id, type, label }) => ({ id, type, label })),
-      updatedAt: timeText(revisedAtMs.at(-1) ?? createdAtMs),
-    },
-  };
 }
 
-/** The revision in force at a moment. */
-export function revisionAt({ revisedAtMs }: DemoForm, atMs: number): number {
-  return Math.max(1, revisedAtMs.filter((revisedMs) => revisedMs <= atMs).length);
-}
-
-export function fieldsOf(plan: FormPlan, revision: number): FieldPlan[] {
-  return plan.fields.filter((field) => sinceRevision(field) <= revision);
+/** A published form that is filled in on jobs, or one that isn't; undefined when there is none. */
+export function someForm({ forms, random }: World, isOnJobs: boolean): DemoForm | undefined {
+  const fitting = forms.filter(({ plan }) => plan.published && plan.onJobs === isOnJobs);
+  return fitting[random.integer(0, fitting.length - 1)];
 }
 
 function sinceRevision(field: FieldPlan): number {

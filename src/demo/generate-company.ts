@@ -1,14 +1,26 @@
-import type { ResourceRecord } from '../contract/records.ts';
-import { createAgenda } from './agenda.ts';
-import { DAY_MS, HOUR_MS, createStamps, startOfDay, workingTime } from './calendar.ts';
+import type { CompanyProfile } from '../store/companies.ts';
+import { arrival } from './arrivals.ts';
+import {
+  DAY_MS,
+  HOUR_MS,
+  MINUTE_MS,
+  startOfDay,
+  timeText,
+  type WorkingTime,
+  workingTime,
+} from './calendar.ts';
 import { createCensus } from './census.ts';
-import { found } from './founding.ts';
-import { createIds } from './ids.ts';
+import { createCustomerBook, customer } from './customers.ts';
+import { formPlans } from './form-catalogue.ts';
+import { form } from './forms.ts';
+import { person } from './people.ts';
 import { createRandom } from './random.ts';
-import { arrivals } from './arrivals.ts';
+import type { StoryChange } from './story.ts';
+import { createStrands, type Strand, type Strands } from './strands.ts';
 import type { World } from './world.ts';
 
 export interface CompanyOptions {
+  company: string;
   /** How many records there are in all, of every resource together. */
   records: number;
   /** Where the two years of the company's history end. */
@@ -17,48 +29,83 @@ export interface CompanyOptions {
   seed?: number;
 }
 
+/** What the company says of itself on its documents. */
+export const generatedProfile = {
+  legalName: 'Harbour Building Services Limited',
+  addressLines: ['Unit 9, Dock Road Trade Park', 'Galway'],
+  postcode: 'H91 K3F7',
+  countryCode: 'IE',
+  vatId: 'IE7431902I',
+  companyNumber: '512907',
+  email: 'office@harbour-building-services.example',
+  phone: '+353 20 910 0177',
+} satisfies CompanyProfile;
+
+/** A change, and how many records there are once it is made. */
+export interface Generated {
+  change: StoryChange;
+  records: number;
+}
+
 const historyDays = 730;
 const foundingDays = 30;
+/** Enough that a customer is dealt with for months, few enough to be kept in memory. */
+const customersInBookMax = 4_000;
 
 /**
- * A company's records, one at a time in the order of their creation, which is that of their ids. The same options give
- * the same records. Every reference leads to a record that comes too, earlier or later; what is kept in memory
- * meanwhile is plans for some weeks and never the records, so that memory hardly grows with their number.
+ * A company's history as changes, in the order of time. The same options give the same changes. What is kept in memory
+ * is what goes on at a time and never the records, so that memory hardly grows with their number.
  */
-export function* generateCompany({ records, now, seed = 1 }: CompanyOptions): Generator<ResourceRecord> {
+export function* generateCompany({ company, records, now, seed = 1 }: CompanyOptions): Generator<Generated> {
   // What is recorded in the last hour could carry a stamp that lies beyond the end.
-  const nowMs = now.getTime() - HOUR_MS;
-  const startMs = startOfDay(nowMs) - historyDays * DAY_MS;
+  const endMs = now.getTime() - HOUR_MS;
+  const startMs = startOfDay(endMs) - historyDays * DAY_MS;
+  const strands = createStrands(endMs);
+  const random = createRandom(seed);
   const census = createCensus(records);
-  const stamps = createStamps();
-  const agenda = createAgenda(nowMs, stamps, (resource) => census.admit(resource));
-  const world: World = { random: createRandom(seed), ids: createIds(seed), stamps, agenda, nowMs };
+  const customers = createCustomerBook(random, customersInBookMax);
+  const world: World = { random, census, people: [], forms: [], customers };
 
-  const founded = found(world, census, startMs - foundingDays * DAY_MS);
-  yield* founded.records;
-  if (!founded.crew) return;
-  const makeArrival = arrivals(world, founded.crew, founded.customers);
-  const history = workingTime(startMs, nowMs);
-  const foundedCount = founded.records.length;
-  const arrivalAfter = (lastMs: number) => {
-    if (census.isFull()) return undefined;
-    const share = (census.count() - foundedCount) / (records - foundedCount);
-    return stamps.claim(Math.max(history.at(share), lastMs + 1));
+  const foundedAtMs = startMs - foundingDays * DAY_MS + 8 * HOUR_MS;
+  for (const [place, begin] of founding(world).entries())
+    strands.begin(foundedAtMs + place * MINUTE_MS, begin);
+  strands.begin(startMs, () => history(world, strands, workingTime(startMs, endMs)));
+  let count = 0;
+  for (const { atMs, deed } of strands.play()) {
+    count += 1;
+    const change = { id: String(count), company, at: timeText(atMs), ...deed };
+    yield { change, records: census.count() };
+  }
+}
+
+/** What there is before the history begins: all people, all forms and the first customers. */
+function founding(world: World): ((atMs: number) => Strand)[] {
+  const { peopleCount, formCount, customerCount } = foundingCounts(world.census.countMax);
+  return [
+    ...Array.from({ length: peopleCount }, () => (atMs: number) => person(world, atMs)),
+    ...formPlans.slice(0, formCount).map((plan) => (atMs: number) => form(world, atMs, plan)),
+    ...Array.from({ length: customerCount }, (_, place) => (atMs: number) => customer(world, atMs, place)),
+  ];
+}
+
+/** A company of two thousand records has eight people; one of a million has two hundred. */
+function foundingCounts(countMax: number): { peopleCount: number; formCount: number; customerCount: number } {
+  return {
+    peopleCount: Math.min(200, Math.max(Math.min(6, Math.ceil(countMax / 10)), Math.ceil(countMax / 250))),
+    formCount: Math.ceil(countMax / 40),
+    customerCount: Math.min(24, Math.ceil(countMax / 20)),
   };
+}
 
-  let arrivalMs = arrivalAfter(startMs);
-  for (;;) {
-    const plannedMs = agenda.nextAtMs();
-    if (arrivalMs !== undefined && (plannedMs === undefined || arrivalMs < plannedMs)) {
-      yield makeArrival(census.admitScarcest(), arrivalMs);
-      stamps.forgetBefore(arrivalMs);
-      arrivalMs = arrivalAfter(arrivalMs);
-    } else {
-      const planned = agenda.makeNext();
-      if (!planned) return;
-      yield planned;
-    }
-    // The plans of the record that came last may have taken the place that the next arrival had.
-    if (census.isFull()) arrivalMs = undefined;
+/** What arrives, as fast as it takes for the last record to be made on the last day. */
+function* history(world: World, strands: Strands, time: WorkingTime): Strand {
+  const { census } = world;
+  const foundedCount = census.count();
+  while (!census.isFull()) {
+    const share = (census.count() - foundedCount) / (census.countMax - foundedCount);
+    const atMs = yield time.at(share);
+    strands.begin(atMs, (beginMs) => arrival(world, beginMs, census.scarcest()));
+    // What has just been begun is counted before there is more.
+    yield atMs + 1;
   }
 }

@@ -1,63 +1,55 @@
-import type { Job, Person } from '../contract/records.ts';
-import { DAY_MS, HOUR_MS, dayText, isWorkday, timeText, workingMoment } from './calendar.ts';
-import { lineItems } from './deals.ts';
-import type { Deal } from './deals.ts';
-import type { Crew } from './founding.ts';
-import { invoice } from './invoices.ts';
-import type { NumberBook } from './invoices.ts';
+import type { Job } from '../contract/records.ts';
+import { DAY_MS, dayText, isWorkday, workingMoment } from './calendar.ts';
+import { type Deal, lineItems } from './deals.ts';
+import { someForm } from './forms.ts';
+import { document } from './invoices.ts';
+import { fieldPerson } from './people.ts';
 import type { Random } from './random.ts';
+import type { Strand } from './strands.ts';
 import { submission } from './submissions.ts';
-import type { World } from './world.ts';
+import { mintId, type World } from './world.ts';
 
-export interface JobOrder {
-  deal: Deal;
-  /** False when the quote that it comes from was invoiced. */
-  toInvoice: boolean;
+/** A job as it is made, with the moments at which its days of work end. */
+export interface NewJob {
+  job: ReturnType<typeof jobMembers>;
+  visits: readonly number[];
 }
 
-/** A job as it is now; the forms filled in on it and its invoice are planned. */
-export function job(
-  world: World,
-  crew: Crew,
-  numbers: NumberBook,
-  createdAtMs: number,
-  order: JobOrder,
-): Job {
-  const { random, ids, nowMs } = world;
-  const { deal } = order;
-  const id = ids.prefixed('job', createdAtMs);
-  const visits = visitsOf(createdAtMs, random);
-  const lastVisitMs = visits.at(-1);
-  const isDone = lastVisitMs !== undefined && lastVisitMs < nowMs && random.chance(0.95);
-  const assigned = assignedPeople(crew.fieldPeople, random, visits.length > 0);
-  planSubmissions(world, crew, id, visits, assigned);
-  if (isDone && order.toInvoice && random.chance(0.42)) planInvoice(world, numbers, id, deal, lastVisitMs);
-  const completedAtMs = isDone ? lastVisitMs : undefined;
+/** A job comes in, is done, and is often invoiced. */
+export function* job(world: World, createdAtMs: number, deal: Deal): Strand {
+  if (!world.census.admit('jobs')) return;
+  const made = newJob(world, createdAtMs, deal);
+  yield { change: 'job.create', with: { ...made.job, customerId: deal.customer.id } };
+  yield* workAndInvoice(world, made, deal);
+}
+
+/** A job is done, and often invoiced. */
+export function* workAndInvoice(world: World, made: NewJob, deal: Deal): Strand {
+  const doneAtMs = yield* workOn(world, made);
+  if (doneAtMs !== undefined) yield* invoiceJob(world, made.job.id, deal, doneAtMs);
+}
+
+export function newJob(world: World, createdAtMs: number, deal: Deal): NewJob {
+  const visits = visitsOf(createdAtMs, world.random);
+  return { visits, job: jobMembers(world, createdAtMs, deal, visits) };
+}
+
+function jobMembers(world: World, createdAtMs: number, deal: Deal, visits: readonly number[]) {
+  const { random, people } = world;
+  const [lead, ...mates] = visits.length > 0 ? assignedPeople(world) : [];
   return {
-    id,
+    id: mintId(world, 'job', createdAtMs),
     title: deal.work.title,
-    statusLabelId: statusLabel(visits, completedAtMs, nowMs),
-    completed: isDone,
-    completedAt: completedAtMs === undefined ? null : timeText(completedAtMs),
+    statusLabelId: lead ? 'lbl_scheduled' : 'lbl_new',
     dates: visits.map(dayText),
-    assignedTo: assigned.map((person) => person.id),
-    teamId: assigned[0]?.teamId ?? null,
-    customerId: deal.customer.record.id,
+    assignedTo: lead ? [lead, ...mates].map(({ id }) => id) : [],
+    teamId: lead?.teamId ?? null,
     jobTypeId: deal.work.jobTypeId,
     jobTypeVersion: random.integer(1, 4),
     customFields: customFields(deal, random),
     notes: random.chance(0.35) ? random.pick(notes) : '',
-    createdAt: timeText(createdAtMs),
-    createdBy: random.pick(crew.people).id,
-    updatedAt: timeText(lastChange(world, createdAtMs, completedAtMs)),
+    createdBy: people[random.integer(0, people.length - 1)]?.id ?? '',
   };
-}
-
-function lastChange(world: World, createdAtMs: number, completedAtMs: number | undefined): number {
-  const { random, stamps, nowMs } = world;
-  if (completedAtMs !== undefined) return stamps.claim(completedAtMs);
-  const editedAtMs = createdAtMs + random.integer(1, 20) * HOUR_MS;
-  return random.chance(0.4) && editedAtMs < nowMs ? stamps.claim(editedAtMs) : createdAtMs;
 }
 
 /** The moments at which the day's work ends; none while the job is not scheduled. */
@@ -77,55 +69,45 @@ function visitsOf(createdAtMs: number, random: Random): number[] {
   return visits;
 }
 
-function assignedPeople(
-  people: readonly [Person, ...Person[]],
-  random: Random,
-  isScheduled: boolean,
-): readonly Person[] {
-  if (!isScheduled) return [];
-  const lead = random.pick(people);
-  const mate = random.pick(people);
-  return mate === lead || random.chance(0.6) ? [lead] : [lead, mate];
+function assignedPeople(world: World) {
+  const lead = fieldPerson(world);
+  const mate = fieldPerson(world);
+  return mate === lead || world.random.chance(0.6) ? [lead] : [lead, mate];
 }
 
-function statusLabel(visits: readonly number[], completedAtMs: number | undefined, nowMs: number): string {
-  const [firstVisitMs] = visits;
-  if (completedAtMs !== undefined) return 'lbl_done';
-  if (firstVisitMs === undefined) return 'lbl_new';
-  return firstVisitMs < nowMs ? 'lbl_in_progress' : 'lbl_scheduled';
-}
-
-function planSubmissions(
-  world: World,
-  { formsOnJobs }: Crew,
-  jobId: string,
-  visits: readonly number[],
-  assigned: readonly Person[],
-): void {
-  const { random, agenda } = world;
-  const [lead] = assigned;
-  for (const visitMs of visits) {
-    const form = formsOnJobs[random.integer(0, formsOnJobs.length - 1)];
-    if (!form || !lead || random.chance(0.5)) continue;
-    agenda.plan('submissions', visitMs, (atMs) => ({
-      resource: 'submissions',
-      record: submission(world, atMs, { form, submittedBy: lead.id, jobId }),
-    }));
+/**
+ * The days of a job, one after the other. A job without any, and one that isn't finished on the last, goes no further.
+ * @returns when it was completed.
+ */
+export function* workOn(world: World, { job, visits }: NewJob): Strand<number | undefined> {
+  const { random } = world;
+  const [submittedBy = ''] = job.assignedTo;
+  for (const [index, visitMs] of visits.entries()) {
+    const atMs = yield visitMs;
+    const form = random.chance(0.5) ? someForm(world, true) : undefined;
+    if (form) yield* submission(world, atMs, { form, submittedBy, jobId: job.id });
+    if (index === visits.length - 1 && random.chance(0.95)) {
+      yield { change: 'job.complete', with: { id: job.id, statusLabelId: 'lbl_done' } };
+      return atMs;
+    }
+    if (index === 0) {
+      yield { change: 'job.update', with: { id: job.id, statusLabelId: 'lbl_in_progress' } };
+    }
   }
+  return undefined;
 }
 
-function planInvoice(world: World, numbers: NumberBook, jobId: string, deal: Deal, doneAtMs: number): void {
-  const { random, agenda } = world;
-  const invoicedAtMs = workingMoment(doneAtMs, random.integer(1, 5), random);
-  agenda.plan('invoices', invoicedAtMs, (atMs) => ({
-    resource: 'invoices',
-    record: invoice(world, numbers, atMs, {
-      deal,
-      plans: lineItems(deal, random),
-      jobId,
-      supply: { supplyDate: dayText(doneAtMs), supplyPeriod: null },
-    }),
-  }));
+/** A job that is done is often invoiced within the week; others are covered by a contract. */
+function* invoiceJob(world: World, jobId: string, deal: Deal, doneAtMs: number): Strand {
+  const { random } = world;
+  if (!random.chance(0.42)) return;
+  const atMs = yield workingMoment(doneAtMs, random.integer(1, 5), random);
+  yield* document(world, atMs, {
+    kind: 'invoice',
+    deal,
+    lines: lineItems(deal, random).map((line) => ({ ...line, jobId })),
+    supply: { supplyDate: dayText(doneAtMs) },
+  });
 }
 
 function customFields({ customer, work }: Deal, random: Random): Job['customFields'] {

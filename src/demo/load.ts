@@ -3,18 +3,15 @@ import { dirname } from 'node:path';
 
 import { type CompanySettings, createCompany } from '../access/companies.ts';
 import { createKey, listKeys } from '../access/keys.ts';
-import type { ResourceRecord } from '../contract/records.ts';
-import { renderRecord } from '../contract/render.ts';
 import { scopes } from '../contract/scopes.ts';
 import { findCompanyRow } from '../store/companies.ts';
 import type { Engine } from '../store/engine.ts';
-import { putRecords } from '../store/records.ts';
 import { exampleChanges } from './example-changes.ts';
 import { exampleCompany } from './example-company.ts';
-import { openStory } from './story.ts';
+import { openStory, type StoryChange } from './story.ts';
 
-/** Records that one transaction writes. */
-const BATCH_RECORDS = 1_000;
+/** Changes that one transaction makes. */
+const BATCH_CHANGES = 500;
 /** The demo's last day: the same one always, so that the same number of records gives the same company. */
 const STORY_NOW = new Date('2026-11-20T12:00:00.000Z');
 
@@ -54,20 +51,19 @@ export async function loadGeneratedCompany(
   const id = `demo-${recordCount}`;
   if (await isLoaded(engine, id)) return { id, isNew: false };
   // Loaded here, because a start without a larger demo should not wait for it.
-  const { generateCompany } = await import('./generate-company.ts');
-  let batch: ResourceRecord[] = [];
-  let stored = 0;
-  await beginCompany(engine, id, { name: `Demo of ${recordCount} records` });
-  for (const record of generateCompany({ records: recordCount, now: STORY_NOW })) {
-    batch.push(record);
-    if (batch.length < BATCH_RECORDS) continue;
-    await putRecords(engine, id, batch.map(renderRecord));
-    stored += batch.length;
+  const { generateCompany, generatedProfile } = await import('./generate-company.ts');
+  await beginCompany(engine, id, { name: `Demo of ${recordCount} records`, profile: generatedProfile });
+  const tell = openStory(engine);
+  let batch: StoryChange[] = [];
+  for (const { change, records } of generateCompany({ company: id, records: recordCount, now: STORY_NOW })) {
+    batch.push(change);
+    if (batch.length < BATCH_CHANGES) continue;
+    await tell(batch);
     batch = [];
-    onProgress(stored);
+    onProgress(records);
   }
-  await putRecords(engine, id, batch.map(renderRecord));
-  onProgress(stored + batch.length);
+  await tell(batch);
+  onProgress(recordCount);
   return { id, isNew: true };
 }
 

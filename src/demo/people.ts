@@ -1,6 +1,7 @@
-import type { Person } from '../contract/records.ts';
+import type { WithOf } from '../contract/feed.ts';
 import { emailAddress, fullName, personName } from './people-names.ts';
-import type { World } from './world.ts';
+import type { Strand } from './strands.ts';
+import { mintId, type World } from './world.ts';
 
 const COMPANY_DOMAIN = 'harbour-building-services.example';
 
@@ -31,21 +32,37 @@ const field: readonly [Post, ...Post[]] = [
   { role: 'field', jobTitle: null, teamId: null },
 ];
 
-/** The member of the company that joined at this place in the order of joining. */
-export function person({ random, ids }: World, joinedAtMs: number, place: number): Person {
-  const name = personName(random, random.chance(0.9) ? 'IE' : 'GB');
-  const post = office[place] ?? random.pick(field);
-  return {
-    id: ids.prefixed('per', joinedAtMs),
-    displayName: fullName(name),
-    email: emailAddress(name, COMPANY_DOMAIN, String(place + 1)),
-    status: 'active',
-    ...roles[post.role],
-    jobTitle: post.jobTitle,
-    teamId: post.teamId,
-  };
+/** Someone who does the work. */
+export interface DemoPerson {
+  id: string;
+  teamId: string | null;
+  /** Whether they go out to the customers. */
+  isInField: boolean;
 }
 
-export function isInField({ roleId }: Person): boolean {
-  return roleId === roles.field.roleId;
+/** The next member of the company joins. */
+export function* person(world: World, joinedAtMs: number): Strand {
+  const { random, census, people } = world;
+  if (!census.admit('people')) return;
+  const name = personName(random, random.chance(0.9) ? 'IE' : 'GB');
+  const place = people.length;
+  const { role, jobTitle, teamId } = office[place] ?? random.pick(field);
+  const saved = {
+    id: mintId(world, 'per', joinedAtMs),
+    displayName: fullName(name),
+    email: emailAddress(name, COMPANY_DOMAIN, String(place + 1)),
+    ...roles[role],
+    jobTitle,
+    teamId,
+  } satisfies WithOf<'person.save'>;
+  people.push({ id: saved.id, teamId, isInField: role === 'field' });
+  yield { change: 'person.save', with: saved };
+}
+
+/** Someone who goes out to the customers; anyone, in a company too small for that. */
+export function fieldPerson({ people, random }: World): DemoPerson {
+  const inField = people.filter(({ isInField }) => isInField);
+  const [first, ...others] = inField.length > 0 ? inField : people;
+  if (!first) throw new Error('A company without people does nothing.');
+  return random.pick([first, ...others]);
 }

@@ -1,45 +1,42 @@
-import type { Invoice } from '../contract/records.ts';
-import { balance } from '../backoffice/vat.ts';
-import type { Balance } from '../backoffice/vat.ts';
-import { DAY_MS, dayText, workingMoment } from './calendar.ts';
-import type { Random, Weighted } from './random.ts';
-import type { World } from './world.ts';
+import type { DraftLine, NewInvoice } from '../contract/feed.ts';
+import { MINUTE_MS, workingMoment } from './calendar.ts';
+import { goodwill, grossMinorOf } from './deals.ts';
+import type { Weighted } from './random.ts';
+import type { Strand } from './strands.ts';
+import { mintId, mintUuid, type World } from './world.ts';
 
-type Payment = NonNullable<Invoice['payments']>[number];
-type Refund = NonNullable<Invoice['refunds']>[number];
+export interface IssuedInvoice {
+  id: string;
+  customerId: string;
+  currency: string;
+  lines: DraftLine[];
+  grossMinor: number;
+  issuedAtMs: number;
+}
 
-/** What happens with an issued invoice, in its order; `fromDay` and `toDay` count from the issue. */
-type Step =
-  | { act: 'payHalf' | 'payThird' | 'payRest' | 'overpay' | 'refund'; fromDay: number; toDay: number }
-  | { act: 'creditAll' | 'creditPart' };
+/** What happens with an issued invoice, in its order, so many days after the issue. */
+type Step = readonly [act: Act, fromDay: number, toDay: number];
+type Act = 'payRest' | 'payHalf' | 'payThird' | 'overpay' | 'bounce' | 'refund' | 'creditAll' | 'creditPart';
 
-/** Every credit note comes the same time after its invoice, so that they come in the order of their invoices. */
-const creditedAfterMs = 14 * DAY_MS;
+const creditedInFull: Step = ['creditAll', 13, 16];
+const creditedInPart: Step = ['creditPart', 13, 16];
+const paidBefore: Step = ['payRest', 2, 11];
+const refunded: Step = ['refund', 18, 40];
 
-const paidAtOnce: Step = { act: 'payRest', fromDay: 1, toDay: 50 };
-const paidBeforeCredit: Step = { act: 'payRest', fromDay: 2, toDay: 11 };
-const refunded: Step = { act: 'refund', fromDay: 18, toDay: 40 };
-const creditedInPart: Step = { act: 'creditPart' };
-const creditedInFull: Step = { act: 'creditAll' };
-
+// prettier-ignore
 const courses: readonly [Weighted<readonly Step[]>, ...Weighted<readonly Step[]>[]] = [
-  [62, [paidAtOnce]],
-  [
-    8,
-    [
-      { act: 'payHalf', fromDay: 3, toDay: 20 },
-      { act: 'payRest', fromDay: 25, toDay: 60 },
-    ],
-  ],
-  [6, [{ act: 'payThird', fromDay: 5, toDay: 30 }]],
+  [61, [['payRest', 1, 50]]],
+  [8, [['payHalf', 3, 20], ['payRest', 25, 60]]],
+  [6, [['payThird', 5, 30]]],
   [8, []],
   [4, [creditedInFull]],
-  [4, [creditedInPart, { act: 'payRest', fromDay: 18, toDay: 50 }]],
-  [2, [paidBeforeCredit, creditedInPart]],
-  [2, [paidBeforeCredit, creditedInPart, refunded]],
-  [1, [paidBeforeCredit, creditedInFull, refunded]],
-  [1, [{ act: 'overpay', fromDay: 2, toDay: 30 }]],
-  [2, [{ act: 'overpay', fromDay: 2, toDay: 11 }, refunded]],
+  [4, [creditedInPart, ['payRest', 18, 50]]],
+  [2, [paidBefore, creditedInPart]],
+  [2, [paidBefore, creditedInPart, refunded]],
+  [1, [paidBefore, creditedInFull, refunded]],
+  [1, [['bounce', 2, 30], ['payRest', 31, 50]]],
+  [1, [['overpay', 2, 30]]],
+  [2, [['overpay', 2, 11], refunded]],
 ];
 
 const methods = [
@@ -52,106 +49,96 @@ const methods = [
   [2, 'other'],
 ] as const;
 
-export interface Settlement extends Balance {
-  payments: Payment[];
-  creditNotes: Invoice['creditNotes'];
-  refunds: Refund[];
-  /** The moment of the last thing that happened. */
-  lastAtMs: number;
-}
-
-export interface IssuedInvoice {
-  id: string;
-  currency: string;
-  grossMinor: number;
-  issuedAtMs: number;
-}
-
-/** Credits an invoice at a moment; undefined when that cannot be any more. */
-export type CreditInvoice = (
-  atMs: number,
-  extent: 'all' | 'part',
-) => { reference: Invoice['creditNotes'][number]; issuedAtMs: number } | undefined;
-
-/** What has happened with an invoice by now. A step that would lie in the future has not happened, nor what follows. */
-export function settle(world: World, invoice: IssuedInvoice, credit: CreditInvoice): Settlement {
-  const { random, nowMs } = world;
-  const settlement: Settlement = {
-    payments: [],
-    creditNotes: [],
-    refunds: [],
-    lastAtMs: invoice.issuedAtMs,
-    ...balance({ grossMinor: invoice.grossMinor, creditedMinor: 0, paidMinor: 0, refundedMinor: 0 }),
-  };
-  for (const step of random.weighted(courses)) {
-    const atMs =
-      'fromDay' in step
-        ? workingMoment(invoice.issuedAtMs, random.integer(step.fromDay, step.toDay), random)
-        : invoice.issuedAtMs + creditedAfterMs;
-    if (atMs >= nowMs) break;
-    const happenedAtMs =
-      'fromDay' in step
-        ? recordMoney(settlement, invoice, step.act, atMs, random)
-        : recordCredit(settlement, credit(atMs, step.act === 'creditAll' ? 'all' : 'part'));
-    if (happenedAtMs === undefined) break;
-    settlement.lastAtMs = Math.max(settlement.lastAtMs, happenedAtMs);
-    Object.assign(settlement, standing(invoice.grossMinor, settlement));
+/** An invoice is paid, credited and refunded, in one of the courses above. */
+export function* settle(world: World, invoice: IssuedInvoice): Strand {
+  const { random } = world;
+  let dueMinor = invoice.grossMinor;
+  for (const [act, fromDay, toDay] of random.weighted(courses)) {
+    const atMs = yield workingMoment(invoice.issuedAtMs, random.integer(fromDay, toDay), random);
+    dueMinor -= yield* make(world, invoice, act, { atMs, dueMinor });
   }
-  return settlement;
 }
 
-function recordCredit(settlement: Settlement, credited: ReturnType<CreditInvoice>): number | undefined {
-  if (!credited) return undefined;
-  settlement.creditNotes.push(credited.reference);
-  return credited.issuedAtMs;
-}
-
-function recordMoney(
-  { payments, refunds, amountDueMinor, creditBalanceMinor }: Settlement,
-  { id, currency }: IssuedInvoice,
-  act: Exclude<Step['act'], 'creditAll' | 'creditPart'>,
-  atMs: number,
-  random: Random,
-): number | undefined {
-  const stem = id.replaceAll('-', '');
-  const method = random.weighted(methods);
-  if (act === 'refund') {
-    if (creditBalanceMinor === 0) return undefined;
-    const refundId = `ref_${stem}.${refunds.length + 1}`;
-    refunds.push({
-      id: refundId,
-      amountMinor: creditBalanceMinor,
-      currency,
-      refundedOn: dayText(atMs),
-      method,
-    });
-    return atMs;
-  }
-  const amountMinor = paymentMinor(act, amountDueMinor);
-  if (amountMinor <= 0) return undefined;
-  const paymentId = `pay_${stem}.${payments.length + 1}`;
-  payments.push({ id: paymentId, amountMinor, currency, paidOn: dayText(atMs), method });
-  return atMs;
-}
-
-function paymentMinor(act: 'payHalf' | 'payThird' | 'payRest' | 'overpay', dueMinor: number): number {
+/** @returns how much less there is to pay. */
+function make(
+  world: World,
+  invoice: IssuedInvoice,
+  act: Act,
+  { atMs, dueMinor }: { atMs: number; dueMinor: number },
+): Strand<number> {
   switch (act) {
     case 'payHalf':
-      return Math.floor(dueMinor / 2);
+      return pay(world, invoice, Math.floor(dueMinor / 2));
     case 'payThird':
-      return Math.floor(dueMinor / 3);
+      return pay(world, invoice, Math.floor(dueMinor / 3));
     case 'payRest':
-      return dueMinor;
+      return pay(world, invoice, dueMinor);
     case 'overpay':
-      return dueMinor + 1_000;
+      return pay(world, invoice, dueMinor + 1_000);
+    case 'bounce':
+      return bounce(world, invoice, dueMinor, atMs);
+    case 'refund':
+      return refund(invoice, -dueMinor);
+    case 'creditAll':
+      return credit(world, invoice, invoice.lines, { atMs, note: world.random.pick(cancellations) });
+    case 'creditPart':
+      return credit(world, invoice, goodwill(invoice.lines), { atMs, note: world.random.pick(reductions) });
   }
 }
 
-function standing(grossMinor: number, { payments, creditNotes, refunds }: Settlement): Balance {
-  return balance({
-    grossMinor,
-    creditedMinor: creditNotes.reduce((sum, note) => sum + note.grossMinor, 0),
-    paidMinor: payments.reduce((sum, payment) => sum + payment.amountMinor, 0),
-    refundedMinor: refunds.reduce((sum, refund) => sum + refund.amountMinor, 0),
-  });
+function* pay({ random }: World, { id, currency }: IssuedInvoice, amountMinor: number): Strand<number> {
+  if (amountMinor <= 0) return 0;
+  const method = random.weighted(methods);
+  yield { change: 'payment.record', with: { invoiceId: id, amountMinor, currency, method } };
+  return amountMinor;
 }
+
+/** A payment turns out some days later not to have been made. */
+function* bounce(
+  world: World,
+  { id: invoiceId, currency }: IssuedInvoice,
+  amountMinor: number,
+  atMs: number,
+): Strand<number> {
+  const id = mintId(world, 'pay', atMs);
+  yield { change: 'payment.record', with: { id, invoiceId, amountMinor, currency, method: 'cheque' } };
+  yield workingMoment(atMs, 3, world.random);
+  yield { change: 'payment.void', with: { id, invoiceId } };
+  return 0;
+}
+
+function* refund({ id, currency }: IssuedInvoice, amountMinor: number): Strand<number> {
+  if (amountMinor <= 0) return 0;
+  yield {
+    change: 'refund.record',
+    with: { invoiceId: id, amountMinor, currency, method: 'bank_transfer' },
+  };
+  return -amountMinor;
+}
+
+function* credit(
+  world: World,
+  { id: creditsInvoiceId, customerId }: IssuedInvoice,
+  lines: DraftLine[],
+  { atMs, note }: { atMs: number; note: string },
+): Strand<number> {
+  const grossMinor = grossMinorOf(lines);
+  if (grossMinor <= 0 || !world.census.admit('invoices')) return 0;
+  const id = mintUuid(world, atMs);
+  const draft: NewInvoice = { id, kind: 'credit_note', customerId, creditsInvoiceId, note, lines };
+  yield { change: 'invoice.draft', with: draft };
+  yield atMs + 4 * MINUTE_MS;
+  yield { change: 'invoice.issue', with: { id } };
+  return grossMinor;
+}
+
+const cancellations = [
+  'Invoiced to the wrong customer.',
+  'The order was cancelled before the work began.',
+  'Invoiced twice by mistake.',
+] as const;
+
+const reductions = [
+  'Reduction agreed after the work was delayed.',
+  'Reduction agreed for a defect that was put right.',
+] as const;

@@ -1,13 +1,14 @@
-import type { Submission } from '../contract/records.ts';
+import type { WithOf } from '../contract/feed.ts';
 import { DAY_MS, MINUTE_MS, dayText, timeText } from './calendar.ts';
 import type { FieldPlan } from './form-catalogue.ts';
-import { fieldsOf, revisionAt } from './forms.ts';
 import type { DemoForm } from './forms.ts';
 import type { Random } from './random.ts';
+import type { Strand } from './strands.ts';
 import type { World } from './world.ts';
 
-type Answer = Submission['answers'][string];
-type Files = Submission['files'][string];
+type Filled = Required<Pick<WithOf<'form.submit'>, 'answers' | 'files'>>;
+type Answer = Filled['answers'][string];
+type Files = Filled['files'][string];
 
 export interface Filling {
   form: DemoForm;
@@ -15,34 +16,34 @@ export interface Filling {
   jobId?: string;
 }
 
-/** A form as it was filled in, at the revision in force then. Devices without reception deliver some time later. */
-export function submission(
-  { random, ids }: World,
+/** A form is filled in, as it is then. Devices without reception deliver some time later. */
+export function* submission(
+  { random, census }: World,
   createdAtMs: number,
   { form, submittedBy, jobId }: Filling,
-): Submission {
+): Strand {
+  if (!census.admit('submissions')) return;
   const delayMs = random.chance(0.2) ? random.integer(1, 90) * MINUTE_MS : random.integer(80, 4_000);
   const submittedAtMs = createdAtMs - delayMs;
-  const revision = revisionAt(form, submittedAtMs);
-  const answers: Submission['answers'] = {};
-  const files: Submission['files'] = {};
-  for (const field of fieldsOf(form.plan, revision)) {
+  const answers: Filled['answers'] = {};
+  const files: Filled['files'] = {};
+  for (const field of form.fields) {
     if (random.chance(0.08)) continue;
     const answer = answerTo(field, submittedAtMs, random);
     if (answer !== undefined) answers[field.id] = answer;
     const attached = filesOf(field, random);
     if (attached) files[field.id] = attached;
   }
-  return {
-    id: ids.prefixed('sub', createdAtMs),
-    formId: form.record.id,
-    formRevision: revision,
-    ...(jobId === undefined ? {} : { jobId }),
-    submittedBy,
-    submittedAt: timeText(submittedAtMs),
-    createdAt: timeText(createdAtMs),
-    answers,
-    files,
+  yield {
+    change: 'form.submit',
+    with: {
+      formId: form.id,
+      ...(jobId === undefined ? {} : { jobId }),
+      submittedBy,
+      submittedAt: timeText(submittedAtMs),
+      answers,
+      files,
+    },
   };
 }
 

@@ -20,16 +20,11 @@ export function irishVatNumber(random: Random): string {
  * the Union (XI). Its nine digits, weighted 8, 7, 6, 5, 4, 3, 2, 10 and 1, are a multiple of 97; so they are, for
  * numbers given since 2010, once 55 is added.
  */
-export function britishVatNumber(random: Random): string {
+export function britishVatNumber(random: Random, prefix: 'GB' | 'XI' = 'GB'): string {
   const digits = String(random.integer(1_000_000, 9_999_999));
   const sum = weightedSum(digits) + (random.chance(0.6) ? 55 : 0);
   const check = 97 - (sum % 97);
-  return `GB${digits}${String(check).padStart(2, '0')}`;
-}
-
-/** The same registration, as it stands on invoices for goods that go to Northern Ireland. */
-export function northernIrishVatNumber(britishNumber: string): string {
-  return `XI${britishNumber.slice(2)}`;
+  return `${prefix}${digits}${String(check).padStart(2, '0')}`;
 }
 
 function oldestIrishVatNumber(digits: string, random: Random): string {

@@ -1,57 +1,8 @@
-import type { Transaction } from 'kysely';
-
 import type { JsonText } from '../contract/json-text.ts';
-import type { RenderedRecord } from '../contract/render.ts';
 import type { Engine, PreparedQuery } from './engine.ts';
 import type { ReadList } from './lists.ts';
 import { type Page, type PageRequest, readPage } from './pages.ts';
-import type { RecordTableName, Tables } from './schema.ts';
-
-/** Rows of one INSERT: few enough for SQLite's limit on parameters, many enough to make a round trip worth while. */
-const ROWS_MAX = 200;
-
-/**
- * Writes records of a company, all or none: new ones are added, those with a known id are replaced.
- * @throws the driver's error when the database refuses one, for example a second latest version of a quote.
- */
-export async function putRecords(
-  engine: Engine,
-  company: string,
-  records: readonly RenderedRecord[],
-): Promise<void> {
-  await engine.transaction(async (transaction) => {
-    for (const [resource, ofResource] of Map.groupBy(records, (record) => record.resource)) {
-      for (let start = 0; start < ofResource.length; start += ROWS_MAX) {
-        await upsert(transaction, resource, company, ofResource.slice(start, start + ROWS_MAX));
-      }
-    }
-  });
-}
-
-async function upsert(
-  transaction: Transaction<Tables>,
-  resource: RecordTableName,
-  company: string,
-  records: readonly RenderedRecord[],
-): Promise<void> {
-  const hasDetail = resource === 'invoices' || resource === 'quotes';
-  const rows = records.map(({ body, detail }) => ({
-    company,
-    body,
-    ...(detail === undefined ? {} : { detail }),
-  }));
-  await transaction
-    // The tables of records take the same columns; those with details one more.
-    .insertInto(resource as 'invoices')
-    .values(rows as { company: string; body: string; detail: string }[])
-    .onConflict((conflict) =>
-      conflict.columns(['company', 'id']).doUpdateSet((row) => ({
-        body: row.ref('excluded.body'),
-        ...(hasDetail ? { detail: row.ref('excluded.detail') } : {}),
-      })),
-    )
-    .execute();
-}
+import type { RecordTableName } from './schema.ts';
 
 /** Reads one record's text by its id; undefined when the company has none with that id. */
 export type FindRecord<T> = (company: string, id: string) => Promise<JsonText<T> | undefined>;

@@ -10,7 +10,7 @@ import type {
 } from '../../src/contract/records.ts';
 import { renderRecord } from '../../src/contract/render.ts';
 import type { Engine } from '../../src/store/engine.ts';
-import { putRecords } from '../../src/store/records.ts';
+import { putRecords } from '../_records.ts';
 
 /** A time at which records were made when nothing else is said. */
 const MADE_AT = '2026-11-01T09:00:00.000Z';

@@ -86,32 +86,48 @@ t.test('the same number of records gives the same company', async (t) => {
   for (let round = 0; round < 2; round += 1) {
     await using workplace = await openWorkplace();
     await workplace.json(['demo', '--records', '150']);
-    await using engine = await openEngine(workplace.databaseUrl);
-    const rows = TABLES.map((table) =>
-      engine.run(`SELECT body FROM ${table} WHERE company = 'demo-150' ORDER BY id`),
-    );
-    texts.push(JSON.stringify(await Promise.all(rows)));
+    texts.push(await textsOf(workplace.databaseUrl, 'demo-150'));
   }
   t.ok(texts[0] === texts[1]);
   t.ok((texts[0]?.length ?? 0) > 50_000);
 });
 
-t.test('a load that was killed is completed by the next one', async (t) => {
+t.test('a load that was killed is completed by the next one, as if it had not been', async (t) => {
+  const args = ['demo', '--records', '4000'];
+  const company = 'demo-4000';
   await using workplace = await openWorkplace();
-  const args = ['demo', '--records', '30000'];
-  const company = 'demo-30000';
   const broken = workplace.start(args);
   await until(async () => (await stored(workplace.databaseUrl, company)) > 0);
   await broken.end('SIGKILL');
   const half = await countRecords(workplace.databaseUrl, company);
-  t.ok(half > 0 && half < 30_000, `${half} records were stored`);
+  t.ok(half > 0 && half < 4_000, `${half} records were stored`);
 
   const [, larger] = await workplace.json<[Loaded, Loaded]>(args);
   t.match(larger, { company, isNew: true });
-  t.equal(await countRecords(workplace.databaseUrl, company), 30_000);
+  t.equal(await countRecords(workplace.databaseUrl, company), 4_000);
   const [, again] = await workplace.json<[Loaded, Loaded]>(args);
   t.match(again, { company, isNew: false, key: larger.key });
+
+  await using other = await openWorkplace();
+  await other.json(args);
+  t.ok((await textsOf(workplace.databaseUrl, company)) === (await textsOf(other.databaseUrl, company)));
 });
+
+t.test('a larger demo that two processes load at once is made once', async (t) => {
+  await using workplace = await openWorkplace();
+  const outcomes = await Promise.all([1, 2].map(() => workplace.run(['demo', '--records', '1000'])));
+  for (const { exitCode, stderr } of outcomes) t.equal(exitCode, 0, stderr);
+  t.equal(await countRecords(workplace.databaseUrl, 'demo-1000'), 1_000);
+});
+
+/** Everything that is stored of a company's records. */
+async function textsOf(databaseUrl: string, company: string): Promise<string> {
+  await using engine = await openEngine(databaseUrl);
+  const rows = TABLES.map((table) =>
+    engine.run(`SELECT * FROM ${table} WHERE company = '${company}' ORDER BY id`),
+  );
+  return JSON.stringify(await Promise.all(rows));
+}
 
 /** The records of a company so far, none while there is no database. */
 async function stored(databaseUrl: string, company: string): Promise<number> {

@@ -4,8 +4,7 @@ import type { ResourceRecord } from '../../src/contract/records.ts';
 import { renderRecord } from '../../src/contract/render.ts';
 import { modules, moduleOf, type Scope, scopes } from '../../src/contract/scopes.ts';
 import type { Engine } from '../../src/store/engine.ts';
-import { putRecords } from '../../src/store/records.ts';
-import { exampleRecords } from '../_records.ts';
+import { exampleRecords, putRecords } from '../_records.ts';
 import {
   type EngineName,
   KEY_PREFIX,

@@ -6,9 +6,9 @@ import { contractDocument } from '../../src/contract/document.ts';
 import { joinObjects, type JsonText, listEnvelope, recordEnvelope } from '../../src/contract/json-text.ts';
 import type { Resource, ResourceRecord } from '../../src/contract/records.ts';
 import { InvalidRecordError, renderRecord } from '../../src/contract/render.ts';
-import { generateCompany } from '../../src/demo/generate-company.ts';
+import { generate } from '../demo/_company.ts';
 
-const records = [...generateCompany({ records: 250, now: new Date('2026-11-20T12:00:00.000Z') })];
+const { all: records } = await generate(250);
 
 /** The first record of a resource, to be changed as a test likes. */
 function someRecord(resource: Resource): { resource: Resource; record: Record<string, unknown> } {

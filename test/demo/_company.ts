@@ -1,20 +1,34 @@
+import { createCompany } from '../../src/access/companies.ts';
 import type { RecordOf, Resource, ResourceRecord } from '../../src/contract/records.ts';
-import { generateCompany } from '../../src/demo/generate-company.ts';
+import { generateCompany, generatedProfile } from '../../src/demo/generate-company.ts';
+import { openStory, type StoryChange } from '../../src/demo/story.ts';
+import type { Engine } from '../../src/store/engine.ts';
+import { resources } from '../_records.ts';
+import { openTestDatabase, STORY_NOW } from '../_server.ts';
 
-export const now = new Date('2026-11-20T12:00:00.000Z');
-export const nowText = now.toISOString();
+export const nowText = STORY_NOW.toISOString();
 export const todayText = nowText.slice(0, 10);
 
 export type Company = { [R in Resource]: RecordOf[R][] };
 
 export interface Generated {
+  changes: StoryChange[];
+  /** The records that the changes come to, those of a resource in the order of their making. */
   all: ResourceRecord[];
   company: Company;
 }
 
+const COMPANY = 'demo';
+
 /** A whole company in memory, as only a small one can be. */
-export function generate(records: number, seed?: number): Generated {
-  const all = [...generateCompany({ records, now, ...(seed === undefined ? {} : { seed }) })];
+export async function generate(records: number, seed?: number): Promise<Generated> {
+  const options = { company: COMPANY, records, now: STORY_NOW, ...(seed === undefined ? {} : { seed }) };
+  const changes = [...generateCompany(options)].map(({ change }) => change);
+  await using database = await openTestDatabase('sqlite');
+  const { engine } = database;
+  await createCompany(engine, COMPANY, { profile: generatedProfile }, STORY_NOW);
+  await openStory(engine)(changes);
+  const all = await readRecords(engine);
   const company: Company = {
     people: [],
     customers: [],
@@ -26,7 +40,23 @@ export function generate(records: number, seed?: number): Generated {
   };
   // One union member's array takes that member's record; TypeScript cannot tell which.
   for (const { resource, record } of all) (company[resource] as unknown[]).push(record);
-  return { all, company };
+  return { changes, all, company };
+}
+
+async function readRecords(engine: Engine): Promise<ResourceRecord[]> {
+  const all: ResourceRecord[] = [];
+  for (const resource of resources) {
+    const rows = (await engine.run(`SELECT * FROM ${resource} ORDER BY rowid`)) as {
+      body: string;
+      detail?: string;
+    }[];
+    for (const { body, detail = '{}' } of rows) {
+      const record = { ...(JSON.parse(body) as object), ...(JSON.parse(detail) as object) };
+      // What is stored was rendered from a record of this resource.
+      all.push({ resource, record } as ResourceRecord);
+    }
+  }
+  return all;
 }
 
 export function byId<Item extends { id: string }>(records: readonly Item[]): Map<string, Item> {

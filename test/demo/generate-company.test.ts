@@ -7,9 +7,10 @@ import t from 'tap';
 import type { Resource } from '../../src/contract/records.ts';
 import { recordProblem } from '../../src/contract/validators.ts';
 import { generateCompany } from '../../src/demo/generate-company.ts';
-import { byId, generate, known, now, nowText } from './_company.ts';
+import { STORY_NOW } from '../_server.ts';
+import { byId, generate, known, nowText } from './_company.ts';
 
-const { all, company } = generate(2_000);
+const { changes, all, company } = await generate(2_000);
 
 const schemas: Record<Resource, string> = {
   people: 'Person',
@@ -29,6 +30,35 @@ t.test('every record is what the contract says, and no more', async (t) => {
   t.strictSame(problems, []);
 });
 
+t.test('the history is told by moves, in the order of time, each with an id', async (t) => {
+  const times = changes.map(({ at }) => at);
+  t.strictSame(times, [...new Set(times)].sort());
+  t.equal(new Set(changes.map(({ id }) => id)).size, changes.length);
+  const names = new Set(changes.map(({ change }) => change));
+  const told =
+    'customer.archive customer.save form.publish form.save form.submit ' +
+    'invoice.draft invoice.edit invoice.issue job.complete job.create job.update ' +
+    'payment.record payment.void person.save quote.accept quote.convert_to_invoice quote.convert_to_job ' +
+    'quote.decline quote.draft quote.revise quote.send refund.record';
+  t.strictSame([...names].sort(), told.split(' '));
+});
+
+t.test(
+  'records are stamped with the times of the history, a second one with the millisecond after',
+  async (t) => {
+    const times = new Set(changes.flatMap(({ at }) => [Date.parse(at), Date.parse(at) + 1]));
+    const { customers, forms, jobs, invoices, quotes, submissions } = company;
+    const stamps = [...customers, ...forms, ...jobs, ...invoices, ...quotes].map(
+      ({ updatedAt }) => updatedAt,
+    );
+    const all = [...stamps, ...submissions.map(({ createdAt }) => createdAt)];
+    t.strictSame(
+      all.filter((stamp) => !times.has(Date.parse(stamp))),
+      [],
+    );
+  },
+);
+
 t.test('there are exactly as many records as asked for, in their shares', async (t) => {
   t.equal(all.length, 2_000);
   const shares: [Resource, number][] = [
@@ -46,9 +76,9 @@ t.test('there are exactly as many records as asked for, in their shares', async 
 });
 
 t.test('any number and any seed give that many records whose references resolve', async () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 0, max: 400 }), fc.maxSafeInteger(), (records, seed) => {
-      const generated = generate(records, seed);
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 0, max: 300 }), fc.maxSafeInteger(), async (records, seed) => {
+      const generated = await generate(records, seed);
       return generated.all.length === records && danglingReferences(generated.company).length === 0;
     }),
     { numRuns: 40 },
@@ -88,7 +118,11 @@ t.test('times', async (t) => {
   ];
 
   t.test('of last changes are each there once in the company', async (t) => {
-    t.equal(new Set(changing.map(({ updatedAt }) => updatedAt)).size, changing.length);
+    const stamps = [
+      ...changing.map(({ updatedAt }) => updatedAt),
+      ...company.submissions.map(({ createdAt }) => createdAt),
+    ];
+    t.equal(new Set(stamps).size, stamps.length);
   });
 
   t.test('are none of them in the future', async (t) => {
@@ -172,10 +206,11 @@ t.test('forms', async (t) => {
 });
 
 t.test('the same options give the same records, another seed gives others', async (t) => {
-  const textOf = (seed?: number) => JSON.stringify(generate(500, seed).all);
-  t.ok(textOf() === textOf());
-  t.ok(textOf(1) === textOf());
-  t.ok(textOf(2) !== textOf());
+  const textOf = async (seed?: number) => JSON.stringify(await generate(500, seed));
+  const text = await textOf();
+  t.ok((await textOf()) === text);
+  t.ok((await textOf(1)) === text);
+  t.ok((await textOf(2)) !== text);
 });
 
 t.test('memory does not grow with the number of records', async (t) => {
@@ -187,13 +222,15 @@ t.test('memory does not grow with the number of records', async (t) => {
   };
   const beforeMb = usedMb();
   let count = 0;
+  let made = 0;
   let mostMb = 0;
-  for (const { record } of generateCompany({ records: 200_000, now })) {
+  for (const { records, change } of generateCompany({ company: 'demo', records: 200_000, now: STORY_NOW })) {
     count += 1;
-    if (count % 40_000 === 0) mostMb = Math.max(mostMb, usedMb());
-    if (record.id === '') t.fail('an empty id');
+    if (count % 80_000 === 0) mostMb = Math.max(mostMb, usedMb());
+    if (records < made || change.id !== String(count)) t.fail('records and changes are counted');
+    made = records;
   }
-  t.equal(count, 200_000);
+  t.equal(made, 200_000);
   t.ok(mostMb - beforeMb < 40, `${Math.round(mostMb - beforeMb)} MB beside what there was`);
 });
 

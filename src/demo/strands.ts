@@ -1,0 +1,83 @@
+import type { Deed } from './story.ts';
+
+/**
+ * What happens with one thing after the other: a strand yields the moment that it waits for, or what the team does now.
+ * It is resumed with the moment that it is then.
+ */
+export type Strand<Result = void> = Generator<number | Deed, Result, number>;
+
+export interface Strands {
+  /** Begins a strand at a moment, or shortly after it. */
+  begin(wantedMs: number, strand: (atMs: number) => Strand): void;
+  /** Plays all strands beside each other. What one waits for beyond the end doesn't happen. */
+  play(): Generator<{ atMs: number; deed: Deed }, void, void>;
+}
+
+/** What a move changes has a millisecond each for its stamps, and no move changes more than two records. */
+const BETWEEN_MS = 2;
+
+export function createStrands(endMs: number): Strands {
+  const heap: Waiting[] = [];
+  let nextFreeMs = 0;
+  return {
+    begin(wantedMs, strand) {
+      let begun: Strand | undefined;
+      const resume = (atMs: number) => (begun ? begun.next(atMs) : (begun = strand(atMs)).next());
+      push(heap, { wantedMs, resume });
+    },
+    *play() {
+      for (let next = pop(heap); next; next = pop(heap)) {
+        let atMs = Math.max(next.wantedMs, nextFreeMs);
+        let { done, value } = next.resume(atMs);
+        while (!done && typeof value === 'object') {
+          yield { atMs, deed: value };
+          atMs += BETWEEN_MS;
+          nextFreeMs = atMs;
+          ({ done, value } = next.resume(atMs));
+        }
+        if (typeof value === 'number' && value < endMs) push(heap, { ...next, wantedMs: value });
+      }
+    },
+  };
+}
+
+interface Waiting {
+  wantedMs: number;
+  resume: (atMs: number) => IteratorResult<number | Deed, void>;
+}
+
+/** The heap is binary: who waits least is at 0, and what follows `index` is at 2 * index + 1 and + 2. */
+function push(heap: Waiting[], waiting: Waiting): void {
+  let index = heap.length;
+  while (index > 0) {
+    const parentIndex = (index - 1) >> 1;
+    const parent = heap[parentIndex];
+    if (!parent || parent.wantedMs <= waiting.wantedMs) break;
+    heap[index] = parent;
+    index = parentIndex;
+  }
+  heap[index] = waiting;
+}
+
+function pop(heap: Waiting[]): Waiting | undefined {
+  const first = heap[0];
+  const last = heap.pop();
+  if (last && heap.length > 0) sink(heap, last);
+  return first;
+}
+
+function sink(heap: Waiting[], waiting: Waiting): void {
+  let index = 0;
+  for (;;) {
+    const left = 2 * index + 1;
+    const leftOne = heap[left];
+    const rightOne = heap[left + 1];
+    if (!leftOne) break;
+    const isRight = rightOne !== undefined && rightOne.wantedMs < leftOne.wantedMs;
+    const child = isRight ? rightOne : leftOne;
+    if (child.wantedMs >= waiting.wantedMs) break;
+    heap[index] = child;
+    index = isRight ? left + 1 : left;
+  }
+  heap[index] = waiting;
+}
