@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -33,27 +33,28 @@ export async function sendBody(
   body: string,
   headers: Record<string, string>,
 ): Promise<number> {
-  const bytes = Buffer.from(body, 'utf8');
-  const hash = createHash('sha1').update(bytes).digest('base64url');
+  const digest = hash('sha1', body, 'base64url');
+  const byteLength = Buffer.byteLength(body);
   const isCompressed =
-    bytes.length > COMPRESSED_BYTES_MIN && req.acceptsEncodings(['gzip', 'identity']) === 'gzip';
-  const tag = isCompressed ? `"${hash}-gzip"` : `"${hash}"`;
+    byteLength > COMPRESSED_BYTES_MIN && req.acceptsEncodings(['gzip', 'identity']) === 'gzip';
+  const tag = isCompressed ? `"${digest}-gzip"` : `"${digest}"`;
   const { 'Content-Type': contentType, ...cacheHeaders } = fixedHeaders;
-  if (hasTag(req.headers['if-none-match'], hash)) {
+  if (hasTag(req.headers['if-none-match'], digest)) {
     res.writeHead(304, { ...cacheHeaders, ...headers, ETag: tag });
     res.end();
     return 0;
   }
-  const sent = isCompressed ? await compress(bytes, { level: COMPRESSION_LEVEL }) : bytes;
+  const sent = isCompressed ? await compress(body, { level: COMPRESSION_LEVEL }) : body;
+  const sentBytes = typeof sent === 'string' ? byteLength : sent.length;
   res.writeHead(200, {
     'Content-Type': contentType,
     ...cacheHeaders,
     ...(isCompressed ? { 'Content-Encoding': 'gzip' } : {}),
-    'Content-Length': sent.length,
+    'Content-Length': sentBytes,
     ...headers,
     ETag: tag,
   });
-  return end(req, res, sent);
+  return end(req, res, sent, sentBytes);
 }
 
 /** Sends an error's body. @returns the number of bytes that the client gets as the body. */
@@ -63,27 +64,28 @@ export function sendError(
   reply: ErrorReply,
   headers: Record<string, string>,
 ): number {
-  const bytes = Buffer.from(reply.body, 'utf8');
+  const byteLength = Buffer.byteLength(reply.body);
   res.writeHead(reply.status, {
     ...fixedHeaders,
-    'Content-Length': bytes.length,
+    'Content-Length': byteLength,
     ...reply.headers,
     ...headers,
   });
-  return end(req, res, bytes);
+  return end(req, res, reply.body, byteLength);
 }
 
-function end(req: Request, res: ServerResponse, bytes: Buffer): number {
+/** A text goes out in one write with its head, for which Node would need two if it were bytes. */
+function end(req: Request, res: ServerResponse, body: string | Buffer, byteLength: number): number {
   const isHead = req.method === 'HEAD';
-  res.end(isHead ? undefined : bytes);
-  return isHead ? 0 : bytes.length;
+  res.end(isHead ? undefined : body);
+  return isHead ? 0 : byteLength;
 }
 
-/** Whether an If-None-Match header names the body with this hash, in either of its representations. */
-function hasTag(ifNoneMatch: string | undefined, hash: string): boolean {
+/** Whether an If-None-Match header names the body with this digest, in either of its representations. */
+function hasTag(ifNoneMatch: string | undefined, digest: string): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch
     .split(',')
     .map((tag) => tag.trim().replace(/^W\//, ''))
-    .some((tag) => tag === '*' || tag === `"${hash}"` || tag === `"${hash}-gzip"`);
+    .some((tag) => tag === '*' || tag === `"${digest}"` || tag === `"${digest}-gzip"`);
 }
