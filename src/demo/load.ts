@@ -24,7 +24,7 @@ export async function loadExampleCompany(engine: Engine): Promise<boolean> {
   return true;
 }
 
-/** A company's key is made last, so one without any was broken off; loaded again, its records replace themselves. */
+/** A company's key is made last, so one without any was broken off; told again, its story goes on where it was. */
 async function isLoaded(engine: Engine, id: string): Promise<boolean> {
   return (await findCompanyRow(engine, id)) !== undefined && (await listKeys(engine, id)).length > 0;
 }
@@ -33,7 +33,7 @@ async function beginCompany(engine: Engine, id: string, settings: Partial<Compan
   try {
     await createCompany(engine, id, settings, STORY_NOW);
   } catch (error) {
-    // Begun before, or by another process at this moment, which then writes the same records.
+    // Begun before, or by another process at this moment, which then makes the same changes.
     if (!(await findCompanyRow(engine, id))) throw error;
   }
 }
