@@ -26,25 +26,21 @@ export async function listInvoices(
   filters: InvoiceFilters,
   page: PageRequest,
 ): Promise<Page<InvoiceSummary>> {
-  const { kind, status, customer, issuedFrom, issuedTo, updatedSince } = filters;
-  return readPage(read, page, {
-    table: 'invoices',
-    company,
-    streams: streamsOf(kind, status, customer),
-    ranges: [
-      ...(updatedSince === undefined ? [] : [{ column: 'updated_at', from: updatedSince }]),
-      ...((issuedFrom ?? issuedTo) ? [{ column: 'issue_date', from: issuedFrom, to: issuedTo }] : []),
-    ],
-  });
+  const { issuedFrom, issuedTo, updatedSince } = filters;
+  const ranges = [
+    ...(updatedSince === undefined ? [] : [{ column: 'updated_at', from: updatedSince }]),
+    ...((issuedFrom ?? issuedTo) ? [{ column: 'issue_date', from: issuedFrom, to: issuedTo }] : []),
+  ];
+  const streams = streamsOf(filters, ranges.length > 0);
+  return readPage(read, page, { table: 'invoices', company, streams, ranges });
 }
 
-/** The indexes fix status before kind, so a list that leaves one open is the union of its values. */
-function streamsOf(
-  kind: InvoiceFilters['kind'],
-  status: InvoiceFilters['status'],
-  customer: string | undefined,
-): Record<string, string>[] {
-  if (kind === undefined && status === 'all' && customer === undefined) return [{}];
+/**
+ * The indexes fix status before kind, so a list that leaves one open is the union of its values. All documents together
+ * are a stream without blocks, which a list with ranges can't be.
+ */
+function streamsOf({ kind, status, customer }: InvoiceFilters, hasRanges: boolean): Record<string, string>[] {
+  if (kind === undefined && status === 'all' && customer === undefined && !hasRanges) return [{}];
   return (status === 'all' ? statuses : [status]).flatMap((oneStatus) =>
     (kind === undefined ? kinds : [kind]).map((oneKind) => ({
       ...(customer === undefined ? {} : { customer }),

@@ -4,6 +4,7 @@ import { UsageError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { backOffice } from './migrations/0002-back-office.ts';
+import { listBlocks } from './migrations/0003-list-blocks.ts';
 import type { Tables } from './schema.ts';
 
 /** What differs between the engines in the text of a migration. */
@@ -28,7 +29,7 @@ const dialects: Record<Engine['name'], Dialect> = {
   postgres: { name: 'postgres', text: 'TEXT COLLATE "C"', json: 'JSON', table: '' },
 };
 
-const migrations: readonly Migration[] = [initial, backOffice];
+const migrations: readonly Migration[] = [initial, backOffice, listBlocks];
 
 /** Any number does, as long as no other program locks the same one in this database. */
 const POSTGRES_LOCK = 4_706_174;

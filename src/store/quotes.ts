@@ -43,7 +43,9 @@ function conditionsOf(
   const within = ['status'];
   if (status === 'expired') ranges.push({ column: 'valid_until', to: dayBefore(today), within });
   if (status === 'sent') ranges.push({ column: 'valid_until', from: today, within });
-  if (status === undefined && customer === undefined && versions === 'all') return { streams: [{}], ranges };
+  // All quotes together are a stream without blocks, which a list with ranges can't be.
+  const isWhole = status === undefined && customer === undefined && versions === 'all' && ranges.length === 0;
+  if (isWhole) return { streams: [{}], ranges };
   const streams = storedStatuses(status, versions).map((stored) => ({
     ...(customer === undefined ? {} : { customer }),
     status: stored,

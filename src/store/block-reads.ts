@@ -1,0 +1,158 @@
+import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely';
+
+import type { Engine } from './engine.ts';
+import { type Slots, streamSlot, unindexed } from './list-queries.ts';
+import type { ListedRow, Range, Selection } from './lists.ts';
+import type { RecordTableName, Tables } from './schema.ts';
+
+/** A row that was found, or none; each comes with the id that the statement looked up to, or null for the end. */
+export type Sighting = (ListedRow | { id: null; body: null }) & { horizon: string | null };
+
+/**
+ * Finds the rows that lie in every range by the blocks that can hold some: the rows after the cursor up to the next
+ * block, and then those of each block whose bounds meet the ranges. No stream is looked through beyond the horizon, the
+ * place where the first of them has had its share of blocks, so that all that is found can be put in order.
+ */
+export function blocksQuery(
+  engine: Engine,
+  db: Kysely<Tables>,
+  selection: Selection,
+  slot: Slots,
+): Compilable<Sighting> {
+  const streams = selection.streams.map((_stream, index) => streamParts(engine, selection, index, slot));
+  const ends = streams.map(({ end }) => sql`SELECT first_id FROM (${end}) AS stream_end`);
+  const found = streams.flatMap(({ head, blocks }) => [
+    sql`SELECT id FROM (${head}) AS head`,
+    sql`SELECT id FROM (${blocks}) AS blocks`,
+  ]);
+  const unionAll = sql` UNION ALL `;
+  const query = sql<Sighting>`
+    WITH
+      horizon (id) AS MATERIALIZED (SELECT MIN(first_id) FROM (${sql.join(ends, unionAll)}) AS stream_ends),
+      found (id) AS MATERIALIZED (
+        SELECT id FROM (${sql.join(found, unionAll)}) AS matches ORDER BY id LIMIT ${slot.limit}
+      )
+    SELECT
+      found.id,
+      (
+        SELECT body FROM ${sql.table(selection.table)} AS record
+        WHERE record.company = ${slot.company} AND record.id = found.id
+      ) AS body,
+      horizon.id AS horizon
+    FROM horizon LEFT JOIN found ON TRUE
+    ORDER BY found.id`;
+  return { compile: () => query.compile(db) };
+}
+
+/** The parts of the statement that are about one stream. */
+function streamParts(engine: Engine, { table, streams, ranges }: Selection, index: number, slot: Slots) {
+  // No text in SQLite comes after a blob; an id has 200 characters at most, of which none is greater than this one.
+  const afterIds = engine.name === 'sqlite' ? sql`x''` : sql`REPEAT(CHR(1114111), 201)`;
+  const horizon = sql`COALESCE((SELECT id FROM horizon), ${afterIds})`;
+  const ofStream = sql`company = ${slot.company} AND stream = ${slot[blockSlot(index)]}`;
+  const nextBlock = (id: RawBuilder<unknown>) => sql`
+    COALESCE((SELECT MIN(first_id) FROM list_blocks WHERE ${ofStream} AND first_id > ${id}), ${afterIds})`;
+  const meeting = and([
+    ofStream,
+    sql`first_id > ${slot.after}`,
+    ...ranges.flatMap((range, at) => meets(range, at, slot)),
+  ]);
+  const columns = Object.keys(streams[index] ?? {});
+  const isWanted = and([
+    sql`company = ${slot.company}`,
+    ...columns.map((column) => sql`${sql.ref(column)} = ${slot[streamSlot(index, column)]}`),
+    ...ranges.flatMap((range, at) => liesIn(range, at, slot)),
+  ]);
+  const stream = sql`${sql.table(table)} AS record`;
+  const candidates = sql`SELECT first_id FROM list_blocks WHERE ${meeting} AND first_id <= ${horizon}`;
+  const inBlock = sql`id >= first_id AND id < ${nextBlock(sql`block.first_id`)} AND ${unindexed('id')} <= ${horizon}`;
+  // SQLite doesn't see by itself that the longer index is the better one, but that a cross join gives the wanted order.
+  const source =
+    engine.name === 'sqlite' ? sql`${stream} INDEXED BY ${sql.ref(streamIndex(table, columns))}` : stream;
+  const rows = sql`SELECT id FROM ${source} WHERE ${isWanted}`;
+  const joined = sql`
+    SELECT id FROM (${candidates}) AS block CROSS JOIN ${source}
+    WHERE ${isWanted} AND ${inBlock}
+    ORDER BY first_id, id LIMIT ${slot.limit}`;
+  const lateral = sql`
+    SELECT id FROM (${candidates} ORDER BY first_id) AS block
+    CROSS JOIN LATERAL (${rows} AND ${inBlock} ORDER BY id LIMIT ${slot.limit}) AS rows
+    ORDER BY first_id, id LIMIT ${slot.limit}`;
+  return {
+    /** The block at which the stream has had its share, if it has so many. */
+    end: sql`
+      SELECT first_id FROM list_blocks WHERE ${meeting} ORDER BY first_id LIMIT 1 OFFSET ${slot.blocksMax}`,
+    /** The rows before the next block. */
+    head: sql`
+      ${rows} AND id > ${slot.after} AND ${unindexed('id')} <= ${horizon} AND id < ${nextBlock(sql`${slot.after}`)}
+      ORDER BY id LIMIT ${slot.limit}`,
+    /** The rows of the blocks after that: the blocks in their order, and within each the rows in theirs. */
+    blocks: engine.name === 'sqlite' ? joined : lateral,
+  };
+}
+
+/** Whether a row lies in a range. The index to follow is the stream's, and none that begins with the range's column. */
+function liesIn({ column, from, to }: Range, at: number, slot: Slots): RawBuilder<unknown>[] {
+  return [
+    ...(from === undefined ? [] : [sql`${unindexed(column)} >= ${slot[`from${at}`]}`]),
+    ...(to === undefined ? [] : [sql`${unindexed(column)} <= ${slot[`to${at}`]}`]),
+  ];
+}
+
+/** Whether a block can have rows that lie in a range. */
+function meets({ column, from, to }: Range, at: number, slot: Slots): RawBuilder<unknown>[] {
+  if (column.endsWith('_at')) {
+    if (to !== undefined || from === undefined) throw new Error('Blocks know the latest time and no other.');
+    return [sql`time_max >= ${slot[`from${at}`]}`];
+  }
+  return [
+    ...(from === undefined ? [] : [sql`day_max >= ${slot[`from${at}`]}`]),
+    ...(to === undefined ? [] : [sql`day_min <= ${slot[`to${at}`]}`]),
+    ...(from === undefined || to === undefined
+      ? []
+      : [sql`months & CAST(${slot[monthsSlot(at)]} AS BIGINT) <> 0`]),
+  ];
+}
+
+const blockSlot = (index: number) => `block_stream${index}`;
+const monthsSlot = (at: number) => `months${at}`;
+
+/** The values of a selection that only its blocks are asked for. */
+export function blockBindings({ table, streams, ranges }: Selection): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  streams.forEach((stream, index) => {
+    values[blockSlot(index)] = blockStream(table, stream);
+  });
+  ranges.forEach(({ column, from, to }, at) => {
+    if (from !== undefined && to !== undefined && !column.endsWith('_at'))
+      values[monthsSlot(at)] = monthBits(from, to);
+  });
+  return values;
+}
+
+/** The columns whose values, after the table, name a stream in `list_blocks`. */
+const streamColumns = ['form_id', 'status', 'kind', 'customer'];
+
+function blockStream(table: RecordTableName, stream: Readonly<Record<string, string>>): string {
+  return [table, ...streamColumns.flatMap((column) => stream[column] ?? [])].join('/');
+}
+
+/** The index that begins with a stream's columns. */
+function streamIndex(table: RecordTableName, columns: readonly string[]): string {
+  const by = ['customer', 'form_id', 'kind', 'status'].find((column) => columns.includes(column));
+  return by === undefined ? `${table}_by_id` : `${table}_of_${by.replace('_id', '')}`;
+}
+
+/** The months from one day to another as the bits that `list_blocks` has for them: 60, which come again and again. */
+function monthBits(from: string, to: string): string {
+  const monthOf = (day: string) => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7));
+  let bits = 0n;
+  const first = monthOf(from);
+  for (let month = first; month <= monthOf(to) && month < first + 60; month += 1)
+    bits |= 1n << BigInt(month % 60);
+  return bits.toString();
+}
+
+function and(conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return sql.join(conditions, sql` AND `);
+}

@@ -1,0 +1,163 @@
+import {
+  type Compilable,
+  type ExpressionBuilder,
+  type Kysely,
+  type RawBuilder,
+  type SelectQueryBuilder,
+  sql,
+} from 'kysely';
+
+import type { Engine } from './engine.ts';
+import type { ListedRow, Range, Selection } from './lists.ts';
+import type { Tables } from './schema.ts';
+
+/** Stand-ins for the values of a selection (see ./slots.ts), by the names that `bindings` gives them. */
+export type Slots = Record<string, unknown>;
+// The tables of records share the columns that a list reads, which Kysely's types can't express for a table that is
+// known only when the program runs: inside this file queries are built over an untyped table.
+type AnyTables = Record<string, Record<string, never>>;
+type Query = SelectQueryBuilder<AnyTables, string, object>;
+
+/** The values of a selection by the names of their slots. */
+export function bindings({ company, streams, ranges }: Selection): Record<string, unknown> {
+  const values: Record<string, unknown> = { company };
+  streams.forEach((stream, index) => {
+    for (const [column, value] of Object.entries(stream)) values[streamSlot(index, column)] = value;
+  });
+  ranges.forEach(({ from, to }, index) => {
+    values[`from${index}`] = from;
+    values[`to${index}`] = to;
+  });
+  return values;
+}
+
+export const streamSlot = (index: number, column: string) => `stream${index}_${column}`;
+
+/**
+ * Walks the rows of a selection without ranges in id order, no further than the last row wanted: one index for each
+ * stream, merged by the database, which reads no further than somebody asks.
+ *
+ * PostgreSQL plans each stream by itself. Without an order and a limit of its own it collects the whole stream and
+ * sorts it. SQLite would sort what comes in order.
+ */
+export function walkQuery(
+  engine: Engine,
+  db: Kysely<Tables>,
+  selection: Selection,
+  slot: Slots,
+  rowsMax: number,
+) {
+  const columns = ['id', 'body'];
+  const streams = selection.streams.map((stream, index) => {
+    let query = untyped(db)
+      .selectFrom(selection.table)
+      .select(columns)
+      .where('company', '=', slot.company as never);
+    for (const column of Object.keys(stream))
+      query = query.where(column, '=', slot[streamSlot(index, column)] as never);
+    query = query.where('id', '>', slot.after as never);
+    if (engine.name === 'sqlite') return query;
+    return untyped(db)
+      .selectFrom(query.orderBy('id').limit(sql.lit(rowsMax)).as('stream'))
+      .select(columns);
+  });
+  const [first, ...others] = streams;
+  if (!first) throw new Error('A selection without a stream has no rows.');
+  const union = others.reduce<Query>((walked, stream) => walked.unionAll(stream as never), first);
+  return union.orderBy('id').limit(slot.limit as never) as unknown as Compilable<ListedRow>;
+}
+
+/** Counts the matches of each range, but no further than is asked for: `count0`, `count1`. */
+export function countQuery(db: Kysely<Tables>, selection: Selection, slot: Slots) {
+  const counts = selection.ranges.map((_range, index) => {
+    const matches = rangeQuery(db, selection, index, slot).limit(slot.countMax as never);
+    const count = untyped(db)
+      .selectFrom(matches.as('counted'))
+      .select(sql<number>`CAST(COUNT(*) AS INTEGER)`.as('count'));
+    return count.as(`count${index}`);
+  });
+  return db.selectNoFrom(counts) as unknown as Compilable<Record<string, number>>;
+}
+
+/** Finds the matches of one range by its own index and sorts those that the selection wants. */
+export function sortQuery(db: Kysely<Tables>, selection: Selection, index: number, slot: Slots) {
+  let query = rangeQuery(db, selection, index, slot)
+    .where(unindexed('id'), '>', slot.after as never)
+    .where((where) =>
+      where.or(selection.streams.map((stream, streamIndex) => inStream(where, stream, streamIndex, slot))),
+    );
+  selection.ranges.forEach((range, rangeIndex) => {
+    if (rangeIndex !== index) query = withinRange(query, range, rangeIndex, slot, unindexed);
+  });
+  return withBodies(db, selection, slot, query.orderBy(unindexed('id')).limit(slot.limit as never));
+}
+
+/** The rows whose ids a query gives, in id order. Texts are read for these alone, whatever was passed on the way. */
+function withBodies(db: Kysely<Tables>, { table }: Selection, slot: Slots, ids: Query) {
+  const body = untyped(db)
+    .selectFrom(`${table} as record`)
+    .select('body')
+    .where('record.company', '=', slot.company as never)
+    .whereRef('record.id', '=', 'wanted.id');
+  const rows = untyped(db)
+    .selectFrom(ids.as('wanted'))
+    .select(['id', body.as('body') as never])
+    .orderBy('id');
+  return rows as unknown as Compilable<ListedRow>;
+}
+
+function inStream(
+  where: ExpressionBuilder<AnyTables, string>,
+  stream: Readonly<Record<string, string>>,
+  index: number,
+  slot: Slots,
+) {
+  return where.and(
+    Object.keys(stream).map((column) =>
+      where(unindexed(column), '=', slot[streamSlot(index, column)] as never),
+    ),
+  );
+}
+
+/** The ids of the rows of one range, out of the index that begins with its column. */
+function rangeQuery(
+  db: Kysely<Tables>,
+  { table, ranges, streams }: Selection,
+  index: number,
+  slot: Slots,
+): Query {
+  const range = ranges[index];
+  if (!range) throw new Error(`The selection has no range ${index}.`);
+  let query = untyped(db)
+    .selectFrom(table)
+    .select('id')
+    .where('company', '=', slot.company as never);
+  if (range.within && streams.length !== 1)
+    throw new Error('A range within a stream needs exactly one stream.');
+  for (const column of range.within ?? [])
+    query = query.where(column, '=', slot[streamSlot(0, column)] as never);
+  return withinRange(query, range, index, slot);
+}
+
+function withinRange<Q extends Query>(
+  query: Q,
+  { column, from, to }: Range,
+  index: number,
+  slot: Slots,
+  refer: (column: string) => RawBuilder<unknown> = (name) => sql.ref(name),
+): Q {
+  let bounded: Query = query;
+  if (from !== undefined) bounded = bounded.where(refer(column), '>=', slot[`from${index}`] as never);
+  if (to !== undefined) bounded = bounded.where(refer(column), '<=', slot[`to${index}`] as never);
+  return bounded as Q;
+}
+
+/**
+ * The column as an expression that no index serves, where another index is to be used: a planner would rather walk by
+ * id, or read all of another range. No column holds an empty text, so the value stays what it is.
+ */
+export const unindexed = (column: string) => sql`NULLIF(${sql.ref(column)}, '')`;
+
+function untyped(db: Kysely<Tables>): Kysely<AnyTables> {
+  return db as unknown as Kysely<AnyTables>;
+}
