@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 
 import type { Bench } from './_bench.ts';
 import { feed } from './feed.ts';
+import { lists } from './lists.ts';
 import { load } from './load.ts';
 import { moves } from './moves.ts';
 import { postgres } from './postgres.ts';
@@ -16,6 +17,7 @@ const benches: Readonly<Record<string, Bench>> = {
   moves,
   feed,
   reads,
+  lists,
   load,
   postgres,
 };

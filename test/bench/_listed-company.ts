@@ -1,0 +1,116 @@
+import { createCompany } from '../../src/access/companies.ts';
+import type { Engine } from '../../src/store/engine.ts';
+
+export const COMPANY = 'large';
+/** The customer of every second document. */
+export const BIG_CUSTOMER = 'cus_big';
+const SMALL_COMPANIES = 1_000;
+const SMALL_ROWS = 10;
+/** Rows of one INSERT. */
+const ROWS_MAX = 100_000;
+
+/** What the ids are made of: they have one width, so their order is that of the numbers. */
+const ID_PREFIX = '00000000-0000-7000-8000-';
+const FIRST_ID = 100_000_000_000;
+
+export const idAt = (number: number) => `${ID_PREFIX}${FIRST_ID + number}`;
+
+/**
+ * The days on which documents were issued: each is the only one of its pattern, so that a range of one day has the
+ * matches of that pattern and no others. Where two patterns meet, the first has the row.
+ */
+export const days = {
+  /** 1 in 33, as far apart as they can be: neither few enough to be sorted, nor many enough to be near. */
+  spread: '2024-01-01',
+  /** 1 in 65, and none of the big customer's. */
+  others: '2024-02-01',
+  /** 3 in 100, all at the end of the ids, or all at their beginning. */
+  end: '2024-03-01',
+  beginning: '2024-04-01',
+  /** 1 in 1,999: at a million rows a few hundred. */
+  few: '2024-05-01',
+  /** Nobody's. */
+  none: '2024-06-01',
+  /** All the rest. */
+  usual: '2024-07-01',
+};
+
+/** Times of change: the first rows are the oldest, but for those that were changed late. */
+export const changes = {
+  /** The last 3 in 100 by their ids. */
+  end: '2025-02-01',
+  /** Those, and 1 in 33 of all. */
+  spread: '2025-01-01',
+  /** 1 in 1,999. */
+  few: '2025-03-01',
+  none: '2025-04-01',
+  /** Everything. */
+  all: '2023-01-01',
+};
+
+/**
+ * Fills a company with so many jobs and as many invoices, as the database itself makes them up: a list reads no more of
+ * a record than its id, its columns and its text. Beside it there are a thousand small companies.
+ */
+export async function fillListedCompany(engine: Engine, rows: number): Promise<void> {
+  const now = new Date('2026-11-20T12:00:00.000Z');
+  await createCompany(engine, COMPANY, {}, now);
+  await insert(engine, `SELECT '${COMPANY}' AS company`, rows);
+  const names = Array.from({ length: SMALL_COMPANIES }, (_value, index) => `small-${index}`);
+  for (const name of names) await createCompany(engine, name, {}, now);
+  await insert(engine, "SELECT id AS company FROM companies WHERE id LIKE 'small-%'", SMALL_ROWS);
+  await engine.run(engine.name === 'postgres' ? 'VACUUM ANALYZE' : 'ANALYZE');
+}
+
+async function insert(engine: Engine, companies: string, rows: number): Promise<void> {
+  // Only PostgreSQL has a type for such text.
+  const json = (text: string) => (engine.name === 'postgres' ? `CAST(${text} AS JSON)` : text);
+  for (let start = 0; start < rows; start += ROWS_MAX) {
+    const last = Math.min(start + ROWS_MAX, rows) - 1;
+    const source = `FROM (${companies}) AS owners CROSS JOIN numbers ORDER BY company, n`;
+    const numbers = `WITH RECURSIVE numbers (n) AS (SELECT ${start} UNION ALL SELECT n + 1 FROM numbers WHERE n < ${last})`;
+    await engine.run(
+      `${numbers} INSERT INTO jobs (company, body) SELECT company, ${json(jobText(rows))} ${source}`,
+    );
+    await engine.run(
+      `${numbers} INSERT INTO invoices (company, body, detail)
+       SELECT company, ${json(invoiceText(rows))}, ${json("'{}'")} ${source}`,
+    );
+  }
+}
+
+/** As long as the usual record. */
+const FILLER = 'A boiler that does not start, in the cellar behind the second door. '.repeat(11);
+
+function jobText(rows: number): string {
+  return `'{"id":"${ID_PREFIX}' || (${FIRST_ID} + n) || '","updatedAt":"' || ${changeOf(rows)} || '","title":"${FILLER}"}'`;
+}
+
+function invoiceText(rows: number): string {
+  // The others' day is of those that are not the big customer's.
+  const customer = `CASE WHEN n % 2 = 0 AND n % 65 <> 2 THEN '${BIG_CUSTOMER}' ELSE 'cus_' || (n % 5003) END`;
+  return `'{"id":"${ID_PREFIX}' || (${FIRST_ID} + n) || '","number":' || n || ',"kind":"' ||
+    CASE WHEN n % 20 = 3 THEN 'credit_note' WHEN n % 20 = 7 THEN 'pro_forma' ELSE 'invoice' END ||
+    '","status":"' || CASE WHEN n % 11 = 5 THEN 'draft' ELSE 'issued' END ||
+    '","customer":{"id":"' || ${customer} || '"},"issueDate":"' || ${dayOf(rows)} ||
+    '","updatedAt":"' || ${changeOf(rows)} || '","note":"${FILLER}"}'`;
+}
+
+function dayOf(rows: number): string {
+  return `CASE
+    WHEN n % 33 = 1 THEN '${days.spread}'
+    WHEN n % 65 = 2 THEN '${days.others}'
+    WHEN n % 1999 = 3 THEN '${days.few}'
+    WHEN n * 100.0 >= ${rows} * 97.0 THEN '${days.end}'
+    WHEN n * 100.0 < ${rows} * 3.0 THEN '${days.beginning}'
+    ELSE '${days.usual}' END`;
+}
+
+/** Times of a made-up precision, so that all differ; they order as any. */
+function changeOf(rows: number): string {
+  return `CASE
+    WHEN n % 1999 = 3 THEN '${changes.few}'
+    WHEN n * 100.0 >= ${rows} * 97.0 THEN '${changes.end}'
+    WHEN n % 33 = 1 THEN '${changes.spread}'
+    ELSE '${changes.all}' END || 'T00:00:00.' || (10000000 + n) || 'Z'`;
+}
