@@ -1,4 +1,5 @@
-import { OpenAPIBackend, type OpenAPIRouter } from 'openapi-backend';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import { OpenAPIBackend } from 'openapi-backend';
 
 import { type ContractOperation, contractDocument, contractOperations } from '../contract/document.ts';
 import type { OperationId } from '../contract/operations.ts';
@@ -32,58 +33,53 @@ export type Dispatch = (
 ) => Promise<{ status: number; body: string }>;
 
 /**
- * Builds the dispatcher from the contract: openapi-backend matches the request, has it admitted, validates its
- * parameters and calls its operation's handler, in that order (design.md section 5).
+ * Builds the dispatcher from the contract: a request is matched, admitted, has its parameters validated, and is passed
+ * to its operation's handler, in that order (design.md section 5). openapi-backend holds handlers and contract
+ * together and builds the validators, once at the start; its own way through a request costs more than a look-up.
  * @throws Error when a handler has no operation; that every operation has a handler is in the types.
  */
 export async function createDispatch(
   handlers: Record<OperationId, AnyHandler>,
   admit: Admit,
 ): Promise<Dispatch> {
+  const backend = await openBackend(handlers);
+  const routes = contractOperations().map((operation): Route => {
+    const id = operation.operationId as OperationId;
+    return {
+      operation,
+      segments: operation.path.split('/'),
+      scope: scopeOf(operation),
+      validators: backend.validator.getRequestValidatorsForOperation(id),
+      handler: handlers[id],
+    };
+  });
+  return async ({ method, path, query }, exchange) => {
+    const segments = path.split('/');
+    const route = routes.find((candidate) => matches(candidate.segments, segments));
+    if (!route) throw unknownPath();
+    if (method !== 'GET' && method !== 'HEAD') throw refusedMethod(method, exchange);
+    exchange.operation = route.operation;
+    await admit(route.scope, exchange);
+    if (!exchange.caller) throw new Error('A request was admitted without a caller.');
+    const parameters = checkedParameters(route, segments, query);
+    return route.handler({ caller: exchange.caller, ...parameters });
+  };
+}
+
+async function openBackend(handlers: Record<OperationId, AnyHandler>): Promise<OpenAPIBackend> {
   // One for all operations: openapi-backend would make one for each, which took most of the start.
   const ajv = createAjv({ coerceTypes: false, useDefaults: true });
   const backend = new ContractBackend({
     definition: requestsOnly() as never,
     strict: true,
-    coerceTypes: true,
-    ignoreTrailingSlashes: false,
     // openapi-backend's type asks for ajv's draft-07 class; it uses what both classes have.
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment
     customizeAjv: () => ajv,
-    securityHandlers: {
-      bearerAuth: async (context, exchange: Exchange) => {
-        const operation = operationOf(context);
-        exchange.operation = operation;
-        await admit(scopeOf(operation), exchange);
-        return true;
-      },
-    },
-    handlers: {
-      ...Object.fromEntries(Object.entries(handlers).map(([id, handler]) => [id, withParameters(handler)])),
-      notFound: refuseUnknownPath,
-      methodNotAllowed: refuseMethod,
-      unauthorizedHandler: (context) => {
-        // What the security handler above has thrown.
-        throw (context.security as { bearerAuth: { error: Error } }).bearerAuth.error;
-      },
-      validationFail: (context) => {
-        throw explainParameters(
-          context.validation.errors ?? [],
-          operationOf(context).parameters,
-          queryOf(context),
-        );
-      },
-    },
+    // Their names are held against the contract; requests don't pass through here.
+    handlers: Object.fromEntries(Object.keys(handlers).map((name) => [name, () => undefined])),
   });
   await backend.init();
-  const router = new ContractRouter(backend.router);
-  backend.router = router as unknown as OpenAPIRouter;
-  backend.validator.router = backend.router;
-  return async (request, exchange) => {
-    const { method, path, query } = request;
-    const parsed = { method: method === 'HEAD' ? 'get' : method.toLowerCase(), path, query, headers: {} };
-    return backend.handleRequest(parsed, exchange) as Promise<{ status: number; body: string }>;
-  };
+  return backend;
 }
 
 /** openapi-backend knows the rules of OpenAPI 3.0 only and would refuse 3.1; `make lint` checks the contract. */
@@ -112,56 +108,33 @@ function requestsOnly(): object {
   });
 }
 
-interface Route extends ContractOperation {
-  method: 'get';
-  security: Record<string, string[]>[];
-  segments: string[];
+/** An operation as requests meet it. */
+interface Route {
+  operation: ContractOperation;
+  /** Of the path's template. */
+  segments: readonly string[];
+  scope: Scope;
+  validators: readonly ValidateFunction[];
+  handler: AnyHandler;
 }
 
-/**
- * Stands in for openapi-backend's router, which builds its path patterns anew for each request, trims paths, splits
- * cookies and throws on a malformed escape.
- */
-class ContractRouter {
-  readonly #routes: readonly Route[];
-  readonly #byId: ReadonlyMap<string, Route>;
-
-  constructor(router: OpenAPIRouter) {
-    const security = new Map(
-      router.getOperations().map((operation) => [operation.operationId, operation.security]),
-    );
-    this.#routes = contractOperations().map((operation) => ({
-      ...operation,
-      method: 'get',
-      security: security.get(operation.operationId) ?? [],
-      segments: operation.path.split('/'),
-    }));
-    this.#byId = new Map(this.#routes.map((route) => [route.operationId, route]));
-  }
-
-  getOperations(): readonly Route[] {
-    return this.#routes;
-  }
-
-  getOperation(operationId: string): Route | undefined {
-    return this.#byId.get(operationId);
-  }
-
-  matchOperation({ method, path }: ContractRequest): Route {
-    const segments = path.split('/');
-    const route = this.#routes.find((candidate) => matches(candidate.segments, segments));
-    // The messages are openapi-backend's own: it tells the two cases apart by them.
-    if (!route) throw new Error('404-notFound: no route matches request');
-    if (method !== 'get')
-      throw new Error('405-methodNotAllowed: this method is not registered for the route');
-    return route;
-  }
-
-  parseRequest(request: ContractRequest, operation?: Route) {
-    const params = operation ? pathParameters(operation.segments, request.path.split('/')) : {};
-    const query = operation ? readIntegers(request.query, operation.parameters) : request.query;
-    return { ...request, params, query, headers: {}, cookies: {}, requestBody: undefined };
-  }
+/** @throws AppError for the first parameter that the contract refuses. */
+function checkedParameters(
+  { operation: { parameters }, segments: template, validators }: Route,
+  segments: readonly string[],
+  query: RawQuery,
+): { path: never; query: never } {
+  const given = {
+    path: pathParameters(template, segments),
+    query: readIntegers(query, parameters),
+    header: {},
+    cookie: {},
+  };
+  // It also fills in the contract's defaults.
+  const refusing = validators.find((validate) => !validate(given));
+  if (refusing) throw explainParameters(refusing.errors ?? [], parameters, given.query as ReadQuery);
+  // What has passed has the shape that the handler's types are generated from.
+  return given as unknown as { path: never; query: never };
 }
 
 function matches(template: readonly string[], segments: readonly string[]): boolean {
@@ -190,44 +163,19 @@ function decoded(segment: string): string {
   }
 }
 
-interface Context {
-  operation?: unknown;
-  request: { method: string; params: unknown; query: unknown };
-}
-
-function operationOf(context: Context): Route {
-  // `matchOperation` above is what puts it there.
-  return context.operation as Route;
-}
-
-function queryOf(context: Context): ReadQuery {
-  // `parseRequest` above is what puts it there.
-  return context.request.query as ReadQuery;
-}
-
 function scopeOf({ scope, operationId }: ContractOperation): Scope {
   if (!isScope(scope)) throw new Error(`${operationId} names the scope ${scope}, which no key can hold.`);
   return scope;
 }
 
-function withParameters(handler: AnyHandler) {
-  return (context: Context, exchange: Exchange) => {
-    if (!exchange.caller) throw new Error('A handler was reached without a caller.');
-    // The validator has checked both against the contract that the handler's types are generated from.
-    return handler({
-      caller: exchange.caller,
-      path: context.request.params as never,
-      query: context.request.query as never,
-    });
-  };
+function unknownPath(): AppError {
+  return new AppError(
+    'not_found',
+    'There is nothing at this path; the reference lists the paths of the API.',
+  );
 }
 
-function refuseUnknownPath(): never {
-  throw new AppError('not_found', 'There is nothing at this path; the reference lists the paths of the API.');
-}
-
-function refuseMethod({ request }: Context, exchange: Exchange): never {
+function refusedMethod(method: string, exchange: Exchange): AppError {
   exchange.headers.Allow = 'GET, HEAD';
-  const method = request.method.toUpperCase();
-  throw new AppError('method_not_allowed', `This path answers GET and HEAD, not ${method}.`);
+  return new AppError('method_not_allowed', `This path answers GET and HEAD, not ${method}.`);
 }
