@@ -25,7 +25,8 @@ export interface Arena {
   companyCount: number;
 }
 
-export function openArena(engine: Engine): Arena {
+/** @param onNow is told when the clock changes. */
+export function openArena(engine: Engine, onNow: (now: Date) => void = () => undefined): Arena {
   let now = new Date(0);
   return {
     engine,
@@ -33,6 +34,7 @@ export function openArena(engine: Engine): Arena {
     read: createListReader(engine),
     setNow: (ms) => {
       now = new Date(ms);
+      onNow(now);
     },
     tally: new Map(),
     companyCount: 0,
@@ -45,14 +47,20 @@ const TRACE_LINES_MAX = 60;
 
 /**
  * Runs one sequence; each seed is a step.
+ * @param afterStep looks at the world after each step.
  * @throws Disagreement with the steps that led to it.
  */
-export async function runSequence(arena: Arena, seeds: readonly number[]): Promise<void> {
+export async function runSequence(
+  arena: Arena,
+  seeds: readonly number[],
+  afterStep?: (world: World) => Promise<void>,
+): Promise<World> {
   const walk = await openWalk(arena, seeds[0] ?? 0);
   const trace: string[] = [];
   try {
     for (const [index, seed] of seeds.entries()) {
       await takeStep(arena, walk, seed, trace);
+      await afterStep?.(walk.world);
       if ((index + 1) % STEPS_BETWEEN_LOOKS === 0) await compareDatabase(arena, walk.world);
     }
     await compareDatabase(arena, walk.world);
@@ -60,6 +68,7 @@ export async function runSequence(arena: Arena, seeds: readonly number[]): Promi
     for (const { events } of walk.world.companies.values()) {
       for (const { kind } of events) add(arena.tally, `sent ${kind}`);
     }
+    return walk.world;
   } catch (error) {
     const steps = trace.slice(-TRACE_LINES_MAX).join('\n');
     const problem =

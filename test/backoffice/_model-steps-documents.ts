@@ -1,7 +1,8 @@
 /** Random moves of invoices, credit notes, pro formas, payments and refunds. */
 import type { DraftLine, NewInvoice, WithOf } from '../../src/contract/feed.ts';
 import type { Customer, Invoice } from '../../src/contract/records.ts';
-import { addDays, type ModelCompany, without } from './_model.ts';
+import { addDays } from './_days.ts';
+import { type ModelCompany, without } from './_model.ts';
 import { dayNear, type Draw, idOf, recordOf, someOf } from './_model-chance.ts';
 import { drawLines, siteOf } from './_model-steps-lines.ts';
 import { type Drawers, elsewhere } from './_model-steps-work.ts';

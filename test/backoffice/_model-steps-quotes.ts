@@ -90,10 +90,14 @@ function drawConverted(
   draw: Draw,
   quote: Partial<Quote>,
 ): NonNullable<WithOf<'quote.convert_to_invoice'>['invoice']> {
-  const lines = drawLines(draw, customerOf(draw, quote), quote.currency ?? draw.company.currency);
+  const customer = customerOf(draw, quote);
+  const lines = drawLines(draw, customer, quote.currency ?? draw.company.currency);
+  // A customer that has moved to another country needs other lines.
+  const hasMoved = customer.countryCode !== quote.buyer?.countryCode;
   return {
     id: newUuid(draw, ({ tables }) => tables.invoices),
-    ...someOf(draw, 0.25, { note: 'As quoted.', dueDate: dayNear(draw, 0, 30), lines }),
+    ...someOf(draw, 0.25, { note: 'As quoted.', dueDate: dayNear(draw, 0, 30) }),
+    ...someOf(draw, hasMoved ? 1 : 0.25, { lines }),
     ...someOf(draw, 0.05, { supplyDate: dayNear(draw, 5, 0), paymentTermsDays: 10 }),
   };
 }

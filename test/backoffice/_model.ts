@@ -278,8 +278,3 @@ export function dayIn(timeZone: string, ms: number): string {
   const part = Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, value]));
   return `${part['year']}-${part['month']}-${part['day']}`;
 }
-
-/** A day some days after another. */
-export function addDays(day: string, days: number): string {
-  return iso(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).slice(0, 10);
-}
