@@ -108,7 +108,7 @@ async function makeMove(office: Office, transaction: StoreTransaction, change: C
   }
   if (await wasApplied(office, transaction, change)) return { status: 'skipped' };
   // The clock is read once the company is locked: a stamp must not be older than the wait for it.
-  const now = office.now();
+  const now = office.now(change);
   const at = change.at === undefined ? now : readTime(change.at, now, '/at');
   const move = new Move(office, transaction, company, { at, now });
   // The name picks the function whose parameter is this change's `with`; TypeScript doesn't follow that through a union.

@@ -56,7 +56,7 @@ export class Move {
     this.#transaction = transaction;
     this.#ids = createIds(office.random);
     this.#now = times.now;
-    this.#nowMs = Math.max(times.now.getTime(), times.at.getTime(), company.servedMs);
+    this.#nowMs = Math.max(times.now.getTime(), times.at.getTime(), office.hasReaders ? company.servedMs : 0);
     this.#lastStampMs = company.lastStampMs;
   }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
+import type { Change } from '../contract/feed.ts';
 import type { Resource } from '../contract/records.ts';
 import type { Engine } from '../store/engine.ts';
 import { type AppendEvents, createEventAppender } from '../store/events.ts';
@@ -16,14 +17,21 @@ export interface Office {
   readonly suppliers: SupplierStore;
   readonly records: Readonly<Record<Resource, RecordWrites>>;
   readonly appendEvents: AppendEvents;
-  readonly now: () => Date;
+  /** What it takes for the present when it makes a change. */
+  readonly now: (change: Change) => Date;
   readonly random: (size: number) => Buffer;
+  /** Whether a company's readers may have been told a time, before which no change is stamped then. */
+  readonly hasReaders: boolean;
 }
 
 /** Opens the back office of a database. */
 export function openOffice(
   engine: Engine,
-  { now = () => new Date(), random = randomBytes }: Partial<Pick<Office, 'now' | 'random'>> = {},
+  {
+    now = () => new Date(),
+    random = randomBytes,
+    hasReaders = true,
+  }: Partial<Pick<Office, 'now' | 'random' | 'hasReaders'>> = {},
 ): Office {
   const writes = (resource: Resource) => createRecordWrites(engine, resource);
   return {
@@ -43,5 +51,6 @@ export function openOffice(
     appendEvents: createEventAppender(engine),
     now,
     random,
+    hasReaders,
   };
 }

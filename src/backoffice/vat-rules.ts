@@ -120,6 +120,12 @@ function intraCommunityProblem(checked: CheckedDocument): string | undefined {
 
 function exportProblem(checked: CheckedDocument): string | undefined {
   const destination = destinationOf(checked);
-  const stays = checked.supplier.countryCode === 'IE' ? isInEu(destination) : destination === 'GB';
-  return stays ? `in category G the goods must leave, and not go to ${destination}` : undefined;
+  if (checked.supplier.countryCode !== 'IE') {
+    return destination === 'GB' ? 'in category G the goods must leave, and not go to GB' : undefined;
+  }
+  if (isInEu(destination))
+    return `in category G the goods must leave the European Union, and not go to ${destination}`;
+  // For goods Northern Ireland is as a member of the Union.
+  const isNorthernIreland = destination === 'GB' && checked.document.buyer.vatId?.startsWith('XI');
+  return isNorthernIreland ? 'goods that go to Northern Ireland are in category K, and not G' : undefined;
 }
