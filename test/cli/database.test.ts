@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -7,6 +7,11 @@ import t from 'tap';
 import { openEngine } from '../../src/store/engine.ts';
 import { openWorkplace } from '../_command.ts';
 import { engineNames } from '../_server.ts';
+
+/** The names of all migrations, in their order. */
+const migrations = readdirSync(join(import.meta.dirname, '..', '..', 'src', 'store', 'migrations'))
+  .map((file) => file.replace(/\.ts$/, ''))
+  .sort();
 
 /** Commands that open the database, each in a form that needs nothing in it. */
 const COMMANDS = [
@@ -83,7 +88,7 @@ t.test('a wrong configuration is told before the database is touched', async (t)
 for (const name of engineNames) {
   t.test(`${name}: the schema is made once, and the command tells what it did`, async (t) => {
     await using workplace = await openWorkplace(name);
-    t.strictSame(await workplace.json(['migrate']), { applied: ['0001-initial'] });
+    t.strictSame(await workplace.json(['migrate']), { applied: migrations });
     t.strictSame(await workplace.json(['migrate']), { applied: [] });
     t.strictSame(await workplace.call(['migrate']), {
       exitCode: 0,
@@ -107,7 +112,7 @@ for (const name of engineNames) {
       );
     }
     t.strictSame(await engine.run('SELECT name FROM migrations ORDER BY name'), [
-      { name: '0001-initial' },
+      ...migrations.map((migration) => ({ name: migration })),
       { name: '0999-later' },
     ]);
   });
@@ -119,11 +124,9 @@ for (const name of engineNames) {
       outcomes.map(({ exitCode, stderr }) => ({ exitCode, stderr })),
       outcomes.map(() => ({ exitCode: 0, stderr: '' })),
     );
-    const told = outcomes.map(({ stdout }) => stdout).sort();
-    t.strictSame(told, [
-      'Applied 0001-initial.\n',
-      ...new Array<string>(3).fill('The database is up to date.\n'),
-    ]);
+    // Each makes the next step when its turn comes, so any of them may have made any.
+    const told = outcomes.flatMap(({ stdout }) => stdout.match(/\d{4}-[a-z-]+/g) ?? []).sort();
+    t.strictSame(told, migrations, 'each step is made once');
   });
 }
 
