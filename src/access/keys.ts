@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import { isScope, type Module, type Scope, scopes } from '../contract/scopes.ts';
 import { AppError, quote, UsageError } from '../errors.ts';
@@ -151,5 +151,5 @@ function checkedScopes(given: readonly string[]): Scope[] {
 
 /** Hex SHA-256. The secret is 32 random bytes, so a slow hash would protect nothing that this one doesn't. */
 function hashOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret, 'hex');
 }

@@ -57,7 +57,14 @@ export async function openSqlite(path: string): Promise<Engine> {
         // Prepared at the first call: the table may be younger than the program that reads it.
         statement ??= await whileBusy(() => reader.prepare(sql));
         const prepared = statement;
-        return (await whileBusy(() => prepared.all(...bind(values)))) as never;
+        const read = () => prepared.all(...bind(values));
+        try {
+          return read() as never;
+        } catch (error) {
+          // Only who is told to wait pays for the waiting.
+          if (!isBusy(error)) throw error;
+          return (await whileBusy(read)) as never;
+        }
       };
     },
     ...writing(db),
