@@ -104,7 +104,7 @@ function problemsOfCategories(record: Unstamped, profile: CompanyProfile): boole
     categories.has('O') && categories.size > 1,
     (categories.has('AE') || categories.has('K')) && buyer.vatId === null,
     categories.has('K') && !isWithinUnion(profile, buyer.vatId, destination),
-    categories.has('G') && !leaves(profile, destination),
+    categories.has('G') && !leaves(profile, buyer.vatId, destination),
   ];
 }
 
@@ -117,8 +117,12 @@ function isWithinUnion(profile: CompanyProfile, buyerVatId: string | null, desti
   return EU.includes(destination) && destination !== profile.countryCode;
 }
 
-const leaves = ({ countryCode }: CompanyProfile, destination: string) =>
-  countryCode === 'IE' ? !EU.includes(destination) : destination !== 'GB';
+/** From Ireland, goods for Northern Ireland stay within the Union. */
+function leaves({ countryCode }: CompanyProfile, buyerVatId: string | null, destination: string): boolean {
+  const isNorthernIreland = destination === 'GB' && (buyerVatId ?? '').startsWith('XI');
+  if (countryCode === 'IE') return !EU.includes(destination) && !isNorthernIreland;
+  return destination !== 'GB';
+}
 
 const reasonsOf = (lines: Invoice['lines'], category: string) =>
   new Set(
