@@ -31,7 +31,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     const path = queryStart < 0 ? url : url.slice(0, queryStart);
     const query = readQuery(queryStart < 0 ? '' : url.slice(queryStart + 1));
     const reply = await dispatch({ method, path, query }, exchange);
-    exchange.bodyBytes = await sendBody(req, res, reply.body, exchange.headers);
+    exchange.bodyBytes = sendBody(req, res, reply.body, exchange.headers);
   };
 }
 

@@ -29,10 +29,9 @@ async function answering(): Promise<Answering> {
   const headers = { 'X-Request-Id': 'one' };
   const app = express();
   app.disable('etag').disable('x-powered-by');
-  app.use(async (req, res) => {
+  app.use((req, res) => {
     const reply = errorReply(new AppError('not_found', 'There is nothing.'));
-    reported =
-      req.path === '/' ? await sendBody(req, res, body, headers) : sendError(req, res, reply, headers);
+    reported = req.path === '/' ? sendBody(req, res, body, headers) : sendError(req, res, reply, headers);
   });
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');

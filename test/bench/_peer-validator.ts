@@ -75,7 +75,7 @@ function answer(handler: AnyHandler): RequestHandler {
     // The validator has checked both against the contract.
     const request = { caller: known.caller, path: req.params as never, query: req.query as never };
     const { body } = await handler(request);
-    await sendBody(req, res, body, known.headers);
+    sendBody(req, res, body, known.headers);
   };
 }
 
