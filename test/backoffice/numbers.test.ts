@@ -2,7 +2,6 @@ import { applyChange } from '../../src/backoffice/apply.ts';
 import { setNumbering } from '../../src/backoffice/numbering.ts';
 import { type Office, openOffice } from '../../src/backoffice/office.ts';
 import { Refusal } from '../../src/backoffice/refusal.ts';
-import type { Change } from '../../src/contract/feed.ts';
 import type { Invoice, Quote } from '../../src/contract/records.ts';
 import { openEngine } from '../../src/store/engine.ts';
 import { STORY_NOW } from '../_server.ts';
