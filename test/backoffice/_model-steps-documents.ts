@@ -37,7 +37,7 @@ export const documentDrawers = {
   'payment.record': (draw) => {
     const invoice = recordOf(draw, invoices, draw.happens(0.8) ? isOpen : isIssuedInvoice);
     if (!invoice) return undefined;
-    const taken = draw.pick(invoice.payments ?? [])?.id;
+    const taken = takenId(draw, invoice, 'payments');
     return {
       ...drawMoney(draw, invoice, 'pay', taken),
       amountMinor: drawPayment(draw, invoice.amountDueMinor ?? 0),
@@ -52,7 +52,7 @@ export const documentDrawers = {
     const invoice = recordOf(draw, invoices, hasPayments);
     if (!invoice) return undefined;
     const paid = sum(invoice.payments ?? []) - sum(invoice.refunds ?? []);
-    const taken = draw.pick(invoice.refunds ?? [])?.id;
+    const taken = takenId(draw, invoice, 'refunds');
     return {
       ...drawMoney(draw, invoice, 'ref', taken),
       amountMinor: drawRefund(draw, paid, invoice.creditBalanceMinor ?? 0),
@@ -163,11 +163,34 @@ function creditedLines(draw: Draw, { id, lines = [] }: Partial<Invoice>): DraftL
     };
   });
   if (draw.happens(0.25)) return again;
+  if (draw.happens(0.4)) return restOf(draw, again, id);
   const chosen = again.filter(() => draw.happens(0.5));
   const some = chosen.length > 0 ? chosen : again.slice(0, 1);
   if (draw.happens(0.4)) return some;
   if (draw.happens(0.15)) return some.map((line) => ({ ...line, quantity: draw.oneOf('30', '-3') }));
   return some.map((line) => ({ ...line, unitPriceMinor: draw.below(1 + line.unitPriceMinor) }));
+}
+
+/**
+ * What is left of a category and rate, or a part of that: VAT that was rounded for each part can be more than is left.
+ * Sometimes it is a cent too much.
+ */
+function restOf(draw: Draw, lines: readonly DraftLine[], invoiceId: string | undefined): DraftLine[] {
+  const { tables } = draw.company;
+  const line = draw.pick(lines);
+  if (!line) return [];
+  const taxableOf = ({ vatBreakdown }: Invoice) =>
+    vatBreakdown.find(
+      ({ category, rateBasisPoints }) =>
+        category === line.vatCategory && rateBasisPoints === line.vatRateBasisPoints,
+    )?.taxableMinor ?? 0;
+  const invoice = tables.invoices.get(invoiceId ?? '');
+  const credited = [...tables.invoices.values()]
+    .filter(({ creditsInvoiceId, status }) => creditsInvoiceId === invoiceId && status === 'issued')
+    .reduce((sum, note) => sum + taxableOf(note), 0);
+  const left = Math.max(0, (invoice ? taxableOf(invoice) : 0) - credited);
+  const part = draw.oneOf(left, left + 1, Math.ceil(left / 2), Math.ceil(left / 3), Math.ceil(left / 7));
+  return [{ ...line, quantity: '1', unitPriceMinor: Math.min(part, Number.MAX_SAFE_INTEGER) }];
 }
 
 /** Some members of a draft, drawn anew. */
@@ -215,6 +238,12 @@ function drawRefund({ happens, below }: Draw, paidMinor: number, creditMinor: nu
   if (happens(0.1)) return most + 1;
   if (happens(0.5) && creditMinor > 0) return Math.min(most, creditMinor);
   return happens(0.3) ? most : 1 + below(most);
+}
+
+/** An id that the invoice has given to a payment or refund, be it voided. */
+function takenId(draw: Draw, invoice: Partial<Invoice>, table: 'payments' | 'refunds'): string | undefined {
+  const voided = draw.company.kept.get(invoice.id ?? '')?.voided[table] ?? [];
+  return draw.pick([...(invoice[table] ?? []).map(({ id }) => id), ...voided]);
 }
 
 /** A payment or refund of the invoice; sometimes one that was voided, or that another invoice has. */

@@ -32,7 +32,9 @@ export const workDrawers = {
     const job = draw.company.tables.jobs.get(id);
     // What is the same already changes nothing.
     if (job && draw.happens(0.2)) return { id, ...someOf(draw, 0.5, { title: job.title, notes: job.notes }) };
-    return { id, ...someOf(draw, 0.3, { customerId: idOf(draw, customers) }), ...jobMembers(draw) };
+    // Who was assigned may stay, though no longer active.
+    const kept = draw.happens(0.3) ? { assignedTo: [...(job?.assignedTo ?? [])].reverse() } : {};
+    return { id, ...someOf(draw, 0.3, { customerId: idOf(draw, customers) }), ...jobMembers(draw), ...kept };
   },
   'job.complete': (draw) => {
     const id = idOf(draw, jobs, ({ completed }) => !completed);

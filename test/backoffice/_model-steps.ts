@@ -18,11 +18,11 @@ const drawers: Drawers = { ...workDrawers, ...documentDrawers, ...quoteDrawers }
 /** How often each move comes. What money does is what most can go wrong with. */
 const weights: Record<ChangeName, number> = {
   'job.create': 3,
-  'job.update': 3,
+  'job.update': 4,
   'job.complete': 3,
   'job.reopen': 2,
   'person.save': 3,
-  'person.deactivate': 1,
+  'person.deactivate': 2,
   'customer.save': 5,
   'customer.archive': 1,
   'customer.restore': 2,

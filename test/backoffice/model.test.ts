@@ -43,7 +43,9 @@ for (const name of engineNames) {
     const arena = openArena(database.engine);
     const numRuns = sequences === undefined ? SEQUENCES[name] : Number(sequences);
     await fc.assert(
-      fc.asyncProperty(new Sequences(), (seeds) => runSequence(arena, seeds)),
+      fc.asyncProperty(new Sequences(), async (seeds) => {
+        await runSequence(arena, seeds);
+      }),
       { numRuns, ...(seed === undefined ? {} : { seed: Number(seed) }) },
     );
     for (const line of reportOf(arena.tally)) t.comment(line);
