@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
-import express from 'express';
+import type { Request } from 'express';
 
 import type { ErrorReply } from './error-replies.ts';
 
@@ -28,14 +28,15 @@ const fixedHeaders = {
  * @returns the number of bytes that the client gets as the body.
  */
 export function sendBody(
-  req: IncomingMessage,
+  req: Request,
   res: ServerResponse,
   body: string,
   headers: Record<string, string>,
 ): number {
   const digest = hash('sha1', body, 'base64url');
   const byteLength = Buffer.byteLength(body);
-  const isCompressed = byteLength > COMPRESSED_BYTES_MIN && prefersGzip(req);
+  const isCompressed =
+    byteLength > COMPRESSED_BYTES_MIN && req.acceptsEncodings(['gzip', 'identity']) === 'gzip';
   const tag = isCompressed ? `"${digest}-gzip"` : `"${digest}"`;
   const { 'Content-Type': contentType, ...cacheHeaders } = fixedHeaders;
   if (hasTag(req.headers['if-none-match'], digest)) {
@@ -56,16 +57,9 @@ export function sendBody(
   return end(req, res, sent, sentBytes);
 }
 
-/** Whether the client would rather have the body compressed (RFC 9110 section 12.5.3), in Express's reading of it. */
-function prefersGzip(req: IncomingMessage): boolean {
-  if (req.headers['accept-encoding'] === undefined) return false;
-  // This method of Express needs nothing but the headers.
-  return express.request.acceptsEncodings.call(req as express.Request, 'gzip', 'identity') === 'gzip';
-}
-
 /** Sends an error's body. @returns the number of bytes that the client gets as the body. */
 export function sendError(
-  req: IncomingMessage,
+  req: Request,
   res: ServerResponse,
   reply: ErrorReply,
   headers: Record<string, string>,
@@ -81,7 +75,7 @@ export function sendError(
 }
 
 /** A text goes out in one write with its head, for which Node would need two if it were bytes. */
-function end(req: IncomingMessage, res: ServerResponse, body: string | Buffer, byteLength: number): number {
+function end(req: Request, res: ServerResponse, body: string | Buffer, byteLength: number): number {
   const isHead = req.method === 'HEAD';
   res.end(isHead ? undefined : body);
   return isHead ? 0 : byteLength;
