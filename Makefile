@@ -19,7 +19,7 @@ node_modules/.package-lock.json: package-lock.json
 	npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-generate: setup ## Write generated/ anew from openapi.yaml and webhooks.yaml
+generate: setup ## Write generated/ anew from the three YAML files
 	npm run --silent generate
 
 docs: generated/reference.html ## Build the reference, if the contract changed
