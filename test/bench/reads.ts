@@ -12,7 +12,7 @@ import { type Question, questionsOf } from './_questions.ts';
 import { aligned, quantile, takeTurns, whole } from './_rounds.ts';
 
 const ROUNDS = Number(process.env.READS_ROUNDS ?? 5);
-const SECONDS = Number(process.env.READS_SECONDS ?? 1);
+const SECONDS = Number(process.env.READS_SECONDS ?? 0.5);
 /** Enough to keep a server busy all the time, and few enough that the wait in its queue doesn't hide the work. */
 const CONNECTIONS = 8;
 const JOBS = 20_000;
