@@ -273,11 +273,17 @@ function touchedBy({ change, after, isRefused }: Step): string[] {
   return [id, ...(change.change === 'invoice.issue' ? [after.get(id)?.creditsInvoiceId ?? ''] : [])];
 }
 
+/** An edit that says what the draft says already is no activity. The histories' edits give a note alone. */
+function isEditInVain({ change }: Step, was: Invoice): boolean {
+  return change.change === 'invoice.edit' && change.with.note === was.note;
+}
+
 function stampProblems(step: Step): string[] {
   const touched = touchedBy(step);
   return [...step.before.values()].flatMap((was) => {
     const is = step.after.get(was.id);
     if (!is) return [`${nameOf(was)} is gone`];
+    if (isEditInVain(step, was) && JSON.stringify(is) === JSON.stringify(was)) return [];
     if (!touched.includes(was.id))
       return unless(JSON.stringify(is) === JSON.stringify(was), `${nameOf(is)} changed`);
     return unless(is.updatedAt > was.updatedAt, `${nameOf(is)} kept its updatedAt`);
