@@ -77,10 +77,8 @@ export async function openSqlite(path: string): Promise<Engine> {
 }
 
 function openHandle(path: string, options: { readonly: boolean }): Database.Database {
-  const handle = new Database(path, { ...options, timeout: 0 });
-  // Pages of the file are read through memory that the operating system can take back.
-  handle.pragma('mmap_size = 268435456');
-  return handle;
+  // The file isn't mapped into memory, which makes no read quicker and would let the process seem to hold all of it.
+  return new Database(path, { ...options, timeout: 0 });
 }
 
 /**
