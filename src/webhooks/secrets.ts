@@ -1,0 +1,116 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hash,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
+
+import { quote, UsageError } from '../errors.ts';
+
+const SECRET_BYTES = 32;
+const KEY_BYTES = 32;
+/** NIST SP 800-38D section 8.2.2: random, and good for 2^32 secrets under one key. */
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * A new signing secret: `whsec_` and 32 random bytes in base64. The whole text is the key of the signature
+ * (service.md, "Signature").
+ */
+export function mintSecret(): string {
+  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+}
+
+/** Whose secret it is: sealed for one webhook, it can't be opened as another's. */
+export interface SecretOwner {
+  company: string;
+  /** Id of the webhook. */
+  id: string;
+}
+
+/** Turns signing secrets into what the database keeps, and back. */
+export interface SecretBox {
+  /** The text to store: the secret itself when no key is configured. */
+  seal(secret: string, owner: SecretOwner): string;
+  /** @throws UsageError that names the setting when the text was sealed with a key that isn't configured. */
+  open(stored: string, owner: SecretOwner): string;
+}
+
+/**
+ * Builds the box. What was stored before a key was configured can still be opened.
+ * @param key `WEBHOOK_SECRET_KEY`: 32 bytes in base64; undefined to store secrets as they are.
+ * @param previousKey `WEBHOOK_SECRET_KEY_PREVIOUS`: opens what was sealed before the key was replaced.
+ */
+export function createSecretBox(key: string | undefined, previousKey?: string): SecretBox {
+  const current = key === undefined ? undefined : sealingKeyOf(key);
+  const keys = [key, previousKey].flatMap((text) => (text === undefined ? [] : sealingKeyOf(text)));
+  return {
+    seal: (secret, owner) => (current ? seal(secret, current, owner) : secret),
+    open(stored, owner) {
+      if (stored.startsWith('whsec_')) return stored;
+      const [, fingerprint, sealed] = SEALED.exec(stored) ?? [];
+      const fitting = keys.find((candidate) => candidate.fingerprint === fingerprint);
+      const secret = fitting && sealed !== undefined ? unseal(sealed, fitting, owner) : undefined;
+      if (secret === undefined) throw new UsageError(unopened(owner, fingerprint, fitting));
+      return secret;
+    },
+  };
+}
+
+interface SealingKey {
+  /** Tells keys apart without telling anything of them: they are random, so a hash can't be turned back. */
+  fingerprint: string;
+  key: KeyObject;
+}
+
+/** Version, fingerprint of the key, and nonce, tag and text together. */
+const SEALED = /^sealed1\.([0-9a-f]{8})\.([\w-]+)$/;
+
+function sealingKeyOf(text: string): SealingKey {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length !== KEY_BYTES)
+    throw new UsageError(`A key for webhook secrets must have ${KEY_BYTES} bytes.`);
+  return { fingerprint: hash('sha256', bytes, 'hex').slice(0, 8), key: createSecretKey(bytes) };
+}
+
+/** No id has a line break, so two owners never have the same text. */
+function contextOf({ company, id }: SecretOwner): Buffer {
+  return Buffer.from(`${company}\n${id}`);
+}
+
+function seal(secret: string, { fingerprint, key }: SealingKey, owner: SecretOwner): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(contextOf(owner));
+  const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+  return `sealed1.${fingerprint}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`;
+}
+
+/** Undefined when the text isn't what this key sealed for this owner. */
+function unseal(sealed: string, { key }: SealingKey, owner: SecretOwner): string | undefined {
+  const bytes = Buffer.from(sealed, 'base64url');
+  if (bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;
+  const nonce = bytes.subarray(0, NONCE_BYTES);
+  const tag = bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(contextOf(owner)).setAuthTag(tag);
+  try {
+    const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
+    return Buffer.concat([text, decipher.final()]).toString('utf8');
+  } catch {
+    // The tag doesn't fit; what it was is said by who asked.
+    return undefined;
+  }
+}
+
+function unopened(
+  owner: SecretOwner,
+  fingerprint: string | undefined,
+  fitting: SealingKey | undefined,
+): string {
+  const whose = `The secret of the webhook ${quote(owner.id)} of the company ${quote(owner.company)} can't be opened`;
+  if (fingerprint === undefined || fitting)
+    return `${whose}: what is stored was damaged or is another webhook's.`;
+  return `${whose}: it was sealed with another WEBHOOK_SECRET_KEY, the one with the fingerprint ${fingerprint}; set that as WEBHOOK_SECRET_KEY or as WEBHOOK_SECRET_KEY_PREVIOUS.`;
+}
