@@ -32,6 +32,7 @@ export function createEventAppender(engine: Engine): AppendEvents {
       .innerJoin('companies', 'companies.id', 'webhooks.company')
       .select(['webhooks.id', 'webhooks.events', 'companies.modules', 'companies.invoicing_enabled'])
       .where('webhooks.company', '=', value.company)
+      .where('webhooks.deleted_at', 'is', null)
       .orderBy('webhooks.id'),
   );
   const insertEvent = engine.command((db, value: Tables['events']) =>

@@ -29,6 +29,7 @@ export interface Tables {
   webhooks: WebhooksTable;
   events: EventsTable;
   deliveries: DeliveriesTable;
+  delivery_attempts: DeliveryAttemptsTable;
 }
 
 interface CompaniesTable {
@@ -87,6 +88,10 @@ interface WebhooksTable {
   events: string;
   secret: string;
   created_at: string;
+  /** A deleted webhook is kept until its deliveries are gone; nothing else sees it. */
+  deleted_at: Generated<string | null>;
+  /** JSON array of the times at which the latest pings were asked for. */
+  pinged_at: Generated<string>;
 }
 
 interface EventsTable {
@@ -105,9 +110,39 @@ interface DeliveriesTable {
   company: string;
   webhook: string;
   event: string;
-  state: Generated<'waiting' | 'delivered' | 'failed'>;
+  state: Generated<DeliveryState>;
+  /** Attempts that were begun. */
   attempt_count: Generated<number>;
+  /** Attempts of the schedule under way that failed. */
+  failure_count: Generated<number>;
+  /** Attempts in a row whose worker died. */
+  interruption_count: Generated<number>;
+  /** When it is to be sent; while it is being sent, when the lease on it ends. */
   due_at: string;
+  /** Who has, or had last, the right to say how the attempt went. */
+  lease: Generated<string | null>;
+  /** Why it is withheld: the code that the API would refuse the same data with. */
+  withheld_for: Generated<string | null>;
+}
+
+/** What a delivery can be; see migrations/0004-deliveries.ts. */
+export type DeliveryState = 'waiting' | 'sending' | 'retrying' | 'delivered' | 'failed' | 'withheld';
+
+interface DeliveryAttemptsTable {
+  company: string;
+  webhook: string;
+  delivery: string;
+  number: number;
+  attempted_at: string;
+  /** One of `status` and `error` is set. */
+  status: number | null;
+  error: string | null;
+  dns_ms: number | null;
+  connect_ms: number | null;
+  tls_ms: number | null;
+  first_byte_ms: number | null;
+  total_ms: number;
+  next_attempt_at: string | null;
 }
 
 interface QuotesTable extends RecordTable {
