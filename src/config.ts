@@ -15,6 +15,9 @@ export interface Config {
   wrongKeysPerMinute: number;
   trustedProxies: number;
   shutdownSeconds: number;
+  /** 32 bytes in base64, with which signing secrets are stored encrypted. */
+  webhookSecretKey: string | undefined;
+  webhookSecretKeyPrevious: string | undefined;
 }
 
 /** One setting: its variable, what it means, and how its text becomes a value. */
@@ -25,8 +28,8 @@ interface Setting<K extends keyof Config> {
   fallback: string | undefined;
   /** @throws Error whose message completes "NAME must be ...". */
   parse: (text: string) => Config[K];
-  /** The value may hold a password: it is shown without it. */
-  isSecret?: boolean;
+  /** How a value is shown that holds a secret; an error doesn't show it at all. */
+  shown?: (value: string) => string;
 }
 
 const integer = (from: number, to: number) => (text: string) => {
@@ -66,7 +69,7 @@ const settings: { [K in keyof Config]: Setting<K> } = {
     help: 'sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME',
     fallback: 'sqlite:data/fieldledger.db',
     parse: parseDatabaseUrl,
-    isSecret: true,
+    shown: withoutPasswords,
   },
   databasePoolMax: {
     name: 'DATABASE_POOL_MAX',
@@ -116,7 +119,28 @@ const settings: { [K in keyof Config]: Setting<K> } = {
     fallback: '10',
     parse: integer(0, 600),
   },
+  webhookSecretKey: {
+    name: 'WEBHOOK_SECRET_KEY',
+    help: '32 bytes in base64 (openssl rand -base64 32) that encrypt the signing secrets of new webhooks in the database',
+    fallback: undefined,
+    parse: parseKey,
+    shown: () => '***',
+  },
+  webhookSecretKeyPrevious: {
+    name: 'WEBHOOK_SECRET_KEY_PREVIOUS',
+    help: 'the key before that one, for secrets that were encrypted with it',
+    fallback: undefined,
+    parse: parseKey,
+    shown: () => '***',
+  },
 };
+
+function parseKey(text: string): string {
+  const bytes = Buffer.from(text, 'base64');
+  // Node leaves out what isn't base64, so that half a key would pass for one.
+  if (bytes.length !== 32 || bytes.toString('base64') !== text) throw new Error('32 bytes in base64');
+  return text;
+}
 
 /** What pg can connect with: a URL, or one without a host, which then stands in the query. */
 function parseDatabaseUrl(text: string): string {
@@ -162,7 +186,7 @@ export function readConfig(environment: Environment): Config {
     try {
       config[key] = setting.parse(text);
     } catch (error) {
-      const shown = setting.isSecret ? '' : `, not ${quote(text)}`;
+      const shown = setting.shown ? '' : `, not ${quote(text)}`;
       problems.push(`${setting.name} must be ${(error as Error).message}${shown}.`);
     }
   }
@@ -177,9 +201,14 @@ export function describeConfig(
   environment: Environment,
 ): { name: string; value: string; isDefault: boolean; help: string }[] {
   const config = readConfig(environment);
-  return Object.entries(settings).map(([key, { name, help, isSecret }]) => {
-    const value = String(config[key as keyof Config] ?? '');
-    return { name, value: isSecret ? withoutPasswords(value) : value, isDefault: !environment[name], help };
+  return Object.entries(settings).map(([key, { name, help, shown = String }]) => {
+    const value = config[key as keyof Config];
+    return {
+      name,
+      value: value === undefined ? '' : shown(String(value)),
+      isDefault: !environment[name],
+      help,
+    };
   });
 }
 

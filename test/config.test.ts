@@ -53,6 +53,8 @@ t.test('every setting is read from its variable', async (t) => {
     WRONG_KEYS_PER_MINUTE: '10000000',
     TRUSTED_PROXIES: '10',
     SHUTDOWN_SECONDS: '600',
+    WEBHOOK_SECRET_KEY: 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
+    WEBHOOK_SECRET_KEY_PREVIOUS: '/////////////////////////////////////////w8=',
   };
   t.strictSame(readConfig(given), {
     host: '::1',
@@ -67,6 +69,8 @@ t.test('every setting is read from its variable', async (t) => {
     wrongKeysPerMinute: 10_000_000,
     trustedProxies: 10,
     shutdownSeconds: 600,
+    webhookSecretKey: 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
+    webhookSecretKeyPrevious: '/////////////////////////////////////////w8=',
   });
   t.strictSame(
     describeConfig({}).map(({ name }) => name),
@@ -89,6 +93,8 @@ t.test('one message lists every problem, each with its rule and what was given',
     WRONG_KEYS_PER_MINUTE: '-1',
     TRUSTED_PROXIES: '1.5',
     SHUTDOWN_SECONDS: 'soon',
+    WEBHOOK_SECRET_KEY: 'c2hvcnQ=',
+    WEBHOOK_SECRET_KEY_PREVIOUS: 'secret',
   });
   t.equal(
     message,
@@ -104,7 +110,9 @@ t.test('one message lists every problem, each with its rule and what was given',
   RATE_LIMIT_PER_MINUTE must be an integer from 1 to 10000000, not "1e3".
   WRONG_KEYS_PER_MINUTE must be an integer from 1 to 10000000, not "-1".
   TRUSTED_PROXIES must be an integer from 0 to 10, not "1.5".
-  SHUTDOWN_SECONDS must be an integer from 0 to 600, not "soon".`,
+  SHUTDOWN_SECONDS must be an integer from 0 to 600, not "soon".
+  WEBHOOK_SECRET_KEY must be 32 bytes in base64.
+  WEBHOOK_SECRET_KEY_PREVIOUS must be 32 bytes in base64.`,
   );
 });
 
@@ -129,6 +137,8 @@ t.test('values that look right and are not are refused', async (t) => {
     ['DATABASE_URL', 'postgres://u:a/b@h/db', 'postgres://u:9#b@h/db', 'postgres://u:9?b@h/db'],
     ['LOG_LEVEL', 'INFO', 'info ', 'info|warn'],
     ['KEY_PREFIX', 'a.b', 'seventeen_letters', 'é'],
+    ['WEBHOOK_SECRET_KEY', 'a'.repeat(42), 'a'.repeat(43), `${'a'.repeat(42)}==`, `${'A'.repeat(43)}=\n`],
+    ['WEBHOOK_SECRET_KEY', `${'A'.repeat(42)}-=`, `${'A'.repeat(42)}B=`, `whsec_${'A'.repeat(43)}=`],
     ['SERVICE_NAME', 'Field ledger', 'Field\nledger', 'x'.repeat(41)],
   ];
   for (const [name, ...values] of wrong) {
@@ -164,6 +174,21 @@ t.test('no password is shown', async (t) => {
   );
   t.equal(shown('postgres://app@db/ledger'), 'postgres://app@db/ledger', 'the rest is shown as it is');
   t.equal(shown('sqlite:a:b@c?password=d'), 'sqlite:a:b@c?password=d', 'a path is no secret');
+});
+
+t.test('no key is shown, right or wrong', async (t) => {
+  const key = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
+  const shown = describeConfig({ WEBHOOK_SECRET_KEY: key, WEBHOOK_SECRET_KEY_PREVIOUS: key });
+  t.strictSame(
+    shown.filter(({ name }) => name.startsWith('WEBHOOK')).map(({ value }) => value),
+    ['***', '***'],
+  );
+  t.notMatch(refusalOf({ WEBHOOK_SECRET_KEY: `${key}x` }), 'AAEC');
+  t.equal(
+    describeConfig({}).find(({ name }) => name === 'WEBHOOK_SECRET_KEY')?.value,
+    '',
+    'or that it is not set',
+  );
 });
 
 t.test('no password is shown, wherever it stands in an address of whatever shape', async (t) => {
