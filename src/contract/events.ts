@@ -26,6 +26,19 @@ const eventScopes = {
   'invoice.paid': 'invoices:read',
 } as const satisfies Record<MoveEventKind, Scope>;
 
+/** The events that can be chosen for a webhook, in the contract's order. */
+// The table above names every kind that there is.
+export const moveEventKinds = Object.keys(eventScopes) as readonly MoveEventKind[];
+
+export function isMoveEventKind(value: string): value is MoveEventKind {
+  return Object.hasOwn(eventScopes, value);
+}
+
+/** The scope under which an event's data is read. */
+export function scopeOfEvent(kind: MoveEventKind): Scope {
+  return eventScopes[kind];
+}
+
 /** The module that a plan has to include for an event to be sent. */
 export function moduleOfEvent(kind: MoveEventKind): Module {
   return moduleOf(eventScopes[kind]);

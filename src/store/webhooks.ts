@@ -1,0 +1,99 @@
+import type { Selectable } from 'kysely';
+
+import type { MoveEventKind } from '../contract/events.ts';
+import { lockCompany } from './companies.ts';
+import type { Engine } from './engine.ts';
+import type { Tables } from './schema.ts';
+
+/** A webhook as administrators see it: never its secret. */
+export interface Webhook {
+  id: string;
+  company: string;
+  /** In its canonical form. */
+  url: string;
+  events: MoveEventKind[];
+  createdAt: string;
+}
+
+/** Adds a webhook unless the company has so many; counted under the company's lock, so never one too many. */
+export async function insertWebhook(
+  engine: Engine,
+  webhook: Webhook,
+  storedSecret: string,
+  webhooksMax: number,
+): Promise<'created' | 'no company' | 'limit reached'> {
+  return engine.transaction(async (transaction) => {
+    if (!(await lockCompany(engine, transaction, webhook.company))) return 'no company';
+    const present = await transaction
+      .selectFrom('webhooks')
+      .select('id')
+      .where('company', '=', webhook.company)
+      .where('deleted_at', 'is', null)
+      .execute();
+    if (present.length >= webhooksMax) return 'limit reached';
+    await transaction
+      .insertInto('webhooks')
+      .values({
+        company: webhook.company,
+        id: webhook.id,
+        url: webhook.url,
+        events: JSON.stringify(webhook.events),
+        secret: storedSecret,
+        created_at: webhook.createdAt,
+      })
+      .execute();
+    return 'created';
+  });
+}
+
+/** The webhooks of a company that weren't deleted, oldest first. */
+export async function listWebhookRows(engine: Engine, company: string): Promise<Webhook[]> {
+  const rows = await engine.db
+    .selectFrom('webhooks')
+    .select(['id', 'company', 'url', 'events', 'created_at'])
+    .where('company', '=', company)
+    .where('deleted_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(toWebhook);
+}
+
+/**
+ * Marks a webhook deleted, after which nothing of it is seen or sent; undefined when there is none. Its row, and the
+ * deliveries that there may be a million of, are removed in small batches later.
+ *
+ * Under the company's lock, so that a change that is under way either knows it or doesn't.
+ */
+export async function deleteWebhookRow(
+  engine: Engine,
+  company: string,
+  id: string,
+  deletedAt: string,
+): Promise<Webhook | undefined> {
+  return engine.transaction(async (transaction) => {
+    await lockCompany(engine, transaction, company);
+    const row = await transaction
+      .updateTable('webhooks')
+      .set({ deleted_at: deletedAt })
+      .where('company', '=', company)
+      .where('id', '=', id)
+      .where('deleted_at', 'is', null)
+      .returning(['id', 'company', 'url', 'events', 'created_at'])
+      .executeTakeFirst();
+    return row && toWebhook(row);
+  });
+}
+
+function toWebhook(
+  row: Pick<Selectable<Tables['webhooks']>, 'id' | 'company' | 'url' | 'events' | 'created_at'>,
+): Webhook {
+  return {
+    id: row.id,
+    company: row.company,
+    url: row.url,
+    // Written by `insertWebhook` from checked events.
+    events: JSON.parse(row.events) as Webhook['events'],
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+
+import { isMoveEventKind, type MoveEventKind, moveEventKinds, scopeOfEvent } from '../contract/events.ts';
+import type { Scope } from '../contract/scopes.ts';
+import { quote, UsageError } from '../errors.ts';
+import { findCompanyRow } from '../store/companies.ts';
+import type { Engine } from '../store/engine.ts';
+import { deleteWebhookRow, insertWebhook, listWebhookRows, type Webhook } from '../store/webhooks.ts';
+import { mintSecret, type SecretBox } from './secrets.ts';
+import { canonicalWebhookUrl } from './webhook-urls.ts';
+
+/** Webhooks that a company can have at once (service.md, "Limits"). */
+export const WEBHOOKS_MAX = 10;
+const WEBHOOK_ID_BYTES = 6;
+
+/**
+ * Registers a webhook (service.md, "Registering a webhook"). Several may have the same address: a secret is rotated by
+ * adding a second webhook.
+ * @param options.events kinds of events, each of which counts once.
+ * @param options.allowedScopes what the administrator who registers it may see; an operator may see everything.
+ * @returns its signing secret, which can't be shown again, and its record.
+ * @throws UsageError that names the address, the event or the company that is refused, and when there are 10 webhooks.
+ */
+export async function createWebhook(
+  engine: Engine,
+  box: SecretBox,
+  options: {
+    company: string;
+    url: string;
+    events: readonly string[];
+    allowedScopes?: readonly Scope[];
+    now: Date;
+  },
+): Promise<{ secret: string; record: Webhook }> {
+  const { company } = options;
+  const secret = mintSecret();
+  const record: Webhook = {
+    id: `whk_${randomBytes(WEBHOOK_ID_BYTES).toString('hex')}`,
+    company,
+    url: canonicalWebhookUrl(options.url),
+    events: checkedEvents(options.events, options.allowedScopes),
+    createdAt: options.now.toISOString(),
+  };
+  const outcome = await insertWebhook(engine, record, box.seal(secret, record), WEBHOOKS_MAX);
+  if (outcome === 'no company') throw new UsageError(`There is no company ${quote(company)}.`);
+  if (outcome === 'limit reached') {
+    throw new UsageError(
+      `The company ${quote(company)} has ${WEBHOOKS_MAX} webhooks, which is the limit; delete one first.`,
+    );
+  }
+  return { secret, record };
+}
+
+/**
+ * The webhooks of a company, oldest first, without their secrets.
+ * @throws UsageError when there is no such company.
+ */
+export async function listWebhooks(engine: Engine, company: string): Promise<Webhook[]> {
+  if (!(await findCompanyRow(engine, company)))
+    throw new UsageError(`There is no company ${quote(company)}.`);
+  return listWebhookRows(engine, company);
+}
+
+/**
+ * Deletes a webhook: from then on no attempt is begun for it, and nothing of it is shown.
+ * @returns what it was.
+ * @throws UsageError when the company has no such webhook.
+ */
+export async function deleteWebhook(
+  engine: Engine,
+  company: string,
+  id: string,
+  now: Date,
+): Promise<Webhook> {
+  const webhook = await deleteWebhookRow(engine, company, id, now.toISOString());
+  if (!webhook) throw new UsageError(`The company ${quote(company)} has no webhook ${quote(id)}.`);
+  return webhook;
+}
+
+/** The chosen events in the contract's order. */
+function checkedEvents(
+  given: readonly string[],
+  allowedScopes: readonly Scope[] | undefined,
+): MoveEventKind[] {
+  const known = moveEventKinds.join(', ');
+  if (given.length === 0) throw new UsageError(`A webhook needs at least one event of ${known}.`);
+  for (const event of given) {
+    if (event === 'ping')
+      throw new UsageError(
+        '"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.',
+      );
+    if (!isMoveEventKind(event))
+      throw new UsageError(`${quote(event)} is not an event; the events are ${known}.`);
+    const scope = scopeOfEvent(event);
+    if (allowedScopes && !allowedScopes.includes(scope)) {
+      throw new UsageError(`${quote(event)} can't be chosen without access to its data, which is ${scope}.`);
+    }
+  }
+  return moveEventKinds.filter((kind) => given.includes(kind));
+}
