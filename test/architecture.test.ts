@@ -53,6 +53,7 @@ const owners = {
   'prom-client': ['metrics'],
   commander: ['main', 'cli'],
   'cli-progress': ['cli'],
+  'ipaddr.js': ['webhooks'],
   yaml: ['publication'],
 };
 

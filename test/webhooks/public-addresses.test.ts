@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { networkInterfaces } from 'node:os';
+
+import t from 'tap';
+
+import { createAddressRule, isPublicAddress } from '../../src/webhooks/public-addresses.ts';
+import { isClosed, textOf } from './_address-oracle.ts';
+import { closedAddresses, noAddresses, publicAddresses } from './_addresses.ts';
+
+for (const [address, what] of publicAddresses) {
+  t.test(`${address} is public (${what})`, async (t) => {
+    t.equal(isPublicAddress(address), true);
+    t.equal(isPublicAddress(address.toUpperCase()), true, 'in capitals too');
+  });
+}
+
+for (const [address, what] of closedAddresses) {
+  t.test(`${address} is not public (${what})`, async (t) => {
+    t.equal(isPublicAddress(address), false);
+    t.equal(isPublicAddress(address.toUpperCase()), false, 'in capitals neither');
+  });
+}
+
+for (const [text, what] of noAddresses) {
+  t.test(`${JSON.stringify(text)} is no address (${what})`, async (t) => {
+    t.equal(isPublicAddress(text), false);
+  });
+}
+
+/** 1,000,000 take 16 seconds for each family. */
+const COUNT = Number(process.env.RANDOM_ADDRESSES ?? 20_000);
+
+/** What random numbers alone would hardly ever meet: the forms that carry an IPv4 address, and the borders of blocks. */
+const PREFIXES: readonly (readonly [prefix: bigint, bits: number])[] = [
+  [0n, 96],
+  [0xffffn, 96],
+  [0xffff_0000n, 96],
+  [0x64_ff9b_0000_0000_0000_0000n, 96],
+  [0x64_ff9b_0001n, 48],
+  [0x2002n, 16],
+  [0x2001_0000n, 32],
+  [0x2001_0db8n, 32],
+  [0x2001n, 16],
+  [0x3fffn, 16],
+  [1n, 3],
+  [0n, 0],
+];
+
+/** A random address, one in five with an interface id of ISATAP. */
+function randomIpv6(index: number): bigint {
+  const random = BigInt(`0x${randomBytes(16).toString('hex')}`);
+  const [prefix, bits] = PREFIXES[index % PREFIXES.length] ?? [0n, 0];
+  const free = BigInt(128 - bits);
+  const address = (prefix << free) | (random & ((1n << free) - 1n));
+  if (index % 5 !== 0) return address;
+  const id = index % 2 === 0 ? 0x5efen : 0x0200_5efen;
+  return ((address >> 64n) << 64n) | (id << 32n) | (address & 0xffff_ffffn);
+}
+
+t.test(
+  `${COUNT} random IPv6 addresses: none is called that is closed, or carries an IPv4 address`,
+  async (t) => {
+    let publicCount = 0;
+    const wrong: string[] = [];
+    for (let index = 0; index < COUNT; index += 1) {
+      const address = randomIpv6(index);
+      const isPublic = isPublicAddress(textOf(address, 6));
+      if (isPublic) publicCount += 1;
+      if (isPublic === isClosed(address, 6)) wrong.push(textOf(address, 6));
+    }
+    t.strictSame(wrong.slice(0, 10), []);
+    t.ok(publicCount > COUNT / 20, 'and enough of them are public');
+  },
+);
+
+t.test(`${COUNT} random IPv4 addresses: none is called that is closed, and every other is`, async (t) => {
+  const wrong: string[] = [];
+  for (let index = 0; index < COUNT; index += 1) {
+    const address = BigInt(randomBytes(4).readUInt32BE());
+    if (isPublicAddress(textOf(address, 4)) === isClosed(address, 4)) wrong.push(textOf(address, 4));
+  }
+  t.strictSame(wrong.slice(0, 10), []);
+});
+
+t.test('every edge of every closed block of IPv4 is as the registries have it', async (t) => {
+  const wrong: string[] = [];
+  const compare = (address: number) => {
+    const text = textOf(BigInt(address), 4);
+    if (isPublicAddress(text) === isClosed(BigInt(address), 4)) wrong.push(text);
+  };
+  // Where a block is smaller than a /16, the edges of every /24.
+  const divided = new Set([0xa8_3f, 0xc0_00, 0xc0_58, 0xc6_33, 0xcb_00]);
+  for (let upper = 0; upper < 2 ** 16; upper += 1) {
+    const step = divided.has(upper) ? 2 ** 8 : 2 ** 16;
+    for (let lower = 0; lower < 2 ** 16; lower += step) {
+      compare(upper * 2 ** 16 + lower);
+      compare(upper * 2 ** 16 + lower + step - 1);
+    }
+  }
+  t.strictSame(wrong.slice(0, 10), []);
+});
+
+t.test('the service calls neither its machine nor the addresses it is given as its own', async (t) => {
+  const isCallable = createAddressRule(['93.184.216.34', '2606:2800:220:1::1']);
+  t.equal(isCallable('93.184.216.35'), true);
+  t.equal(isCallable('93.184.216.34'), false);
+  t.equal(isCallable('2606:2800:220:1::2'), true);
+  t.equal(isCallable('2606:2800:0220:0001:0:0:0:1'), false, 'however it is written');
+  const machine = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  t.strictSame(
+    machine.filter(({ address }) => isCallable(address)),
+    [],
+  );
+});
+
+t.test('an own address that is none is refused', async (t) => {
+  t.throws(() => createAddressRule(['fieldledger.example.com']), {
+    name: 'UsageError',
+    message: '"fieldledger.example.com" is not an IP address.',
+  });
+});
