@@ -9,6 +9,7 @@ import { migrateCommand } from './cli/migrate.ts';
 import { createTerminal, type Terminal, ToldFailure } from './cli/terminal.ts';
 import { numberingCommand } from './cli/numbering.ts';
 import { serveCommand } from './cli/serve.ts';
+import { webhookCommand } from './cli/webhook.ts';
 
 /** What a command did wrong (1) and what its caller did wrong (2) have exit codes of their own. */
 const USAGE_EXIT_CODE = 2;
@@ -30,6 +31,7 @@ export async function main(args: readonly string[], terminal: Terminal = createT
     migrateCommand,
     companyCommand,
     keyCommand,
+    webhookCommand,
     applyCommand,
     numberingCommand,
     demoCommand,

@@ -1,0 +1,62 @@
+import { Command } from 'commander';
+
+import { readConfig } from '../config.ts';
+import { exampleSecret } from '../contract/examples.ts';
+import { UsageError } from '../errors.ts';
+import { deliveryHeaders } from '../webhooks/delivery-headers.ts';
+import { exampleOf, sendSample } from '../webhooks/samples.ts';
+import { type Terminal, ToldFailure } from './terminal.ts';
+
+interface SampleOptions {
+  to: string;
+  secret?: string;
+  example?: string;
+}
+
+/** `fieldledger webhook sample`: what integrators write their receivers against. It needs no database. */
+export function webhookSampleCommand(terminal: Terminal): Command {
+  return new Command('sample')
+    .description("send the contract's example of an event, signed, to an address of your own")
+    .argument('<event>', 'kind of the event, such as invoice.issued or ping')
+    .requiredOption('--to <url>', 'any http or https address, such as http://localhost:3000/hook')
+    .option('--secret <secret>', "signing secret; unless given, that of the contract's test vector")
+    .option('--example <name>', 'which example of the event, where there are several')
+    .action(async (event: string, options: SampleOptions) => {
+      const { serviceName } = readConfig(terminal.environment);
+      const example = exampleOf(event, options.example);
+      const secret = checkedSecret(options.secret) ?? exampleSecret();
+      const headers = deliveryHeaders(example, { serviceName, secret, at: new Date() });
+      const answer = await sendSample(options.to, headers, example.body);
+      const request = { url: options.to, headers, body: example.body };
+      const isDelivered = answer.status >= 200 && answer.status <= 299;
+      // A secret that somebody gave is theirs to keep; the one of the contract is for everybody.
+      const shownSecret = options.secret === undefined ? { secret } : {};
+      const lines = [
+        `POST ${options.to}`,
+        ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+        '',
+        example.body,
+        '',
+        `${answer.status} after ${answer.milliseconds} ms: ${isDelivered ? 'delivered' : NOT_DELIVERED}`,
+        hint(options.secret === undefined ? secret : undefined),
+      ];
+      terminal.show({ request, ...shownSecret, answer, isDelivered }, lines.join('\n'));
+      if (!isDelivered) throw new ToldFailure();
+    });
+}
+
+const NOT_DELIVERED = 'not delivered, for only 2xx says that you have it; a delivery would be retried';
+
+function hint(secret: string | undefined): string {
+  const signed = secret === undefined ? 'your secret' : `the secret ${secret}`;
+  return (
+    `Signed with ${signed}. To verify it, compute the hex HMAC-SHA256 of "<t>.<body>" with the whole secret as the ` +
+    'key, whsec_ included; the reference has code for it under "Webhooks".'
+  );
+}
+
+function checkedSecret(secret: string | undefined): string | undefined {
+  if (secret !== undefined && !/^whsec_[\x21-\x7e]+$/.test(secret))
+    throw new UsageError('The secret must be given whole, as it was shown: whsec_ and what follows.');
+  return secret;
+}

@@ -1,0 +1,79 @@
+import { Command } from 'commander';
+
+import type { Config } from '../config.ts';
+import { moveEventKinds } from '../contract/events.ts';
+import type { Webhook } from '../store/webhooks.ts';
+import { createWebhook, deleteWebhook, listWebhooks } from '../webhooks/registration.ts';
+import { createSecretBox, type SecretBox } from '../webhooks/secrets.ts';
+import { withDatabase } from './database.ts';
+import type { Terminal } from './terminal.ts';
+import { webhookSampleCommand } from './webhook-sample.ts';
+
+/** `fieldledger webhook create|list|delete|sample`. */
+export function webhookCommand(terminal: Terminal): Command {
+  return new Command('webhook')
+    .description("a company's webhooks")
+    .addCommand(createCommand(terminal))
+    .addCommand(listCommand(terminal))
+    .addCommand(deleteCommand(terminal))
+    .addCommand(webhookSampleCommand(terminal));
+}
+
+function createCommand(terminal: Terminal): Command {
+  return new Command('create')
+    .description('register a webhook and show its signing secret, once')
+    .argument('<company>', 'id of the company')
+    .argument('<url>', 'https address on a public host name, port 443')
+    .option('--events <events>', `comma-separated, of ${moveEventKinds.join(', ')}`, listOf, [
+      ...moveEventKinds,
+    ] as string[])
+    .action(async (company: string, url: string, { events }: { events: string[] }) => {
+      await withDatabase(terminal, async (engine, config) => {
+        const options = { company, url, events, now: new Date() };
+        const { secret, record } = await createWebhook(engine, secretBoxOf(config), options);
+        terminal.tell(
+          `Registered ${record.id}. Keep its signing secret in a secret store; it is shown only now.\n`,
+        );
+        terminal.show({ secret, ...record }, secret);
+      });
+    });
+}
+
+function listCommand(terminal: Terminal): Command {
+  return new Command('list')
+    .description('list the webhooks, without their secrets')
+    .argument('<company>', 'id of the company')
+    .action(async (company: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const webhooks = await listWebhooks(engine, company);
+        const prose = webhooks.map(webhookLine).join('\n');
+        terminal.show(webhooks, prose || 'There are no webhooks.');
+      });
+    });
+}
+
+function deleteCommand(terminal: Terminal): Command {
+  return new Command('delete')
+    .description('delete a webhook and what waits to be delivered to it')
+    .argument('<company>', 'id of the company')
+    .argument('<webhook-id>', 'id of the webhook')
+    .action(async (company: string, id: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const webhook = await deleteWebhook(engine, company, id, new Date());
+        terminal.show(webhook, `Deleted ${webhook.id} (${webhook.url}).`);
+      });
+    });
+}
+
+/** The box of the configured keys. */
+export function secretBoxOf({ webhookSecretKey, webhookSecretKeyPrevious }: Config): SecretBox {
+  return createSecretBox(webhookSecretKey, webhookSecretKeyPrevious);
+}
+
+function listOf(text: string): string[] {
+  return text.split(',').map((item) => item.trim());
+}
+
+function webhookLine({ id, url, events, createdAt }: Webhook): string {
+  return `${id}  created ${createdAt}  ${events.join(',')}  ${url}`;
+}

@@ -1,0 +1,75 @@
+import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { once } from 'node:events';
+
+import { type ExampleEvent, exampleEvents } from '../contract/examples.ts';
+import { quote, UsageError } from '../errors.ts';
+
+/** A receiver has as long as it has for a delivery (service.md, "Response and retries"). */
+const DEADLINE_MS = 10_000;
+
+/**
+ * The contract's example of an event.
+ * @param name which of them, where there are several; the first unless told.
+ * @throws UsageError naming what there is.
+ */
+export function exampleOf(event: string, name?: string): ExampleEvent {
+  const all = exampleEvents();
+  const ofEvent = all.filter((example) => example.event === event);
+  if (ofEvent.length === 0) {
+    const kinds = [...new Set(all.map((example) => example.event))].join(', ');
+    throw new UsageError(`${quote(event)} is not an event; the events are ${kinds}.`);
+  }
+  const example = ofEvent.find((candidate) => name === undefined || candidate.name === name);
+  if (!example) {
+    const names = ofEvent.map((candidate) => candidate.name).join(', ');
+    throw new UsageError(`${quote(name ?? '')} is not an example of ${event}; there is ${names}.`);
+  }
+  return example;
+}
+
+/**
+ * Sends a sample to any http or https address, this machine's own too: a person asks for it, and the service never
+ * does. The body of the answer isn't read, and redirects aren't followed, as with a delivery.
+ * @returns the status of the answer, and milliseconds until it came.
+ * @throws UsageError that says why there is none.
+ */
+export async function sendSample(
+  to: string,
+  headers: Record<string, string>,
+  body: string,
+  deadlineMs = DEADLINE_MS,
+): Promise<{ status: number; milliseconds: number }> {
+  const url = URL.parse(to);
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`${quote(to)} is not an address such as http://localhost:3000/hook.`);
+  const begun = performance.now();
+  // Agents of its own: the usual ones may be told by the environment to use a proxy.
+  const [request, agent] =
+    url.protocol === 'https:' ? [httpsRequest, new HttpsAgent()] : [httpRequest, new HttpAgent()];
+  const signal = AbortSignal.timeout(deadlineMs);
+  const length = { 'Content-Length': String(Buffer.byteLength(body)) };
+  try {
+    const sent = request(url, { method: 'POST', headers: { ...headers, ...length }, agent, signal }).end(
+      body,
+    );
+    // An http request's response is one of these.
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    answer.on('error', () => undefined).destroy();
+    return { status: answer.statusCode ?? 0, milliseconds: Math.round(performance.now() - begun) };
+  } catch (error) {
+    const reason = signal.aborted
+      ? `there was no answer within ${deadlineMs / 1000} seconds`
+      : reasonOf(error);
+    throw new UsageError(`The sample could not be sent to ${quote(to)}: ${reason}.`);
+  } finally {
+    agent.destroy();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ECONNREFUSED') return 'nothing listens there (ECONNREFUSED)';
+  // Of a name with several addresses that all fail, Node says only the code.
+  return message || String(code);
+}

@@ -1,0 +1,135 @@
+import { Buffer } from 'node:buffer';
+
+import t from 'tap';
+
+import { moveEventKinds } from '../../src/contract/events.ts';
+import type { Webhook } from '../../src/store/webhooks.ts';
+import { openEngine } from '../../src/store/engine.ts';
+import { openWorkplace } from '../_command.ts';
+import { engineNames } from '../_server.ts';
+
+const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
+const KEY = Buffer.alloc(32, 1).toString('base64');
+
+for (const name of engineNames) {
+  t.test(`${name}: webhooks are registered, listed without their secrets, and deleted`, async (t) => {
+    await using workplace = await openWorkplace(name);
+    const { json, run, call } = workplace;
+    await json(['company', 'create', 'acme']);
+    t.equal((await call(['webhook', 'list', 'acme'])).stdout, 'There are no webhooks.\n');
+
+    const events = 'job.created, invoice.paid';
+    const prose = await run(['webhook', 'create', 'acme', 'https://Hooks.example.com', '--events', events]);
+    t.equal(prose.exitCode, 0);
+    const secret = prose.stdout.trimEnd();
+    t.match(secret, SECRET, 'stdout is the secret alone, ready for a pipe');
+    t.match(
+      prose.stderr,
+      /^Registered whk_[0-9a-f]{12}\. Keep its signing secret in a secret store; it is shown only now\.\n$/,
+    );
+    const created = await json<Webhook & { secret: string }>([
+      'webhook',
+      'create',
+      'acme',
+      'https://a.com/in',
+    ]);
+    t.match(created.secret, SECRET);
+    t.strictSame(created.events, moveEventKinds, 'of every event, unless told');
+
+    const listed = await json<Webhook[]>(['webhook', 'list', 'acme']);
+    const [first] = listed;
+    t.match(first, {
+      company: 'acme',
+      url: 'https://hooks.example.com/',
+      events: ['job.created', 'invoice.paid'],
+    });
+    const { id, company, url, createdAt } = created;
+    const record: Webhook = { id, company, url, events: [...moveEventKinds], createdAt };
+    t.strictSame(listed[1], record);
+    const list = await call(['webhook', 'list', 'acme']);
+    t.equal(
+      list.stdout.split('\n')[0],
+      `${first?.id}  created ${first?.createdAt}  job.created,invoice.paid  https://hooks.example.com/`,
+    );
+    for (const text of [list.stdout, JSON.stringify(listed)]) t.notOk(/whsec|sealed/.test(text));
+
+    const deleted = await call(['webhook', 'delete', 'acme', first?.id ?? '']);
+    t.equal(deleted.stdout, `Deleted ${first?.id} (https://hooks.example.com/).\n`);
+    t.strictSame(await json<Webhook[]>(['webhook', 'list', 'acme']), [record]);
+    t.strictSame(await json<Webhook>(['webhook', 'delete', 'acme', created.id]), record);
+    t.strictSame(await json<Webhook[]>(['webhook', 'list', 'acme']), []);
+  });
+
+  t.test(`${name}: processes that register webhooks at once get exactly 10`, async (t) => {
+    await using workplace = await openWorkplace(name);
+    await workplace.call(['company', 'create', 'busy']);
+    const command = ['webhook', 'create', 'busy', 'https://example.com', '--json'];
+    for (let made = 0; made < 9; made += 1) await workplace.call(command);
+    const outcomes = await Promise.all(Array.from({ length: 3 }, async () => workplace.run(command)));
+    t.strictSame(
+      outcomes.map(({ exitCode }) => exitCode).sort(),
+      [0, 1, 1],
+      outcomes.map(({ stderr }) => stderr).join('\n'),
+    );
+  });
+}
+
+t.test('what is refused is named', async (t) => {
+  await using workplace = await openWorkplace();
+  await workplace.json(['company', 'create', 'acme']);
+  const create = (...args: string[]) => ['webhook', 'create', 'acme', ...args];
+  const refusals: [string[], string][] = [
+    [['webhook', 'create', 'nobody', 'https://example.com'], 'There is no company "nobody".'],
+    [['webhook', 'list', 'nobody'], 'There is no company "nobody".'],
+    [['webhook', 'delete', 'acme', 'whk_1'], 'The company "acme" has no webhook "whk_1".'],
+    [
+      create('http://example.com'),
+      'The webhook\'s address "http://example.com" must begin with https:// and a host name.',
+    ],
+    [
+      create('https://example.com', '--events', 'job.created,ping'),
+      '"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.',
+    ],
+    [
+      create('https://example.com', '--events', ''),
+      `"" is not an event; the events are ${moveEventKinds.join(', ')}.`,
+    ],
+  ];
+  for (const [args, message] of refusals) {
+    t.strictSame(await workplace.call(args), {
+      exitCode: 1,
+      stdout: '',
+      stderr: `fieldledger: ${message}\n`,
+    });
+    const { exitCode, stdout } = await workplace.call([...args, '--json']);
+    t.strictSame([exitCode, JSON.parse(stdout)], [1, { error: { message } }]);
+  }
+  t.strictSame(await workplace.json(['webhook', 'list', 'acme']), [], 'and no webhook was made');
+  for (const args of [
+    ['webhook'],
+    ['webhook', 'create', 'acme'],
+    ['webhook', 'delete', 'acme'],
+    ['webhook', 'mend'],
+  ]) {
+    t.equal((await workplace.call(args)).exitCode, 2, args.join(' '));
+  }
+});
+
+t.test('secrets are stored sealed once there is a key for them', async (t) => {
+  await using workplace = await openWorkplace();
+  await workplace.json(['company', 'create', 'acme']);
+  const create = ['webhook', 'create', 'acme', 'https://example.com'];
+  const before = await workplace.json<{ secret: string }>(create);
+  const after = await workplace.json<{ secret: string }>(create, { WEBHOOK_SECRET_KEY: KEY });
+  await using engine = await openEngine(workplace.databaseUrl);
+  const stored = await engine.run('SELECT secret FROM webhooks ORDER BY created_at');
+  t.equal(stored[0]?.['secret'], before.secret);
+  t.match(stored[1]?.['secret'], /^sealed1\.[0-9a-f]{8}\./);
+  t.notOk(JSON.stringify(stored).includes(after.secret));
+  const { exitCode, stdout, stderr } = await workplace.call(create, { WEBHOOK_SECRET_KEY: 'x' });
+  const message = 'The configuration is wrong:\n  WEBHOOK_SECRET_KEY must be 32 bytes in base64.';
+  t.strictSame(
+    { exitCode, stdout, stderr },
+    { exitCode: 1, stdout: '', stderr: `fieldledger: ${message}\n` },
+  );
+});
