@@ -53,7 +53,7 @@ t.test('every command explains itself', async (t) => {
     t.match(purpose, /^[a-z].{10,}/, `${words} says what it does`);
     t.match(
       stdout,
-      ['company', 'key', 'numbering'].includes(words) ? '\nCommands:\n' : /^ {2}--json /m,
+      ['company', 'key', 'webhook', 'numbering'].includes(words) ? '\nCommands:\n' : /^ {2}--json /m,
       words,
     );
   }
@@ -74,6 +74,9 @@ t.test('the help names every argument and its form', async (t) => {
     ['key create', '<company>', '--name <name>', '--scopes <scopes>', 'invoices:read'],
     ['key list', '<company>'],
     ['key revoke', '<company>', '<key-id>'],
+    ['webhook create', '<company>', '<url>', '--events <events>', 'invoice.paid'],
+    ['webhook delete', '<company>', '<webhook-id>'],
+    ['webhook sample', '<event>', '--to <url>', '--secret <secret>', '--example <name>'],
     ['apply', '[file]', 'standard input'],
     ['demo', '--records <number>'],
   ];
