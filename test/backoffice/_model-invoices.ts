@@ -14,7 +14,7 @@ import {
   totalsOf,
 } from './_exact.ts';
 import { type Draft, type Kept, type Moves, need, type Turn, without } from './_model.ts';
-import { asModelLines, customerOf, namingOf, partiesOf, sumsOf } from './_model-lines.ts';
+import { asModelLines, customerOf, keptLines, namingOf, partiesOf, sumsOf } from './_model-lines.ts';
 
 export const invoiceMoves = {
   'invoice.draft': (turn, what) => draftInvoice(turn, what),
@@ -60,9 +60,14 @@ function editInvoice(turn: Turn, { id, ...changes }: WithOf<'invoice.edit'>): In
   return putDraft(turn, after, { draft, quoteId });
 }
 
-function putDraft(turn: Turn, record: Unstamped, kept: Pick<Kept, 'draft' | 'quoteId'>): Invoice {
+function putDraft(
+  turn: Turn,
+  record: Unstamped,
+  { draft, quoteId }: Pick<Kept, 'draft' | 'quoteId'>,
+): Invoice {
   const stamped = { ...record, updatedAt: turn.stamp() };
   turn.company.tables.invoices.set(record.id, stamped);
+  const kept = { draft: { ...draft, lines: keptLines(turn, draft.lines, record) }, quoteId };
   turn.company.kept.set(record.id, { ...kept, supplier: null, voided: { payments: [], refunds: [] } });
   return stamped;
 }

@@ -72,6 +72,22 @@ export function sumsOf(
   return { lines, items, vatBreakdown: asBreakdown(items), totals: asTotals(totalsOf(items)) };
 }
 
+/**
+ * The lines as they are kept: words that are the law's, whoever wrote them, follow the parties and the amounts when the
+ * draft changes.
+ */
+export function keptLines(
+  turn: Turn,
+  lines: readonly ModelLine[],
+  { buyer, currency }: Pick<Invoice, 'buyer' | 'currency'>,
+): ModelLine[] {
+  const supplierCountry = turn.company.profile.countryCode;
+  const parties = { supplierCountry, buyerCountry: buyer.countryCode, currency };
+  return lines.map((line) =>
+    line.vatExemptionReason === legendOf(line, lines, parties) ? { ...line, vatExemptionReason: null } : line,
+  );
+}
+
 const within = (path: string | undefined, rest: string) => (path === undefined ? undefined : path + rest);
 
 /** The words that the law asks for on a line (vat-invoices.md, 2.4). */

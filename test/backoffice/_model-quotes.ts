@@ -5,7 +5,7 @@ import type { WithOf } from '../../src/contract/feed.ts';
 import type { Quote } from '../../src/contract/records.ts';
 import { type Moves, need, nextNumber, type QuoteTerms, type Turn, without } from './_model.ts';
 import { draftInvoice } from './_model-invoices.ts';
-import { asModelLines, customerOf, namingOf, partiesOf, sumsOf } from './_model-lines.ts';
+import { asModelLines, customerOf, keptLines, namingOf, partiesOf, sumsOf } from './_model-lines.ts';
 import { quoteSummaryOf } from './_model-money.ts';
 import { createJob } from './_model-work.ts';
 
@@ -18,7 +18,7 @@ export const quoteMoves = {
     const { lines, ...given } = changes;
     const edited = { ...terms, ...given, lines: lines ? asModelLines(turn, lines) : terms.lines };
     const after = composed(turn, quote, edited, changes);
-    turn.company.quoteTerms.set(id, edited);
+    keepTerms(turn, after, edited);
     if (isDeepStrictEqual({ ...after, updatedAt: quote.updatedAt }, quote)) return quote;
     return putQuote(turn, after, edited);
   },
@@ -121,8 +121,12 @@ const isOver = ({ today }: Turn, { validUntil }: Quote) => validUntil !== null &
 function putQuote(turn: Turn, quote: Omit<Quote, 'updatedAt'>, terms: QuoteTerms): Quote {
   const stamped = { ...quote, updatedAt: turn.stamp() };
   turn.company.tables.quotes.set(quote.id, stamped);
-  turn.company.quoteTerms.set(quote.id, terms);
+  keepTerms(turn, quote, terms);
   return stamped;
+}
+
+function keepTerms(turn: Turn, quote: Omit<Quote, 'updatedAt'>, terms: QuoteTerms): void {
+  turn.company.quoteTerms.set(quote.id, { ...terms, lines: keptLines(turn, terms.lines, quote) });
 }
 
 /** A draft as its terms make it; `given` says which members the change brings, whose places are known. */
