@@ -1,7 +1,7 @@
 import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely';
 
 import type { Engine } from './engine.ts';
-import { type Slots, streamSlot, unindexed } from './list-queries.ts';
+import { matchesQuery, type Slots, streamSlot, unindexed, wantedQuery } from './list-queries.ts';
 import type { ListedRow, Range, Selection } from './lists.ts';
 import type { RecordTableName, Tables } from './schema.ts';
 
@@ -19,23 +19,85 @@ export function blocksQuery(
   selection: Selection,
   slot: Slots,
 ): Compilable<Sighting> {
+  const { ends, found } = blockParts(engine, selection, slot);
+  const horizon = sql`SELECT MIN(first_id) FROM (${ends}) AS stream_ends`;
+  return sightings(db, selection, slot, { horizon, found });
+}
+
+/**
+ * The whole of a list with ranges in one statement, for PostgreSQL, where each one is a round trip: takes the matches
+ * of each range as long as they are few, sorts those of the first range of which that were all, and otherwise looks
+ * into blocks. What isn't asked for costs nothing: PostgreSQL begins with whether it is.
+ */
+export function rangesQuery(
+  engine: Engine,
+  db: Kysely<Tables>,
+  selection: Selection,
+  slot: Slots,
+): Compilable<Sighting> {
+  const { ends, found: inBlocks } = blockParts(engine, selection, slot);
+  const indexes = [...selection.ranges.keys()];
+  const isChosen = (way: number) => sql`(SELECT way FROM chosen) = ${sql.lit(way)}`;
+  const few = (index: number) => `few${index}`;
+  const matches = indexes.map(
+    (index) => sql`${sql.table(few(index))} AS MATERIALIZED ${matchesQuery(db, selection, index, slot)}`,
+  );
+  const shorts = indexes.map(
+    (index) =>
+      sql`WHEN (SELECT COUNT(*) FROM ${sql.table(few(index))}) < ${slot.countMax} THEN CAST(${sql.lit(index)} AS INTEGER)`,
+  );
+  const wanted = indexes.map(
+    (index) => sql`
+      SELECT id FROM ${wantedQuery(db, selection, index, slot, few(index))} AS wanted
+      WHERE ${isChosen(index)}`,
+  );
+  return sightings(db, selection, slot, {
+    before: sql`
+      ${sql.join(matches)},
+      chosen (way) AS MATERIALIZED (SELECT CASE ${sql.join(shorts, sql` `)} ELSE -1 END),`,
+    horizon: sql`SELECT MIN(first_id) FROM (${ends}) AS stream_ends WHERE ${isChosen(-1)}`,
+    found: unionAll([...wanted, sql`SELECT id FROM (${inBlocks}) AS in_blocks WHERE ${isChosen(-1)}`]),
+  });
+}
+
+/** The ends of the streams' shares of blocks, and the rows that are found in those. */
+function blockParts(engine: Engine, selection: Selection, slot: Slots) {
   const streams = selection.streams.map((_stream, index) => streamParts(engine, selection, index, slot));
-  const ends = streams.map(({ end }) => sql`SELECT first_id FROM (${end}) AS stream_end`);
-  const found = streams.flatMap(({ head, blocks }) => [
-    sql`SELECT id FROM (${head}) AS head`,
-    sql`SELECT id FROM (${blocks}) AS blocks`,
-  ]);
-  const unionAll = sql` UNION ALL `;
+  return {
+    ends: unionAll(streams.map(({ end }) => sql`SELECT first_id FROM (${end}) AS stream_end`)),
+    found: unionAll(
+      streams.flatMap(({ head, blocks }) => [
+        sql`SELECT id FROM (${head}) AS head`,
+        sql`SELECT id FROM (${blocks}) AS blocks`,
+      ]),
+    ),
+  };
+}
+
+const unionAll = (queries: RawBuilder<unknown>[]) => sql.join(queries, sql` UNION ALL `);
+
+/** The rows found up to a horizon with their texts, at least one line, so that the horizon is told in any case. */
+function sightings(
+  db: Kysely<Tables>,
+  { table }: Selection,
+  slot: Slots,
+  {
+    before = sql``,
+    horizon,
+    found,
+  }: Record<'horizon' | 'found', RawBuilder<unknown>> & { before?: RawBuilder<unknown> },
+): Compilable<Sighting> {
   const query = sql<Sighting>`
     WITH
-      horizon (id) AS MATERIALIZED (SELECT MIN(first_id) FROM (${sql.join(ends, unionAll)}) AS stream_ends),
+      ${before}
+      horizon (id) AS MATERIALIZED (${horizon}),
       found (id) AS MATERIALIZED (
-        SELECT id FROM (${sql.join(found, unionAll)}) AS matches ORDER BY id LIMIT ${slot.limit}
+        SELECT id FROM (${found}) AS matches ORDER BY id LIMIT ${slot.limit}
       )
     SELECT
       found.id,
       (
-        SELECT body FROM ${sql.table(selection.table)} AS record
+        SELECT body FROM ${sql.table(table)} AS record
         WHERE record.company = ${slot.company} AND record.id = found.id
       ) AS body,
       horizon.id AS horizon

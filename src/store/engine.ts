@@ -21,11 +21,9 @@ export interface Engine extends AsyncDisposable {
   /**
    * Builds a query once. `build` gets a stand-in for each value, to be placed where the value belongs; building
    * anew for each request would cost more than the read itself.
-   * @param options.isPlannedAnew has PostgreSQL plan each call for its values, where the best plan depends on them.
    */
   prepare<Values, Row>(
     build: (db: Kysely<Tables>, value: Values) => Compilable<Row>,
-    options?: { isPlannedAnew?: boolean },
   ): PreparedQuery<Values, Row>;
   /**
    * Runs one unit of work: all of it is committed, or none. Writers take turns (SQLite takes its write lock first),

@@ -81,15 +81,48 @@ export function countQuery(db: Kysely<Tables>, selection: Selection, slot: Slots
 
 /** Finds the matches of one range by its own index and sorts those that the selection wants. */
 export function sortQuery(db: Kysely<Tables>, selection: Selection, index: number, slot: Slots) {
-  let query = rangeQuery(db, selection, index, slot)
-    .where(unindexed('id'), '>', slot.after as never)
+  const ids = narrowed(rangeQuery(db, selection, index, slot), selection, index, slot, unindexed);
+  return withBodies(db, selection, slot, ids.orderBy(unindexed('id')).limit(slot.limit as never));
+}
+
+/** The matches of one range, but no more than are asked for, with whatever else decides about them. */
+export function matchesQuery(db: Kysely<Tables>, selection: Selection, index: number, slot: Slots): Query {
+  const { streams, ranges } = selection;
+  const columns = new Set([...streams.flatMap(Object.keys), ...ranges.map(({ column }) => column)]);
+  return rangeQuery(db, selection, index, slot)
+    .select([...columns])
+    .limit(slot.countMax as never);
+}
+
+/** Those of the `matches` of a range that the selection wants, in no order. */
+export function wantedQuery(
+  db: Kysely<Tables>,
+  selection: Selection,
+  index: number,
+  slot: Slots,
+  matches: string,
+): Query {
+  return narrowed(untyped(db).selectFrom(matches).select('id'), selection, index, slot, plain);
+}
+
+/** Leaves the matches of one range that come after the cursor, and lie in a stream and in every other range. */
+function narrowed(
+  query: Query,
+  { streams, ranges }: Selection,
+  index: number,
+  slot: Slots,
+  refer: (column: string) => RawBuilder<unknown>,
+): Query {
+  const inStreams = query
+    .where(refer('id'), '>', slot.after as never)
     .where((where) =>
-      where.or(selection.streams.map((stream, streamIndex) => inStream(where, stream, streamIndex, slot))),
+      where.or(streams.map((stream, streamIndex) => inStream(where, stream, streamIndex, slot, refer))),
     );
-  selection.ranges.forEach((range, rangeIndex) => {
-    if (rangeIndex !== index) query = withinRange(query, range, rangeIndex, slot, unindexed);
-  });
-  return withBodies(db, selection, slot, query.orderBy(unindexed('id')).limit(slot.limit as never));
+  return ranges.reduce(
+    (inRanges, range, rangeIndex) =>
+      rangeIndex === index ? inRanges : withinRange(inRanges, range, rangeIndex, slot, refer),
+    inStreams,
+  );
 }
 
 /** The rows whose ids a query gives, in id order. Texts are read for these alone, whatever was passed on the way. */
@@ -111,11 +144,10 @@ function inStream(
   stream: Readonly<Record<string, string>>,
   index: number,
   slot: Slots,
+  refer: (column: string) => RawBuilder<unknown>,
 ) {
   return where.and(
-    Object.keys(stream).map((column) =>
-      where(unindexed(column), '=', slot[streamSlot(index, column)] as never),
-    ),
+    Object.keys(stream).map((column) => where(refer(column), '=', slot[streamSlot(index, column)] as never)),
   );
 }
 
@@ -139,17 +171,17 @@ function rangeQuery(
   return withinRange(query, range, index, slot);
 }
 
-function withinRange<Q extends Query>(
-  query: Q,
+function withinRange(
+  query: Query,
   { column, from, to }: Range,
   index: number,
   slot: Slots,
-  refer: (column: string) => RawBuilder<unknown> = (name) => sql.ref(name),
-): Q {
-  let bounded: Query = query;
+  refer: (column: string) => RawBuilder<unknown> = plain,
+): Query {
+  let bounded = query;
   if (from !== undefined) bounded = bounded.where(refer(column), '>=', slot[`from${index}`] as never);
   if (to !== undefined) bounded = bounded.where(refer(column), '<=', slot[`to${index}`] as never);
-  return bounded as Q;
+  return bounded;
 }
 
 /**
@@ -157,6 +189,8 @@ function withinRange<Q extends Query>(
  * id, or read all of another range. No column holds an empty text, so the value stays what it is.
  */
 export const unindexed = (column: string) => sql`NULLIF(${sql.ref(column)}, '')`;
+
+const plain = (column: string) => sql.ref(column);
 
 function untyped(db: Kysely<Tables>): Kysely<AnyTables> {
   return db as unknown as Kysely<AnyTables>;

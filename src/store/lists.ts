@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import type { Compilable, Kysely } from 'kysely';
 
-import { blockBindings, blocksQuery, type Sighting } from './block-reads.ts';
+import { blockBindings, blocksQuery, rangesQuery, type Sighting } from './block-reads.ts';
 import type { Engine, PreparedQuery } from './engine.ts';
 import { bindings, countQuery, type Slots, sortQuery, walkQuery } from './list-queries.ts';
 import type { RecordTableName, Tables } from './schema.ts';
@@ -56,25 +56,43 @@ const FEW_MATCHES_MAX = 1_000;
  */
 const BLOCKS_MAX = 104;
 
+/** Where that has found too little, as many matches are sorted as would fill some three hundred blocks. */
+const SCATTERED_MATCHES_MAX = 20_000;
+
 /**
  * Builds the reader of lists; its statements are compiled once for each shape of selection and kept.
  * @param bounds are smaller in tests, which then need fewer records.
  */
-export function createListReader(
-  engine: Engine,
-  { fewMatchesMax = FEW_MATCHES_MAX, blocksMax = BLOCKS_MAX } = {},
-): ReadList {
-  const statements = new Map<string, PreparedQuery<Slots, never>>();
-  const prepare = <Row>(name: string, selection: Selection, build: Build<Row>): PreparedQuery<Slots, Row> => {
-    const key = `${name} ${shapeOf(selection)}`;
-    const known = statements.get(key);
-    // Under one name there is one kind of statement.
-    if (known) return known;
-    // A plan for any values at all can be far from the best one for these: a status may be all rows' or nobody's.
-    const statement = engine.prepare(build, { isPlannedAnew: true });
-    statements.set(key, statement as PreparedQuery<Slots, never>);
-    return statement;
+export function createListReader(engine: Engine, bounds: Partial<Bounds> = {}): ReadList {
+  const { few, scattered, blocks } = {
+    few: FEW_MATCHES_MAX,
+    scattered: SCATTERED_MATCHES_MAX,
+    blocks: BLOCKS_MAX,
+    ...bounds,
   };
+  const prepare = statementsOf(engine);
+
+  const sortAtMost = async (
+    matches: number,
+    selection: Selection,
+    values: Slots,
+  ): Promise<Look | undefined> => {
+    const count = prepare('count', selection, (db, slot) => countQuery(db, selection, slot));
+    const [counts = {}] = await count({ ...values, countMax: matches + 1 });
+    const short = selection.ranges.findIndex((_range, index) => (counts[`count${index}`] ?? 0) <= matches);
+    if (short < 0) return undefined;
+    const sort = prepare(`sort ${short}`, selection, (db, slot) => sortQuery(db, selection, short, slot));
+    return { rows: await sort(values), horizon: null };
+  };
+  const lookIntoBlocks = async (selection: Selection, values: Slots): Promise<Look> => {
+    const look = prepare('blocks', selection, (db, slot) => blocksQuery(engine, db, selection, slot));
+    return lookOf(await look({ ...values, blocksMax: blocks }));
+  };
+  const doBoth = async (selection: Selection, values: Slots): Promise<Look> => {
+    const look = prepare('ranges', selection, (db, slot) => rangesQuery(engine, db, selection, slot));
+    return lookOf(await look({ ...values, blocksMax: blocks, countMax: few + 1 }));
+  };
+
   return async (selection, after, limit) => {
     if (selection.streams.length === 0) return [];
     const values = { ...bindings(selection), after, limit };
@@ -82,37 +100,68 @@ export function createListReader(
       const walk = prepare('walk', selection, (db, slot) => walkQuery(engine, db, selection, slot, ROWS_MAX));
       return walk(values);
     }
-    const count = prepare('count', selection, (db, slot) => countQuery(db, selection, slot));
-    const [counts = {}] = await count({ ...values, countMax: fewMatchesMax + 1 });
-    const short = selection.ranges.findIndex(
-      (_range, index) => (counts[`count${index}`] ?? 0) <= fewMatchesMax,
-    );
-    if (short >= 0) {
-      const sort = prepare(`sort ${short}`, selection, (db, slot) => sortQuery(db, selection, short, slot));
-      return sort(values);
-    }
-    const look = prepare('blocks', selection, (db, slot) => blocksQuery(engine, db, selection, slot));
-    return lookOnAndOn(look, { ...values, ...blockBindings(selection), blocksMax }, after, limit);
+    const all = { ...values, ...blockBindings(selection) };
+    const first =
+      engine.name === 'postgres'
+        ? await doBoth(selection, all)
+        : ((await sortAtMost(few, selection, all)) ?? (await lookIntoBlocks(selection, all)));
+    return lookOnAndOn(first, limit, async (horizon, wanted, isSecond) => {
+      const rest = { ...all, after: horizon, limit: wanted };
+      const sorted = isSecond ? await sortAtMost(scattered, selection, rest) : undefined;
+      return sorted ?? (await lookIntoBlocks(selection, rest));
+    });
   };
 }
 
-/** Looks from one horizon to the next until there are enough rows or none left; nearly always once. */
+interface Bounds {
+  few: number;
+  scattered: number;
+  blocks: number;
+}
+
+/** The rows that were found as far as the horizon; null when that is the end. */
+interface Look {
+  rows: ListedRow[];
+  horizon: string | null;
+}
+
+function lookOf(sightings: readonly Sighting[]): Look {
+  const rows = sightings.flatMap(({ id, body }) => (id === null ? [] : [{ id, body }]));
+  return { rows, horizon: sightings[0]?.horizon ?? null };
+}
+
+/** Looks from one horizon to the next until there are enough rows or none left; nearly always once is enough. */
 async function lookOnAndOn(
-  look: PreparedQuery<Slots, Sighting>,
-  values: Slots,
-  after: string,
+  first: Look,
   limit: number,
+  lookOn: (horizon: string, wanted: number, isSecond: boolean) => Promise<Look>,
 ): Promise<ListedRow[]> {
-  const rows: ListedRow[] = [];
-  let horizon: string | null = after;
-  while (horizon !== null && rows.length < limit) {
+  const { rows } = first;
+  let { horizon } = first;
+  for (let isSecond = true; horizon !== null && rows.length < limit; isSecond = false) {
     // On SQLite a statement holds the thread: others have their turn before the next one.
-    if (horizon !== after) await turn();
-    const sightings: Sighting[] = await look({ ...values, after: horizon, limit: limit - rows.length });
-    horizon = sightings[0]?.horizon ?? null;
-    for (const { id, body } of sightings) if (id !== null) rows.push({ id, body });
+    await turn();
+    const next = await lookOn(horizon, limit - rows.length, isSecond);
+    rows.push(...next.rows);
+    ({ horizon } = next);
   }
   return rows;
+}
+
+type Build<Row> = (db: Kysely<Tables>, slot: Slots) => Compilable<Row>;
+
+/** Prepares statements once for each name and shape of selection. */
+function statementsOf(engine: Engine) {
+  const statements = new Map<string, PreparedQuery<Slots, never>>();
+  return <Row>(name: string, selection: Selection, build: Build<Row>): PreparedQuery<Slots, Row> => {
+    const key = `${name} ${shapeOf(selection)}`;
+    const known = statements.get(key);
+    // Under one name there is one kind of statement.
+    if (known) return known;
+    const statement = engine.prepare(build);
+    statements.set(key, statement as PreparedQuery<Slots, never>);
+    return statement;
+  };
 }
 
 /** Selections of one shape differ in their values only, so they share a statement. */
@@ -123,5 +172,3 @@ function shapeOf({ table, streams, ranges }: Selection): string {
   );
   return `${table} ${columns} ${bounds.join(' ')}`;
 }
-
-type Build<Row> = (db: Kysely<Tables>, slot: Slots) => Compilable<Row>;

@@ -12,6 +12,19 @@ const STATEMENT_MS_MAX = 15_000;
 /** A database that has lost the network or its processor says nothing at all, and can't enforce a limit either. */
 const SILENCE_MS_MAX = 1_000;
 
+/**
+ * How a connection plans. A statement keeps the plan that was made first, whatever is bound later: to plan a list anew
+ * costs more than to read its page. Every list has an index in its order, but a planner that doesn't know the values
+ * may guess that few rows match, and would read and sort whatever does. Switched off, these ways are left for what has
+ * no other, such as the few matches of a range. By their guessed costs, statements would also be compiled to machine
+ * code, which takes longer than they do.
+ */
+const PLANNING = `
+  SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off;
+  SET enable_sort = off; SET jit = off`;
+/** A connection keeps the plan of every shape of list that it has met; a new one begins with none. */
+const CONNECTION_SECONDS_MAX = 3_600;
+
 /** The pool behind an engine, for the counters that several processes share; undefined on SQLite. */
 const pools = new WeakMap<Engine, pg.Pool>();
 
@@ -41,6 +54,9 @@ export function openPostgres(
     statement_timeout: statementMsMax,
     query_timeout: statementMsMax === 0 ? 0 : statementMsMax + SILENCE_MS_MAX,
     application_name: 'fieldledger',
+    maxLifetimeSeconds: CONNECTION_SECONDS_MAX,
+    // The pool waits for it, whatever its type says.
+    onConnect: (client) => client.query(PLANNING) as never,
     types,
   });
   // A connection that breaks is replaced at its next use, and who uses it is told by the statement that fails. Without
@@ -52,13 +68,13 @@ export function openPostgres(
   const engine: Engine = {
     name: 'postgres',
     db,
-    prepare(build, { isPlannedAnew = false } = {}) {
+    prepare(build) {
       const { sql, bind } = compileStatement(build(db, slots()));
-      // Of a named statement PostgreSQL keeps a plan for whatever is bound later.
-      const kept = isPlannedAnew ? {} : { name: `fieldledger_${++statements}` };
+      // Each connection keeps what has a name prepared.
+      const name = `fieldledger_${++statements}`;
       return async (values) => {
         // The builder's type says what the statement selects.
-        const { rows } = await pool.query({ ...kept, text: sql, values: bind(values) });
+        const { rows } = await pool.query({ name, text: sql, values: bind(values) });
         return rows as never[];
       };
     },

@@ -12,7 +12,7 @@ export interface ListCase {
 }
 
 /** The ways of reading a list that src/store/lists.ts has. */
-export const statementKinds = ['walk', 'count', 'sort', 'blocks'] as const;
+export const statementKinds = ['walk', 'ranges', 'count', 'sort', 'blocks'] as const;
 
 export interface ListStatement {
   kind: (typeof statementKinds)[number];
@@ -34,6 +34,11 @@ export async function statementsOf(
   // A list has two ranges at most: the first has few matches, or the second, or neither.
   for (const shortRange of [0, 1, 2]) {
     const counts = { count0: 100_000, count1: 100_000, [`count${shortRange}`]: 0 };
+    const answers: Partial<Record<ListStatement['kind'], object[]>> = {
+      count: [counts],
+      // It has found nothing so far, and there is more to look into.
+      ranges: [{ id: null, body: null, horizon: '000000000001' }],
+    };
     const recorder: Engine = {
       ...engine,
       prepare(build) {
@@ -41,7 +46,7 @@ export async function statementsOf(
         const kind = kindOf(sql);
         return async (values) => {
           if (!statements.has(sql)) statements.set(sql, { kind, sql, values: bind(values) });
-          return (kind === 'count' ? [counts] : []) as never;
+          return (answers[kind] ?? []) as never;
         };
       },
     };
@@ -52,6 +57,7 @@ export async function statementsOf(
 
 /** Tells the statements apart by their text. */
 export function kindOf(sql: string): ListStatement['kind'] {
+  if (sql.includes('chosen')) return 'ranges';
   if (sql.includes('list_blocks')) return 'blocks';
   if (/count\(\*\)/i.test(sql)) return 'count';
   return /order by nullif/i.test(sql) ? 'sort' : 'walk';

@@ -177,7 +177,7 @@ for (const name of engineNames) {
       await createCompany(engine, COMPANY, {}, STORY_NOW);
       const ledger = new Ledger(engine, randomOf(20_261_120));
       // So small that nothing is sorted, and a list has to look on and on.
-      const read = createListReader(engine, { fewMatchesMax: -1, blocksMax: 2 });
+      const read = createListReader(engine, { few: -1, scattered: -1, blocks: 2 });
       const check = async (filters: InvoiceFilters, limit: number) => {
         const ids: string[] = [];
         for (let page: PageRequest | undefined = { after: '', limit }; page;) {

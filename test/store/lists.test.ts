@@ -164,9 +164,9 @@ const cases: Case[] = [
 /** The engine, which notes the kind of each statement it runs. */
 function observed(engine: Engine): { engine: Engine; kinds: string[] } {
   const kinds: string[] = [];
-  const prepare: Engine['prepare'] = (build, options) => {
+  const prepare: Engine['prepare'] = (build) => {
     const { sql } = compileStatement(build(engine.db, slots()));
-    const run = engine.prepare(build, options);
+    const run = engine.prepare(build);
     return async (values) => {
       kinds.push(kindOf(sql));
       return run(values);
@@ -209,7 +209,9 @@ for (const name of engineNames) {
         which,
       );
       const used = new Set(kinds.filter((kind) => kind !== 'count'));
-      t.equal([...used].join(' '), plans, `${which}, read by ${plans}`);
+      // PostgreSQL decides by itself, within the one statement.
+      const expectedPlans = name === 'postgres' && plans !== 'walk' ? 'ranges' : plans;
+      t.equal([...used].join(' '), expectedPlans, `${which}, read by ${expectedPlans}`);
     }
   });
 }

@@ -5,7 +5,13 @@ import { migrate } from '../../src/store/migrate.ts';
 import { openWorkplace } from '../_command.ts';
 import { engineNames } from '../_server.ts';
 
-const names = ['0001-initial', '0002-back-office', '0003-list-blocks', '0004-deliveries'];
+const names = [
+  '0001-initial',
+  '0002-back-office',
+  '0003-list-blocks',
+  '0004-deliveries',
+  '0005-range-indexes',
+];
 
 for (const name of engineNames) {
   t.test(`${name}: migrations are applied once and recorded`, async (t) => {
