@@ -5,12 +5,14 @@ import { AppError, quote, UsageError } from '../errors.ts';
 import type { Engine } from '../store/engine.ts';
 import {
   type ApiKey,
+  createCountingKeyFinder,
   createKeyFinder,
   insertKey,
   type KeyRow,
   listKeyRows,
   revokeKeyRow,
 } from '../store/keys.ts';
+import type { Counted } from '../store/rate-counters.ts';
 import { getCompany } from './companies.ts';
 
 /** Active keys that a company can have at once (service.md, "Limits"). */
@@ -81,25 +83,48 @@ export async function revokeKey(engine: Engine, company: string, id: string, now
   return key;
 }
 
+/** Who asks; on PostgreSQL also how often this key was used in the window that runs. */
+export interface Authenticated {
+  caller: Caller;
+  counted: Counted | undefined;
+}
+
 /** Finds out who sends an Authorization header. */
-export type Authenticate = (authorization: string | undefined) => Promise<Caller>;
+export type Authenticate = (authorization: string | undefined) => Promise<Authenticated>;
 
 /**
  * Builds the check of keys.
  * @returns a function that throws AppError `invalid_key` (missing, malformed, unknown, wrong secret) or `revoked_key`
  *   (right secret, but revoked). Both are looked up anew each time, so a revocation works at once on every machine.
  */
-export function createAuthentication(engine: Engine, prefix: string): Authenticate {
-  const findKey = createKeyFinder(engine);
+export function createAuthentication(
+  engine: Engine,
+  { keyPrefix, windowSeconds }: { keyPrefix: string; windowSeconds: number },
+): Authenticate {
+  const findKey = createFinder(engine, windowSeconds);
   return async (authorization) => {
-    const parts = parseAuthorization(authorization, prefix);
-    const row = await findKey(parts);
+    const { secret, ...parts } = parseAuthorization(authorization, keyPrefix);
+    const secretSha256 = hashOf(secret);
+    const found = await findKey({ ...parts, secretSha256 });
     // An unknown key is compared too, so that the time tells nothing about which part was wrong.
-    const expected = Buffer.from(row?.secret_sha256 ?? hashOf(''), 'hex');
-    const isRight = timingSafeEqual(expected, Buffer.from(hashOf(parts.secret), 'hex'));
-    if (!row || !isRight) throw new AppError('invalid_key', 'The API key is missing or wrong.');
-    if (row.revoked_at !== null) throw new AppError('revoked_key', 'This API key was revoked.');
-    return toCaller(parts, row);
+    const expected = Buffer.from(found?.key.secret_sha256 ?? hashOf(''), 'hex');
+    const isRight = timingSafeEqual(expected, Buffer.from(secretSha256, 'hex'));
+    if (!found || !isRight) throw new AppError('invalid_key', 'The API key is missing or wrong.');
+    if (found.key.revoked_at !== null) throw new AppError('revoked_key', 'This API key was revoked.');
+    return { caller: toCaller(parts, found.key), counted: found.counted };
+  };
+}
+
+function createFinder(engine: Engine, windowSeconds: number) {
+  if (engine.name === 'postgres') {
+    const find = createCountingKeyFinder(engine);
+    return (key: Parameters<typeof find>[0]) =>
+      find(key, { nowMs: Date.now(), windowMs: windowSeconds * 1000 });
+  }
+  const find = createKeyFinder(engine);
+  return async ({ company, id }: { company: string; id: string }) => {
+    const key = await find({ company, id });
+    return key && { key, counted: undefined };
   };
 }
 

@@ -2,7 +2,7 @@ import { RateLimiterRes } from 'rate-limiter-flexible';
 
 import { AppError } from '../errors.ts';
 import type { Engine } from '../store/engine.ts';
-import { createRateCounter } from '../store/rate-counters.ts';
+import { type Counted, createOwnCounter, createRateCounter } from '../store/rate-counters.ts';
 
 export interface AllowanceLimits {
   rateLimitPerMinute: number;
@@ -10,6 +10,9 @@ export interface AllowanceLimits {
   /** A minute, unless a test can't wait that long. */
   windowSeconds?: number;
 }
+
+/** The window of the limits (service.md, "Limits"). */
+export const WINDOW_SECONDS = 60;
 
 /** Where a key stands in its allowance, as headers (draft-ietf-httpapi-ratelimit-headers). */
 export interface AllowanceHeaders {
@@ -26,21 +29,21 @@ export interface Taken {
 
 /** Counts requests (service.md, "Limits"). */
 export interface Allowance {
-  /** Counts one request of a key. */
-  takeRequest: (company: string, keyId: string) => Promise<Taken>;
+  /** Counts one request of a key, unless it is counted already. */
+  takeRequest: (caller: { company: string; keyId: string }, counted: Counted | undefined) => Promise<Taken>;
   /** Counts one request without a key that works from an address. */
   takeWrongKey: (address: string) => Promise<Taken>;
 }
 
 /** Creates the counters of one server. */
 export function createAllowance(engine: Engine, limits: AllowanceLimits): Allowance {
-  const { rateLimitPerMinute, wrongKeysPerMinute, windowSeconds: seconds = 60 } = limits;
+  const { rateLimitPerMinute, wrongKeysPerMinute, windowSeconds: seconds = WINDOW_SECONDS } = limits;
   const window = seconds === 60 ? 'a minute' : `in ${seconds} seconds`;
-  const ofKey = createRateCounter(engine, { name: 'key', points: rateLimitPerMinute, seconds });
+  const ofKey = createOwnCounter({ name: 'key', points: rateLimitPerMinute, seconds });
   const ofAddress = createRateCounter(engine, { name: 'wrong-key', points: wrongKeysPerMinute, seconds });
   return {
-    takeRequest: async (company, keyId) =>
-      taken(await consume(ofKey, `${company}.${keyId}`), {
+    takeRequest: async ({ company, keyId }, counted) =>
+      taken(counted ? standing(counted, rateLimitPerMinute) : await consume(ofKey, `${company}.${keyId}`), {
         policy: `"default";q=${rateLimitPerMinute};w=${seconds}`,
         sentence: `This API key may send ${rateLimitPerMinute} requests ${window}.`,
       }),
@@ -52,8 +55,18 @@ export function createAllowance(engine: Engine, limits: AllowanceLimits): Allowa
   };
 }
 
+/** Where somebody stands with the request that was just counted. */
+interface Standing {
+  state: Pick<RateLimiterRes, 'remainingPoints' | 'msBeforeNext'>;
+  isRefused: boolean;
+}
+
+function standing({ points, msBeforeNext }: Counted, pointsMax: number): Standing {
+  return { state: { remainingPoints: pointsMax - points, msBeforeNext }, isRefused: points > pointsMax };
+}
+
 function taken(
-  { state, isRefused }: { state: RateLimiterRes; isRefused: boolean },
+  { state, isRefused }: Standing,
   { policy, sentence }: { policy: string; sentence: string },
 ): Taken {
   const resetSeconds = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
@@ -71,7 +84,7 @@ function taken(
   };
 }
 
-async function consume(counter: ReturnType<typeof createRateCounter>, key: string) {
+async function consume(counter: ReturnType<typeof createRateCounter>, key: string): Promise<Standing> {
   try {
     return { state: await counter.consume(key), isRefused: false };
   } catch (refusal) {

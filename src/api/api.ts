@@ -3,7 +3,8 @@ import type { RequestHandler } from 'express';
 import { createAuthentication } from '../access/keys.ts';
 import { AppError } from '../errors.ts';
 import type { Engine } from '../store/engine.ts';
-import { type AllowanceLimits, createAllowance, type Taken } from './allowance.ts';
+import type { Counted } from '../store/rate-counters.ts';
+import { type AllowanceLimits, createAllowance, type Taken, WINDOW_SECONDS } from './allowance.ts';
 import { sendBody } from './answer.ts';
 import { authorise } from './authorisation.ts';
 import { type Admit, createDispatch } from './contract-backend.ts';
@@ -37,7 +38,8 @@ export async function createApi(options: ApiOptions): Promise<RequestHandler> {
 
 /** The checks of design.md section 5 that come before the parameters: key, rate, company, scope, invoicing. */
 function admission({ engine, keyPrefix, ...limits }: ApiOptions): Admit {
-  const authenticate = createAuthentication(engine, keyPrefix);
+  const { windowSeconds = WINDOW_SECONDS } = limits;
+  const authenticate = createAuthentication(engine, { keyPrefix, windowSeconds });
   const allowance = createAllowance(engine, limits);
   const take = async (exchange: Exchange, counted: Promise<Taken>) => {
     const { headers, refusal } = await counted;
@@ -46,8 +48,9 @@ function admission({ engine, keyPrefix, ...limits }: ApiOptions): Admit {
     if (refusal) throw refusal;
   };
   return async (scope, exchange) => {
+    let counted: Counted | undefined;
     try {
-      exchange.caller = await authenticate(exchange.authorization);
+      ({ caller: exchange.caller, counted } = await authenticate(exchange.authorization));
     } catch (error) {
       // A fault of the database is not the caller's.
       if (error instanceof AppError && errorStatuses[error.code] === 401) {
@@ -55,7 +58,7 @@ function admission({ engine, keyPrefix, ...limits }: ApiOptions): Admit {
       }
       throw error;
     }
-    await take(exchange, allowance.takeRequest(exchange.caller.company, exchange.caller.keyId));
+    await take(exchange, allowance.takeRequest(exchange.caller, counted));
     authorise(exchange.caller, scope);
   };
 }

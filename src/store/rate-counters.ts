@@ -3,18 +3,36 @@ import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterPostgres } from
 import type { Engine } from './engine.ts';
 import { poolOf } from './postgres.ts';
 
+/** A request that was counted. */
+export interface Counted {
+  /** Requests of the window that runs, this one included. */
+  points: number;
+  msBeforeNext: number;
+}
+
+/** The name of a count in the table of counts, as the package forms it. */
+export const counterOf = (name: string, what: string) => `${name}:${what}`;
+
+interface Allowed {
+  name: string;
+  points: number;
+  seconds: number;
+}
+
+/** Creates a counter of this process that allows `points` in a window of `seconds` that begins with the first of them. */
+export function createOwnCounter({ name, points, seconds }: Allowed): RateLimiterAbstract {
+  return new RateLimiterMemory({ keyPrefix: name, points, duration: seconds });
+}
+
 /**
- * Creates a counter that allows `points` in a window of `seconds` that begins with the first of them.
- * Processes that share a PostgreSQL database share its counts, so a limit means the same on one machine and on ten;
- * while the database can't be reached each process counts for itself.
+ * Creates a counter that processes which share a PostgreSQL database share, so a limit means the same on one machine
+ * and on ten; while the database can't be reached each process counts for itself.
  */
-export function createRateCounter(
-  engine: Engine,
-  { name, points, seconds }: { name: string; points: number; seconds: number },
-): RateLimiterAbstract {
-  const own = new RateLimiterMemory({ keyPrefix: name, points, duration: seconds });
+export function createRateCounter(engine: Engine, allowed: Allowed): RateLimiterAbstract {
+  const own = createOwnCounter(allowed);
   const pool = poolOf(engine);
   if (!pool) return own;
+  const { name, points, seconds } = allowed;
   return new RateLimiterPostgres({
     storeClient: pool,
     storeType: 'pool',
@@ -24,7 +42,7 @@ export function createRateCounter(
     keyPrefix: name,
     points,
     duration: seconds,
-    // A key that has used up its allowance is refused from memory until its window ends.
+    // Who has used up an allowance is refused from memory until the window ends.
     inMemoryBlockOnConsumed: points,
     insuranceLimiter: own,
   });

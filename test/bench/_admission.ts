@@ -1,5 +1,5 @@
 import { type Caller, createAuthentication } from '../../src/access/keys.ts';
-import { createAllowance } from '../../src/api/allowance.ts';
+import { createAllowance, WINDOW_SECONDS } from '../../src/api/allowance.ts';
 import { authorise } from '../../src/api/authorisation.ts';
 import { errorStatuses } from '../../src/api/error-replies.ts';
 import type { Scope } from '../../src/contract/scopes.ts';
@@ -18,18 +18,18 @@ export type Admit = (authorization: string | undefined, address: string, scope: 
 
 /** The real server's checks of key, allowance and company, by its own functions, for those it is compared with. */
 export function createAdmission(engine: Engine): Admit {
-  const authenticate = createAuthentication(engine, KEY_PREFIX);
+  const authenticate = createAuthentication(engine, { keyPrefix: KEY_PREFIX, windowSeconds: WINDOW_SECONDS });
   const allowance = createAllowance(engine, {
     rateLimitPerMinute: 10_000_000,
     wrongKeysPerMinute: 10_000_000,
   });
   return async (authorization, address, scope) => {
-    const caller = await authenticate(authorization).catch(async (error: unknown) => {
+    const { caller, counted } = await authenticate(authorization).catch(async (error: unknown) => {
       if (error instanceof AppError && errorStatuses[error.code] === 401)
         await allowance.takeWrongKey(address);
       throw error;
     });
-    const { headers, refusal } = await allowance.takeRequest(caller.company, caller.keyId);
+    const { headers, refusal } = await allowance.takeRequest(caller, counted);
     if (refusal) throw refusal;
     // The contract names scopes of this closed list.
     authorise(caller, scope as Scope);

@@ -8,6 +8,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
 
 import { type Caller, createAuthentication } from '../../src/access/keys.ts';
+import { WINDOW_SECONDS } from '../../src/api/allowance.ts';
 import type { AnyHandler } from '../../src/api/contract-backend.ts';
 import { errorReply } from '../../src/api/error-replies.ts';
 import { createHandlers } from '../../src/api/handlers.ts';
@@ -25,7 +26,7 @@ import { announce, openGivenDatabase } from './_listen.ts';
 const isLean = process.env.LEAN === '1';
 
 const engine = await openGivenDatabase();
-const authenticate = createAuthentication(engine, KEY_PREFIX);
+const authenticate = createAuthentication(engine, { keyPrefix: KEY_PREFIX, windowSeconds: WINDOW_SECONDS });
 const admit = createAdmission(engine);
 const handlers: Record<OperationId, AnyHandler> = createHandlers(engine, () => new Date());
 
@@ -63,7 +64,8 @@ function route({ operationId, path, parameters, scope }: ContractOperation): voi
     onRequest: async (req, reply) => {
       const { authorization } = req.headers;
       if (isLean) {
-        Object.assign(req, { caller: await authenticate(authorization) });
+        const { caller } = await authenticate(authorization);
+        Object.assign(req, { caller });
         return;
       }
       const { caller, headers } = await admit(authorization, req.ip, scope);

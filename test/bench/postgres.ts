@@ -169,23 +169,26 @@ function bareQueries(pool: pg.Pool, key: string) {
   return {
     rows,
     async admit() {
-      await rows('key', KEY_QUERY, [company, keyId]);
       const nowMs = Date.now();
-      await rows('count', COUNT_QUERY, [`bare:${keyId}`, nowMs, nowMs + 60_000]);
+      await rows('key', KEY_QUERY, [company, keyId, `bare:${keyId}`, nowMs, nowMs + 60_000]);
     },
   };
 }
 
+/** The key, and the request counted: no request can do without the one or the other. */
 const KEY_QUERY = `
-  SELECT secret_sha256, scopes, revoked_at, api_enabled, subscription_active, invoicing_enabled, modules, time_zone
-  FROM api_keys JOIN companies ON companies.id = api_keys.company
+  WITH counted AS (
+    INSERT INTO rate_counts AS kept (key, points, expire) VALUES ($3, 1, $5)
+    ON CONFLICT (key) DO UPDATE SET
+      points = CASE WHEN kept.expire <= $4 THEN 1 ELSE kept.points + 1 END,
+      expire = CASE WHEN kept.expire <= $4 THEN $5 ELSE kept.expire END
+    RETURNING points, expire
+  )
+  SELECT
+    secret_sha256, scopes, revoked_at, api_enabled, subscription_active, invoicing_enabled, modules, time_zone,
+    points, expire
+  FROM api_keys JOIN companies ON companies.id = api_keys.company CROSS JOIN counted
   WHERE api_keys.company = $1 AND api_keys.id = $2`;
-const COUNT_QUERY = `
-  INSERT INTO rate_counts AS kept (key, points, expire) VALUES ($1, 1, $3)
-  ON CONFLICT (key) DO UPDATE SET
-    points = CASE WHEN kept.expire <= $2 THEN 1 ELSE kept.points + 1 END,
-    expire = CASE WHEN kept.expire <= $2 THEN $3 ELSE kept.expire END
-  RETURNING points, expire`;
 
 async function medianMs(work: () => Promise<unknown>): Promise<number> {
   const times: number[] = [];

@@ -2,7 +2,14 @@ import t from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
 import type { Engine } from '../../src/store/engine.ts';
-import { type ApiKey, createKeyFinder, insertKey, listKeyRows, revokeKeyRow } from '../../src/store/keys.ts';
+import {
+  type ApiKey,
+  createCountingKeyFinder,
+  createKeyFinder,
+  insertKey,
+  listKeyRows,
+  revokeKeyRow,
+} from '../../src/store/keys.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 
 const LATER = '2026-11-21T12:00:00.000Z';
@@ -88,3 +95,35 @@ for (const name of engineNames) {
     t.equal((await createKeyFinder(engine)({ company: 'acme', id: 'k1' }))?.secret_sha256, 'aa');
   });
 }
+
+t.test(
+  'on PostgreSQL whoever has the right secret is counted as they are looked up, and nobody else',
+  async (t) => {
+    await using database = await openTestDatabase('postgres');
+    const { engine } = database;
+    await withCompanies(engine);
+    const right = 'aa'.repeat(32);
+    await insertKey(engine, keyOf('acme', 'k1'), right, 20);
+    await insertKey(engine, keyOf('acme', 'k2'), right, 20);
+    const find = createCountingKeyFinder(engine);
+    const ask = async (nowMs: number, { id = 'k1', secretSha256 = right } = {}) =>
+      await find({ company: 'acme', id, secretSha256 }, { nowMs, windowMs: 60_000 });
+    const row = await createKeyFinder(engine)({ company: 'acme', id: 'k1' });
+    t.strictSame(await ask(1_000), { key: row, counted: { points: 1, msBeforeNext: 60_000 } });
+    t.strictSame((await ask(31_000))?.counted, { points: 2, msBeforeNext: 30_000 });
+    t.strictSame((await ask(31_000, { id: 'k2' }))?.counted, { points: 1, msBeforeNext: 60_000 });
+    t.strictSame(await ask(31_000, { secretSha256: 'bb'.repeat(32) }), { key: row, counted: undefined });
+    t.equal(await ask(31_000, { id: 'k3' }), undefined);
+    t.strictSame((await ask(60_999))?.counted, { points: 3, msBeforeNext: 1 }, 'neither of them counted');
+    t.strictSame((await ask(61_000))?.counted, { points: 1, msBeforeNext: 60_000 }, 'the next window');
+    await revokeKeyRow(engine, 'acme', 'k1', LATER);
+    t.strictSame((await ask(62_000))?.counted, undefined);
+    const together = await Promise.all(Array.from({ length: 50 }, () => ask(63_000, { id: 'k2' })));
+    const points = together.map((found) => found?.counted?.points ?? 0).sort((a, b) => a - b);
+    t.strictSame(
+      points,
+      Array.from({ length: 50 }, (_value, index) => index + 2),
+      'each has a count of its own',
+    );
+  },
+);
