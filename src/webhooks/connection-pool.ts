@@ -1,0 +1,73 @@
+import { Agent, type ClientRequestArgs } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import type { Attempt, Connect } from './connection.ts';
+
+/** A connection is kept for the next delivery to its host this long, which is less than servers keep them (5 s and more). */
+const IDLE_MS_MAX = 4_000;
+const IDLE_PER_HOST_MAX = 8;
+/** Open connections to all hosts together beyond which none is kept. */
+const OPEN_MAX = 512;
+/** A host that moves to another address is followed within this time, however busy its connection is. */
+const AGE_MS_MAX = 60_000;
+
+/** What Node's own agent says; its types leave the answer out. */
+const nodeAgent = Agent.prototype as unknown as { keepSocketAlive: (socket: Duplex) => boolean };
+
+/** What a request tells the pool, beside what Node's own agent reads. */
+export interface PooledRequest extends ClientRequestArgs {
+  /** The host name, by which connections are kept: never by an address, which several hosts may share. */
+  host: string;
+  attempt: Attempt;
+}
+
+/**
+ * The connections, kept for the next request to the same host.
+ *
+ * Node's agent does the keeping: it closes a connection on which the other side ends or sends anything unasked. It is
+ * the agent of `http`, over connections that are secure already, so that nothing but `connect` ever opens one.
+ */
+export class ConnectionPool extends Agent {
+  readonly #connect: Connect;
+  readonly #openedAt = new Map<Duplex, number>();
+  // Which scheme its requests have; Node's agent reads it, and its types don't know it.
+  readonly protocol = 'https:';
+
+  constructor(connect: Connect) {
+    super({ keepAlive: true, maxFreeSockets: IDLE_PER_HOST_MAX, timeout: IDLE_MS_MAX });
+    this.#connect = connect;
+  }
+
+  override getName(options: ClientRequestArgs): string {
+    return String(options.host);
+  }
+
+  override createConnection(
+    options: ClientRequestArgs,
+    callback: (error: Error | null, socket: Duplex) => void,
+  ): undefined {
+    // Only `PooledRequest`s are made with this agent, and it hands on their options.
+    const { host, attempt } = options as PooledRequest;
+    this.#connect(host, attempt).then(
+      (socket) => {
+        this.#openedAt.set(socket, performance.now());
+        socket.once('close', () => this.#openedAt.delete(socket));
+        callback(null, socket);
+      },
+      // With an error no socket is looked at.
+      (error: unknown) => callback(error as Error, undefined as unknown as Duplex),
+    );
+  }
+
+  /** Closes what is kept for a host. */
+  forget(host: string): void {
+    for (const socket of this.freeSockets[host] ?? []) socket.destroy();
+  }
+
+  /** Node's agent asks this of every connection that a request has done with. */
+  override keepSocketAlive(socket: Duplex): boolean {
+    const ageMs = performance.now() - (this.#openedAt.get(socket) ?? 0);
+    if (this.#openedAt.size > OPEN_MAX || ageMs > AGE_MS_MAX) return false;
+    return nodeAgent.keepSocketAlive.call(this, socket);
+  }
+}

@@ -1,0 +1,128 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
+
+import { AttemptFailure } from './attempt-failure.ts';
+import type { PhaseWatch } from './attempt-phases.ts';
+import type { AddressRule } from './public-addresses.ts';
+import type { Resolve } from './resolver.ts';
+
+/** What a connection needs to know of the attempt that opens it. */
+export interface Attempt {
+  /** Ends whatever is under way. */
+  signal: AbortSignal;
+  phases: PhaseWatch;
+}
+
+/**
+ * Opens a connection to a public host, ready for HTTP/1.1.
+ * @throws AttemptFailure `dns`, `refused`, `connect`, `tls`, or `timeout` when the attempt was ended.
+ */
+export type Connect = (hostname: string, attempt: Attempt) => Promise<TLSSocket>;
+
+export interface ConnectOptions {
+  resolve: Resolve;
+  isCallable: AddressRule;
+  port: number;
+  /** Certificate authorities in PEM instead of the usual ones. */
+  ca?: string | undefined;
+}
+
+/** More addresses of one name are looked at, but not dialled. */
+const DIALLED_MAX = 16;
+/** What an address that doesn't answer may cost while there is another to try. */
+const DIAL_MS_MAX = 2_500;
+
+/**
+ * Builds the way to a host: the very address that was checked is dialled.
+ *
+ * It is dialled here, and not by `tls.connect` or `https.request`, because these would resolve the name again, and
+ * because Node's `blockList` doesn't reach through them.
+ */
+export function createConnect({ resolve, isCallable, port, ca }: ConnectOptions): Connect {
+  // Whatever the environment or the command line of Node say about versions.
+  const secureContext = createSecureContext({
+    minVersion: 'TLSv1.2',
+    maxVersion: 'TLSv1.3',
+    ...(ca === undefined ? {} : { ca }),
+  });
+  return async (hostname, { signal, phases }) => {
+    phases.enter('dns');
+    const addresses = await resolve(hostname, signal);
+    // One address that isn't public refuses the name: who mixes them means to be called at the other one.
+    if (!addresses.every(isCallable)) throw new AttemptFailure('refused');
+    phases.enter('connect');
+    const socket = await dialFirst(addresses.slice(0, DIALLED_MAX), port, signal);
+    if (!isCallable(socket.remoteAddress ?? '')) {
+      socket.destroy();
+      throw new AttemptFailure('refused');
+    }
+    phases.enter('tls');
+    return await secure(socket, hostname, { secureContext, signal });
+  };
+}
+
+/** The first of the addresses that answers, one after the other. */
+async function dialFirst(addresses: readonly string[], port: number, signal: AbortSignal): Promise<Socket> {
+  const [address, ...others] = addresses;
+  if (address === undefined) throw new AttemptFailure('connect');
+  try {
+    return await dial(address, port, { signal, dialMsMax: others.length > 0 ? DIAL_MS_MAX : 0 });
+  } catch (error) {
+    if (signal.aborted || others.length === 0) throw error;
+    return await dialFirst(others, port, signal);
+  }
+}
+
+async function dial(
+  address: string,
+  port: number,
+  { signal, dialMsMax }: { signal: AbortSignal; dialMsMax: number },
+): Promise<Socket> {
+  const socket = connectTcp({ host: address, port, noDelay: true });
+  socket.setTimeout(dialMsMax, () => socket.destroy());
+  await opened(socket, 'connect', { failure: 'connect', signal });
+  socket.setTimeout(0);
+  return socket;
+}
+
+async function secure(
+  socket: Socket,
+  hostname: string,
+  { secureContext, signal }: { secureContext: SecureContext; signal: AbortSignal },
+): Promise<TLSSocket> {
+  const secured = connectTls({
+    socket,
+    secureContext,
+    servername: hostname,
+    ALPNProtocols: ['http/1.1'],
+    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    rejectUnauthorized: true,
+  });
+  await opened(secured, 'secureConnect', { failure: 'tls', signal });
+  return secured;
+}
+
+/** Waits until a socket is open, and destroys it when it fails or when the attempt ends before. */
+function opened(
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+  { failure, signal }: { failure: 'connect' | 'tls'; signal: AbortSignal },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void) => {
+      socket.off('close', fail);
+      signal.removeEventListener('abort', abort);
+      settle();
+    };
+    const fail = () => end(() => reject(new AttemptFailure(failure)));
+    const abort = () => {
+      socket.destroy();
+      end(() => reject(new AttemptFailure('timeout')));
+    };
+    socket.once(event, () => end(resolve)).once('close', fail);
+    // `close` follows. It stays for the life of the socket: between two owners nobody else would listen.
+    socket.on('error', () => undefined);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}

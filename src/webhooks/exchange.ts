@@ -1,0 +1,117 @@
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
+
+import { AttemptFailure } from './attempt-failure.ts';
+import type { Attempt } from './connection.ts';
+import type { ConnectionPool, PooledRequest } from './connection-pool.ts';
+
+/** One POST. */
+export interface Call {
+  host: string;
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+export interface Answer {
+  status: number;
+  /** Resolves when the body has gone by or the connection is closed, in 250 ms at most; it never rejects. */
+  passed: Promise<void>;
+}
+
+/** The kept connection that the request was given had ended already: it can be made again on another. */
+export class NothingSent extends Error {
+  override readonly name = 'NothingSent';
+}
+
+const HEAD_BYTES_MAX = 16_384;
+/** Provisional answers (1xx) before the real one. */
+const PROVISIONAL_MAX = 16;
+/** A body that is known to be no longer is let go by, so that the connection can be kept. */
+const PASSED_BYTES_MAX = 16_384;
+const PASSING_MS_MAX = 250;
+
+/**
+ * Sends a request, and waits for the head of the answer.
+ *
+ * `node:http` speaks HTTP here, over connections of our own.
+ * @throws AttemptFailure, an error of the connection or of the parser, or NothingSent.
+ */
+export function exchange(pool: ConnectionPool, call: Call, attempt: Attempt): Promise<Answer> {
+  const { signal, phases } = attempt;
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(optionsOf(pool, call, attempt));
+    const fail = (error: Error) => {
+      reject(error);
+      request.destroy();
+    };
+    const abort = () => fail(new AttemptFailure('timeout'));
+    signal.addEventListener('abort', abort, { once: true });
+    request.on('error', fail);
+    request.once('close', () => signal.removeEventListener('abort', abort));
+    request.once('socket', (socket) => {
+      if (socket.destroyed && request.reusedSocket) fail(new NothingSent());
+      else phases.enter('firstByte');
+    });
+    let provisionalCount = 0;
+    request.on('information', () => {
+      provisionalCount += 1;
+      if (provisionalCount > PROVISIONAL_MAX) fail(new AttemptFailure('protocol'));
+    });
+    // Nothing was offered to switch to (101).
+    request.once('upgrade', (_response, socket) => {
+      socket.destroy();
+      fail(new AttemptFailure('protocol'));
+    });
+    request.once('response', (response) => {
+      // From here on the deadline is kept: what follows is bounded by itself.
+      signal.removeEventListener('abort', abort);
+      // The parser gives every response a status.
+      resolve({ status: response.statusCode as number, passed: letPass(request, response) });
+    });
+    request.end(call.body);
+  });
+}
+
+function optionsOf(
+  pool: ConnectionPool,
+  { host, path, headers, body }: Call,
+  attempt: Attempt,
+): PooledRequest {
+  return {
+    agent: pool,
+    attempt,
+    protocol: pool.protocol,
+    host,
+    method: 'POST',
+    path,
+    headers: { host, ...headers, 'content-length': body.length },
+    // Both whatever the command line of Node says.
+    maxHeaderSize: HEAD_BYTES_MAX,
+    insecureHTTPParser: false,
+  };
+}
+
+/** Lets a short body go by unread, and closes the connection on any other. */
+async function letPass(request: ClientRequest, response: IncomingMessage): Promise<void> {
+  // A body that breaks off: the answer is known.
+  response.on('error', () => undefined);
+  if (!isShort(response) || !request.writableFinished) {
+    request.destroy();
+    return;
+  }
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(() => {
+      request.destroy();
+      end();
+    }, PASSING_MS_MAX);
+    response.once('close', end).resume();
+  });
+}
+
+function isShort({ statusCode, headers }: IncomingMessage): boolean {
+  return statusCode === 204 || Number(headers['content-length'] ?? Infinity) <= PASSED_BYTES_MAX;
+}

@@ -1,0 +1,46 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+
+import t from 'tap';
+
+import { isDelivered } from '../../src/webhooks/sender.ts';
+import { behaviours } from './_behaviours.ts';
+import { startTlsReceiver } from './_receivers.ts';
+import { DEADLINE_MS, requestTo, senderTo } from './_senders.ts';
+
+/** More than the system takes before the receiver reads. */
+const LONG_BODY = 'x'.repeat(8_000_000);
+
+for (const { name, behave, expected } of behaviours) {
+  t.test(`${expected} from a receiver that ${name}`, async (t) => {
+    await using receiver = await startTlsReceiver(behave);
+    await using sender = senderTo(receiver);
+    for (const body of ['{}', LONG_BODY]) {
+      const startedAt = performance.now();
+      const result = await sender.send(requestTo({ body }));
+      t.ok(performance.now() - startedAt < DEADLINE_MS + 300, 'the slot is free in time');
+      t.match(
+        result,
+        typeof expected === 'number' ? { status: expected, error: null } : { status: null, error: expected },
+      );
+      t.equal(isDelivered(result), expected === 200 || expected === 204);
+    }
+  });
+}
+
+t.test('200 attempts at receivers that misbehave leave no connection behind', async (t) => {
+  const opened: Socket[] = [];
+  const remember = (message: unknown) => void opened.push((message as { socket: Socket }).socket);
+  subscribe('net.client.socket', remember);
+  t.teardown(() => unsubscribe('net.client.socket', remember));
+  await using stack = new AsyncDisposableStack();
+  const receivers = await Promise.all(behaviours.map(({ behave }) => startTlsReceiver(behave)));
+  for (const receiver of receivers) stack.use(receiver);
+  const senders = receivers.map((receiver) => senderTo(receiver));
+  await Promise.all(
+    Array.from({ length: 200 }, async (_value, index) => senders[index % senders.length]?.send(requestTo())),
+  );
+  for (const sender of senders) await sender[Symbol.asyncDispose]();
+  t.equal(opened.length, 200);
+  t.equal(opened.filter(({ destroyed }) => !destroyed).length, 0);
+});
