@@ -33,6 +33,12 @@ export interface Engine extends AsyncDisposable {
   transaction<T>(work: (transaction: StoreTransaction) => Promise<T>): Promise<T>;
   /** Builds a statement once, to run inside transactions. */
   command<Values, Row>(build: (db: Kysely<Tables>, value: Values) => Compilable<Row>): Command<Values, Row>;
+  /**
+   * Calls back soon after anything was committed that may have brought new deliveries, until it is disposed of: at once
+   * when this process did it or PostgreSQL tells, within a tenth of a second when another process wrote to SQLite.
+   * It may call in vain, and may miss something while a connection is broken.
+   */
+  watchDeliveries(onNews: () => void): AsyncDisposable;
   /** Runs statements of a schema change or of an inspection as they are. */
   run(sql: string, parameters?: readonly unknown[]): Promise<Record<string, unknown>[]>;
 }

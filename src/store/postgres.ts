@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 
 import type { Engine } from './engine.ts';
+import { listenOnPostgres } from './notifications.ts';
 import type { Tables } from './schema.ts';
 import { compileStatement, slots } from './slots.ts';
 import { writing } from './writing.ts';
@@ -16,12 +17,13 @@ const SILENCE_MS_MAX = 1_000;
  * How a connection plans. A statement keeps the plan that was made first, whatever is bound later: to plan a list anew
  * costs more than to read its page. Every list has an index in its order, but a planner that doesn't know the values
  * may guess that few rows match, and would read and sort whatever does. Switched off, these ways are left for what has
- * no other, such as the few matches of a range. By their guessed costs, statements would also be compiled to machine
- * code, which takes longer than they do.
+ * no other, such as the few matches of a range. What is joined is looked up by its key: a table that was small when a
+ * plan was made would else be read whole when it has grown. By their guessed costs, statements would also be compiled
+ * to machine code, which takes longer than they do.
  */
 const PLANNING = `
   SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off;
-  SET enable_sort = off; SET jit = off`;
+  SET enable_sort = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off`;
 /** A connection keeps the plan of every shape of list that it has met; a new one begins with none. */
 const CONNECTION_SECONDS_MAX = 3_600;
 
@@ -79,6 +81,7 @@ export function openPostgres(
       };
     },
     ...writing(db),
+    watchDeliveries: (onNews) => listenOnPostgres(url, onNews),
     async [Symbol.asyncDispose]() {
       await db.destroy();
     },

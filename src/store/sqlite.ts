@@ -22,6 +22,8 @@ import { writing } from './writing.ts';
 /** How long a statement waits for another process's lock before it gives up. */
 const BUSY_MS_MAX = 5_000;
 const BUSY_PAUSE_MS = 5;
+/** How often the file is asked whether another process has written to it; it costs some microseconds. */
+const WATCH_MS = 100;
 
 /**
  * Opens a SQLite file with two handles: a writer, and a reader that never waits for it (write-ahead log).
@@ -47,6 +49,8 @@ export async function openSqlite(path: string): Promise<Engine> {
       createQueryCompiler: () => new SteadyCompiler(),
     },
   });
+  const watchers = new Set<() => void>();
+  const { transaction, ...others } = writing(db);
   return {
     name: 'sqlite',
     db,
@@ -67,7 +71,13 @@ export async function openSqlite(path: string): Promise<Engine> {
         }
       };
     },
-    ...writing(db),
+    ...others,
+    async transaction(work) {
+      const result = await transaction(work);
+      for (const onNews of watchers) onNews();
+      return result;
+    },
+    watchDeliveries: (onNews) => watchFile(reader, watchers, onNews),
     async [Symbol.asyncDispose]() {
       reader.close();
       await db.destroy();
@@ -79,6 +89,30 @@ export async function openSqlite(path: string): Promise<Engine> {
 function openHandle(path: string, options: { readonly: boolean }): Database.Database {
   // The file isn't mapped into memory, which makes no read quicker and would let the process seem to hold all of it.
   return new Database(path, { ...options, timeout: 0 });
+}
+
+/** A process hears at once of what it commits itself; what others commit changes a number that each handle can ask for. */
+function watchFile(
+  reader: Database.Database,
+  watchers: Set<() => void>,
+  onNews: () => void,
+): AsyncDisposable {
+  // A set holds a function once, and the same one may watch twice.
+  const watcher = () => onNews();
+  watchers.add(watcher);
+  const version = () => reader.pragma('data_version', { simple: true });
+  let last = version();
+  const timer = setInterval(() => {
+    const now = version();
+    if (now !== last) onNews();
+    last = now;
+  }, WATCH_MS);
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      watchers.delete(watcher);
+    },
+  };
 }
 
 /**
