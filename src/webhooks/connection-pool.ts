@@ -7,7 +7,7 @@ import type { Attempt, Connect } from './connection.ts';
 const IDLE_MS_MAX = 4_000;
 const IDLE_PER_HOST_MAX = 8;
 /** Open connections to all hosts together beyond which none is kept. */
-const OPEN_MAX = 512;
+const OPEN_MAX = 256;
 /** A host that moves to another address is followed within this time, however busy its connection is. */
 const AGE_MS_MAX = 60_000;
 

@@ -84,7 +84,7 @@ function optionsOf(
     host,
     method: 'POST',
     path,
-    headers: { host, ...headers, 'content-length': body.length },
+    headers: { Host: host, ...headers, 'Content-Length': body.length },
     // Both whatever the command line of Node says.
     maxHeaderSize: HEAD_BYTES_MAX,
     insecureHTTPParser: false,

@@ -104,7 +104,8 @@ async function send(
 
 async function answerTo(pool: ConnectionPool, request: WebhookRequest, attempt: Attempt): Promise<Answer> {
   const call = { ...targetOf(request.url), headers: request.headers, body: Buffer.from(request.body) };
-  // A turn of the event loop, in which the end of a kept connection is noticed if it has arrived.
+  // A whole turn of the event loop, in which the end of a kept connection is noticed if it has arrived.
+  await setImmediate();
   await setImmediate();
   try {
     return await exchange(pool, call, attempt);

@@ -17,6 +17,8 @@ export interface Receiver extends AsyncDisposable {
   /** Connections so far, and those that are open now. */
   connectionCount: () => number;
   openCount: () => number;
+  /** Closes every connection at once, without another word. */
+  hangUp: () => void;
   /** Resolves when no connection is open. */
   deserted: () => Promise<void>;
 }
@@ -53,6 +55,9 @@ async function listening(server: Server): Promise<Receiver> {
     connectionCount += 1;
     open.add(socket.on('error', () => undefined).once('close', () => open.delete(socket)));
   });
+  const hangUp = () => {
+    for (const socket of open) socket.destroy();
+  };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -60,12 +65,13 @@ async function listening(server: Server): Promise<Receiver> {
     port: (server.address() as AddressInfo).port,
     connectionCount: () => connectionCount,
     openCount: () => open.size,
+    hangUp,
     deserted: async () => {
       while (open.size > 0) await Promise.all([...open].map((socket) => once(socket, 'close')));
     },
     async [Symbol.asyncDispose]() {
       server.close();
-      for (const socket of open) socket.destroy();
+      hangUp();
       await once(server, 'close');
     },
   };

@@ -1,10 +1,8 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
-
 import t from 'tap';
 
 import { isDelivered } from '../../src/webhooks/sender.ts';
 import { behaviours } from './_behaviours.ts';
+import { watchDials } from './_dialled.ts';
 import { startTlsReceiver } from './_receivers.ts';
 import { DEADLINE_MS, requestTo, senderTo } from './_senders.ts';
 
@@ -29,10 +27,7 @@ for (const { name, behave, expected } of behaviours) {
 }
 
 t.test('200 attempts at receivers that misbehave leave no connection behind', async (t) => {
-  const opened: Socket[] = [];
-  const remember = (message: unknown) => void opened.push((message as { socket: Socket }).socket);
-  subscribe('net.client.socket', remember);
-  t.teardown(() => unsubscribe('net.client.socket', remember));
+  const dialled = watchDials(t);
   await using stack = new AsyncDisposableStack();
   const receivers = await Promise.all(behaviours.map(({ behave }) => startTlsReceiver(behave)));
   for (const receiver of receivers) stack.use(receiver);
@@ -41,6 +36,6 @@ t.test('200 attempts at receivers that misbehave leave no connection behind', as
     Array.from({ length: 200 }, async (_value, index) => senders[index % senders.length]?.send(requestTo())),
   );
   for (const sender of senders) await sender[Symbol.asyncDispose]();
-  t.equal(opened.length, 200);
-  t.equal(opened.filter(({ destroyed }) => !destroyed).length, 0);
+  t.equal(dialled.length, 200);
+  t.equal(dialled.filter(({ destroyed }) => !destroyed).length, 0);
 });
