@@ -1,10 +1,31 @@
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** What the server counts of itself, in Prometheus' text format. Labels have few values: no ids, no addresses. */
 export interface Metrics {
   requestAnswered: (operation: string, status: number, seconds: number) => void;
+  deliveries: DeliveryMetrics;
   contentType: string;
   text: () => Promise<string>;
+}
+
+/** What the loop of deliveries counts. */
+export interface DeliveryMetrics {
+  /** An attempt has ended, with what became of its delivery. */
+  attempted: (outcome: string, seconds: number) => void;
+  /** A first attempt began so long after its event was committed. */
+  firstAttempted: (seconds: number) => void;
+  /** Results were dropped because another worker had taken over the deliveries. */
+  completionsStale: (count: number) => void;
+  /** Asks for the backlog whenever the metrics are read. */
+  watchBacklog: (read: () => Promise<Backlog>) => void;
+}
+
+/** What could be sent now. */
+export interface Backlog {
+  /** Counted up to a bound. */
+  waitingCount: number;
+  /** How long the oldest of them has been due; 0 when there is none. */
+  oldestSeconds: number;
 }
 
 /** Creates a registry of its own, so that several servers can live in one process. */
@@ -29,7 +50,64 @@ export function createMetrics(): Metrics {
       requests.inc({ operation, status });
       seconds.observe({ operation }, elapsed);
     },
+    deliveries: createDeliveryMetrics(registry),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
+}
+
+function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
+  const registers = [registry];
+  const attempts = new Counter({
+    name: 'fieldledger_delivery_attempts_total',
+    help: 'Attempts to deliver an event, by what became of the delivery.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'fieldledger_delivery_attempt_seconds',
+    help: 'Time that an attempt took.',
+    buckets: [0.005, 0.025, 0.1, 0.25, 1, 2.5, 5, 10],
+    registers,
+  });
+  const delay = new Histogram({
+    name: 'fieldledger_delivery_first_attempt_seconds',
+    help: 'Time from the commit of an event to its first attempt.',
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.25, 1, 10, 60, 600],
+    registers,
+  });
+  const stale = new Counter({
+    name: 'fieldledger_delivery_completions_stale_total',
+    help: 'Results dropped because another worker had taken over the delivery.',
+    registers,
+  });
+  return {
+    attempted(outcome, elapsed) {
+      attempts.inc({ outcome });
+      seconds.observe(elapsed);
+    },
+    firstAttempted: (elapsed) => delay.observe(Math.max(0, elapsed)),
+    completionsStale: (count) => stale.inc(count),
+    watchBacklog: (read) => watchBacklog(registers, read),
+  };
+}
+
+function watchBacklog(registers: Registry[], read: () => Promise<Backlog>): void {
+  const oldest = new Gauge({
+    name: 'fieldledger_delivery_oldest_due_seconds',
+    help: 'How long the oldest delivery that could be sent has been due, of the webhooks that were looked at.',
+    registers,
+  });
+  new Gauge({
+    name: 'fieldledger_delivery_backlog',
+    help: 'Deliveries that could be sent now, counted up to 10000.',
+    registers,
+    async collect() {
+      // Metrics are wanted most when something is wrong: what can't be read leaves the others to be shown.
+      const backlog = await read().catch(() => undefined);
+      if (!backlog) return;
+      this.set(backlog.waitingCount);
+      oldest.set(backlog.oldestSeconds);
+    },
+  });
 }

@@ -1,0 +1,276 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { eventBody } from '../contract/json-text.ts';
+import type { Logger } from '../log.ts';
+import type { DeliveryMetrics } from '../metrics.ts';
+import { createDeliveryQueue, type LeasedDelivery, type TimedDelivery } from '../store/deliveries.ts';
+import { createResultWriter, type DeliveryResult } from '../store/deliveries-results.ts';
+import { createWaitingWalk, type WaitingDelivery } from '../store/deliveries-walk.ts';
+import type { WebhookKey } from '../store/delivery-keys.ts';
+import type { Engine } from '../store/engine.ts';
+import { deliveryHeaders } from './delivery-headers.ts';
+import { FairShare } from './fair-share.ts';
+import { type Ending, endingWithout, resultOf, resultOfInterruption, unsentResult } from './outcomes.ts';
+import { ResultGroup } from './result-group.ts';
+import type { SecretBox } from './secrets.ts';
+import type { Sender } from './sender.ts';
+import { reasonToWithhold } from './withholding.ts';
+
+export interface DeliveryLoopOptions {
+  engine: Engine;
+  sender: Sender;
+  secrets: SecretBox;
+  serviceName: string;
+  log: Logger;
+  metrics: DeliveryMetrics;
+  now: () => Date;
+  /** Deliveries that are under way at once. */
+  concurrencyMax?: number;
+  /** For tests, as everything below. */
+  perWebhookMax?: number;
+  leaseMs?: number;
+  random?: () => number;
+}
+
+const CONCURRENCY_MAX = 64;
+const PER_WEBHOOK_MAX = 4;
+/** Three times what an attempt can take, so that nobody takes over what is only slow. */
+const LEASE_MS = 30_000;
+/** It sleeps no longer than this whatever it waits for: so it notices a clock that was set, and what it didn't hear of. */
+const SLEEP_MS_MAX = 1_000;
+/** Another worker is just taking what this one found. */
+const CONTENDED_MS = 5;
+const TIMED_MAX = 100;
+const WALK_WEBHOOKS_MAX = 500;
+/**
+ * Attempts end by themselves within their deadline, a little more than 10 seconds. What isn't written by then is left to
+ * whoever takes over the lease.
+ */
+const DRAIN_MS_MAX = 11_000;
+
+const FIRST: WebhookKey = { company: '', webhook: '' };
+
+/**
+ * Makes the deliveries of a database, several at once, until it is disposed of; then it begins no more, and waits for
+ * those under way. Any number of loops in any number of processes share the work.
+ */
+export class DeliveryLoop implements AsyncDisposable {
+  readonly #options: Required<DeliveryLoopOptions>;
+  readonly #queue;
+  readonly #walk;
+  readonly #results: ResultGroup;
+  readonly #share: FairShare;
+  readonly #watch: AsyncDisposable;
+  readonly #running: Promise<void>;
+  readonly #underWay = new Set<Promise<void>>();
+  /** The webhook after which the next walk begins, so that all have their turn. */
+  #after = FIRST;
+  /** By the clock, when there is something to bring forward next; and by the process's own, when that was looked up. */
+  #nextTimeMs = 0;
+  #lookedAtMs = 0;
+  #isStopping = false;
+  #hasNews = false;
+  #wake: () => void = () => undefined;
+  #onIdle: (() => void)[] = [];
+
+  constructor(options: DeliveryLoopOptions) {
+    const defaults = { concurrencyMax: CONCURRENCY_MAX, perWebhookMax: PER_WEBHOOK_MAX, leaseMs: LEASE_MS };
+    this.#options = { ...defaults, random: Math.random, ...options };
+    const { engine, log, metrics, concurrencyMax, perWebhookMax } = this.#options;
+    this.#queue = createDeliveryQueue(engine);
+    this.#walk = createWaitingWalk(engine);
+    this.#results = new ResultGroup(createResultWriter(engine), log, metrics.completionsStale);
+    this.#share = new FairShare({ total: concurrencyMax, perWebhook: perWebhookMax });
+    this.#watch = engine.watchDeliveries(() => this.#tell());
+    this.#running = this.#run();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopping = true;
+    this.#tell();
+    await this.#watch[Symbol.asyncDispose]();
+    await Promise.race([this.#finished(), pause(DRAIN_MS_MAX, undefined, { ref: false })]);
+    this.#results.abandon();
+  }
+
+  async #finished(): Promise<void> {
+    await this.#running;
+    await Promise.all(this.#underWay);
+    await this.#results.written();
+  }
+
+  /** Resolves when it has looked for work anew, and has begun all that there was. */
+  async idle(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#onIdle.push(() => resolve(undefined));
+    this.#lookedAtMs = -Infinity;
+    this.#tell();
+    await promise;
+  }
+
+  #tell(): void {
+    this.#hasNews = true;
+    this.#wake();
+  }
+
+  async #run(): Promise<void> {
+    let isFailing = false;
+    while (!this.#isStopping) {
+      this.#hasNews = false;
+      try {
+        await this.#sleep(await this.#turn());
+        isFailing = false;
+      } catch (error) {
+        if (!isFailing) this.#options.log.error({ err: error }, 'deliveries.not-claimed');
+        isFailing = true;
+        await this.#sleep(SLEEP_MS_MAX, true);
+      }
+    }
+  }
+
+  /** Until the time is over, or sooner when there is news, unless it sleeps because nothing works anyway. */
+  async #sleep(ms: number, isDeaf = false): Promise<void> {
+    if (ms <= 0 || (this.#hasNews && !isDeaf) || this.#isStopping) return;
+    for (const resolve of this.#onIdle.splice(0)) resolve();
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        if (isDeaf && !this.#isStopping) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** Begins what can be begun. @returns for how long there is nothing more to do, unless there is news. */
+  async #turn(): Promise<number> {
+    if (this.#results.isStuck) return SLEEP_MS_MAX;
+    const isAllBroughtForward = await this.#bringForward();
+    if (this.#share.free > 0) {
+      const { foundCount, begunCount } = await this.#begin();
+      if (begunCount > 0 && this.#share.free > 0) return 0;
+      if (foundCount > 0 && begunCount === 0) return CONTENDED_MS;
+    }
+    if (!isAllBroughtForward) return 0;
+    return Math.min(SLEEP_MS_MAX, this.#nextTimeMs - this.#options.now().getTime());
+  }
+
+  /** Lets what is due now wait for a slot. @returns whether that was all of it. */
+  async #bringForward(): Promise<boolean> {
+    const { now, leaseMs, random } = this.#options;
+    const nowMs = now().getTime();
+    if (nowMs < this.#nextTimeMs && performance.now() < this.#lookedAtMs + SLEEP_MS_MAX) return true;
+    const timed = await this.#queue.listTimed(now(), TIMED_MAX);
+    const retries = timed.filter(({ state }) => state === 'retrying');
+    if (retries.length > 0) await this.#queue.bringForward(retries, now());
+    for (const delivery of timed.filter(isInterrupted)) {
+      const attemptedAt = new Date(Date.parse(delivery.dueAt) - leaseMs);
+      this.#results.add(resultOfInterruption(delivery, { attemptedAt, endedAt: now(), random }), () =>
+        this.#tell(),
+      );
+    }
+    // Until then it would be found again.
+    if (timed.some(isInterrupted)) await this.#results.written();
+    const next = await this.#queue.nextTime();
+    this.#nextTimeMs = next === undefined ? Infinity : Date.parse(next);
+    this.#lookedAtMs = performance.now();
+    return timed.length < TIMED_MAX;
+  }
+
+  /** Takes leases on as many as there are slots for, and sends them. */
+  async #begin(): Promise<{ foundCount: number; begunCount: number }> {
+    const { now, leaseMs } = this.#options;
+    const found = await this.#find();
+    const taken = this.#share.take(found);
+    if (taken.length === 0) return { foundCount: 0, begunCount: 0 };
+    const lease = randomUUID();
+    let leased: LeasedDelivery[] = [];
+    try {
+      leased = await this.#queue.lease(taken, lease, new Date(now().getTime() + leaseMs));
+    } finally {
+      const ids = new Set(leased.map(({ id }) => id));
+      for (const key of taken) if (!ids.has(key.id)) this.#share.giveBack(key);
+    }
+    const dueTimes = new Map(taken.map(({ id, dueAt }) => [id, dueAt]));
+    for (const delivery of leased) {
+      const underWay = this.#deliver(delivery, dueTimes.get(delivery.id) ?? delivery.createdAt);
+      this.#underWay.add(underWay);
+      void underWay.finally(() => this.#underWay.delete(underWay));
+    }
+    return { foundCount: found.length, begunCount: leased.length };
+  }
+
+  /** Looks from webhook to webhook, from where it stopped last time on, and once around at most. */
+  async #find(): Promise<WaitingDelivery[]> {
+    const { busy, busyCompanies, free } = this.#share;
+    const webhooksMax = Math.min(free + busy.length + 10 * busyCompanies.length, WALK_WEBHOOKS_MAX);
+    const options = { webhooksMax, perWebhook: this.#options.perWebhookMax, busy, busyCompanies };
+    const start = this.#after;
+    const { found, last } = await this.#walk({ ...options, after: start });
+    this.#after = last ?? FIRST;
+    if (last || start === FIRST) return found;
+    const { found: fromStart, last: end } = await this.#walk({ ...options, after: FIRST });
+    this.#after = end ?? FIRST;
+    const known = new Set(found.map(({ id }) => id));
+    return [...found, ...fromStart.filter(({ id }) => !known.has(id))];
+  }
+
+  /** Makes one attempt, or doesn't where it may not, and gives its slot back when what came of it is written. */
+  async #deliver(delivery: LeasedDelivery, dueAt: string): Promise<void> {
+    const result = await this.#resultOf({ ...delivery, dueAt, interruptionCount: 0 });
+    await new Promise<void>((resolve) => this.#results.add(result, resolve));
+    this.#share.giveBack(delivery);
+    if (result.state === 'retrying') this.#nextTimeMs = Math.min(this.#nextTimeMs, Date.parse(result.dueAt));
+    this.#tell();
+  }
+
+  async #resultOf(delivery: LeasedDelivery & Pick<TimedDelivery, 'dueAt' | 'interruptionCount'>) {
+    const { now, random } = this.#options;
+    const attemptedAt = now();
+    // The clock was set back after it was brought forward. A first attempt has no time before which it would be early.
+    if (delivery.attempt > 1 && Date.parse(delivery.dueAt) > attemptedAt.getTime())
+      return unsentResult(delivery, 'retrying', delivery.dueAt);
+    const withheldFor = reasonToWithhold(delivery);
+    if (withheldFor) return unsentResult(delivery, 'withheld', delivery.dueAt, withheldFor);
+    if (delivery.attempt === 1)
+      this.#options.metrics.firstAttempted((attemptedAt.getTime() - Date.parse(delivery.dueAt)) / 1000);
+    const ending = await this.#send(delivery, attemptedAt);
+    const result = resultOf(delivery, ending, { attemptedAt, endedAt: now(), random });
+    this.#report(delivery, ending, result);
+    return result;
+  }
+
+  /** A delivery that can't even be sent fails by itself, like one whose receiver refuses it. */
+  async #send(delivery: LeasedDelivery, at: Date): Promise<Ending> {
+    const { serviceName, secrets, sender, log } = this.#options;
+    const { company, webhook, id, kind, createdAt, data, url } = delivery;
+    const startedAt = performance.now();
+    try {
+      const body = eventBody({ id, event: kind, createdAt, companyId: company }, data);
+      const secret = secrets.open(delivery.secret, { company, id: webhook });
+      const headers = deliveryHeaders({ id, event: kind, body }, { serviceName, secret, at });
+      return await sender.send({ url, headers, body });
+    } catch (error) {
+      log.error({ company, webhook, delivery: id, err: error }, 'delivery.not-sent');
+      return endingWithout('internal', performance.now() - startedAt);
+    }
+  }
+
+  #report(delivery: LeasedDelivery, ending: Ending, result: DeliveryResult): void {
+    const { company, webhook, id, kind, attempt } = delivery;
+    const { status, error, phases, totalMs } = ending;
+    this.#options.metrics.attempted(result.state, totalMs / 1000);
+    this.#options.log.info(
+      {
+        ...{ company, webhook, delivery: id, event: kind, attempt, status, error },
+        ...{ phases, ms: totalMs, next: result.attempt?.nextAttemptAt },
+      },
+      'delivery.attempted',
+    );
+  }
+}
+
+function isInterrupted(timed: TimedDelivery): timed is TimedDelivery & { lease: string } {
+  return timed.state === 'sending' && timed.lease !== null;
+}

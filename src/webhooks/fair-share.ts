@@ -1,0 +1,90 @@
+import type { DeliveryKey, WebhookKey } from '../store/delivery-keys.ts';
+
+/** How many deliveries may be under way at once. */
+export interface ShareLimits {
+  /** For all webhooks together. */
+  total: number;
+  perWebhook: number;
+}
+
+/**
+ * Who has how many deliveries under way. A webhook never has more than its limit. A company may have a quarter of all;
+ * beyond that it may use what nobody else needs, as long as another quarter stays free for whoever comes next.
+ */
+export class FairShare {
+  readonly #limits: ShareLimits;
+  readonly #companyMax: number;
+  readonly #webhooks = new Map<string, { key: WebhookKey; count: number }>();
+  readonly #companies = new Map<string, number>();
+  #count = 0;
+
+  constructor(limits: ShareLimits) {
+    this.#limits = limits;
+    this.#companyMax = Math.max(1, Math.floor(limits.total / 4));
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Deliveries that may be begun now. */
+  get free(): number {
+    return this.#limits.total - this.#count;
+  }
+
+  /** Webhooks that may not have one more. */
+  get busy(): WebhookKey[] {
+    const full = [...this.#webhooks.values()].filter(({ count }) => count >= this.#limits.perWebhook);
+    return full.map(({ key }) => key);
+  }
+
+  /** Companies that may not have one more. */
+  get busyCompanies(): string[] {
+    return [...this.#companies.keys()].filter((company) => !this.#mayHaveMore(company));
+  }
+
+  /**
+   * Takes slots for as many of the deliveries as may be begun: one of each webhook first, then a second one. Each slot
+   * is to be given back.
+   */
+  take<D extends DeliveryKey>(waiting: readonly D[]): D[] {
+    const lines = [...Map.groupBy(waiting, webhookText).values()];
+    const taken: D[] = [];
+    for (let place = 0; place < this.#limits.perWebhook; place += 1) {
+      for (const line of lines) {
+        const delivery = line[place];
+        if (delivery && this.#takeOne(delivery)) taken.push(delivery);
+      }
+    }
+    return taken;
+  }
+
+  giveBack({ company, webhook }: WebhookKey): void {
+    this.#add({ company, webhook }, -1);
+  }
+
+  #takeOne({ company, webhook }: DeliveryKey): boolean {
+    const underWay = this.#webhooks.get(webhookText({ company, webhook }))?.count ?? 0;
+    if (this.free <= 0 || underWay >= this.#limits.perWebhook || !this.#mayHaveMore(company)) return false;
+    this.#add({ company, webhook }, 1);
+    return true;
+  }
+
+  #mayHaveMore(company: string): boolean {
+    return (this.#companies.get(company) ?? 0) < this.#companyMax || this.free > this.#companyMax;
+  }
+
+  #add(key: WebhookKey, change: 1 | -1): void {
+    const text = webhookText(key);
+    const ofWebhook = (this.#webhooks.get(text)?.count ?? 0) + change;
+    const ofCompany = (this.#companies.get(key.company) ?? 0) + change;
+    this.#count += change;
+    // What is at rest isn't kept: there may be any number of webhooks.
+    if (ofWebhook === 0) this.#webhooks.delete(text);
+    else this.#webhooks.set(text, { key, count: ofWebhook });
+    if (ofCompany === 0) this.#companies.delete(key.company);
+    else this.#companies.set(key.company, ofCompany);
+  }
+}
+
+const webhookText = ({ company, webhook }: WebhookKey) => `${company} ${webhook}`;

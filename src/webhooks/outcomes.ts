@@ -1,0 +1,99 @@
+import type { TimedDelivery } from '../store/deliveries.ts';
+import type { DeliveryResult, KeptAttempt } from '../store/deliveries-results.ts';
+import type { AttemptError } from './attempt-failure.ts';
+import { nextAttemptAt } from './schedule.ts';
+import { type AttemptResult, isDelivered } from './sender.ts';
+
+/**
+ * Class of error of an attempt, as the history shows it. `internal`: the service could not make the request.
+ * `interrupted`: its process ended, or was stopped, before it knew the answer.
+ */
+export type HistoryError = AttemptError | 'internal' | 'interrupted';
+
+/** What happened to an attempt, with the times of its phases where there are any. */
+export type Ending = Omit<AttemptResult, 'error'> & { error: HistoryError | null };
+
+/** An ending without a request, or of one that nobody saw. */
+export function endingWithout(error: HistoryError, totalMs: number): Ending {
+  return { status: null, error, phases: { dns: null, connect: null, tls: null, firstByte: null }, totalMs };
+}
+
+/** A delivery whose attempt has ended. */
+type Attempted = Pick<
+  TimedDelivery,
+  'company' | 'webhook' | 'id' | 'attempt' | 'failureCount' | 'interruptionCount' | 'dueAt'
+> & { lease: string };
+
+interface Times {
+  attemptedAt: Date;
+  endedAt: Date;
+  random: () => number;
+}
+
+/** What becomes of a delivery after an attempt: delivered, tried again by the schedule, or failed for good. */
+export function resultOf(delivery: Attempted, ending: Ending, times: Times): DeliveryResult {
+  if (isDelivered({ ...ending, error: null })) return keptResult(delivery, 'delivered', ending, times);
+  const failureCount = delivery.failureCount + 1;
+  const nextAt = nextAttemptAt(failureCount, times.endedAt, times.random);
+  const state = nextAt ? 'retrying' : 'failed';
+  return keptResult({ ...delivery, failureCount }, state, ending, times, nextAt);
+}
+
+/** A worker that is killed with each attempt of a delivery costs it this many before the schedule is followed. */
+const INTERRUPTIONS_MAX = 3;
+
+/**
+ * What becomes of a delivery whose worker let its lease run out. It is tried again at once, as its receiver did nothing
+ * wrong; but if that happens again and again, the delivery may be the reason, and it waits as after any failure.
+ */
+export function resultOfInterruption(delivery: Attempted, times: Times): DeliveryResult {
+  const ending = endingWithout('interrupted', times.endedAt.getTime() - times.attemptedAt.getTime());
+  const interruptionCount = delivery.interruptionCount + 1;
+  if (interruptionCount >= INTERRUPTIONS_MAX) return resultOf(delivery, ending, times);
+  const result = keptResult(delivery, 'waiting', ending, times, times.endedAt);
+  return { ...result, interruptionCount };
+}
+
+function keptResult(
+  delivery: Attempted,
+  state: DeliveryResult['state'],
+  { status, error, phases, totalMs }: Ending,
+  { attemptedAt }: Times,
+  nextAt?: Date,
+): DeliveryResult {
+  const attempt: KeptAttempt = {
+    number: delivery.attempt,
+    attemptedAt: attemptedAt.toISOString(),
+    status,
+    error,
+    phases: {
+      dns: whole(phases.dns),
+      connect: whole(phases.connect),
+      tls: whole(phases.tls),
+      firstByte: whole(phases.firstByte),
+    },
+    totalMs: Math.round(totalMs),
+    nextAttemptAt: nextAt?.toISOString() ?? null,
+  };
+  return {
+    ...unsentResult(delivery, state, nextAt?.toISOString() ?? delivery.dueAt),
+    failureCount: delivery.failureCount,
+    attempt,
+  };
+}
+
+/** What becomes of a delivery that was leased and not sent. */
+export function unsentResult(
+  delivery: Omit<Attempted, 'attempt' | 'interruptionCount'>,
+  state: DeliveryResult['state'],
+  dueAt: string,
+  withheldFor: string | null = null,
+): DeliveryResult {
+  const { company, webhook, id, lease, failureCount } = delivery;
+  const key = { company, webhook, id, lease };
+  return { ...key, state, dueAt, failureCount, interruptionCount: 0, withheldFor, attempt: undefined };
+}
+
+function whole(milliseconds: number | null): number | null {
+  return milliseconds === null ? null : Math.round(milliseconds);
+}
