@@ -34,6 +34,7 @@ t.test('the help leads to every command', async (t) => {
     'webhook list',
     'webhook delete',
     'webhook sample',
+    'webhook seal',
     'apply',
     'numbering',
     'numbering show',

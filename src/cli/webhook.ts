@@ -2,21 +2,23 @@ import { Command } from 'commander';
 
 import type { Config } from '../config.ts';
 import { moveEventKinds } from '../contract/events.ts';
+import { UsageError } from '../errors.ts';
 import type { Webhook } from '../store/webhooks.ts';
-import { createWebhook, deleteWebhook, listWebhooks } from '../webhooks/registration.ts';
+import { createWebhook, deleteWebhook, listWebhooks, sealSecrets } from '../webhooks/registration.ts';
 import { createSecretBox, type SecretBox } from '../webhooks/secrets.ts';
 import { withDatabase } from './database.ts';
-import type { Terminal } from './terminal.ts';
+import { type Terminal, ToldFailure } from './terminal.ts';
 import { webhookSampleCommand } from './webhook-sample.ts';
 
-/** `fieldledger webhook create|list|delete|sample`. */
+/** `fieldledger webhook create|list|delete|sample|seal`. */
 export function webhookCommand(terminal: Terminal): Command {
   return new Command('webhook')
     .description("a company's webhooks")
     .addCommand(createCommand(terminal))
     .addCommand(listCommand(terminal))
     .addCommand(deleteCommand(terminal))
-    .addCommand(webhookSampleCommand(terminal));
+    .addCommand(webhookSampleCommand(terminal))
+    .addCommand(sealCommand(terminal));
 }
 
 function createCommand(terminal: Terminal): Command {
@@ -61,6 +63,23 @@ function deleteCommand(terminal: Terminal): Command {
       await withDatabase(terminal, async (engine) => {
         const webhook = await deleteWebhook(engine, company, id, new Date());
         terminal.show(webhook, `Deleted ${webhook.id} (${webhook.url}).`);
+      });
+    });
+}
+
+function sealCommand(terminal: Terminal): Command {
+  return new Command('seal')
+    .description('encrypt every stored signing secret with WEBHOOK_SECRET_KEY, as it is now')
+    .action(async () => {
+      await withDatabase(terminal, async (engine, config) => {
+        if (config.webhookSecretKey === undefined)
+          throw new UsageError('WEBHOOK_SECRET_KEY is not set, so there is nothing to encrypt secrets with.');
+        const outcome = await sealSecrets(engine, secretBoxOf(config));
+        const { sealedCount, problems } = outcome;
+        const count = sealedCount === 1 ? '1 secret is' : `${sealedCount} secrets are`;
+        terminal.show(outcome, `${count} encrypted with WEBHOOK_SECRET_KEY.`);
+        for (const problem of problems) terminal.tell(`fieldledger: ${problem}\n`);
+        if (problems.length > 0) throw new ToldFailure();
       });
     });
 }

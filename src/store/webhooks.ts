@@ -97,3 +97,43 @@ function toWebhook(
     createdAt: row.created_at,
   };
 }
+
+/** A secret as it is stored, and whose it is. */
+export interface StoredSecret {
+  company: string;
+  id: string;
+  secret: string;
+}
+
+/** The stored secrets of every company, those of deleted webhooks too: so many after one, in the order of the keys. */
+export async function listStoredSecrets(
+  engine: Engine,
+  after: Pick<StoredSecret, 'company' | 'id'>,
+  limit: number,
+): Promise<StoredSecret[]> {
+  return engine.db
+    .selectFrom('webhooks')
+    .select(['company', 'id', 'secret'])
+    .where((row) => row(row.refTuple('company', 'id'), '>', row.tuple(after.company, after.id)))
+    .orderBy('company')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** Stores a secret in another form, unless somebody did that meanwhile. */
+export async function replaceStoredSecret(
+  engine: Engine,
+  stored: StoredSecret,
+  secret: string,
+): Promise<void> {
+  await engine.transaction(async (transaction) => {
+    await transaction
+      .updateTable('webhooks')
+      .set({ secret })
+      .where('company', '=', stored.company)
+      .where('id', '=', stored.id)
+      .where('secret', '=', stored.secret)
+      .execute();
+  });
+}

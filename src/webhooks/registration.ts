@@ -5,7 +5,14 @@ import type { Scope } from '../contract/scopes.ts';
 import { quote, UsageError } from '../errors.ts';
 import { findCompanyRow } from '../store/companies.ts';
 import type { Engine } from '../store/engine.ts';
-import { deleteWebhookRow, insertWebhook, listWebhookRows, type Webhook } from '../store/webhooks.ts';
+import {
+  deleteWebhookRow,
+  insertWebhook,
+  listStoredSecrets,
+  listWebhookRows,
+  replaceStoredSecret,
+  type Webhook,
+} from '../store/webhooks.ts';
 import { mintSecret, type SecretBox } from './secrets.ts';
 import { canonicalWebhookUrl } from './webhook-urls.ts';
 
@@ -75,6 +82,43 @@ export async function deleteWebhook(
   const webhook = await deleteWebhookRow(engine, company, id, now.toISOString());
   if (!webhook) throw new UsageError(`The company ${quote(company)} has no webhook ${quote(id)}.`);
   return webhook;
+}
+
+const SECRETS_AT_ONCE = 500;
+
+/**
+ * Stores every secret anew, sealed with the key that is configured now: after a key was configured or replaced.
+ * @returns how many there are, and a sentence for each that can't be opened; those stay as they are.
+ */
+export async function sealSecrets(
+  engine: Engine,
+  box: SecretBox,
+): Promise<{ sealedCount: number; problems: string[] }> {
+  const problems: string[] = [];
+  let sealedCount = 0;
+  let last = { company: '', id: '' };
+  for (;;) {
+    const page = await listStoredSecrets(engine, last, SECRETS_AT_ONCE);
+    for (const stored of page) {
+      const secret = openedOr(problems, () => box.open(stored.secret, stored));
+      if (secret === undefined) continue;
+      await replaceStoredSecret(engine, stored, box.seal(secret, stored));
+      sealedCount += 1;
+    }
+    const end = page.at(-1);
+    if (!end) return { sealedCount, problems };
+    last = end;
+  }
+}
+
+function openedOr(problems: string[], open: () => string): string | undefined {
+  try {
+    return open();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    problems.push(error.message);
+    return undefined;
+  }
 }
 
 /** The chosen events in the contract's order. */

@@ -1,15 +1,15 @@
-import { Buffer } from 'node:buffer';
-
 import t from 'tap';
 
 import { moveEventKinds } from '../../src/contract/events.ts';
 import type { Webhook } from '../../src/store/webhooks.ts';
 import { openEngine } from '../../src/store/engine.ts';
+import { createSecretBox, type SecretBox } from '../../src/webhooks/secrets.ts';
 import { openWorkplace } from '../_command.ts';
 import { engineNames } from '../_server.ts';
 
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 const KEY = Buffer.alloc(32, 1).toString('base64');
+const NEXT_KEY = Buffer.alloc(32, 2).toString('base64');
 
 for (const name of engineNames) {
   t.test(`${name}: webhooks are registered, listed without their secrets, and deleted`, async (t) => {
@@ -119,17 +119,57 @@ t.test('secrets are stored sealed once there is a key for them', async (t) => {
   await using workplace = await openWorkplace();
   await workplace.json(['company', 'create', 'acme']);
   const create = ['webhook', 'create', 'acme', 'https://example.com'];
-  const before = await workplace.json<{ secret: string }>(create);
-  const after = await workplace.json<{ secret: string }>(create, { WEBHOOK_SECRET_KEY: KEY });
+  const { secret } = await workplace.json<{ secret: string }>(create, { WEBHOOK_SECRET_KEY: KEY });
   await using engine = await openEngine(workplace.databaseUrl);
-  const stored = await engine.run('SELECT secret FROM webhooks ORDER BY created_at');
-  t.equal(stored[0]?.['secret'], before.secret);
-  t.match(stored[1]?.['secret'], /^sealed1\.[0-9a-f]{8}\./);
-  t.notOk(JSON.stringify(stored).includes(after.secret));
-  const { exitCode, stdout, stderr } = await workplace.call(create, { WEBHOOK_SECRET_KEY: 'x' });
+  const [stored] = await engine.run('SELECT secret FROM webhooks');
+  t.match(stored?.['secret'], /^sealed1\.[0-9a-f]{8}\./);
+  t.notOk(JSON.stringify(stored).includes(secret));
   const message = 'The configuration is wrong:\n  WEBHOOK_SECRET_KEY must be 32 bytes in base64.';
-  t.strictSame(
-    { exitCode, stdout, stderr },
-    { exitCode: 1, stdout: '', stderr: `fieldledger: ${message}\n` },
-  );
+  t.strictSame(await workplace.call(create, { WEBHOOK_SECRET_KEY: 'x' }), {
+    exitCode: 1,
+    stdout: '',
+    stderr: `fieldledger: ${message}\n`,
+  });
 });
+
+for (const name of engineNames) {
+  t.test(`${name}: webhook seal encrypts what was stored before the key was set or replaced`, async (t) => {
+    await using workplace = await openWorkplace(name);
+    const { call, json } = workplace;
+    const secrets: string[] = [];
+    for (const company of ['acme', 'brown', 'zeta']) {
+      await call(['company', 'create', company]);
+      const command = ['webhook', 'create', company, 'https://example.com'];
+      const environment = company === 'brown' ? { WEBHOOK_SECRET_KEY: NEXT_KEY } : {};
+      secrets.push((await json<{ secret: string }>(command, environment)).secret);
+    }
+    await using engine = await openEngine(workplace.databaseUrl);
+    const opened = async (box: SecretBox) => {
+      const rows = await engine.run('SELECT company, id, secret FROM webhooks ORDER BY company');
+      return (rows as { company: string; id: string; secret: string }[]).map((row) => {
+        t.match(row.secret, /^sealed1\./);
+        return box.open(row.secret, row);
+      });
+    };
+    const without = await call(['webhook', 'seal']);
+    t.strictSame([without.exitCode, without.stdout], [1, '']);
+    t.match(without.stderr, /^fieldledger: WEBHOOK_SECRET_KEY is not set/);
+
+    const missing = await call(['webhook', 'seal'], { WEBHOOK_SECRET_KEY: KEY });
+    t.strictSame(
+      [missing.exitCode, missing.stdout],
+      [1, '2 secrets are encrypted with WEBHOOK_SECRET_KEY.\n'],
+    );
+    t.match(
+      missing.stderr,
+      /^fieldledger: The secret of the webhook "whk_\w+" of the company "brown" can't be opened/,
+    );
+
+    const both = { WEBHOOK_SECRET_KEY: KEY, WEBHOOK_SECRET_KEY_PREVIOUS: NEXT_KEY };
+    t.strictSame(await json(['webhook', 'seal'], both), { sealedCount: 3, problems: [] });
+    t.strictSame(await opened(createSecretBox(KEY)), secrets);
+    const swapped = { WEBHOOK_SECRET_KEY: NEXT_KEY, WEBHOOK_SECRET_KEY_PREVIOUS: KEY };
+    t.strictSame(await json(['webhook', 'seal'], swapped), { sealedCount: 3, problems: [] });
+    t.strictSame(await opened(createSecretBox(NEXT_KEY)), secrets, 'and the previous key is needed no more');
+  });
+}
