@@ -26,8 +26,7 @@ const eventScopes = {
   'invoice.paid': 'invoices:read',
 } as const satisfies Record<MoveEventKind, Scope>;
 
-/** The events that can be chosen for a webhook, in the contract's order. */
-// The table above names every kind that there is.
+/** The events that can be chosen for a webhook, in the contract's order: the table names every one. */
 export const moveEventKinds = Object.keys(eventScopes) as readonly MoveEventKind[];
 
 export function isMoveEventKind(value: string): value is MoveEventKind {
