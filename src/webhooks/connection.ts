@@ -109,17 +109,11 @@ function opened(
   { failure, signal }: { failure: 'connect' | 'tls'; signal: AbortSignal },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const end = (settle: () => void) => {
-      socket.off('close', fail);
-      signal.removeEventListener('abort', abort);
-      settle();
-    };
-    const fail = () => end(() => reject(new AttemptFailure(failure)));
     const abort = () => {
       socket.destroy();
-      end(() => reject(new AttemptFailure('timeout')));
+      reject(new AttemptFailure('timeout'));
     };
-    socket.once(event, () => end(resolve)).once('close', fail);
+    socket.once(event, resolve).once('close', () => reject(new AttemptFailure(failure)));
     // `close` follows. It stays for the life of the socket: between two owners nobody else would listen.
     socket.on('error', () => undefined);
     if (signal.aborted) abort();

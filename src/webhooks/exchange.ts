@@ -47,7 +47,6 @@ export function exchange(pool: ConnectionPool, call: Call, attempt: Attempt): Pr
     const abort = () => fail(new AttemptFailure('timeout'));
     signal.addEventListener('abort', abort, { once: true });
     request.on('error', fail);
-    request.once('close', () => signal.removeEventListener('abort', abort));
     request.once('socket', (socket) => {
       if (socket.destroyed && request.reusedSocket) fail(new NothingSent());
       else phases.enter('firstByte');
@@ -63,8 +62,6 @@ export function exchange(pool: ConnectionPool, call: Call, attempt: Attempt): Pr
       fail(new AttemptFailure('protocol'));
     });
     request.once('response', (response) => {
-      // From here on the deadline is kept: what follows is bounded by itself.
-      signal.removeEventListener('abort', abort);
       // The parser gives every response a status.
       resolve({ status: response.statusCode as number, passed: letPass(request, response) });
     });

@@ -64,20 +64,23 @@ export function isPublicAddress(address: string): boolean {
  * Builds the rule of a service: an address is called when it is public and isn't the service's own, so that a webhook
  * can't call back into what sent it.
  * @param ownAddresses public addresses that lead to the service and that its machine doesn't have itself.
+ * @param interfaces the machine's, read anew each time because addresses come and go while the service runs.
  * @throws UsageError for one of them that isn't an IP address.
  */
-export function createAddressRule(ownAddresses: readonly string[] = []): AddressRule {
+export function createAddressRule(
+  ownAddresses: readonly string[] = [],
+  interfaces = networkInterfaces,
+): AddressRule {
   const own = new Set(ownAddresses.map(canonicalOwn));
   return (address) => {
     if (!isPublicAddress(address)) return false;
     const canonical = canonicalOf(address);
-    return !own.has(canonical) && !isOfThisMachine(canonical);
+    return !own.has(canonical) && !isOneOf(interfaces(), canonical);
   };
 }
 
-/** The interfaces are read anew each time, because addresses come and go while the service runs. */
-function isOfThisMachine(canonical: string): boolean {
-  return Object.values(networkInterfaces()).some((addresses) =>
+function isOneOf(interfaces: ReturnType<typeof networkInterfaces>, canonical: string): boolean {
+  return Object.values(interfaces).some((addresses) =>
     addresses?.some(({ address }) => canonicalOf(address) === canonical),
   );
 }

@@ -187,10 +187,15 @@ t.test('a name server that is silent about a name holds up no other name', async
 });
 
 t.test('the deadline of the attempt ends the search for an address', async (t) => {
-  const { sender } = await start(t, () => undefined, 300);
+  const { sender, resolve } = await start(t, () => undefined, 300);
   const result = await sender.send(requestTo());
   t.match(result, { status: null, error: 'timeout', phases: { dns: Number, connect: null } });
   t.ok(result.totalMs < 600, `${result.totalMs} ms`);
+  const since = performance.now();
+  await t.rejects(resolve(HOST, AbortSignal.timeout(100)), {
+    message: 'The host name could not be resolved.',
+  });
+  t.ok(performance.now() - since < 1_000, 'nothing goes on');
 });
 
 t.test('neither the hosts file nor a search domain has a say', async (t) => {

@@ -1,4 +1,8 @@
+import type { Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
 import t from 'tap';
+import type { Test } from 'tap';
 
 import { isDelivered } from '../../src/webhooks/sender.ts';
 import { behaviours } from './_behaviours.ts';
@@ -13,6 +17,7 @@ for (const { name, behave, expected } of behaviours) {
   t.test(`${expected} from a receiver that ${name}`, async (t) => {
     await using receiver = await startTlsReceiver(behave);
     await using sender = senderTo(receiver);
+    const dialled = watchDials(t);
     for (const body of ['{}', LONG_BODY]) {
       const startedAt = performance.now();
       const result = await sender.send(requestTo({ body }));
@@ -22,6 +27,7 @@ for (const { name, behave, expected } of behaviours) {
         typeof expected === 'number' ? { status: expected, error: null } : { status: null, error: expected },
       );
       t.equal(isDelivered(result), expected === 200 || expected === 204);
+      await closed(t, dialled);
     }
   });
 }
@@ -35,7 +41,14 @@ t.test('200 attempts at receivers that misbehave leave no connection behind', as
   await Promise.all(
     Array.from({ length: 200 }, async (_value, index) => senders[index % senders.length]?.send(requestTo())),
   );
-  for (const sender of senders) await sender[Symbol.asyncDispose]();
   t.equal(dialled.length, 200);
-  t.equal(dialled.filter(({ destroyed }) => !destroyed).length, 0);
+  await closed(t, dialled);
+  for (const sender of senders) await sender[Symbol.asyncDispose]();
 });
+
+/** None of the receivers leaves a connection that can be kept. */
+async function closed(t: Test, dialled: readonly Socket[]): Promise<void> {
+  const startedAt = performance.now();
+  while (dialled.some(({ destroyed }) => !destroyed) && performance.now() - startedAt < 1_000) await wait(1);
+  t.equal(dialled.filter(({ destroyed }) => !destroyed).length, 0, 'no connection is left');
+}
