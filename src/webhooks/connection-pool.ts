@@ -5,7 +5,8 @@ import type { Attempt, Connect } from './connection.ts';
 
 /** A connection is kept for the next delivery to its host this long, which is less than servers keep them (5 s and more). */
 const IDLE_MS_MAX = 4_000;
-const IDLE_PER_HOST_MAX = 8;
+/** As many as may well be at work at once: many webhooks of many companies lead to the same few hosts. */
+const IDLE_PER_HOST_MAX = 64;
 /** Open connections to all hosts together beyond which none is kept. */
 const OPEN_MAX = 256;
 /** A host that moves to another address is followed within this time, however busy its connection is. */

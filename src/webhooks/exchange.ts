@@ -92,7 +92,7 @@ function optionsOf(
 async function letPass(request: ClientRequest, response: IncomingMessage): Promise<void> {
   // A body that breaks off: the answer is known.
   response.on('error', () => undefined);
-  if (!isShort(response) || !request.writableFinished) {
+  if (!isShort(response)) {
     request.destroy();
     return;
   }
@@ -102,10 +102,12 @@ async function letPass(request: ClientRequest, response: IncomingMessage): Promi
       resolve();
     };
     const timer = setTimeout(() => {
-      request.destroy();
+      response.socket.destroy();
       end();
     }, PASSING_MS_MAX);
-    response.once('close', end).resume();
+    // Node closes a request when the answer has ended and the request has been written, if both ever come.
+    request.once('close', end);
+    response.resume();
   });
 }
 

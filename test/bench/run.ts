@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 
 import type { Bench } from './_bench.ts';
+import { attempts } from './attempts.ts';
 import { feed } from './feed.ts';
 import { lists } from './lists.ts';
 import { load } from './load.ts';
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, Bench>> = {
   lists,
   load,
   postgres,
+  attempts,
 };
 
 const usage = `Usage: node test/bench/run.ts [--json] [name...]

@@ -45,7 +45,6 @@ t.test('a connection is not kept when the length of the body is unknown or long'
       response.end(body);
     });
     await send(1);
-    await receiver.deserted();
     t.match(await send(1), [done]);
     t.equal(receiver.connectionCount(), 2);
   }
@@ -59,12 +58,23 @@ t.test('connections belong to a host name, even where two names share an address
   t.equal(receiver.connectionCount(), 2);
 });
 
-t.test('8 connections are kept for a host', async (t) => {
+t.test('64 connections are kept for a host', async (t) => {
   const { receiver, send } = await start(t);
-  await send(20);
-  while (receiver.openCount() > 8) await wait(1);
-  await send(8);
-  t.equal(receiver.connectionCount(), 20);
+  await send(80);
+  const since = performance.now();
+  while (receiver.openCount() > 64) await wait(1);
+  t.ok(performance.now() - since < 2_000, 'the others are closed at once');
+  await send(64);
+  t.equal(receiver.connectionCount(), 80);
+});
+
+t.test('a receiver that answers at once is called over one connection a slot', async (t) => {
+  const { receiver, sender } = await start(t);
+  const slot = async () => {
+    for (let count = 0; count < 100; count += 1) await sender.send(requestTo());
+  };
+  await Promise.all([slot(), slot(), slot(), slot()]);
+  t.equal(receiver.connectionCount(), 4);
 });
 
 t.test('256 connections are kept in all', async (t) => {
@@ -138,6 +148,21 @@ t.test('a kept connection whose end is noticed while it is chosen is no failed a
   setImmediate(() => setImmediate(() => kept.at(-1)?.destroy()));
   t.match(await send(1), [{ ...done, phases: { connect: Number } }]);
   t.equal(receiver.connectionCount(), 3);
+});
+
+t.test('a kept connection that says nothing more costs the deadline, and is closed', async (t) => {
+  let answers = 1;
+  const { receiver } = await start(t, (response) => {
+    if (answers > 0) response.end();
+    answers -= 1;
+  });
+  await using sender = senderTo(receiver);
+  t.match(await sender.send(requestTo()), done);
+  const { error, phases } = await sender.send(requestTo());
+  t.match({ error, phases }, { error: 'timeout', phases: { connect: null, firstByte: Number } });
+  const since = performance.now();
+  await receiver.deserted();
+  t.ok(performance.now() - since < 2_000, 'at once');
 });
 
 t.test('what a receiver sends unasked is no answer to the next delivery', async (t) => {
