@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 import { quote, UsageError } from './errors.ts';
 
 /** What an operator can set. Everything comes from the environment, read once at start. */
@@ -18,6 +20,12 @@ export interface Config {
   /** 32 bytes in base64, with which signing secrets are stored encrypted. */
   webhookSecretKey: string | undefined;
   webhookSecretKeyPrevious: string | undefined;
+  /** Whether `serve` delivers webhooks too. */
+  deliverWebhooks: boolean;
+  /** Deliveries that one process makes at once. */
+  deliveriesMax: number;
+  /** Public addresses of the service itself, which webhooks never call. */
+  ownAddresses: readonly string[];
 }
 
 /** One setting: its variable, what it means, and how its text becomes a value. */
@@ -133,6 +141,24 @@ const settings: { [K in keyof Config]: Setting<K> } = {
     parse: parseKey,
     shown: () => '***',
   },
+  deliverWebhooks: {
+    name: 'DELIVER_WEBHOOKS',
+    help: 'on, or off for a server beside which `fieldledger deliver` runs',
+    fallback: 'on',
+    parse: (text) => matching(/^(?:on|off)$/, 'on or off')(text) === 'on',
+  },
+  deliveriesMax: {
+    name: 'DELIVERIES_MAX',
+    help: 'webhook deliveries that one process makes at once; at most 4 of them for one webhook',
+    fallback: '64',
+    parse: integer(1, 1_000),
+  },
+  ownAddresses: {
+    name: 'OWN_ADDRESSES',
+    help: 'comma-separated public addresses that lead to this service, and that webhooks therefore never call',
+    fallback: '-',
+    parse: parseAddresses,
+  },
 };
 
 function parseKey(text: string): string {
@@ -155,6 +181,12 @@ function postgresUrl(text: string): URL | undefined {
   // An @ further on means that the password has a bare / ? or #, so that the rest of it looks like something else.
   const hasLostPassword = url && `${url.pathname}${url.search}${url.hash}`.includes('@');
   return hasLostPassword ? undefined : (url ?? undefined);
+}
+
+function parseAddresses(text: string): string[] {
+  const addresses = text === '-' ? [] : text.split(',').map((address) => address.trim());
+  if (!addresses.every((address) => isIP(address) !== 0)) throw new Error('IPv4 or IPv6 addresses, or -');
+  return addresses;
 }
 
 function parseBaseUrl(text: string): string {

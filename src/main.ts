@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { applyCommand } from './cli/apply.ts';
 import { companyCommand } from './cli/company.ts';
 import { configCommand } from './cli/config.ts';
+import { deliverCommand } from './cli/deliver.ts';
 import { demoCommand } from './cli/demo.ts';
 import { keyCommand } from './cli/key.ts';
 import { migrateCommand } from './cli/migrate.ts';
@@ -28,6 +29,7 @@ export async function main(args: readonly string[], terminal: Terminal = createT
     .configureOutput({ writeOut: terminal.print, writeErr: terminal.tell });
   for (const command of [
     serveCommand,
+    deliverCommand,
     migrateCommand,
     companyCommand,
     keyCommand,

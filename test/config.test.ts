@@ -32,6 +32,9 @@ t.test('an empty environment gives the defaults', async (t) => {
     wrongKeysPerMinute: 120,
     trustedProxies: 0,
     shutdownSeconds: 10,
+    deliverWebhooks: true,
+    deliveriesMax: 64,
+    ownAddresses: [],
   });
 });
 
@@ -55,6 +58,9 @@ t.test('every setting is read from its variable', async (t) => {
     SHUTDOWN_SECONDS: '600',
     WEBHOOK_SECRET_KEY: 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
     WEBHOOK_SECRET_KEY_PREVIOUS: '/////////////////////////////////////////w8=',
+    DELIVER_WEBHOOKS: 'off',
+    DELIVERIES_MAX: '1000',
+    OWN_ADDRESSES: '192.0.2.1, 2001:db8::1',
   };
   t.strictSame(readConfig(given), {
     host: '::1',
@@ -71,6 +77,9 @@ t.test('every setting is read from its variable', async (t) => {
     shutdownSeconds: 600,
     webhookSecretKey: 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
     webhookSecretKeyPrevious: '/////////////////////////////////////////w8=',
+    deliverWebhooks: false,
+    deliveriesMax: 1000,
+    ownAddresses: ['192.0.2.1', '2001:db8::1'],
   });
   t.strictSame(
     describeConfig({}).map(({ name }) => name),
@@ -95,6 +104,9 @@ t.test('one message lists every problem, each with its rule and what was given',
     SHUTDOWN_SECONDS: 'soon',
     WEBHOOK_SECRET_KEY: 'c2hvcnQ=',
     WEBHOOK_SECRET_KEY_PREVIOUS: 'secret',
+    DELIVER_WEBHOOKS: 'yes',
+    DELIVERIES_MAX: '0',
+    OWN_ADDRESSES: 'api.example.com',
   });
   t.equal(
     message,
@@ -112,7 +124,10 @@ t.test('one message lists every problem, each with its rule and what was given',
   TRUSTED_PROXIES must be an integer from 0 to 10, not "1.5".
   SHUTDOWN_SECONDS must be an integer from 0 to 600, not "soon".
   WEBHOOK_SECRET_KEY must be 32 bytes in base64.
-  WEBHOOK_SECRET_KEY_PREVIOUS must be 32 bytes in base64.`,
+  WEBHOOK_SECRET_KEY_PREVIOUS must be 32 bytes in base64.
+  DELIVER_WEBHOOKS must be on or off, not "yes".
+  DELIVERIES_MAX must be an integer from 1 to 1000, not "0".
+  OWN_ADDRESSES must be IPv4 or IPv6 addresses, or -, not "api.example.com".`,
   );
 });
 

@@ -20,6 +20,7 @@ async function findCommands(words: readonly string[] = []): Promise<string[]> {
 t.test('the help leads to every command', async (t) => {
   t.strictSame(await findCommands(), [
     'serve',
+    'deliver',
     'migrate',
     'company',
     'company create',

@@ -10,6 +10,7 @@ import { createMetrics } from '../metrics.ts';
 import { createServer } from '../server.ts';
 import { keepServedClock } from '../store/served-clock.ts';
 import { withDatabase } from './database.ts';
+import { startDeliveries } from './deliver.ts';
 import { type Demo, prepareDemo } from './demo.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
@@ -24,25 +25,31 @@ export function serveCommand(terminal: Terminal): Command {
         const demo = options.demo ? await prepareDemo(engine, config) : undefined;
         const log = createLogger(config.logLevel);
         using stop = listenForStop();
+        const metrics = createMetrics();
         const server: Server = await createServer({
           ...config,
           engine,
           log,
-          metrics: createMetrics(),
+          metrics,
           baseUrl: () => config.baseUrl ?? addressOf(server, config),
           now: () => new Date(),
           isReady: () => !stop.signal.aborted,
         });
         const connections = openConnections(server);
         using background = new DisposableStack();
+        await using deliveries = new AsyncDisposableStack();
         const onError = (error: unknown) => log.warn({ err: error }, 'server.clock-not-kept');
         background.use(await keepServedClock(engine, () => new Date(), onError));
         await listen(server, config);
+        if (config.deliverWebhooks) deliveries.use(startDeliveries(engine, config, log, metrics));
         const address = addressOf(server, config);
         terminal.show({ address, demo }, greeting(address, demo));
         log.info({ address }, 'server.started');
         await stop.told;
+        // Both at once: each may take ten seconds.
+        const stopped = deliveries.disposeAsync();
         await drain(server, connections, config.shutdownSeconds, log);
+        await stopped;
         log.info('server.stopped');
       });
     });

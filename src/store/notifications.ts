@@ -13,39 +13,42 @@ const CONNECT_MS_MAX = 5_000;
  */
 export function listenOnPostgres(url: string, onNews: () => void): AsyncDisposable {
   const stop = new AbortController();
-  let client: pg.Client | undefined;
   const listening = (async () => {
     while (!stop.signal.aborted) {
-      client = new pg.Client({
-        connectionString: url,
-        connectionTimeoutMillis: CONNECT_MS_MAX,
-        application_name: 'fieldledger-deliveries',
-        keepAlive: true,
-      });
       // A connection that can't be made is like one that broke: it is tried again.
-      await listenWith(client, onNews).catch(() => undefined);
+      await listenOnce(url, onNews, stop.signal).catch(() => undefined);
       await sleep(RECONNECT_MS, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   })();
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
-      await client?.end().catch(() => undefined);
       await listening;
     },
   };
 }
 
-/** Resolves when the connection has ended, in whatever way. */
-async function listenWith(client: pg.Client, onNews: () => void): Promise<void> {
-  const ended = new Promise<void>((resolve) => {
+/** Listens on one connection until that ends, or until it is told to stop. */
+async function listenOnce(url: string, onNews: () => void, signal: AbortSignal): Promise<void> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    query_timeout: CONNECT_MS_MAX,
+    application_name: 'fieldledger-deliveries',
+    keepAlive: true,
+  });
+  const over = new Promise<void>((resolve) => {
     client.on('error', () => resolve());
     client.on('end', () => resolve());
+    signal.addEventListener('abort', () => resolve(), { once: true });
   });
   client.on('notification', onNews);
   await client.connect();
-  await client.query(`LISTEN ${CHANNEL}`);
-  onNews();
-  await ended;
-  await client.end();
+  try {
+    await client.query(`LISTEN ${CHANNEL}`);
+    onNews();
+    if (!signal.aborted) await over;
+  } finally {
+    await client.end();
+  }
 }

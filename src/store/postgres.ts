@@ -84,6 +84,8 @@ export function openPostgres(
     watchDeliveries: (onNews) => listenOnPostgres(url, onNews),
     async [Symbol.asyncDispose]() {
       await db.destroy();
+      // Kysely leaves a pool alone that only reads have used.
+      if (!pool.ending) await pool.end();
     },
   };
   pools.set(engine, pool);

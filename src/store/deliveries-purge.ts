@@ -1,0 +1,145 @@
+import { sql } from 'kysely';
+
+import { chosenIn, chosenText, type DeliveryKey, keyRows, rowsOf, written } from './delivery-keys.ts';
+import type { Engine } from './engine.ts';
+
+/** Events that one pass looks at: each has a delivery for each of a company's webhooks. */
+const EVENTS_MAX = 20;
+/** Rows that one pass removes, or a few more: SQLite does nothing else meanwhile. */
+const ROWS_MAX = 100;
+
+/** Removes what is over, a little in each pass. */
+export interface DeliveryPurge {
+  /**
+   * Removes deliveries that ended, of events from before a time, with their attempts, and the events that nothing
+   * refers to any more.
+   * @param after the id of the event after which this pass begins; an empty text for the first.
+   * @returns where the next pass begins; undefined when there is nothing older left.
+   */
+  removeOld: (before: Date, after: string) => Promise<string | undefined>;
+  /** Removes deliveries of deleted webhooks, and such webhooks that have none. @returns whether there may be more. */
+  removeDeleted: () => Promise<boolean>;
+}
+
+export function createDeliveryPurge(engine: Engine): DeliveryPurge {
+  const remove = createRemoval(engine);
+  return { removeOld: createOldRemoval(engine, remove), removeDeleted: createDeletedRemoval(engine, remove) };
+}
+
+interface OldRow extends DeliveryKey {
+  event: string;
+  attempt_count: number;
+}
+
+type Remove = (deliveries: readonly OldRow[], events: readonly string[]) => Promise<void>;
+
+/** Builds the removal of deliveries, and of those of the events that then have none. */
+function createRemoval(engine: Engine): Remove {
+  const attempts = engine.command((db, value: { keys: string }) =>
+    written(
+      db,
+      sql<never>`
+        DELETE FROM delivery_attempts WHERE (company, webhook, delivery) IN
+          (SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)} FROM ${chosenIn(engine, value.keys)})`,
+    ),
+  );
+  const deliveries = engine.command((db, value: { keys: string }) =>
+    written(
+      db,
+      sql<never>`
+        DELETE FROM deliveries WHERE (company, webhook, id) IN
+          (SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)} FROM ${chosenIn(engine, value.keys)})`,
+    ),
+  );
+  const events = engine.command((db, value: { ids: string }) =>
+    written(
+      db,
+      sql<never>`
+        DELETE FROM events WHERE id IN (SELECT ${chosenText(0)} FROM ${chosenIn(engine, value.ids)})
+          AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.event = events.id)`,
+    ),
+  );
+  return async (gone, eventIds) => {
+    await engine.transaction(async (transaction) => {
+      const keys = keyRows(gone);
+      await attempts(transaction, { keys });
+      await deliveries(transaction, { keys });
+      await events(transaction, { ids: rowsOf(eventIds.map((id) => [id])) });
+    });
+  };
+}
+
+function createOldRemoval(engine: Engine, remove: Remove): DeliveryPurge['removeOld'] {
+  const listEvents = engine.prepare((db, value: { after: string }) =>
+    written(
+      db,
+      sql<{ id: string; created_at: string }>`
+        SELECT id, created_at FROM events WHERE id > ${value.after} ORDER BY id LIMIT ${sql.lit(EVENTS_MAX)}`,
+    ),
+  );
+  const listDeliveries = engine.prepare((db, value: { event: string }) =>
+    written(
+      db,
+      sql<OldRow>`
+        SELECT company, webhook, id, event, attempt_count FROM deliveries
+        WHERE event = ${value.event} AND state NOT IN ('waiting', 'sending', 'retrying')`,
+    ),
+  );
+  return async (before, after) => {
+    const events = await listEvents({ after });
+    // Ids grow with time, so nothing behind a younger one is older.
+    const limit = before.toISOString();
+    const young = events.findIndex(({ created_at }) => created_at >= limit);
+    const old = young === -1 ? events : events.slice(0, young);
+    const gone: OldRow[] = [];
+    let last: string | undefined;
+    for (const { id } of old) {
+      if (rowCount(gone) >= ROWS_MAX) break;
+      gone.push(...(await listDeliveries({ event: id })));
+      last = id;
+    }
+    if (last === undefined) return undefined;
+    await remove(
+      gone,
+      old.map(({ id }) => id).filter((id) => id <= last),
+    );
+    const isAll = last === old.at(-1)?.id && old.length < EVENTS_MAX;
+    return isAll ? undefined : last;
+  };
+}
+
+function rowCount(rows: readonly OldRow[]): number {
+  return rows.reduce((sum, { attempt_count }) => sum + 1 + attempt_count, 0);
+}
+
+function createDeletedRemoval(engine: Engine, remove: Remove): DeliveryPurge['removeDeleted'] {
+  const findDeleted = engine.prepare((db) =>
+    db.selectFrom('webhooks').select(['company', 'id']).where('deleted_at', 'is not', null).limit(1),
+  );
+  const listDeliveries = engine.prepare((db, value: { company: string; webhook: string }) =>
+    db
+      .selectFrom('deliveries')
+      .select(['company', 'webhook', 'id', 'event', 'attempt_count'])
+      .where('company', '=', value.company)
+      .where('webhook', '=', value.webhook)
+      .limit(sql.lit(ROWS_MAX / 2)),
+  );
+  const removeWebhook = engine.command((db, value: { company: string; id: string }) =>
+    written(
+      db,
+      sql<never>`
+        DELETE FROM webhooks WHERE company = ${value.company} AND id = ${value.id} AND deleted_at IS NOT NULL
+          AND NOT EXISTS (
+            SELECT 1 FROM deliveries WHERE company = ${value.company} AND webhook = ${value.id}
+          )`,
+    ),
+  );
+  return async () => {
+    const [webhook] = await findDeleted({});
+    if (!webhook) return false;
+    const gone = await listDeliveries({ company: webhook.company, webhook: webhook.id });
+    if (gone.length > 0) await remove(gone, [...new Set(gone.map(({ event }) => event))]);
+    else await engine.transaction((transaction) => removeWebhook(transaction, webhook));
+    return true;
+  };
+}

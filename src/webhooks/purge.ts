@@ -1,0 +1,48 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { Logger } from '../log.ts';
+import { createDeliveryPurge } from '../store/deliveries-purge.ts';
+import type { Engine } from '../store/engine.ts';
+
+/** How long deliveries and their results are listed (service.md, "Limits"). */
+export const HISTORY_DAYS = 30;
+const DAY_MS = 86_400_000;
+/** Between two rounds, and between two passes of one: there is always time for something else. */
+const ROUND_MS = 60_000;
+const PASS_MS = 20;
+
+/** Removes deliveries that are older than the history, and those of deleted webhooks, until it is disposed of. */
+export function keepPurging(
+  engine: Engine,
+  { now, log, roundMs = ROUND_MS }: { now: () => Date; log: Logger; roundMs?: number },
+): AsyncDisposable {
+  const stop = new AbortController();
+  const running = (async () => {
+    while (!stop.signal.aborted) {
+      try {
+        await purge(engine, now, stop.signal);
+      } catch (error) {
+        log.warn({ err: error }, 'deliveries.not-purged');
+      }
+      await pause(roundMs, undefined, { signal: stop.signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+/** Removes all that may go, in passes that are short by themselves. */
+export async function purge(engine: Engine, now: () => Date, signal?: AbortSignal): Promise<void> {
+  const { removeOld, removeDeleted } = createDeliveryPurge(engine);
+  const next = () => pause(PASS_MS);
+  let after: string | undefined = '';
+  while (after !== undefined && !signal?.aborted) {
+    after = await removeOld(new Date(now().getTime() - HISTORY_DAYS * DAY_MS), after);
+    if (after !== undefined) await next();
+  }
+  while (!signal?.aborted && (await removeDeleted())) await next();
+}

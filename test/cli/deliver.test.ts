@@ -1,0 +1,30 @@
+import got from 'got';
+import t from 'tap';
+
+import { openWorkplace, until } from '../_command.ts';
+import { engineNames } from '../_server.ts';
+
+for (const engine of engineNames) {
+  t.test(`${engine}: deliver runs until it is told to stop, beside a server`, async (t) => {
+    await using workplace = await openWorkplace(engine);
+    const served = await workplace.serve([], { DELIVER_WEBHOOKS: 'off' });
+    const deliver = workplace.start(['deliver', '--json'], { LOG_LEVEL: 'info' });
+    await until(() => deliver.output.stdout.endsWith('\n'));
+    t.strictSame(JSON.parse(deliver.output.stdout), { delivering: true });
+    t.strictSame(await deliver.end('SIGTERM'), { exitCode: 0, signal: null });
+    t.match(deliver.output.stderr, /deliveries\.started[^]*deliveries\.stopped/);
+    const { body } = await got(`${served.greeting.address}/metrics`);
+    t.notMatch(body, 'fieldledger_delivery_backlog', 'which has no backlog of its own');
+    t.strictSame(await served.end('SIGTERM'), { exitCode: 0, signal: null });
+  });
+}
+
+t.test('a server delivers too, unless told not to, and tells how much waits', async (t) => {
+  await using workplace = await openWorkplace();
+  const served = await workplace.serve();
+  const { body } = await got(`${served.greeting.address}/metrics`);
+  for (const line of ['fieldledger_delivery_backlog 0', 'fieldledger_delivery_oldest_due_seconds 0'])
+    t.ok(body.includes(`\n${line}\n`), line);
+  t.match(body, /fieldledger_delivery_completions_stale_total 0/);
+  t.strictSame(await served.end('SIGTERM'), { exitCode: 0, signal: null });
+});
