@@ -113,7 +113,11 @@ function opened(
       socket.destroy();
       reject(new AttemptFailure('timeout'));
     };
-    socket.once(event, resolve).once('close', () => reject(new AttemptFailure(failure)));
+    const fail = () => reject(new AttemptFailure(failure));
+    socket.once('close', fail).once(event, () => {
+      socket.off('close', fail);
+      resolve();
+    });
     // `close` follows. It stays for the life of the socket: between two owners nobody else would listen.
     socket.on('error', () => undefined);
     if (signal.aborted) abort();

@@ -33,7 +33,10 @@ const PASSING_MS_MAX = 250;
 /**
  * Sends a request, and waits for the head of the answer.
  *
- * `node:http` speaks HTTP here, over connections of our own.
+ * `node:http` speaks HTTP, over connections of our own. Against undici: both make 15,000 to 25,000 attempts a second on
+ * kept connections, with the receiver on the same two cores, and on new ones the handshakes take the time (600 to 900).
+ * But undici offers HTTP/2 unless told otherwise, is deaf to the end of an attempt while it connects, and begins its
+ * limit of time anew with each 103; and `node:http` is no package.
  * @throws AttemptFailure, an error of the connection or of the parser, or NothingSent.
  */
 export function exchange(pool: ConnectionPool, call: Call, attempt: Attempt): Promise<Answer> {
