@@ -8,17 +8,18 @@ import { createWebhook, deleteWebhook, listWebhooks, sealSecrets } from '../webh
 import { createSecretBox, type SecretBox } from '../webhooks/secrets.ts';
 import { withDatabase } from './database.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
+import { webhookDeliveryCommands } from './webhook-deliveries.ts';
 import { webhookSampleCommand } from './webhook-sample.ts';
 
-/** `fieldledger webhook create|list|delete|sample|seal`. */
+/** `fieldledger webhook create|list|delete|deliveries|resend|recover|ping|sample|seal`. */
 export function webhookCommand(terminal: Terminal): Command {
-  return new Command('webhook')
+  const command = new Command('webhook')
     .description("a company's webhooks")
     .addCommand(createCommand(terminal))
     .addCommand(listCommand(terminal))
-    .addCommand(deleteCommand(terminal))
-    .addCommand(webhookSampleCommand(terminal))
-    .addCommand(sealCommand(terminal));
+    .addCommand(deleteCommand(terminal));
+  for (const child of webhookDeliveryCommands(terminal)) command.addCommand(child);
+  return command.addCommand(webhookSampleCommand(terminal)).addCommand(sealCommand(terminal));
 }
 
 function createCommand(terminal: Terminal): Command {

@@ -1,0 +1,239 @@
+import { sql } from 'kysely';
+
+import type { EventKind } from '../contract/events.ts';
+import type { JsonText } from '../contract/json-text.ts';
+import { lockCompany } from './companies.ts';
+import type { KeptAttempt } from './deliveries-results.ts';
+import type { Engine, StoreTransaction } from './engine.ts';
+import type { DeliveryState } from './schema.ts';
+
+/** A delivery with its attempts, as its company sees it. */
+export interface DeliveryRecord {
+  id: string;
+  event: EventKind;
+  createdAt: string;
+  state: DeliveryState;
+  /** When it is tried next; null when that has no time. */
+  nextAttemptAt: string | null;
+  /** Why it is withheld, when it is. */
+  withheldFor: string | null;
+  /** The oldest first. */
+  attempts: KeptAttempt[];
+}
+
+interface WebhookId {
+  company: string;
+  webhook: string;
+}
+
+/** Whether a webhook is there for its company to see. */
+export async function hasWebhook(engine: Engine, { company, webhook }: WebhookId): Promise<boolean> {
+  const row = await engine.db
+    .selectFrom('webhooks')
+    .select('id')
+    .where('company', '=', company)
+    .where('id', '=', webhook)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
+ * Deliveries of a webhook, the newest first.
+ * @param page.before the id of the last one that was shown; undefined for the first page.
+ */
+export async function listDeliveryRecords(
+  engine: Engine,
+  { company, webhook }: WebhookId,
+  page: { before: string | undefined; countMax: number },
+): Promise<DeliveryRecord[]> {
+  let query = engine.db
+    .selectFrom('deliveries as d')
+    .innerJoin('events as e', 'e.id', 'd.event')
+    .select(['d.id', 'e.kind', 'e.created_at', 'd.state', 'd.due_at', 'd.withheld_for'])
+    .where('d.company', '=', company)
+    .where('d.webhook', '=', webhook);
+  if (page.before !== undefined) query = query.where('d.id', '<', page.before);
+  const rows = await query.orderBy('d.id', 'desc').limit(page.countMax).execute();
+  const [newest, oldest] = [rows[0]?.id, rows.at(-1)?.id];
+  if (newest === undefined || oldest === undefined) return [];
+  const attempts = await engine.db
+    .selectFrom('delivery_attempts')
+    .selectAll()
+    .where('company', '=', company)
+    .where('webhook', '=', webhook)
+    .where('delivery', '>=', oldest)
+    .where('delivery', '<=', newest)
+    .orderBy('delivery')
+    .orderBy('number')
+    .execute();
+  const byDelivery = Map.groupBy(attempts, ({ delivery }) => delivery);
+  return rows.map((row) => ({
+    id: row.id,
+    // Written by the moves and by `insertPing`.
+    event: row.kind as EventKind,
+    createdAt: row.created_at,
+    state: row.state,
+    nextAttemptAt: row.state === 'waiting' || row.state === 'retrying' ? row.due_at : null,
+    withheldFor: row.withheld_for,
+    attempts: (byDelivery.get(row.id) ?? []).map(toAttempt),
+  }));
+}
+
+interface AttemptRow {
+  number: number;
+  attempted_at: string;
+  status: number | null;
+  error: string | null;
+  dns_ms: number | null;
+  connect_ms: number | null;
+  tls_ms: number | null;
+  first_byte_ms: number | null;
+  total_ms: number;
+  next_attempt_at: string | null;
+}
+
+function toAttempt(row: AttemptRow): KeptAttempt {
+  return {
+    number: row.number,
+    attemptedAt: row.attempted_at,
+    status: row.status,
+    error: row.error,
+    phases: {
+      dns: row.dns_ms,
+      connect: row.connect_ms,
+      tls: row.tls_ms,
+      firstByte: row.first_byte_ms,
+    },
+    totalMs: row.total_ms,
+    nextAttemptAt: row.next_attempt_at,
+  };
+}
+
+/** Lets deliveries begin their schedule anew, now. */
+const anew = (dueAt: string) =>
+  ({ state: 'waiting', due_at: dueAt, failure_count: 0, interruption_count: 0, withheld_for: null }) as const;
+
+/**
+ * Sends a delivery again, unless it is being sent, or has had so many attempts.
+ * @returns whether it will be; undefined when there is none.
+ */
+export async function resendDelivery(
+  engine: Engine,
+  { company, webhook, id }: WebhookId & { id: string },
+  options: { dueAt: string; attemptsMax: number },
+): Promise<'waiting' | 'sending' | 'limit reached' | undefined> {
+  return engine.transaction(async (transaction) => {
+    const changed = await transaction
+      .updateTable('deliveries')
+      .set(anew(options.dueAt))
+      .where('company', '=', company)
+      .where('webhook', '=', webhook)
+      .where('id', '=', id)
+      .where('state', '<>', 'sending')
+      .where('attempt_count', '<', options.attemptsMax)
+      .returning('id')
+      .execute();
+    if (changed.length > 0) {
+      await tellWorkers(engine, transaction);
+      return 'waiting';
+    }
+    const row = await transaction
+      .selectFrom('deliveries')
+      .select('state')
+      .where('company', '=', company)
+      .where('webhook', '=', webhook)
+      .where('id', '=', id)
+      .executeTakeFirst();
+    return row && (row.state === 'sending' ? 'sending' : 'limit reached');
+  });
+}
+
+/**
+ * Sends again what failed or was withheld, of events from a time on, in the order of the ids; so many at most.
+ * @param page.after the id after which to go on; an empty text at first.
+ * @returns how many will be sent, and the last id that was looked at; undefined when there is nothing behind it.
+ */
+export async function resendUnsent(
+  engine: Engine,
+  { company, webhook }: WebhookId,
+  page: { since: string; after: string; dueAt: string; countMax: number; attemptsMax: number },
+): Promise<{ count: number; last: string | undefined }> {
+  return engine.transaction(async (transaction) => {
+    const rows = await transaction
+      .selectFrom('deliveries as d')
+      .innerJoin('events as e', 'e.id', 'd.event')
+      .select(['d.id', 'd.attempt_count', 'e.created_at'])
+      .where('d.company', '=', company)
+      .where('d.webhook', '=', webhook)
+      .where('d.id', '>', page.after)
+      .where(sql<boolean>`d.state IN ('failed', 'withheld')`)
+      .orderBy('d.id')
+      .limit(page.countMax)
+      .execute();
+    const ids = rows
+      .filter(({ created_at, attempt_count }) => created_at >= page.since && attempt_count < page.attemptsMax)
+      .map(({ id }) => id);
+    if (ids.length > 0) {
+      await transaction
+        .updateTable('deliveries')
+        .set(anew(page.dueAt))
+        .where('company', '=', company)
+        .where('webhook', '=', webhook)
+        .where('id', 'in', ids)
+        .execute();
+      await tellWorkers(engine, transaction);
+    }
+    return { count: ids.length, last: rows.length === page.countMax ? rows.at(-1)?.id : undefined };
+  });
+}
+
+/** A ping, with the ids of its event and of its delivery. */
+export interface Ping extends WebhookId {
+  id: string;
+  event: string;
+  data: JsonText<{ message: string }>;
+  at: string;
+}
+
+/** Adds a ping, unless the webhook has had so many since a time; counted under the company's lock. */
+export async function insertPing(
+  engine: Engine,
+  { company, webhook, id, event, data, at }: Ping,
+  limit: { since: string; countMax: number },
+): Promise<'created' | 'no webhook' | 'limit reached'> {
+  return engine.transaction(async (transaction) => {
+    await lockCompany(engine, transaction, company);
+    const row = await transaction
+      .selectFrom('webhooks')
+      .select('pinged_at')
+      .where('company', '=', company)
+      .where('id', '=', webhook)
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst();
+    if (!row) return 'no webhook';
+    // Written below. A time in the future comes of a clock that was set back, and counts no more.
+    const times = (JSON.parse(row.pinged_at) as string[]).filter((time) => time > limit.since && time <= at);
+    if (times.length >= limit.countMax) return 'limit reached';
+    await transaction
+      .updateTable('webhooks')
+      .set({ pinged_at: JSON.stringify([...times, at]) })
+      .where('company', '=', company)
+      .where('id', '=', webhook)
+      .execute();
+    await transaction
+      .insertInto('events')
+      .values({ id: event, company, kind: 'ping', created_at: at, data })
+      .execute();
+    await transaction
+      .insertInto('deliveries')
+      .values({ company, webhook, id, event, due_at: at, state: 'waiting' })
+      .execute();
+    return 'created';
+  });
+}
+
+/** On PostgreSQL, workers are told of new rows by a trigger, and by this of others; SQLite tells of every commit. */
+async function tellWorkers(engine: Engine, transaction: StoreTransaction): Promise<void> {
+  if (engine.name === 'postgres') await sql`NOTIFY fieldledger_deliveries`.execute(transaction);
+}

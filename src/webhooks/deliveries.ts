@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+
+import type { JsonText } from '../contract/json-text.ts';
+import { quote, UsageError } from '../errors.ts';
+import {
+  type DeliveryRecord,
+  hasWebhook,
+  insertPing,
+  listDeliveryRecords,
+  resendDelivery,
+  resendUnsent,
+} from '../store/deliveries-history.ts';
+import type { Engine } from '../store/engine.ts';
+import { HISTORY_DAYS } from './purge.ts';
+
+/** A webhook of a company. */
+export interface WebhookOf {
+  company: string;
+  webhook: string;
+}
+
+export interface DeliveryPage {
+  deliveries: DeliveryRecord[];
+  /** What the next page goes on before; null at the end. */
+  nextBefore: string | null;
+}
+
+/** Deliveries on one page. */
+export const PAGE_MAX = 100;
+/** What one delivery can have in all: nobody needs more, and its attempts are shown on one page. */
+const ATTEMPTS_MAX = 100;
+const RECOVER_BATCH = 100;
+const PINGS_MAX = 5;
+const PING_WINDOW_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/**
+ * The deliveries of a webhook with every attempt, the newest first (service.md, "Registering a webhook").
+ * @throws UsageError when there is no such webhook, or `limit` isn't from 1 to 100.
+ */
+export async function listDeliveries(
+  engine: Engine,
+  of: WebhookOf,
+  { before, limit }: { before?: string | undefined; limit: number },
+): Promise<DeliveryPage> {
+  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX)
+    throw new UsageError(`The limit must be an integer from 1 to ${PAGE_MAX}, not ${limit}.`);
+  await requireWebhook(engine, of);
+  const found = await listDeliveryRecords(engine, of, { before, countMax: limit + 1 });
+  const deliveries = found.slice(0, limit);
+  return { deliveries, nextBefore: found.length > limit ? (deliveries.at(-1)?.id ?? null) : null };
+}
+
+/**
+ * Sends a delivery again, whatever became of it: the same id and body with a fresh signature, and the schedule from its
+ * beginning.
+ * @throws UsageError when there is none, when it is being sent at this moment, and when it has had 100 attempts.
+ */
+export async function resend(engine: Engine, of: WebhookOf & { id: string }, now: Date): Promise<void> {
+  await requireWebhook(engine, of);
+  const options = { dueAt: now.toISOString(), attemptsMax: ATTEMPTS_MAX };
+  const outcome = await resendDelivery(engine, of, options);
+  const name = `delivery ${quote(of.id)}`;
+  if (outcome === undefined) throw new UsageError(`The webhook ${quote(of.webhook)} has no ${name}.`);
+  if (outcome === 'sending')
+    throw new UsageError(`The ${name} is being sent at this moment; look at its result first.`);
+  if (outcome === 'limit reached')
+    throw new UsageError(`The ${name} has had ${ATTEMPTS_MAX} attempts, which is the limit.`);
+}
+
+/**
+ * Sends everything again that failed or was withheld, of events since a time.
+ * @returns how many deliveries that are.
+ * @throws UsageError when there is no such webhook, or the time isn't within the last 30 days.
+ */
+export async function recover(engine: Engine, of: WebhookOf, since: Date, now: Date): Promise<number> {
+  const ageMs = now.getTime() - since.getTime();
+  if (!(ageMs >= 0 && ageMs <= HISTORY_DAYS * DAY_MS))
+    throw new UsageError(`The time must lie within the last ${HISTORY_DAYS} days.`);
+  await requireWebhook(engine, of);
+  const page = { since: since.toISOString(), dueAt: now.toISOString(), attemptsMax: ATTEMPTS_MAX };
+  let count = 0;
+  let after: string | undefined = '';
+  while (after !== undefined) {
+    const batch = await resendUnsent(engine, of, { ...page, after, countMax: RECOVER_BATCH });
+    count += batch.count;
+    after = batch.last;
+  }
+  return count;
+}
+
+/**
+ * Sends a signed `ping` to a webhook (service.md, "Registering a webhook").
+ * @returns the id of its delivery.
+ * @throws UsageError when there is no such webhook, and after 5 pings within a minute: who may ping without limit has a
+ *   scanner of other people's ports.
+ */
+export async function ping(
+  engine: Engine,
+  of: WebhookOf,
+  { serviceName, now }: { serviceName: string; now: Date },
+): Promise<string> {
+  // Words that need no escaping, as the setting demands.
+  const data = JSON.stringify({ message: `Hello from ${serviceName}.` }) as JsonText<{ message: string }>;
+  const ids = { id: timeOrderedId('dlv_', now), event: timeOrderedId('evt_', now) };
+  const since = new Date(now.getTime() - PING_WINDOW_MS).toISOString();
+  const ping = { ...of, ...ids, data, at: now.toISOString() };
+  const outcome = await insertPing(engine, ping, { since, countMax: PINGS_MAX });
+  if (outcome === 'no webhook') throw unknownWebhook(of);
+  if (outcome === 'limit reached')
+    throw new UsageError(`A webhook can be pinged ${PINGS_MAX} times a minute; wait a little.`);
+  return ids.id;
+}
+
+/** A UUIDv7 (RFC 9562 section 5.7) behind a prefix: the order of ids is that of their making. */
+function timeOrderedId(prefix: string, at: Date): string {
+  const time = at.getTime().toString(16).padStart(12, '0');
+  const bytes = randomBytes(10);
+  bytes[0] = ((bytes[0] ?? 0) & 0x0f) | 0x70;
+  bytes[2] = ((bytes[2] ?? 0) & 0x3f) | 0x80;
+  const tail = bytes.toString('hex');
+  return `${prefix}${time.slice(0, 8)}-${time.slice(8)}-${tail.slice(0, 4)}-${tail.slice(4, 8)}-${tail.slice(8)}`;
+}
+
+async function requireWebhook(engine: Engine, of: WebhookOf): Promise<void> {
+  if (!(await hasWebhook(engine, of))) throw unknownWebhook(of);
+}
+
+function unknownWebhook({ company, webhook }: WebhookOf): UsageError {
+  return new UsageError(`The company ${quote(company)} has no webhook ${quote(webhook)}.`);
+}

@@ -1,0 +1,165 @@
+import { UsageError } from '../../src/errors.ts';
+import type { Engine } from '../../src/store/engine.ts';
+import { deleteWebhookRow } from '../../src/store/webhooks.ts';
+import { listDeliveries, ping, recover, resend } from '../../src/webhooks/deliveries.ts';
+import { until } from '../_command.ts';
+import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
+import { onEachEngine } from '../backoffice/_office.ts';
+import {
+  answer,
+  deliveryRows,
+  noAnswer,
+  scriptedSender,
+  type ScriptedSender,
+  startLoop,
+} from './_delivery-loop.ts';
+
+const at = new Date('2026-11-20T12:00:00.000Z');
+const later = (minutes: number) => new Date(at.getTime() + minutes * 60_000);
+
+/** Sends what waits, at a time. */
+async function deliverAll(engine: Engine, sender: ScriptedSender, now: Date): Promise<void> {
+  const loop = startLoop(engine, sender, { now: () => now, random: () => 0 });
+  await until(async () =>
+    (await deliveryRows(engine)).every(({ state }) => !['waiting', 'sending'].includes(state)),
+  );
+  await loop[Symbol.asyncDispose]();
+}
+
+onEachEngine('the history of a webhook', async (t, { openCompany, engine, setNow }) => {
+  setNow(at);
+  const acme = await openStaffedCompany(openCompany);
+  const of = { company: acme.id, webhook: 'whk_all' };
+  const refused = (act: Promise<unknown>, message: RegExp) =>
+    t.rejects(act, { constructor: UsageError, message });
+
+  await t.test('shows every attempt with its time, what came of it and the next one', async (t) => {
+    await acme.apply(jobCreate({ id: 'job_1' }));
+    await deliverAll(
+      engine,
+      scriptedSender(() => noAnswer('tls')),
+      at,
+    );
+    const { deliveries } = await listDeliveries(engine, of, { limit: 10 });
+    t.match(deliveries, [
+      {
+        event: 'job.created',
+        createdAt: String,
+        state: 'retrying',
+        nextAttemptAt: later(1).toISOString(),
+        attempts: [
+          {
+            ...{ number: 1, attemptedAt: at.toISOString(), status: null, error: 'tls', totalMs: 1 },
+            phases: { dns: null, connect: null, tls: null, firstByte: null },
+            nextAttemptAt: later(1).toISOString(),
+          },
+        ],
+      },
+    ]);
+  });
+
+  await t.test(
+    'sends a delivery again with the same id and body, and its schedule begins anew',
+    async (t) => {
+      const id = (await deliveryRows(engine))[0]?.id ?? '';
+      await engine.run("UPDATE deliveries SET state = 'failed', failure_count = 7");
+      const sender = scriptedSender((_request, attempt) => answer(attempt === 1 ? 200 : 404));
+      await resend(engine, { ...of, id }, later(60));
+      await deliverAll(engine, sender, later(60));
+      await resend(engine, { ...of, id }, later(70));
+      await deliverAll(engine, sender, later(70));
+      t.equal(sender.sent.length, 2);
+      t.equal(new Set(sender.sent.map(({ body }) => body)).size, 1);
+      t.equal((JSON.parse(sender.sent[0]?.body ?? '') as { id: string }).id, id);
+      const signed = sender.sent.map(
+        ({ headers }) => /t=(\d+)/.exec(headers['Service-Signature'] ?? '')?.[1],
+      );
+      t.strictSame(
+        signed,
+        [later(60), later(70)].map((time) => String(time.getTime() / 1000)),
+      );
+      const [shown] = (await listDeliveries(engine, of, { limit: 1 })).deliveries;
+      t.strictSame(
+        shown?.attempts.map(({ status, error }) => status ?? error),
+        ['tls', 200, 404],
+      );
+      t.equal(shown?.nextAttemptAt, later(71).toISOString(), 'a minute later, as after any first attempt');
+    },
+  );
+
+  await t.test(
+    'sends nothing again that is being sent, that is not there, or that was sent too often',
+    async (t) => {
+      const id = (await deliveryRows(engine))[0]?.id ?? '';
+      await engine.run("UPDATE deliveries SET state = 'sending'");
+      await refused(resend(engine, { ...of, id }, at), /is being sent at this moment/);
+      await engine.run("UPDATE deliveries SET state = 'failed', attempt_count = 100");
+      await refused(resend(engine, { ...of, id }, at), /has had 100 attempts/);
+      await refused(resend(engine, { ...of, id: 'dlv_none' }, at), /has no delivery "dlv_none"/);
+      await refused(resend(engine, { ...of, webhook: 'whk_none', id }, at), /has no webhook "whk_none"/);
+      t.equal((await deliveryRows(engine)).length, 1);
+    },
+  );
+
+  await t.test('pages from the newest to the oldest', async (t) => {
+    for (let index = 0; index < 6; index += 1) await acme.apply(jobCreate());
+    const ids = (await deliveryRows(engine)).map(({ id }) => id).reverse();
+    const seen: string[] = [];
+    let before: string | undefined;
+    for (const length of [3, 3, 1]) {
+      const page = await listDeliveries(engine, of, { limit: 3, before });
+      t.equal(page.deliveries.length, length);
+      seen.push(...page.deliveries.map(({ id }) => id));
+      before = page.nextBefore ?? undefined;
+    }
+    t.strictSame(seen, ids);
+    t.equal(before, undefined);
+    await refused(listDeliveries(engine, of, { limit: 101 }), /from 1 to 100/);
+  });
+
+  await t.test('recovers what failed or was withheld since a time, and nothing else', async (t) => {
+    await engine.run('DELETE FROM delivery_attempts');
+    await engine.run('DELETE FROM deliveries');
+    setNow(later(100));
+    for (let index = 0; index < 130; index += 1) await acme.apply(jobCreate());
+    setNow(later(200));
+    for (let index = 0; index < 130; index += 1) await acme.apply(jobCreate());
+    await acme.apply(jobCreate());
+    await engine.run("UPDATE deliveries SET state = 'failed', failure_count = 7");
+    const [withheld, delivered] = (await deliveryRows(engine)).slice(-2);
+    await engine.run(`UPDATE deliveries SET state = 'withheld' WHERE id = '${withheld?.id}'`);
+    await engine.run(`UPDATE deliveries SET state = 'delivered' WHERE id = '${delivered?.id}'`);
+    t.equal(await recover(engine, of, later(150), later(300)), 130);
+    const states = Object.groupBy(await deliveryRows(engine), ({ state }) => state);
+    t.strictSame([states.waiting?.length, states.failed?.length, states.delivered?.length], [130, 130, 1]);
+    t.equal(await recover(engine, of, later(150), later(300)), 0, 'and only once');
+    await refused(recover(engine, of, later(301), later(300)), /within the last 30 days/);
+    await refused(recover(engine, of, at, later(31 * 24 * 60)), /within the last 30 days/);
+    await refused(recover(engine, of, new Date(NaN), at), /within the last 30 days/);
+  });
+
+  await t.test('pings five times a minute, and like any other delivery', async (t) => {
+    await engine.run('DELETE FROM deliveries');
+    const options = { serviceName: 'Fieldledger', now: at };
+    const ids = [];
+    for (let index = 0; index < 5; index += 1) ids.push(await ping(engine, of, options));
+    await refused(ping(engine, of, options), /5 times a minute/);
+    ids.push(await ping(engine, of, { ...options, now: later(1.01) }));
+    const sender = scriptedSender(() => answer(200));
+    await deliverAll(engine, sender, later(2));
+    t.strictSame(sender.sent.map(({ headers }) => headers['Service-Delivery']).sort(), ids.sort());
+    t.match(JSON.parse(sender.sent[0]?.body ?? ''), {
+      event: 'ping',
+      companyId: acme.id,
+      data: { message: 'Hello from Fieldledger.' },
+    });
+  });
+
+  await t.test('is gone with the webhook', async (t) => {
+    await deleteWebhookRow(engine, acme.id, 'whk_all', at.toISOString());
+    await refused(listDeliveries(engine, of, { limit: 1 }), /has no webhook/);
+    await refused(ping(engine, of, { serviceName: 'Fieldledger', now: later(9) }), /has no webhook/);
+    await refused(recover(engine, of, at, at), /has no webhook/);
+    t.pass('and tells of nothing');
+  });
+});
