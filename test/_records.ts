@@ -55,9 +55,10 @@ async function upsert(
   records: readonly RenderedRecord[],
 ): Promise<void> {
   const hasDetail = resource === 'invoices' || resource === 'quotes';
-  const rows = records.map(({ body, detail }) => ({
+  const rows = records.map(({ body, detail, digest }) => ({
     company,
     body,
+    digest,
     ...(detail === undefined ? {} : { detail }),
   }));
   await transaction
@@ -67,6 +68,7 @@ async function upsert(
     .onConflict((conflict) =>
       conflict.columns(['company', 'id']).doUpdateSet((row) => ({
         body: row.ref('excluded.body'),
+        digest: row.ref('excluded.digest'),
         ...(hasDetail ? { detail: row.ref('excluded.detail') } : {}),
       })),
     )

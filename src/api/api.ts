@@ -32,7 +32,7 @@ export async function createApi(options: ApiOptions): Promise<RequestHandler> {
     const path = queryStart < 0 ? req.originalUrl : req.originalUrl.slice(0, queryStart);
     const query = readQuery(queryStart < 0 ? '' : req.originalUrl.slice(queryStart + 1));
     const reply = await dispatch({ method: req.method, path, query }, exchange);
-    exchange.bodyBytes = sendBody(req, res, reply.body, exchange.headers);
+    exchange.bodyBytes = sendBody(req, res, reply, exchange.headers);
   };
 }
 

@@ -21,16 +21,20 @@ export type AnyHandler = (request: {
   caller: NonNullable<Exchange['caller']>;
   path: never;
   query: never;
-}) => Promise<{ status: number; body: string }>;
+}) => Promise<AnyReply>;
+
+/** What a handler answers; see `Reply`. */
+export interface AnyReply {
+  status: number;
+  body: string;
+  digests: readonly (string | null)[];
+}
 
 /** Lets a request in, or throws the AppError that refuses it; notes what it learns in the exchange. */
 export type Admit = (scope: Scope, exchange: Exchange) => Promise<void>;
 
 /** Answers a request of the contract with its handler's reply, or throws the AppError to answer with. */
-export type Dispatch = (
-  request: ContractRequest,
-  exchange: Exchange,
-) => Promise<{ status: number; body: string }>;
+export type Dispatch = (request: ContractRequest, exchange: Exchange) => Promise<AnyReply>;
 
 /**
  * Builds the dispatcher from the contract: a request is matched, admitted, has its parameters validated, and is passed

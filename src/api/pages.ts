@@ -12,9 +12,18 @@ export async function answerPage<T>(
   filters: Filters,
   query: { limit: number; cursor?: string | undefined },
   read: (page: PageRequest) => Promise<Page<T>>,
-): Promise<{ status: 200; body: JsonText<{ data: T[]; nextCursor: string | null }> }> {
+): Promise<{
+  status: 200;
+  body: JsonText<{ data: T[]; nextCursor: string | null }>;
+  digests: (string | null)[];
+}> {
   const after = query.cursor === undefined ? '' : openCursor(operationId, filters, query.cursor);
-  const { records, lastId } = await read({ after, limit: query.limit });
+  const { records, digests, lastId } = await read({ after, limit: query.limit });
   const nextCursor = lastId === null ? null : sealCursor(operationId, filters, lastId);
-  return { status: 200, body: listEnvelope(records, nextCursor) };
+  return {
+    status: 200,
+    body: listEnvelope(records, nextCursor),
+    // Also of a page without records there is more than one part, and so a digest of its own.
+    digests: ['page', ...digests, nextCursor ?? 'end'],
+  };
 }

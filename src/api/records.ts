@@ -1,14 +1,16 @@
 import { type JsonText, recordEnvelope } from '../contract/json-text.ts';
 import { AppError } from '../errors.ts';
+import type { Found } from '../store/records.ts';
 
 /**
  * Answers one record.
  * @throws AppError `not_found` when there is none: the same for another company's record as for nobody's.
  */
-export function answerRecord<T>(record: JsonText<T> | undefined): {
+export function answerRecord<T>(record: Found<T> | undefined): {
   status: 200;
   body: JsonText<{ data: T }>;
+  digests: (string | null)[];
 } {
   if (record === undefined) throw new AppError('not_found', 'There is no record with this id.');
-  return { status: 200, body: recordEnvelope(record) };
+  return { status: 200, body: recordEnvelope(record.text), digests: [record.digest] };
 }

@@ -42,5 +42,10 @@ type JsonBody<Response> = Response extends { content: { 'application/json': infe
  * Errors are thrown as `AppError`.
  */
 export type Reply<K extends OperationId> = {
-  [Status in keyof Responses<K> & 200]: { status: Status; body: JsonText<JsonBody<Responses<K>[Status]>> };
+  [Status in keyof Responses<K> & 200]: {
+    status: Status;
+    body: JsonText<JsonBody<Responses<K>[Status]>>;
+    /** The digests of what the body is put together from; null for one that isn't known. */
+    digests: readonly (string | null)[];
+  };
 }[keyof Responses<K> & 200];

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 import { joinObjects, type JsonText } from './json-text.ts';
 import type { JsonSchema } from './document.ts';
 import { contractDocument } from './document.ts';
@@ -9,6 +11,8 @@ export interface RenderedRecord {
   resource: Resource;
   body: JsonText<unknown>;
   detail: JsonText<unknown> | undefined;
+  /** Of both texts: SHA-1 in base64url, 27 characters. It tells versions apart, and protects nothing. */
+  digest: string;
 }
 
 const schemaNames = {
@@ -37,11 +41,10 @@ export function renderRecord({ resource, record }: ResourceRecord): RenderedReco
   if (problem) throw new InvalidRecordError(`${resource} ${quoteId(record)}: ${problem}`);
   const summary = members(names.body);
   const detail = names.whole ? members(names.whole).filter((name) => !summary.includes(name)) : undefined;
-  return {
-    resource,
-    body: renderMembers(record, summary),
-    detail: detail ? renderMembers(record, detail) : undefined,
-  };
+  const body = renderMembers(record, summary);
+  const detailText = detail && renderMembers(record, detail);
+  const digest = hash('sha1', `${body}${detailText ?? ''}`, 'base64url');
+  return { resource, body, detail: detailText, digest };
 }
 
 /** The text of the single record as the API returns it. */

@@ -6,7 +6,7 @@ import type { ListedRow, Range, Selection } from './lists.ts';
 import type { RecordTableName, Tables } from './schema.ts';
 
 /** A row that was found, or none; each comes with the id that the statement looked up to, or null for the end. */
-export type Sighting = (ListedRow | { id: null; body: null }) & { horizon: string | null };
+export type Sighting = (ListedRow | { id: null; body: null; digest: null }) & { horizon: string | null };
 
 /**
  * Finds the rows that lie in every range by the blocks that can hold some: the rows after the cursor up to the next
@@ -94,14 +94,10 @@ function sightings(
       found (id) AS MATERIALIZED (
         SELECT id FROM (${found}) AS matches ORDER BY id LIMIT ${slot.limit}
       )
-    SELECT
-      found.id,
-      (
-        SELECT body FROM ${sql.table(table)} AS record
-        WHERE record.company = ${slot.company} AND record.id = found.id
-      ) AS body,
-      horizon.id AS horizon
-    FROM horizon LEFT JOIN found ON TRUE
+    SELECT found.id, record.body, record.digest, horizon.id AS horizon
+    FROM horizon
+      LEFT JOIN found ON TRUE
+      LEFT JOIN ${sql.table(table)} AS record ON record.company = ${slot.company} AND record.id = found.id
     ORDER BY found.id`;
   return { compile: () => query.compile(db) };
 }

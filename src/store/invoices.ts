@@ -54,8 +54,8 @@ function streamsOf({ kind, status, customer }: InvoiceFilters, hasRanges: boolea
 export function createInvoiceFinder(engine: Engine): FindRecord<Invoice> {
   const find = createDetailFinder(engine, 'invoices');
   return async (company, id) => {
-    const text = await find(company, id);
+    const row = await find(company, id);
     // The two parts were rendered from one Invoice.
-    return text && (joinObjects(text.body, text.detail) as JsonText<Invoice>);
+    return row && { text: joinObjects(row.body, row.detail) as JsonText<Invoice>, digest: row.digest };
   };
 }

@@ -47,7 +47,7 @@ export function walkQuery(
   slot: Slots,
   rowsMax: number,
 ) {
-  const columns = ['id', 'body'];
+  const columns = ['id', 'body', 'digest'];
   const streams = selection.streams.map((stream, index) => {
     let query = untyped(db)
       .selectFrom(selection.table)
@@ -127,15 +127,14 @@ function narrowed(
 
 /** The rows whose ids a query gives, in id order. Texts are read for these alone, whatever was passed on the way. */
 function withBodies(db: Kysely<Tables>, { table }: Selection, slot: Slots, ids: Query) {
-  const body = untyped(db)
-    .selectFrom(`${table} as record`)
-    .select('body')
-    .where('record.company', '=', slot.company as never)
-    .whereRef('record.id', '=', 'wanted.id');
   const rows = untyped(db)
     .selectFrom(ids.as('wanted'))
-    .select(['id', body.as('body') as never])
-    .orderBy('id');
+    // SQLite would otherwise begin with the records.
+    .leftJoin(`${table} as record`, (join) =>
+      join.on('record.company', '=', slot.company as never).onRef('record.id', '=', 'wanted.id'),
+    )
+    .select(['wanted.id', 'record.body', 'record.digest'])
+    .orderBy('wanted.id');
   return rows as unknown as Compilable<ListedRow>;
 }
 

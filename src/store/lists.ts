@@ -33,6 +33,7 @@ export interface Selection {
 export interface ListedRow {
   id: string;
   body: string;
+  digest: string | null;
 }
 
 /** Reads at most `limit` rows, 101 at the most, of a selection whose ids come after `after` (`''`: all). */
@@ -126,7 +127,7 @@ interface Look {
 }
 
 function lookOf(sightings: readonly Sighting[]): Look {
-  const rows = sightings.flatMap(({ id, body }) => (id === null ? [] : [{ id, body }]));
+  const rows = sightings.flatMap(({ id, body, digest }) => (id === null ? [] : [{ id, body, digest }]));
   return { rows, horizon: sightings[0]?.horizon ?? null };
 }
 

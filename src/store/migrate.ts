@@ -7,6 +7,7 @@ import { backOffice } from './migrations/0002-back-office.ts';
 import { listBlocks } from './migrations/0003-list-blocks.ts';
 import { deliveries } from './migrations/0004-deliveries.ts';
 import { rangeIndexes } from './migrations/0005-range-indexes.ts';
+import { digests } from './migrations/0006-digests.ts';
 import type { Tables } from './schema.ts';
 
 /** What differs between the engines in the text of a migration. */
@@ -31,7 +32,7 @@ const dialects: Record<Engine['name'], Dialect> = {
   postgres: { name: 'postgres', text: 'TEXT COLLATE "C"', json: 'JSON', table: '' },
 };
 
-const migrations: readonly Migration[] = [initial, backOffice, listBlocks, deliveries, rangeIndexes];
+const migrations: readonly Migration[] = [initial, backOffice, listBlocks, deliveries, rangeIndexes, digests];
 
 /** Any number does, as long as no other program locks the same one in this database. */
 const POSTGRES_LOCK = 4_706_174;

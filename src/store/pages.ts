@@ -4,6 +4,8 @@ import type { ReadList, Selection } from './lists.ts';
 /** One page of a list: the records' texts, and the id after which the next page begins, null on the last page. */
 export interface Page<T> {
   records: JsonText<T>[];
+  /** Each record's, as far as it is known. */
+  digests: (string | null)[];
   lastId: string | null;
 }
 
@@ -25,6 +27,7 @@ export async function readPage<T>(
   return {
     // What is stored in the table of a resource was rendered from its records.
     records: rows.map(({ body }) => body as JsonText<T>),
+    digests: rows.map(({ digest }) => digest),
     lastId: hasMore ? (rows.at(-1)?.id ?? null) : null,
   };
 }

@@ -4,7 +4,7 @@ import type { Quote, QuoteSummary } from '../contract/records.ts';
 import type { Engine } from './engine.ts';
 import type { Range, ReadList, Selection } from './lists.ts';
 import { type Page, type PageRequest, readPage } from './pages.ts';
-import { createDetailFinder } from './records.ts';
+import { createDetailFinder, type Found } from './records.ts';
 
 const latestStatuses = ['draft', 'sent', 'accepted', 'declined'] as const;
 
@@ -30,8 +30,7 @@ export async function listQuotes(
   page: PageRequest,
 ): Promise<Page<QuoteSummary>> {
   const selection = { table: 'quotes', company, ...conditionsOf(filters, today) } as const;
-  const readCurrent: ReadList = async (...request) =>
-    (await read(...request)).map((row) => ({ ...row, body: asOf(row.body, today) }));
+  const readCurrent: ReadList = async (...request) => (await read(...request)).map((row) => asOf(row, today));
   return readPage(readCurrent, page, selection);
 }
 
@@ -62,19 +61,17 @@ function storedStatuses(status: QuoteFilters['status'], versions: QuoteFilters['
 }
 
 /** Reads one version of a quote as of a company's calendar day; undefined when the company has none with that id. */
-export type QuoteFinder = (
-  company: string,
-  id: string,
-  today: string,
-) => Promise<JsonText<Quote> | undefined>;
+export type QuoteFinder = (company: string, id: string, today: string) => Promise<Found<Quote> | undefined>;
 
 /** Builds the reader of single versions of quotes with their details. */
 export function createQuoteFinder(engine: Engine): QuoteFinder {
   const find = createDetailFinder(engine, 'quotes');
   return async (company, id, today) => {
-    const text = await find(company, id);
+    const row = await find(company, id);
+    if (!row) return undefined;
+    const { body, digest } = asOf(row, today);
     // The two parts were rendered from one Quote.
-    return text && (joinObjects(asOf(text.body, today), text.detail) as JsonText<Quote>);
+    return { text: joinObjects(body, row.detail) as JsonText<Quote>, digest };
   };
 }
 
@@ -82,14 +79,16 @@ const SENT = '"status":"sent"';
 const VALID_UNTIL = /"validUntil":"(\d{4}-\d{2}-\d{2})"/;
 
 /**
- * A summary's text as it reads on a day. Within a JSON text neither pattern can match inside a string, whose quotation
+ * A row with its summary as it reads on a day, which gives it a digest of its own. Within a JSON text neither pattern can match inside a string, whose quotation
  * marks are escaped, and no other member of a quote's summary has these names.
  */
-function asOf<T extends string>(body: T, today: string): T {
-  if (!body.includes(SENT)) return body;
+function asOf<Row extends { body: string; digest: string | null }>(row: Row, today: string): Row {
+  const { body, digest } = row;
+  if (!body.includes(SENT)) return row;
   const validUntil = VALID_UNTIL.exec(body)?.[1];
-  if (validUntil === undefined || validUntil >= today) return body;
-  return body.replace(SENT, '"status":"expired"') as T;
+  if (validUntil === undefined || validUntil >= today) return row;
+  const expired = body.replace(SENT, '"status":"expired"');
+  return { ...row, body: expired, digest: digest && `${digest}.expired` };
 }
 
 function dayBefore(day: string): string {

@@ -40,8 +40,10 @@ export function createRecordWrites(engine: Engine, resource: Resource): RecordWr
     db.deleteFrom(table).where('company', '=', value.company).where('id', '=', value.id),
   );
   const putColumns = (written: readonly (keyof StoredTexts)[]) =>
-    engine.command((db, value: { company: string } & Required<StoredTexts>) => {
-      const texts = Object.fromEntries(written.map((column) => [column, value[column]]));
+    engine.command((db, value: { company: string; digest: string } & Required<StoredTexts>) => {
+      const texts = Object.fromEntries(
+        [...written, 'digest' as const].map((column) => [column, value[column]]),
+      );
       return db
         .insertInto(table)
         .values({ company: value.company, ...(texts as Required<StoredTexts>) })
@@ -52,9 +54,9 @@ export function createRecordWrites(engine: Engine, resource: Resource): RecordWr
   return {
     find: async (transaction, company, id) => (await find(transaction, { company, id }))[0],
     has: async (transaction, company, id) => (await has(transaction, { company, id })).length > 0,
-    async put(transaction, company, { body, detail = '{}' }, unpublished) {
+    async put(transaction, company, { body, detail = '{}', digest }, unpublished) {
       const put = unpublished === undefined ? putPublished : putAll;
-      await put(transaction, { company, body, detail, unpublished: unpublished ?? '{}' });
+      await put(transaction, { company, body, detail, digest, unpublished: unpublished ?? '{}' });
     },
     async remove(transaction, company, id) {
       await remove(transaction, { company, id });

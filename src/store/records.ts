@@ -1,50 +1,57 @@
 import type { JsonText } from '../contract/json-text.ts';
-import type { Engine, PreparedQuery } from './engine.ts';
+import type { Engine } from './engine.ts';
 import type { ReadList } from './lists.ts';
 import { type Page, type PageRequest, readPage } from './pages.ts';
 import type { RecordTableName } from './schema.ts';
 
-/** Reads one record's text by its id; undefined when the company has none with that id. */
-export type FindRecord<T> = (company: string, id: string) => Promise<JsonText<T> | undefined>;
+/** A record as it is served, and its digest, if that is known. */
+export interface Found<T> {
+  text: JsonText<T>;
+  digest: string | null;
+}
+
+/** Reads one record by its id; undefined when the company has none with that id. */
+export type FindRecord<T> = (company: string, id: string) => Promise<Found<T> | undefined>;
 
 /** Builds the reader of single records of a table that has no separate details. */
 export function createRecordFinder<T>(engine: Engine, table: RecordTableName): FindRecord<T> {
-  const find: PreparedQuery<{ company: string; id: string }, { body: string }> = engine.prepare((db, value) =>
+  const find = engine.prepare((db, value: { company: string; id: string }) =>
     db
       .selectFrom(table as 'jobs')
-      .select('body')
+      .select(['body', 'digest'])
       .where('company', '=', value.company)
       .where('id', '=', value.id),
   );
   return async (company, id) => {
     const [row] = await find({ company, id });
     // What is stored was rendered from a record of this type.
-    return row?.body as JsonText<T> | undefined;
+    return row && { text: row.body as JsonText<T>, digest: row.digest };
   };
 }
 
-/** A record's text in its two parts: what lists serve, and what only the single record has. */
-export interface DetailedText {
+/** A record in its two parts: what lists serve, and what only the single record has. */
+export interface DetailedRow {
   body: JsonText<object>;
   detail: JsonText<object>;
+  digest: string | null;
 }
 
 /** Builds the reader of single records of a table with separate details. */
 export function createDetailFinder(
   engine: Engine,
   table: 'invoices' | 'quotes',
-): (company: string, id: string) => Promise<DetailedText | undefined> {
+): (company: string, id: string) => Promise<DetailedRow | undefined> {
   const find = engine.prepare((db, value: { company: string; id: string }) =>
     db
       .selectFrom(table as 'invoices')
-      .select(['body', 'detail'])
+      .select(['body', 'detail', 'digest'])
       .where('company', '=', value.company)
       .where('id', '=', value.id),
   );
   return async (company, id) => {
     const [row] = await find({ company, id });
     // Both texts were rendered from one record.
-    return row as DetailedText | undefined;
+    return row as DetailedRow | undefined;
   };
 }
 

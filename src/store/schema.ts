@@ -66,6 +66,8 @@ interface RecordTable {
   company: string;
   id: GeneratedAlways<string>;
   body: string;
+  /** Of the record's whole text; null when it was written before there were digests. */
+  digest: Generated<string | null>;
 }
 
 interface InvoicesTable extends RecordTable {

@@ -16,8 +16,8 @@ const client = got.extend({ retry: { limit: 0 }, throwHttpErrors: false, decompr
 
 interface Answering extends AsyncDisposable {
   http: Got;
-  /** Sets the body that is answered. */
-  say: (body: string) => void;
+  /** Sets the body that is answered, and what is known of its parts. */
+  say: (body: string, digests?: (string | null)[]) => void;
   /** The number of bytes that the last answer reported. */
   reported: () => number;
 }
@@ -25,13 +25,15 @@ interface Answering extends AsyncDisposable {
 /** A server that answers one body at `/`, and the error of a missing record elsewhere. */
 async function answering(): Promise<Answering> {
   let body = '';
+  let digests: (string | null)[] = [];
   let reported = -1;
   const headers = { 'X-Request-Id': 'one' };
   const app = express();
   app.disable('etag').disable('x-powered-by');
   app.use((req, res) => {
     const reply = errorReply(new AppError('not_found', 'There is nothing.'));
-    reported = req.path === '/' ? sendBody(req, res, body, headers) : sendError(req, res, reply, headers);
+    reported =
+      req.path === '/' ? sendBody(req, res, { body, digests }, headers) : sendError(req, res, reply, headers);
   });
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -39,8 +41,9 @@ async function answering(): Promise<Answering> {
   const prefixUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     http: client.extend({ prefixUrl }),
-    say: (text) => {
+    say: (text, known = [null]) => {
       body = text;
+      digests = known;
     },
     reported: () => reported,
     async [Symbol.asyncDispose]() {
@@ -259,4 +262,26 @@ t.test('an error is never cached as the record, compressed or answered with 304'
     'content-length': '60',
     'x-request-id': 'one',
   });
+});
+
+t.test('what is known of the parts of a body gives its tag', async (t) => {
+  await using server = await answering();
+  const tagOf = async (body: string, digests: (string | null)[]) => {
+    server.say(body, digests);
+    return (await server.http('')).headers.etag;
+  };
+  t.equal(await tagOf('{"data":1}', ['abc']), '"abc"', 'one part is told by its own digest');
+  const listed = [
+    ['a', 'b', 'end'],
+    ['a', 'c', 'end'],
+    ['b', 'a', 'end'],
+    ['a', 'end'],
+    ['a', 'b', 'a cursor'],
+  ];
+  const tags: unknown[] = [];
+  for (const digests of listed) tags.push(await tagOf('{"data":[]}', digests));
+  t.equal(new Set(tags).size, listed.length, 'any other part, order or cursor makes another tag');
+  t.equal(await tagOf('another text', ['a', 'b', 'end']), tags[0], 'the text is not looked at');
+  const unknown = await tagOf('{"data":2}', ['a', null, 'end']);
+  t.not(unknown, await tagOf('{"data":3}', ['a', null, 'end']), 'unless a part is not known');
 });

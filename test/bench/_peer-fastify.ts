@@ -5,11 +5,11 @@
  * the log. With LEAN=1 it checks the key and validates, and does no more.
  */
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
-import { createHash } from 'node:crypto';
 
 import { type Caller, createAuthentication } from '../../src/access/keys.ts';
 import { WINDOW_SECONDS } from '../../src/api/allowance.ts';
-import type { AnyHandler } from '../../src/api/contract-backend.ts';
+import { digestOf } from '../../src/api/answer.ts';
+import type { AnyHandler, AnyReply } from '../../src/api/contract-backend.ts';
 import { errorReply } from '../../src/api/error-replies.ts';
 import { createHandlers } from '../../src/api/handlers.ts';
 import {
@@ -76,9 +76,9 @@ function route({ operationId, path, parameters, scope }: ContractOperation): voi
       const caller = callerOf(req);
       if (!caller) throw new Error('A handler was reached without a caller.');
       // Fastify has checked both against the contract's schemas.
-      const { body } = await handler({ caller, path: req.params as never, query: req.query as never });
+      const answered = await handler({ caller, path: req.params as never, query: req.query as never });
       reply.type('application/json');
-      return isLean ? reply.send(body) : sendTagged(req, reply, body);
+      return isLean ? reply.send(answered.body) : sendTagged(req, reply, answered);
     },
   });
 }
@@ -92,11 +92,10 @@ function schemaOf(parameters: readonly ContractParameter[], place: 'path' | 'que
   };
 }
 
-function sendTagged(req: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
-  const bytes = Buffer.from(body, 'utf8');
-  const tag = `"${createHash('sha1').update(bytes).digest('base64url')}"`;
+function sendTagged(req: FastifyRequest, reply: FastifyReply, { body, digests }: AnyReply): FastifyReply {
+  const tag = `"${digestOf(body, digests)}"`;
   reply.headers({ ETag: tag, 'Cache-Control': 'private, no-cache', Vary: 'Accept-Encoding' });
-  return req.headers['if-none-match'] === tag ? reply.code(304).send() : reply.send(bytes);
+  return req.headers['if-none-match'] === tag ? reply.code(304).send() : reply.send(body);
 }
 
 function callerOf(req: FastifyRequest): Caller | undefined {

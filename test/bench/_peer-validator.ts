@@ -74,8 +74,7 @@ function answer(handler: AnyHandler): RequestHandler {
     if (!known) throw new Error('A handler was reached without a caller.');
     // The validator has checked both against the contract.
     const request = { caller: known.caller, path: req.params as never, query: req.query as never };
-    const { body } = await handler(request);
-    sendBody(req, res, body, known.headers);
+    sendBody(req, res, await handler(request), known.headers);
   };
 }
 
