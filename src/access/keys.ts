@@ -156,13 +156,26 @@ function toCaller({ company, id }: { company: string; id: string }, row: KeyRow)
     company,
     keyId: id,
     // Both lists were written from checked values.
-    scopes: JSON.parse(row.scopes) as Scope[],
+    scopes: listIn(row.scopes) as readonly Scope[],
     apiEnabled: row.api_enabled === 1,
     subscriptionActive: row.subscription_active === 1,
     invoicingEnabled: row.invoicing_enabled === 1,
-    modules: JSON.parse(row.modules) as Module[],
+    modules: listIn(row.modules) as readonly Module[],
     timeZone: row.time_zone,
   };
+}
+
+/** The lists that were read lately, by their texts: there are few, and every request needs two. */
+const lists = new Map<string, readonly string[]>();
+const LISTS_MAX = 1_000;
+
+function listIn(text: string): readonly string[] {
+  const known = lists.get(text);
+  if (known) return known;
+  if (lists.size >= LISTS_MAX) lists.clear();
+  const list = Object.freeze(JSON.parse(text) as string[]);
+  lists.set(text, list);
+  return list;
 }
 
 function checkedScopes(given: readonly string[]): Scope[] {

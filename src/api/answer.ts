@@ -85,10 +85,14 @@ export function sendError(
   return end(req, res, reply.body, byteLength);
 }
 
-/** A text goes out in one write with its head, for which Node would need two if it were bytes. */
+/**
+ * A text goes out in one write with its head, for which Node would need two if it were bytes. For a text in UTF-8 it
+ * makes room for three bytes a character; most texts have no other characters than those of ASCII.
+ */
 function end(req: Request, res: ServerResponse, body: string | Buffer, byteLength: number): number {
   const isHead = req.method === 'HEAD';
-  res.end(isHead ? undefined : body);
+  const encoding = typeof body === 'string' && body.length === byteLength ? 'latin1' : 'utf8';
+  res.end(isHead ? undefined : body, encoding);
   return isHead ? 0 : byteLength;
 }
 

@@ -7,7 +7,7 @@ import { isScope, type Scope } from '../contract/scopes.ts';
 import { createAjv } from '../contract/validators.ts';
 import { AppError } from '../errors.ts';
 import type { Exchange } from './exchange.ts';
-import { explainParameters, type RawQuery, readIntegers, type ReadQuery } from './parameters.ts';
+import { explainParameters, integersOf, type RawQuery, readIntegers } from './parameters.ts';
 
 /** A request as the dispatcher takes it: the path still encoded, the query read. */
 export interface ContractRequest {
@@ -53,6 +53,7 @@ export async function createDispatch(
       operation,
       segments: operation.path.split('/'),
       scope: scopeOf(operation),
+      integers: integersOf(operation.parameters),
       validators: backend.validator.getRequestValidatorsForOperation(id),
       handler: handlers[id],
     };
@@ -118,25 +119,27 @@ interface Route {
   /** Of the path's template. */
   segments: readonly string[];
   scope: Scope;
+  /** Names of the parameters that are integers. */
+  integers: readonly string[];
   validators: readonly ValidateFunction[];
   handler: AnyHandler;
 }
 
 /** @throws AppError for the first parameter that the contract refuses. */
 function checkedParameters(
-  { operation: { parameters }, segments: template, validators }: Route,
+  { operation: { parameters }, segments: template, integers, validators }: Route,
   segments: readonly string[],
   query: RawQuery,
 ): { path: never; query: never } {
   const given = {
     path: pathParameters(template, segments),
-    query: readIntegers(query, parameters),
+    query: readIntegers(query, integers),
     header: {},
     cookie: {},
   };
   // It also fills in the contract's defaults.
   const refusing = validators.find((validate) => !validate(given));
-  if (refusing) throw explainParameters(refusing.errors ?? [], parameters, given.query as ReadQuery);
+  if (refusing) throw explainParameters(refusing.errors ?? [], parameters, given.query);
   // What has passed has the shape that the handler's types are generated from.
   return given as unknown as { path: never; query: never };
 }

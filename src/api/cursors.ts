@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 import type { OperationId } from '../contract/operations.ts';
 import { AppError } from '../errors.ts';
@@ -40,8 +40,5 @@ function digest(operationId: OperationId, filters: Filters, lastId: string): Buf
     .filter((name) => filters[name] !== undefined)
     .sort();
   const text = names.map((name) => `${name}=${filters[name]}`).join('&');
-  return createHash('sha256')
-    .update(`${VERSION}\n${operationId}\n${text}\n${lastId}`)
-    .digest()
-    .subarray(0, DIGEST_BYTES);
+  return hash('sha256', `${VERSION}\n${operationId}\n${text}\n${lastId}`, 'buffer').subarray(0, DIGEST_BYTES);
 }

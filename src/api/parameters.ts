@@ -14,7 +14,9 @@ export type ReadQuery = Record<string, string | string[] | number>;
 export function readQuery(text: string): RawQuery {
   // Without a prototype, a parameter called __proto__ is a name like any other.
   const query = Object.create(null) as RawQuery;
-  for (const [name, value] of new URLSearchParams(text)) {
+  if (text === '') return query;
+  const pairs = /[%+]/.test(text) ? new URLSearchParams(text) : plainPairs(text);
+  for (const [name, value] of pairs) {
     const earlier = query[name];
     if (earlier === undefined) query[name] = value;
     // Thousands of repetitions fit into one request, so the list grows in place.
@@ -24,19 +26,29 @@ export function readQuery(text: string): RawQuery {
   return query;
 }
 
+/** The names of an operation's integer parameters. */
+export function integersOf(parameters: readonly ContractParameter[]): string[] {
+  return parameters.filter(({ schema }) => schema.type === 'integer').map(({ name }) => name);
+}
+
+/** What URLSearchParams makes of a query without escapes, in a fifth of its time. */
+function plainPairs(text: string): [name: string, value: string][] {
+  return text.split('&').flatMap((pair): [string, string][] => {
+    if (pair === '') return [];
+    const end = pair.indexOf('=');
+    return [end < 0 ? [pair, ''] : [pair.slice(0, end), pair.slice(end + 1)]];
+  });
+}
+
 /**
- * Turns the text of integer parameters into numbers. Only plain decimal digits count: `1e1` and `5.0` stay text,
- * which the contract then refuses.
+ * Turns the text of integer parameters into numbers, in place. Only plain decimal digits count: `1e1` and `5.0` stay
+ * text, which the contract then refuses.
  */
-export function readIntegers(
-  query: RawQuery,
-  parameters: readonly ContractParameter[],
-): Record<string, unknown> {
-  const read: Record<string, unknown> = { ...query };
-  for (const { name, schema } of parameters) {
-    const text = query[name];
-    if (schema.type === 'integer' && typeof text === 'string' && /^-?\d{1,15}$/.test(text))
-      read[name] = Number(text);
+export function readIntegers(query: RawQuery, integers: readonly string[]): ReadQuery {
+  const read: ReadQuery = query;
+  for (const name of integers) {
+    const text = read[name];
+    if (typeof text === 'string' && /^-?\d{1,15}$/.test(text)) read[name] = Number(text);
   }
   return read;
 }

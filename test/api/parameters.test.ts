@@ -2,7 +2,7 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { explainParameters, readIntegers, readQuery } from '../../src/api/parameters.ts';
+import { explainParameters, integersOf, readIntegers, readQuery } from '../../src/api/parameters.ts';
 import { contractOperations } from '../../src/contract/document.ts';
 import { createAjv } from '../../src/contract/validators.ts';
 
@@ -29,7 +29,7 @@ function complaintAbout(operationId: string, text: string): string | undefined {
   const parameters = parametersOf(operationId);
   const validate = validatorOf(operationId);
   const query = readQuery(text);
-  if (validate({ query: readIntegers(query, parameters) })) return undefined;
+  if (validate({ query: readIntegers(query, integersOf(parameters)) })) return undefined;
   return explainParameters(validate.errors ?? [], parameters, query).message;
 }
 
@@ -82,7 +82,8 @@ t.test('a name repeated as often as a request can hold is read in a moment', asy
 });
 
 t.test('only plain decimal digits become a number', async (t) => {
-  const read = (text: string) => readIntegers({ limit: text, cursor: text }, parametersOf('listJobs'));
+  const read = (text: string) =>
+    readIntegers({ limit: text, cursor: text }, integersOf(parametersOf('listJobs')));
   for (const text of ['0', '1', '100', '007', '-1', '999999999999999']) {
     t.strictSame(read(text), { limit: Number(text), cursor: text }, text);
   }
@@ -102,7 +103,9 @@ t.test('only plain decimal digits become a number', async (t) => {
   ]) {
     t.strictSame(read(text), { limit: text, cursor: text }, JSON.stringify(text));
   }
-  t.strictSame(readIntegers({ limit: ['1', '2'] }, parametersOf('listJobs')), { limit: ['1', '2'] });
+  t.strictSame(readIntegers({ limit: ['1', '2'] }, integersOf(parametersOf('listJobs'))), {
+    limit: ['1', '2'],
+  });
 });
 
 t.test('each complaint names the parameter, its rule and what was given', async (t) => {
