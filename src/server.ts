@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 
-import express, {
-  type ErrorRequestHandler,
-  type Request,
-  type RequestHandler,
-  type Response,
-  type NextFunction,
-} from 'express';
+import express, { type Express, type Request, type Response } from 'express';
+import proxyAddr from 'proxy-addr';
 
 import { sendError } from './api/answer.ts';
 import { createApi } from './api/api.ts';
@@ -46,35 +47,30 @@ const REQUEST_MS_MAX = 30_000;
 const TIMEOUT_CHECK_MS = 1_000;
 /** Longer than the idle time of common load balancers, so that it is they who close a connection. */
 const KEEP_ALIVE_MS = 65_000;
+const API_PATH = /^\/api(?:[/?#]|$)/i;
 
-/** Creates the HTTP server, not yet listening: the Express app is one ordered list of steps. */
+/** Creates the HTTP server, not yet listening. */
 export async function createServer(options: ServerOptions): Promise<Server> {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.set('query parser', false);
-  app.set('trust proxy', options.trustedProxies);
-
-  app.use(beginExchange(options));
-  app.use(requireHost);
-  app.use('/api', await createApi(options));
-  app.use(createOperatorPages(options));
-  app.use(createPublication(options));
-  app.use(() => {
-    throw new AppError('not_found', 'There is nothing at this path; /reference describes the API.');
-  });
-  app.use(answerError(options.log));
-
+  const api = await createApi(options);
+  const pages = createPages(options);
   const answer: RequestListener = (req, res) => {
     req.url = originForm(req.url ?? '/');
-    app(req, res);
+    const exchange = beginExchange(req, res, options);
+    const fail = (error: unknown) => answerError(req, res, exchange, error, options.log);
+    if (isWithoutHost(req)) {
+      fail(new AppError('invalid_request', 'The request is not well-formed: it has no Host header.'));
+    } else if (API_PATH.test(req.url)) {
+      api(req, res, exchange).catch(fail);
+    } else {
+      pages(req as Request, res as Response, (error: unknown) => fail(error ?? unknownPath()));
+    }
   };
   const server = createHttpServer(
     {
       requestTimeout: REQUEST_MS_MAX,
       headersTimeout: HEADERS_MS_MAX,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      // Node would answer a request without a Host with a bare 400; `requireHost` does so with an error's body.
+      // Node would answer a request without a Host with a bare 400, and not with an error's body.
       requireHostHeader: false,
     },
     answer,
@@ -93,6 +89,24 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 }
 
 /**
+ * Everything beside the API, for people and for operators. The API itself answers without Express: its way to a handler
+ * costs more than the look-up of a record.
+ */
+function createPages(options: ServerOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.use(createOperatorPages(options));
+  app.use(createPublication(options));
+  return app;
+}
+
+function unknownPath(): AppError {
+  return new AppError('not_found', 'There is nothing at this path; /reference describes the API.');
+}
+
+/**
  * A request's target as a path with its query. Clients may also send it with scheme and host (RFC 9112 section 3.2.2),
  * which say nothing here; whatever else a target can be, such as `*`, is no path of ours.
  */
@@ -104,43 +118,48 @@ function originForm(target: string): string {
 }
 
 /** Gives each request its id, and one log line and one count when it is over. */
-function beginExchange({ log, metrics, isReady }: ServerOptions): RequestHandler {
-  return (req, res, next) => {
-    // A server that stops answers what is under way, and asks for no more on that connection.
-    if (!isReady()) res.shouldKeepAlive = false;
-    const startedAt = performance.now();
-    const requestId = randomUUID();
-    const exchange: Exchange = {
-      requestId,
-      authorization: req.headers.authorization,
-      address: req.ip ?? 'unknown',
-      headers: { 'X-Request-Id': requestId },
-    };
-    res.locals.exchange = exchange;
-    // A body has no meaning here; the connection ends rather than read one of any length.
-    if (req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined) {
-      exchange.headers.Connection = 'close';
-    }
-    res.once('close', () => {
-      const elapsedMs = performance.now() - startedAt;
-      const operation = exchange.operation?.operationId ?? 'none';
-      // A client that went away before its answer began has got none.
-      if (res.headersSent) metrics.requestAnswered(operation, res.statusCode, elapsedMs / 1000);
-      log.info(requestLine(req, res, exchange, elapsedMs), 'request.answered');
-    });
-    next();
+function beginExchange(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { log, metrics, isReady, trustedProxies }: ServerOptions,
+): Exchange {
+  // A server that stops answers what is under way, and asks for no more on that connection.
+  if (!isReady()) res.shouldKeepAlive = false;
+  const startedAt = performance.now();
+  const requestId = randomUUID();
+  const exchange: Exchange = {
+    requestId,
+    authorization: req.headers.authorization,
+    address: addressOf(req, trustedProxies),
+    headers: { 'X-Request-Id': requestId },
   };
-}
-
-/** Refuses what RFC 9112 section 3.2 has a server refuse. */
-function requireHost(req: Request, _res: Response, next: NextFunction): void {
-  if (req.headers.host === undefined && req.httpVersion === '1.1') {
-    throw new AppError('invalid_request', 'The request is not well-formed: it has no Host header.');
+  // A body has no meaning here; the connection ends rather than read one of any length.
+  if (req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined) {
+    exchange.headers.Connection = 'close';
   }
-  next();
+  res.once('close', () => {
+    const elapsedMs = performance.now() - startedAt;
+    const operation = exchange.operation?.operationId ?? 'none';
+    // A client that went away before its answer began has got none.
+    if (res.headersSent) metrics.requestAnswered(operation, res.statusCode, elapsedMs / 1000);
+    log.info(requestLine(req, res, exchange, elapsedMs), 'request.answered');
+  });
+  return exchange;
 }
 
-function requestLine(req: Request, res: Response, exchange: Exchange, elapsedMs: number) {
+/** The client's address, as far as proxies are trusted to tell it. */
+function addressOf(req: IncomingMessage, trustedProxies: number): string {
+  const address =
+    trustedProxies === 0 ? req.socket.remoteAddress : proxyAddr(req, (_address, hop) => hop < trustedProxies);
+  return address ?? 'unknown';
+}
+
+/** What RFC 9112 section 3.2 has a server refuse. */
+function isWithoutHost({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.host === undefined && httpVersion === '1.1';
+}
+
+function requestLine(req: IncomingMessage, res: ServerResponse, exchange: Exchange, elapsedMs: number) {
   return {
     requestId: exchange.requestId,
     method: req.method,
@@ -159,17 +178,19 @@ function requestLine(req: Request, res: Response, exchange: Exchange, elapsedMs:
 }
 
 /** The one place where an error becomes an answer. */
-function answerError(log: Logger): ErrorRequestHandler {
-  // Express tells an error handler from others by its four parameters.
-  return (error: unknown, req, res, _next) => {
-    const reply = errorReply(error);
-    const exchange = res.locals.exchange as Exchange;
-    exchange.errorCode = reply.code;
-    const cause = error instanceof AppError ? error.cause : error;
-    if (cause !== undefined) log.error({ requestId: exchange.requestId, err: cause }, 'request.failed');
-    if (res.headersSent) res.destroy();
-    else exchange.bodyBytes = sendError(req, res, reply, exchange.headers);
-  };
+function answerError(
+  req: IncomingMessage,
+  res: ServerResponse,
+  exchange: Exchange,
+  error: unknown,
+  log: Logger,
+): void {
+  const reply = errorReply(error);
+  exchange.errorCode = reply.code;
+  const cause = error instanceof AppError ? error.cause : error;
+  if (cause !== undefined) log.error({ requestId: exchange.requestId, err: cause }, 'request.failed');
+  if (res.headersSent) res.destroy();
+  else exchange.bodyBytes = sendError(req, res, reply, exchange.headers);
 }
 
 /** Answers what isn't HTTP, or too large or too slow a request, which never becomes one. */

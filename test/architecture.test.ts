@@ -38,6 +38,7 @@ const mayImport = {
 
 /** Which part of src each package belongs to: only there its name, its types and its errors are known. */
 const owners = {
+  'proxy-addr': ['server'],
   express: ['server', 'publication', 'operator-pages', 'api', 'portal'],
   'openapi-backend': ['api'],
   'fastest-levenshtein': ['api'],

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
-import type { Request } from 'express';
+import express from 'express';
 
 import type { AnyReply } from './contract-backend.ts';
 import type { ErrorReply } from './error-replies.ts';
@@ -29,15 +29,14 @@ const fixedHeaders = {
  * @returns the number of bytes that the client gets as the body.
  */
 export function sendBody(
-  req: Request,
+  req: IncomingMessage,
   res: ServerResponse,
   { body, digests }: Pick<AnyReply, 'body' | 'digests'>,
   headers: Record<string, string>,
 ): number {
   const digest = digestOf(body, digests);
   const byteLength = Buffer.byteLength(body);
-  const isCompressed =
-    byteLength > COMPRESSED_BYTES_MIN && req.acceptsEncodings(['gzip', 'identity']) === 'gzip';
+  const isCompressed = byteLength > COMPRESSED_BYTES_MIN && prefersGzip(req);
   const tag = isCompressed ? `"${digest}-gzip"` : `"${digest}"`;
   const { 'Content-Type': contentType, ...cacheHeaders } = fixedHeaders;
   if (hasTag(req.headers['if-none-match'], digest)) {
@@ -68,9 +67,16 @@ export function digestOf(body: string, digests: AnyReply['digests']): string {
   return first !== null && others.length === 0 ? first : hash('sha1', digests.join(' '), 'base64url');
 }
 
+/** Whether the client would rather have the body compressed (RFC 9110 section 12.5.3), in Express's reading of it. */
+function prefersGzip(req: IncomingMessage): boolean {
+  if (req.headers['accept-encoding'] === undefined) return false;
+  // This method of Express needs nothing but the headers.
+  return express.request.acceptsEncodings.call(req as express.Request, 'gzip', 'identity') === 'gzip';
+}
+
 /** Sends an error's body. @returns the number of bytes that the client gets as the body. */
 export function sendError(
-  req: Request,
+  req: IncomingMessage,
   res: ServerResponse,
   reply: ErrorReply,
   headers: Record<string, string>,
@@ -89,7 +95,7 @@ export function sendError(
  * A text goes out in one write with its head, for which Node would need two if it were bytes. For a text in UTF-8 it
  * makes room for three bytes a character; most texts have no other characters than those of ASCII.
  */
-function end(req: Request, res: ServerResponse, body: string | Buffer, byteLength: number): number {
+function end(req: IncomingMessage, res: ServerResponse, body: string | Buffer, byteLength: number): number {
   const isHead = req.method === 'HEAD';
   const encoding = typeof body === 'string' && body.length === byteLength ? 'latin1' : 'utf8';
   res.end(isHead ? undefined : body, encoding);

@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { createAuthentication } from '../access/keys.ts';
 import { AppError } from '../errors.ts';
@@ -19,19 +19,19 @@ export interface ApiOptions extends AllowanceLimits {
   now: () => Date;
 }
 
-/**
- * The contract over HTTP, as an Express handler for everything under `/api`. It finds the exchange of each request in
- * `res.locals`, and passes errors on.
- */
-export async function createApi(options: ApiOptions): Promise<RequestHandler> {
+/** Answers a request, or throws the AppError to answer with; what it learns of the request goes into the exchange. */
+export type Api = (req: IncomingMessage, res: ServerResponse, exchange: Exchange) => Promise<void>;
+
+/** The contract over HTTP, for everything under `/api`. */
+export async function createApi(options: ApiOptions): Promise<Api> {
   const handlers = createHandlers(options.engine, options.now);
   const dispatch = await createDispatch(handlers, admission(options));
-  return async (req, res) => {
-    const exchange = res.locals.exchange as Exchange;
-    const queryStart = req.originalUrl.indexOf('?');
-    const path = queryStart < 0 ? req.originalUrl : req.originalUrl.slice(0, queryStart);
-    const query = readQuery(queryStart < 0 ? '' : req.originalUrl.slice(queryStart + 1));
-    const reply = await dispatch({ method: req.method, path, query }, exchange);
+  return async (req, res, exchange) => {
+    const { method = 'GET', url = '/' } = req;
+    const queryStart = url.indexOf('?');
+    const path = queryStart < 0 ? url : url.slice(0, queryStart);
+    const query = readQuery(queryStart < 0 ? '' : url.slice(queryStart + 1));
+    const reply = await dispatch({ method, path, query }, exchange);
     exchange.bodyBytes = sendBody(req, res, reply, exchange.headers);
   };
 }
