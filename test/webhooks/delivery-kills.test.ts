@@ -1,0 +1,138 @@
+import type { ChildProcess } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import t from 'tap';
+
+import { createCompany } from '../../src/access/companies.ts';
+import { applyChange } from '../../src/backoffice/apply.ts';
+import { openOffice } from '../../src/backoffice/office.ts';
+import type { Change } from '../../src/contract/feed.ts';
+import { createDeliveryQueue } from '../../src/store/deliveries.ts';
+import type { Engine } from '../../src/store/engine.ts';
+import { until } from '../_command.ts';
+import { type EngineName, engineNames, openTestDatabase } from '../_server.ts';
+import { deliveryRows } from './_delivery-loop.ts';
+import { HOST } from './_receivers.ts';
+import {
+  ca,
+  endWorker,
+  type Ledger,
+  quickClock,
+  startFickleReceiver,
+  startWorker,
+  type WorkerSettings,
+} from './_workers.ts';
+
+/** How often workers are killed; `make deliveries` asks for more. */
+const killCounts: Record<EngineName, number> = {
+  sqlite: Number(process.env.DELIVERY_KILLS ?? 4),
+  postgres: Math.ceil(Number(process.env.DELIVERY_KILLS ?? 20) / 5),
+};
+const WORKERS: Record<EngineName, number> = { sqlite: 1, postgres: 3 };
+const CONCURRENCY_MAX = 16;
+const WEBHOOKS = ['whk_a', 'whk_b', 'whk_c'];
+/** A minute of the schedule passes in a tenth of a second. */
+const SPEED = 600;
+const WAITING_MAX = 200;
+
+/** Makes jobs until it is told to stop, as fast as they are delivered. */
+async function makeJobs(engine: Engine, now: () => Date, signal: AbortSignal): Promise<void> {
+  const office = openOffice(engine, { now });
+  const { countWaiting } = createDeliveryQueue(engine);
+  const labels = { statusLabelId: 'new', jobTypeId: 'type', jobTypeVersion: 1, createdBy: 'per' };
+  // A move whose connection is cut is made or isn't; what is in the database counts.
+  const make = (change: string, what: object) =>
+    applyChange(office, { company: 'acme', change, with: what } as Change).catch(() => undefined);
+  await make('person.save', {
+    id: 'per',
+    displayName: 'P',
+    email: 'p@p.example',
+    roleId: 'r',
+    roleName: 'R',
+  });
+  const address = { addressLines: ['1 Quay'], countryCode: 'IE', currency: 'EUR', paymentTermsDays: 14 };
+  await make('customer.save', { id: 'cus', name: 'C', ...address });
+  while (!signal.aborted) {
+    await make('job.create', { title: 'J', customerId: 'cus', ...labels });
+    const waitingCount = await countWaiting(WAITING_MAX).catch(() => 0);
+    await pause(waitingCount < WAITING_MAX ? 10 : 200);
+  }
+}
+
+/** Kills a worker at a random instant, or freezes it beyond its lease, and has another one in its place. */
+async function disturb(
+  worker: ChildProcess,
+  settings: WorkerSettings,
+  isFreeze: boolean,
+): Promise<ChildProcess> {
+  await pause(Math.random() * 400);
+  if (isFreeze) {
+    worker.kill('SIGSTOP');
+    await pause(settings.leaseMs * 2);
+    worker.kill('SIGCONT');
+    return worker;
+  }
+  await endWorker(worker, 'SIGKILL');
+  return startWorker(settings);
+}
+
+/** Requests that came for deliveries which their receiver had accepted before. */
+const duplicates = ({ accepted }: Ledger) =>
+  [...accepted.values()].reduce((sum, count) => sum + count - 1, 0);
+
+for (const name of engineNames) {
+  t.test(`${name}: every event reaches every webhook, however workers die`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const { engine, url } = database;
+    await createCompany(engine, 'acme', {}, new Date());
+    for (const id of WEBHOOKS) {
+      const row = { company: 'acme', id, url: `https://${HOST}/${id}`, secret: 'whsec_test' };
+      const values = { ...row, events: '["job.created"]', created_at: new Date().toISOString() };
+      await engine.transaction((transaction) => transaction.insertInto('webhooks').values(values).execute());
+    }
+    await using receiver = await startFickleReceiver();
+    const settings: WorkerSettings = {
+      ...{ databaseUrl: url, port: receiver.port, ca, deadlineMs: 300, leaseMs: 900 },
+      ...{ concurrencyMax: CONCURRENCY_MAX, speed: SPEED, startMs: Date.now() },
+    };
+    const workers = await Promise.all(Array.from({ length: WORKERS[name] }, () => startWorker(settings)));
+    t.teardown(() => Promise.all(workers.map((worker) => endWorker(worker, 'SIGKILL'))));
+    const stop = new AbortController();
+    const made = makeJobs(engine, quickClock(settings), stop.signal);
+    for (let kill = 0; kill < killCounts[name]; kill += 1) {
+      const place = kill % workers.length;
+      const [worker] = workers.slice(place, place + 1);
+      if (worker) workers[place] = await disturb(worker, settings, kill % 4 === 3);
+      if (name === 'postgres' && kill === 1) await cutConnections(engine);
+    }
+    stop.abort();
+    await made;
+    await until(async () => (await deliveryRows(engine)).every(({ state }) => state === 'delivered'));
+    for (const worker of workers) await endWorker(worker, 'SIGTERM');
+    const { ledger } = receiver;
+    const rows = await deliveryRows(engine);
+    const events = await engine.db.selectFrom('events').select('id').execute();
+    t.equal(rows.length, events.length * WEBHOOKS.length);
+    t.ok(events.length > 20, 'moves went on all the time');
+    t.strictSame(
+      rows.filter(({ id }) => !ledger.accepted.has(id)),
+      [],
+      'each was accepted',
+    );
+    t.equal(ledger.requests.size, rows.length, 'and nothing else was sent');
+    t.equal(ledger.mismatches, 0);
+    const count = duplicates(ledger);
+    t.ok(count <= killCounts[name] * CONCURRENCY_MAX, `${count} were sent twice`);
+    t.comment(`${killCounts[name]} kills, ${rows.length} deliveries, ${count} of them accepted twice`);
+  });
+}
+
+/** As a restart of the database does, or a network that fails. */
+async function cutConnections(engine: Engine): Promise<void> {
+  await engine
+    .run(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    )
+    .catch(() => undefined);
+}
