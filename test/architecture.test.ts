@@ -39,7 +39,8 @@ const mayImport = {
 /** Which part of src each package belongs to: only there its name, its types and its errors are known. */
 const owners = {
   'proxy-addr': ['server'],
-  express: ['server', 'publication', 'operator-pages', 'api', 'portal'],
+  negotiator: ['api'],
+  express: ['server', 'publication', 'operator-pages', 'portal'],
   'openapi-backend': ['api'],
   'fastest-levenshtein': ['api'],
   // The API limits, and the store counts for all processes together.

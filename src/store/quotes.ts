@@ -88,7 +88,7 @@ function asOf<Row extends { body: string; digest: string | null }>(row: Row, tod
   const validUntil = VALID_UNTIL.exec(body)?.[1];
   if (validUntil === undefined || validUntil >= today) return row;
   const expired = body.replace(SENT, '"status":"expired"');
-  return { ...row, body: expired, digest: digest && `${digest}.expired` };
+  return { ...row, body: expired, digest: digest && `${digest}-expired` };
 }
 
 function dayBefore(day: string): string {

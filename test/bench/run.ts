@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 
 import type { Bench } from './_bench.ts';
 import { attempts } from './attempts.ts';
+import { compression } from './compression.ts';
 import { feed } from './feed.ts';
 import { lists } from './lists.ts';
 import { load } from './load.ts';
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, Bench>> = {
   moves,
   feed,
   reads,
+  compression,
   lists,
   load,
   postgres,
