@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 
 import {
   chosenIn,
@@ -45,72 +45,82 @@ export interface DeliveryResult extends DeliveryKey {
 export type RecordResults = (results: readonly DeliveryResult[]) => Promise<number>;
 
 export function createResultWriter(engine: Engine): RecordResults {
+  const write = engine.name === 'sqlite' ? createWriteOnSqlite(engine) : createWriteOnPostgres(engine);
+  return async (results) => results.length - (await write(results));
+}
+
+/** @returns how many of the deliveries were still leased to who tells of them. */
+type WriteResults = (results: readonly DeliveryResult[]) => Promise<number>;
+
+/** SQLite can't insert what a statement gives back. */
+function createWriteOnSqlite(engine: Engine): WriteResults {
   const settle = engine.command((db, value: { results: string }) =>
-    written(db, settleQuery(engine, value.results)),
+    written(db, settleQuery(chosenIn(engine, value.results), sql<DeliveryKey>`company, webhook, id`)),
   );
-  const keep = engine.command((db, value: { attempts: string }) =>
-    written(db, attemptsQuery(engine, value.attempts)),
+  const keep = engine.command((db, value: { results: string }) =>
+    written(db, attemptsQuery(chosenIn(engine, value.results))),
   );
-  return async (results) =>
+  return (results) =>
     engine.transaction(async (transaction) => {
-      const settled = await settle(transaction, { results: rowsOf(results.map(settledRow)) });
+      const settled = await settle(transaction, { results: rowsOf(results.map(toRow)) });
       const owned = new Set(settled.map(textOf));
-      const attempts = results.filter((result) => owned.has(textOf(result))).flatMap(attemptRows);
-      if (attempts.length > 0) await keep(transaction, { attempts: rowsOf(attempts) });
-      return results.length - settled.length;
+      const attempted = results.filter((result) => result.attempt && owned.has(textOf(result)));
+      if (attempted.length > 0) await keep(transaction, { results: rowsOf(attempted.map(toRow)) });
+      return settled.length;
     });
+}
+
+/** One statement is one journey to the database, and a transaction by itself. */
+function createWriteOnPostgres(engine: Engine): WriteResults {
+  return async (results) => {
+    const query = sql<{ count: string }>`
+      WITH settled AS (${settleQuery(chosenIn(engine, rowsOf(results.map(toRow))), sql`chosen.value`)}),
+      kept AS (${attemptsQuery(sql`settled AS chosen (value)`)})
+      SELECT COUNT(*) AS count FROM settled`;
+    const { rows } = await query.execute(engine.db);
+    return Number(rows[0]?.count ?? 0);
+  };
 }
 
 const textOf = ({ company, webhook, id }: DeliveryKey) => `${company} ${webhook} ${id}`;
 
-function settledRow(result: DeliveryResult): (string | number | null)[] {
+/** A result as a row of values, by whose places the statements below know them. */
+function toRow(result: DeliveryResult): (string | number | null)[] {
   const { company, webhook, id, lease, state, dueAt, failureCount, interruptionCount, withheldFor } = result;
-  const uncounted = result.attempt === undefined ? 1 : 0;
-  return [company, webhook, id, lease, state, dueAt, failureCount, interruptionCount, withheldFor, uncounted];
+  const { attempt } = result;
+  const settled = [state, dueAt, failureCount, interruptionCount, withheldFor, attempt ? 0 : 1];
+  const row = [company, webhook, id, lease, ...settled];
+  if (!attempt) return row;
+  const { number, attemptedAt, status, error, phases, totalMs, nextAttemptAt } = attempt;
+  const { dns, connect, tls, firstByte } = phases;
+  return [
+    ...row,
+    ...[number, attemptedAt, status, error],
+    ...[dns, connect, tls, firstByte],
+    ...[totalMs, nextAttemptAt],
+  ];
 }
 
-function settleQuery(engine: Engine, results: string) {
-  return sql<DeliveryKey>`
+/** Only what is being sent has a lease. */
+function settleQuery<Row>(results: RawBuilder<unknown>, returning: RawBuilder<Row>): RawBuilder<Row> {
+  return sql<Row>`
     UPDATE deliveries
     SET state = ${chosenText(4)}, due_at = ${chosenText(5)}, failure_count = ${chosenInteger(6)},
       interruption_count = ${chosenInteger(7)}, withheld_for = ${chosenText(8)},
       attempt_count = attempt_count - ${chosenInteger(9)}, lease = NULL
-    FROM ${chosenIn(engine, results)}
-    WHERE ${isChosen('deliveries')} AND deliveries.state = 'sending' AND deliveries.lease = ${chosenText(3)}
-    RETURNING deliveries.company, deliveries.webhook, deliveries.id`;
+    FROM ${results}
+    WHERE ${isChosen('deliveries')} AND deliveries.lease = ${chosenText(3)}
+    RETURNING ${returning}`;
 }
 
-function attemptRows({ company, webhook, id, attempt }: DeliveryResult): (string | number | null)[][] {
-  if (!attempt) return [];
-  const { number, attemptedAt, status, error, phases, totalMs, nextAttemptAt } = attempt;
-  const { dns, connect, tls, firstByte } = phases;
-  return [
-    [
-      company,
-      webhook,
-      id,
-      number,
-      attemptedAt,
-      status,
-      error,
-      dns,
-      connect,
-      tls,
-      firstByte,
-      totalMs,
-      nextAttemptAt,
-    ],
-  ];
-}
-
-function attemptsQuery(engine: Engine, attempts: string) {
+function attemptsQuery(results: RawBuilder<unknown>): RawBuilder<never> {
   const integers = (...places: number[]) => sql.join(places.map(chosenInteger));
   return sql<never>`
     INSERT INTO delivery_attempts (company, webhook, delivery, number, attempted_at, status, error,
       dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms, next_attempt_at)
-    SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)}, ${chosenInteger(3)}, ${chosenText(4)},
-      ${chosenInteger(5)}, ${chosenText(6)}, ${integers(7, 8, 9, 10, 11)}, ${chosenText(12)}
-    FROM ${chosenIn(engine, attempts)}
-    WHERE TRUE
+    SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)}, ${chosenInteger(10)}, ${chosenText(11)},
+      ${chosenInteger(12)}, ${chosenText(13)}, ${integers(14, 15, 16, 17, 18)}, ${chosenText(19)}
+    FROM ${results}
+    WHERE ${chosenText(10)} IS NOT NULL
     ON CONFLICT DO NOTHING`;
 }

@@ -4,6 +4,7 @@ import type { EventKind } from '../contract/events.ts';
 import type { JsonText } from '../contract/json-text.ts';
 import { chosenIn, type DeliveryKey, isChosen, keyRows, written } from './delivery-keys.ts';
 import type { Engine } from './engine.ts';
+import { unindexed } from './list-queries.ts';
 
 /** A delivery that this worker may send, with all that its request is made of. */
 export interface LeasedDelivery extends DeliveryKey {
@@ -79,50 +80,74 @@ interface LeaseValues {
 }
 
 function createLease(engine: Engine): DeliveryQueue['lease'] {
-  const take = engine.command((db, value: LeaseValues) => written(db, leaseQuery(engine, value)));
-  const read = engine.command((db, value: LeaseValues) => written(db, leasedQuery(engine, value)));
-  return async (keys, lease, until) => {
-    const values = { keys: keyRows(keys), lease, until: until.toISOString() };
-    const rows = await engine.transaction(async (transaction) => {
-      const taken = await take(transaction, values);
-      return taken.length === 0 ? [] : read(transaction, { ...values, keys: keyRows(taken) });
-    });
-    return rows.map((row) => toLeased(row, lease));
+  const lease = engine.name === 'sqlite' ? createLeaseOnSqlite(engine) : createLeaseOnPostgres(engine);
+  return async (keys, holder, until) => {
+    const values = { keys: keyRows(keys), lease: holder, until: until.toISOString() };
+    return (await lease(values)).map((row) => toLeased(row, holder));
   };
 }
 
-/** On PostgreSQL a limit keeps the planner from reading all that waits, and looking for the chosen ones in that. */
-function leaseQuery(engine: Engine, { keys, lease, until }: LeaseValues) {
-  const taking = sql`state = 'sending', lease = ${lease}, due_at = ${until}, attempt_count = attempt_count + 1`;
-  if (engine.name === 'sqlite') {
-    return sql<DeliveryKey>`
-      UPDATE deliveries SET ${taking} FROM ${chosenIn(engine, keys)}
-      WHERE ${isChosen('deliveries')} AND state = 'waiting'
-      RETURNING company, webhook, id`;
-  }
-  return sql<DeliveryKey>`
-    WITH free AS MATERIALIZED (
-      SELECT d.company, d.webhook, d.id
-      FROM ${chosenIn(engine, keys)}
-      CROSS JOIN LATERAL (
-        SELECT company, webhook, id, state FROM deliveries WHERE ${isChosen('deliveries')}
-        LIMIT 1 FOR UPDATE SKIP LOCKED
-      ) AS d
-      WHERE d.state = 'waiting'
-    )
-    UPDATE deliveries SET ${taking} FROM free
-    WHERE deliveries.company = free.company AND deliveries.webhook = free.webhook AND deliveries.id = free.id
-    RETURNING deliveries.company, deliveries.webhook, deliveries.id`;
+type Lease = (values: LeaseValues) => Promise<LeasedRow[]>;
+
+/** SQLite can't read what a statement changes in the same statement. */
+function createLeaseOnSqlite(engine: Engine): Lease {
+  const take = engine.command((db, value: LeaseValues) =>
+    written(
+      db,
+      sql<DeliveryKey>`
+        UPDATE deliveries SET ${taking(value)} FROM ${chosenIn(engine, value.keys)}
+        WHERE ${isChosen('deliveries')} AND state = 'waiting'
+        RETURNING company, webhook, id`,
+    ),
+  );
+  const read = engine.command((db, value: LeaseValues) =>
+    written(
+      db,
+      sql<LeasedRow>`
+        SELECT ${leasedColumns} FROM ${chosenIn(engine, value.keys)} CROSS JOIN deliveries AS d
+        ${withSurroundings} AND ${isChosen('d')}`,
+    ),
+  );
+  return (values) =>
+    engine.transaction(async (transaction) => {
+      const taken = await take(transaction, values);
+      return taken.length === 0 ? [] : read(transaction, { ...values, keys: keyRows(taken) });
+    });
 }
 
-function leasedQuery(engine: Engine, { keys }: LeaseValues) {
-  return sql<LeasedRow>`
-    SELECT d.company, d.webhook, d.id, d.attempt_count, d.failure_count, e.kind, e.created_at, e.data,
-      w.url, w.secret, w.deleted_at, c.api_enabled, c.subscription_active, c.invoicing_enabled, c.modules
-    FROM ${chosenIn(engine, keys)}
-    CROSS JOIN deliveries AS d CROSS JOIN events AS e CROSS JOIN webhooks AS w CROSS JOIN companies AS c
-    WHERE ${isChosen('d')} AND e.id = d.event AND w.company = d.company AND w.id = d.webhook AND c.id = d.company`;
+/**
+ * One statement is one journey to the database, and a transaction by itself. The limit keeps the planner from reading
+ * all that waits, and looking for the chosen ones in that.
+ */
+function createLeaseOnPostgres(engine: Engine): Lease {
+  return async (values) => {
+    const query = sql<LeasedRow>`
+      WITH free AS MATERIALIZED (
+        SELECT d.company, d.webhook, d.id
+        FROM ${chosenIn(engine, values.keys)}
+        CROSS JOIN LATERAL (
+          SELECT company, webhook, id, state FROM deliveries WHERE ${isChosen('deliveries')}
+          LIMIT 1 FOR UPDATE SKIP LOCKED
+        ) AS d
+        WHERE d.state = 'waiting'
+      ), d AS (
+        UPDATE deliveries SET ${taking(values)} FROM free
+        WHERE deliveries.company = free.company AND deliveries.webhook = free.webhook AND deliveries.id = free.id
+        RETURNING deliveries.*
+      )
+      SELECT ${leasedColumns} FROM d ${withSurroundings}`;
+    return (await query.execute(engine.db)).rows;
+  };
 }
+
+const taking = ({ lease, until }: LeaseValues) =>
+  sql`state = 'sending', lease = ${lease}, due_at = ${until}, attempt_count = attempt_count + 1`;
+
+const leasedColumns = sql`d.company, d.webhook, d.id, d.attempt_count, d.failure_count, e.kind, e.created_at, e.data,
+  w.url, w.secret, w.deleted_at, c.api_enabled, c.subscription_active, c.invoicing_enabled, c.modules`;
+
+const withSurroundings = sql`CROSS JOIN events AS e CROSS JOIN webhooks AS w CROSS JOIN companies AS c
+  WHERE e.id = d.event AND w.company = d.company AND w.id = d.webhook AND c.id = d.company`;
 
 function toLeased(row: LeasedRow, lease: string): LeasedDelivery {
   return {
@@ -166,12 +191,13 @@ function createTimes(engine: Engine): Pick<DeliveryQueue, 'listTimed' | 'bringFo
         FROM deliveries WHERE ${isTimed} AND due_at <= ${value.now} ORDER BY due_at LIMIT ${value.countMax}`,
     ),
   );
+  // By their keys: the index of what is timed holds every retry there is.
   const bring = engine.command((db, value: { keys: string; now: string }) =>
     written(
       db,
       sql<never>`
         UPDATE deliveries SET state = 'waiting' FROM ${chosenIn(engine, value.keys)}
-        WHERE ${isChosen('deliveries')} AND state = 'retrying' AND due_at <= ${value.now}`,
+        WHERE ${isChosen('deliveries')} AND ${unindexed('state')} = 'retrying' AND due_at <= ${value.now}`,
     ),
   );
   const next = engine.prepare((db) =>

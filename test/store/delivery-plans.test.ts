@@ -1,3 +1,4 @@
+import type { CompiledQuery } from 'kysely';
 import t from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
@@ -29,8 +30,16 @@ function listening(engine: Engine): { engine: Engine; asked: Asked[] } {
       asked.push({ sql, values: bound });
     };
   };
+  const executor = engine.db.getExecutor();
+  const noteQuery = (query: CompiledQuery) => asked.push({ sql: query.sql, values: [...query.parameters] });
+  const executeQuery: typeof executor.executeQuery = (query) => (
+    noteQuery(query),
+    executor.executeQuery(query)
+  );
   const noting = {
     ...engine,
+    // Statements that are built for each call go this way.
+    db: replacing(engine.db, { getExecutor: () => replacing(executor, { executeQuery }) }),
     prepare: (build: never) => {
       const note = compiled(build);
       const run = engine.prepare(build);
@@ -43,6 +52,17 @@ function listening(engine: Engine): { engine: Engine; asked: Asked[] } {
     },
   };
   return { engine: noting as unknown as Engine, asked };
+}
+
+/** An object with some members replaced; the others still find their own private ones. */
+function replacing<T extends object>(object: T, members: Partial<T>): T {
+  return new Proxy(object, {
+    get: (target, name): unknown => {
+      const member: unknown = Reflect.get(name in members ? members : target, name);
+      // Any function may be bound.
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+    },
+  });
 }
 
 /** Runs each statement of a delivery's life once. */
@@ -107,12 +127,12 @@ t.test('on PostgreSQL no statement of a delivery reads more than it needs', asyn
   for (const isAnalysed of [false, true]) {
     if (isAnalysed) await database.engine.run('ANALYZE');
     for (const { sql, values } of asked) {
-      if (sql.includes('COUNT(*)')) continue;
+      if (sql.includes('AS counted')) continue;
       const explained = await database.engine.run(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, values);
       // Records stay text in this engine, and so does a plan.
       const [{ Plan: plan }] = JSON.parse(String(explained[0]?.['QUERY PLAN'])) as [{ Plan: PlanNode }];
       const count = rowsRead(plan);
-      t.ok(count < 200, `${isAnalysed ? 'analysed: ' : ''}${count} rows: ${sql.trim().slice(0, 60)}`, {
+      t.ok(count < 150, `${isAnalysed ? 'analysed: ' : ''}${count} rows: ${sql.trim().slice(0, 60)}`, {
         plan,
       });
     }
