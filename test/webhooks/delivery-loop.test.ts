@@ -174,6 +174,36 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
     ]);
   });
 
+  await t.test(
+    'sends no retry whose time the clock has not reached, though it waits for a slot',
+    async (t) => {
+      await acme.apply(jobCreate());
+      const dueAt = new Date(Date.now() + 3_600_000).toISOString();
+      await engine.run(`UPDATE deliveries SET attempt_count = 1, failure_count = 1, due_at = '${dueAt}'`);
+      const sender = scriptedSender(() => answer(200));
+      await using loop = startLoop(engine, sender);
+      await loop.idle();
+      await settled(engine, 'retrying');
+      t.match(await deliveryRows(engine), [{ due_at: dueAt, attempt_count: 1, failure_count: 1 }]);
+      t.strictSame(sender.sent, []);
+    },
+  );
+
+  await t.test('begins nothing while results can not be written', async (t) => {
+    const sender = scriptedSender(() => answer(200));
+    await using loop = startLoop(engine, sender);
+    await engine.run('ALTER TABLE delivery_attempts RENAME TO out_of_reach');
+    await acme.apply(jobCreate());
+    await until(() => sender.sent.length === 1);
+    await pause(50);
+    await acme.apply(jobCreate());
+    await loop.idle();
+    t.equal(sender.sent.length, 1);
+    await engine.run('ALTER TABLE out_of_reach RENAME TO delivery_attempts');
+    await settled(engine, 'delivered');
+    t.equal(sender.sent.length, 2, 'and each is sent once');
+  });
+
   await t.test('makes who dies with a delivery wait as after a failure', async (t) => {
     await acme.apply(jobCreate());
     await engine.run('UPDATE deliveries SET interruption_count = 2');
