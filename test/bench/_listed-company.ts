@@ -1,7 +1,10 @@
 import { createCompany } from '../../src/access/companies.ts';
+import { createKey } from '../../src/access/keys.ts';
+import { scopes } from '../../src/contract/scopes.ts';
 import type { Engine } from '../../src/store/engine.ts';
 
 export const COMPANY = 'large';
+const KEY_PREFIX = 'fl';
 /** The customer of every second document. */
 export const BIG_CUSTOMER = 'cus_big';
 const SMALL_COMPANIES = 1_000;
@@ -51,8 +54,9 @@ export const changes = {
 /**
  * Fills a company with so many jobs and as many invoices, as the database itself makes them up: a list reads no more of
  * a record than its id, its columns and its text. Beside it there are a thousand small companies.
+ * @returns a key of the large one.
  */
-export async function fillListedCompany(engine: Engine, rows: number): Promise<void> {
+export async function fillListedCompany(engine: Engine, rows: number): Promise<string> {
   const now = new Date('2026-11-20T12:00:00.000Z');
   await createCompany(engine, COMPANY, {}, now);
   await insert(engine, `SELECT '${COMPANY}' AS company`, rows);
@@ -60,6 +64,14 @@ export async function fillListedCompany(engine: Engine, rows: number): Promise<v
   for (const name of names) await createCompany(engine, name, {}, now);
   await insert(engine, "SELECT id AS company FROM companies WHERE id LIKE 'small-%'", SMALL_ROWS);
   await engine.run(engine.name === 'postgres' ? 'VACUUM ANALYZE' : 'ANALYZE');
+  const { key } = await createKey(engine, {
+    prefix: KEY_PREFIX,
+    company: COMPANY,
+    name: 'Bench',
+    scopes,
+    now,
+  });
+  return key;
 }
 
 async function insert(engine: Engine, companies: string, rows: number): Promise<void> {

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,6 +10,7 @@ import { listInvoices } from '../../src/store/invoices.ts';
 import { createListReader } from '../../src/store/lists.ts';
 import { createRecordFinder, listRecords } from '../../src/store/records.ts';
 import { openTestDatabase } from '../_server.ts';
+import { createAsker } from './_asker.ts';
 import { createAdmission } from './_admission.ts';
 import type { Bench } from './_bench.ts';
 import { COMPANY, customerId, fillCompany, jobChangedAt, jobId } from './_company.ts';
@@ -125,7 +125,7 @@ async function benchPostgres(): Promise<ReadFigures[]> {
 }
 
 async function countRoundTrips(wire: Wire, server: ServerProcess, key: string, read: Read): Promise<number> {
-  const { ask } = asker(server, key);
+  const ask = createAsker(server.url, key);
   for (let request = 0; request < COUNTED; request += 1) await ask(read.path);
   const before = wire.roundTrips();
   for (let request = 0; request < COUNTED; request += 1) await ask(read.path);
@@ -137,7 +137,7 @@ async function time(
   { name, path, store, sql, values }: Read,
   { engine, pool, server, key }: { engine: Engine; pool: pg.Pool; server: ServerProcess; key: string },
 ) {
-  const { ask } = asker(server, key);
+  const ask = createAsker(server.url, key);
   const admit = createAdmission(engine);
   const query = bareQueries(pool, key);
   const sides = [
@@ -198,22 +198,6 @@ async function medianMs(work: () => Promise<unknown>): Promise<number> {
     times.push(performance.now() - startedAt);
   }
   return quantile(times, 0.5);
-}
-
-/** Asks over one connection that stays open; fetch itself would take a good part of the time. */
-function asker(server: ServerProcess, key: string): { ask: (path: string) => Promise<void> } {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const headers = { authorization: `Bearer ${key}` };
-  return {
-    ask: (path) =>
-      new Promise((resolve, reject) => {
-        get(server.url + path, { agent, headers }, (response) => {
-          if (response.statusCode !== 200)
-            reject(new Error(`${path} is answered with ${response.statusCode}.`));
-          response.resume().once('end', resolve);
-        }).once('error', reject);
-      }),
-  };
 }
 
 function textOf(figures: readonly ReadFigures[]): string {
