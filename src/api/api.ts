@@ -11,6 +11,7 @@ import { type Admit, createDispatch } from './contract-backend.ts';
 import { errorStatuses } from './error-replies.ts';
 import type { Exchange } from './exchange.ts';
 import { createHandlers } from './handlers.ts';
+import { createLoadLimit } from './load-limit.ts';
 import { readQuery } from './parameters.ts';
 
 export interface ApiOptions extends AllowanceLimits {
@@ -26,13 +27,19 @@ export type Api = (req: IncomingMessage, res: ServerResponse, exchange: Exchange
 export async function createApi(options: ApiOptions): Promise<Api> {
   const handlers = createHandlers(options.engine, options.now);
   const dispatch = await createDispatch(handlers, admission(options));
+  const load = createLoadLimit();
   return async (req, res, exchange) => {
     const { method = 'GET', url = '/' } = req;
     const queryStart = url.indexOf('?');
     const path = queryStart < 0 ? url : url.slice(0, queryStart);
-    const query = readQuery(queryStart < 0 ? '' : url.slice(queryStart + 1));
-    const reply = await dispatch({ method, path, query }, exchange);
-    exchange.bodyBytes = sendBody(req, res, reply, exchange.headers);
+    load.begin();
+    try {
+      const query = readQuery(queryStart < 0 ? '' : url.slice(queryStart + 1));
+      const reply = await dispatch({ method, path, query }, exchange);
+      exchange.bodyBytes = sendBody(req, res, reply, exchange.headers);
+    } finally {
+      load.end();
+    }
   };
 }
 

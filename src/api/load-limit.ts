@@ -1,0 +1,78 @@
+import { AppError } from '../errors.ts';
+
+/**
+ * On SQLite a request is answered in one go, so that those which came together wait for each other, unseen, in their
+ * sockets: who comes last in a turn of the event loop has waited for as long as the turn goes on. A crowd that is gone
+ * after a few turns is served; one that stays is let in no faster than it is answered. A machine that was halted for a
+ * moment has few requests in a turn.
+ */
+const TURN_MS_MAX = 15;
+const CROWD_MS_MAX = 60;
+const TURN_REQUESTS_MIN = 100;
+/** On PostgreSQL they wait for a connection: so many are a tenth of a second's work. */
+const UNDER_WAY_MAX = 250;
+const RETRY_SECONDS = 1;
+
+/** How much is let in at once; see the constants. */
+export interface LoadBounds {
+  turnMsMax: number;
+  crowdMsMax: number;
+  turnRequestsMin: number;
+  underWayMax: number;
+}
+
+/**
+ * Refuses what can't be answered in good time, at a tenth of what an answer costs: whoever waits longer asks again
+ * anyway, and then nobody is answered. Memory and waiting stay bounded however many come.
+ */
+export interface LoadLimit {
+  /** @throws AppError `unavailable` for a request too many. */
+  begin: () => void;
+  /** Has to follow every `begin` that didn't throw. */
+  end: () => void;
+}
+
+// Made once: a stack of its own for each would cost as much as the rest of a refusal.
+const refusal = new AppError('unavailable', 'The service is temporarily unavailable. Retry shortly.', {
+  retryAfterSeconds: RETRY_SECONDS,
+});
+
+/** Creates the limit of one server. */
+export function createLoadLimit({
+  turnMsMax = TURN_MS_MAX,
+  crowdMsMax = CROWD_MS_MAX,
+  turnRequestsMin = TURN_REQUESTS_MIN,
+  underWayMax = UNDER_WAY_MAX,
+}: Partial<LoadBounds> = {}): LoadLimit {
+  let underWay = 0;
+  let turn: { beganAt: number; requests: number } | undefined;
+  /** Since when every turn has been a long one. */
+  let crowdedSince: number | undefined;
+
+  const beginTurn = () => {
+    const begun = { beganAt: performance.now(), requests: 0 };
+    turn = begun;
+    setImmediate(() => {
+      turn = undefined;
+      const isLong = performance.now() - begun.beganAt > turnMsMax;
+      crowdedSince = isLong ? (crowdedSince ?? begun.beganAt) : undefined;
+    });
+    return begun;
+  };
+  const isTooLate = ({ beganAt, requests }: { beganAt: number; requests: number }) => {
+    if (crowdedSince === undefined || requests <= turnRequestsMin) return false;
+    const now = performance.now();
+    return now - beganAt > turnMsMax && now - crowdedSince > crowdMsMax;
+  };
+  return {
+    begin() {
+      const current = turn ?? beginTurn();
+      current.requests += 1;
+      if (underWay >= underWayMax || isTooLate(current)) throw refusal;
+      underWay += 1;
+    },
+    end() {
+      underWay -= 1;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+import t from 'tap';
+
+import { createCompany } from '../../src/access/companies.ts';
+import { createLoadLimit } from '../../src/api/load-limit.ts';
+import { AppError } from '../../src/errors.ts';
+import { engineNames, keyFor, startEmptyServer, STORY_NOW } from '../_server.ts';
+import { idOf, jobOf, store } from './_records.ts';
+
+const isRefusal = (error: unknown) =>
+  error instanceof AppError && error.code === 'unavailable' && error.retryAfterSeconds === 1;
+
+/** How many of so many requests in a row may begin. */
+function begun(begin: () => void, count: number): number {
+  let admitted = 0;
+  for (let request = 0; request < count; request += 1) {
+    try {
+      begin();
+      admitted += 1;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+    }
+  }
+  return admitted;
+}
+
+/** Keeps the event loop busy. */
+function work(ms: number): void {
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < ms);
+}
+
+t.test('a crowd that stays is let in no faster than it is answered', async (t) => {
+  const { begin, end } = createLoadLimit({ turnMsMax: 3, crowdMsMax: 20, turnRequestsMin: 4 });
+  const each = () => {
+    begin();
+    end();
+    work(1);
+  };
+  const admitted: number[] = [];
+  for (let turns = 0; turns < 8; turns += 1) {
+    admitted.push(begun(each, 12));
+    await turn();
+    await turn();
+  }
+  t.equal(admitted[0], 12, 'at first everybody is served');
+  for (const count of admitted.slice(4)) t.ok(count >= 4 && count < 12, `then ${count} of 12 in a turn`);
+  begun(each, 1);
+  await turn();
+  await turn();
+  t.equal(begun(each, 12), 12, 'a turn that was short ends it');
+});
+
+t.test('a turn that is quick takes any number', (t) => {
+  const { begin, end } = createLoadLimit({ turnMsMax: 60_000 });
+  t.equal(
+    begun(() => {
+      begin();
+      end();
+    }, 5_000),
+    5_000,
+  );
+  t.end();
+});
+
+t.test('no more are under way than may be', (t) => {
+  const { begin, end } = createLoadLimit({ underWayMax: 2, turnMsMax: 60_000 });
+  t.equal(begun(begin, 5), 2);
+  end();
+  t.equal(begun(begin, 5), 1, 'one that ends makes room for one');
+  t.end();
+});
+
+for (const name of engineNames) {
+  t.test(`${name}: a thousand requests at once are answered or refused, each as it should be`, async (t) => {
+    const { server, engine } = await startEmptyServer(t, name, { rateLimitPerMinute: 100_000 });
+    await createCompany(engine, 'busy', {}, STORY_NOW);
+    const jobs = Array.from({ length: 100 }, (_value, index) => jobOf({ id: idOf('job', index) }));
+    await store(engine, 'busy', jobs);
+    const headers = { authorization: `Bearer ${await keyFor(engine, 'busy')}` };
+    const answers = await Promise.all(
+      Array.from({ length: 1_000 }, () => server.http('api/v1/jobs?limit=100', { headers })),
+    );
+    const counts = { answered: 0, refused: 0 };
+    for (const { statusCode, headers: got, body } of answers) {
+      if (statusCode === 200 && body === answers[0]?.body) counts.answered += 1;
+      else if (statusCode === 503 && got['retry-after'] === '1' && /"code":"unavailable"/.test(body))
+        counts.refused += 1;
+    }
+    t.comment(counts);
+    t.equal(counts.answered + counts.refused, 1_000);
+    t.ok(counts.answered >= 100, 'whatever the load, some are answered');
+    const after = await server.http('api/v1/jobs?limit=100', { headers });
+    t.equal(after.statusCode, 200, 'and afterwards all are');
+  });
+}
