@@ -21,12 +21,12 @@ const codings = {
 };
 type Coding = keyof typeof codings;
 
-const fixedHeaders = {
-  'Content-Type': 'application/json',
+const cacheHeaders = {
   // A company's data is for that company, and what was kept is asked about again each time.
   'Cache-Control': 'private, no-cache',
   Vary: 'Accept-Encoding',
 };
+const fixedHeaders = { 'Content-Type': 'application/json', ...cacheHeaders };
 
 /**
  * Sends a body with its strong ETag, or 304 when the client has it already (RFC 9110 section 13). The compressed
@@ -44,7 +44,6 @@ export function sendBody(
   const byteLength = Buffer.byteLength(body);
   const coding = byteLength > COMPRESSED_BYTES_MIN ? preferredCoding(req) : undefined;
   const tag = coding ? `"${digest}-${coding}"` : `"${digest}"`;
-  const { 'Content-Type': contentType, ...cacheHeaders } = fixedHeaders;
   if (hasTag(req.headers['if-none-match'], digest)) {
     res.writeHead(304, { ...cacheHeaders, ...headers, ETag: tag });
     res.end();
@@ -53,8 +52,7 @@ export function sendBody(
   const sent = coding ? codings[coding](body) : body;
   const sentBytes = typeof sent === 'string' ? byteLength : sent.length;
   res.writeHead(200, {
-    'Content-Type': contentType,
-    ...cacheHeaders,
+    ...fixedHeaders,
     ...(coding ? { 'Content-Encoding': coding } : {}),
     'Content-Length': sentBytes,
     ...headers,

@@ -89,7 +89,7 @@ export function createListReader(engine: Engine, bounds: Partial<Bounds> = {}): 
     const look = prepare('blocks', selection, (db, slot) => blocksQuery(engine, db, selection, slot));
     return lookOf(await look({ ...values, blocksMax: blocks }));
   };
-  const doBoth = async (selection: Selection, values: Slots): Promise<Look> => {
+  const lookAtOnce = async (selection: Selection, values: Slots): Promise<Look> => {
     const look = prepare('ranges', selection, (db, slot) => rangesQuery(engine, db, selection, slot));
     return lookOf(await look({ ...values, blocksMax: blocks, countMax: few + 1 }));
   };
@@ -104,7 +104,7 @@ export function createListReader(engine: Engine, bounds: Partial<Bounds> = {}): 
     const all = { ...values, ...blockBindings(selection) };
     const first =
       engine.name === 'postgres'
-        ? await doBoth(selection, all)
+        ? await lookAtOnce(selection, all)
         : ((await sortAtMost(few, selection, all)) ?? (await lookIntoBlocks(selection, all)));
     return lookOnAndOn(first, limit, async (horizon, wanted, isSecond) => {
       const rest = { ...all, after: horizon, limit: wanted };
