@@ -65,7 +65,7 @@ export function sendBody(
  * What tells a body from all others that may be at the same address. A page of fifty records would take as long to
  * digest as to be read: what is known of its records says the same.
  */
-export function digestOf(body: string, digests: AnyReply['digests']): string {
+export function digestOf(body: string, digests: AnyReply['digests'] = []): string {
   const [first, ...others] = digests;
   if (first === undefined || digests.includes(null)) return hash('sha1', body, 'base64url');
   return first !== null && others.length === 0 ? first : hash('sha1', digests.join(' '), 'base64url');

@@ -27,7 +27,7 @@ export type AnyHandler = (request: {
 export interface AnyReply {
   status: number;
   body: string;
-  digests: readonly (string | null)[];
+  digests?: readonly (string | null)[];
 }
 
 /** Lets a request in, or throws the AppError that refuses it; notes what it learns in the exchange. */

@@ -9,7 +9,7 @@ import { AppError } from '../errors.ts';
 const TURN_MS_MAX = 15;
 const CROWD_MS_MAX = 60;
 const TURN_REQUESTS_MIN = 100;
-/** On PostgreSQL they wait for a connection: so many are a tenth of a second's work. */
+/** On PostgreSQL they wait for a connection: so many are a tenth of a second's work. More of them are a crowd as well. */
 const UNDER_WAY_MAX = 250;
 const RETRY_SECONDS = 1;
 
@@ -45,6 +45,8 @@ export function createLoadLimit({
   underWayMax = UNDER_WAY_MAX,
 }: Partial<LoadBounds> = {}): LoadLimit {
   let underWay = 0;
+  /** Since when as many have been under way as may be. */
+  let fullSince: number | undefined;
   let turn: { beganAt: number; requests: number } | undefined;
   /** Since when every turn has been a long one. */
   let crowdedSince: number | undefined;
@@ -64,15 +66,22 @@ export function createLoadLimit({
     const now = performance.now();
     return now - beganAt > turnMsMax && now - crowdedSince > crowdMsMax;
   };
+  const isFull = () => {
+    if (underWay < underWayMax) return false;
+    const now = performance.now();
+    fullSince ??= now;
+    return now - fullSince > crowdMsMax;
+  };
   return {
     begin() {
       const current = turn ?? beginTurn();
       current.requests += 1;
-      if (underWay >= underWayMax || isTooLate(current)) throw refusal;
+      if (isFull() || isTooLate(current)) throw refusal;
       underWay += 1;
     },
     end() {
       underWay -= 1;
+      if (underWay < underWayMax) fullSince = undefined;
     },
   };
 }

@@ -45,7 +45,10 @@ export type Reply<K extends OperationId> = {
   [Status in keyof Responses<K> & 200]: {
     status: Status;
     body: JsonText<JsonBody<Responses<K>[Status]>>;
-    /** The digests of what the body is put together from; null for one that isn't known. */
-    digests: readonly (string | null)[];
+    /**
+     * The digests of what the body is put together from; null for one that isn't known. With all of them an ETag isn't
+     * computed from the body.
+     */
+    digests?: readonly (string | null)[];
   };
 }[keyof Responses<K> & 200];

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 
 import t from 'tap';
 
@@ -64,12 +64,15 @@ t.test('a turn that is quick takes any number', (t) => {
   t.end();
 });
 
-t.test('no more are under way than may be', (t) => {
-  const { begin, end } = createLoadLimit({ underWayMax: 2, turnMsMax: 60_000 });
-  t.equal(begun(begin, 5), 2);
+t.test('while a crowd is under way, nobody else is let in', async (t) => {
+  const { begin, end } = createLoadLimit({ underWayMax: 2, crowdMsMax: 20 });
+  t.equal(begun(begin, 5), 5, 'at first everybody is served');
+  await pause(30);
+  t.equal(begun(begin, 3), 0);
+  for (let ended = 0; ended < 3; ended += 1) end();
+  t.equal(begun(begin, 3), 0, 'as many are under way as may be');
   end();
-  t.equal(begun(begin, 5), 1, 'one that ends makes room for one');
-  t.end();
+  t.equal(begun(begin, 3), 3, 'one fewer, and the crowd is gone');
 });
 
 for (const name of engineNames) {
