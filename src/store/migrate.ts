@@ -8,6 +8,7 @@ import { listBlocks } from './migrations/0003-list-blocks.ts';
 import { deliveries } from './migrations/0004-deliveries.ts';
 import { rangeIndexes } from './migrations/0005-range-indexes.ts';
 import { digests } from './migrations/0006-digests.ts';
+import { deletedWebhooks } from './migrations/0007-deleted-webhooks.ts';
 import type { Tables } from './schema.ts';
 
 /** What differs between the engines in the text of a migration. */
@@ -32,7 +33,15 @@ const dialects: Record<Engine['name'], Dialect> = {
   postgres: { name: 'postgres', text: 'TEXT COLLATE "C"', json: 'JSON', table: '' },
 };
 
-const migrations: readonly Migration[] = [initial, backOffice, listBlocks, deliveries, rangeIndexes, digests];
+const migrations: readonly Migration[] = [
+  initial,
+  backOffice,
+  listBlocks,
+  deliveries,
+  rangeIndexes,
+  digests,
+  deletedWebhooks,
+];
 
 /** Any number does, as long as no other program locks the same one in this database. */
 const POSTGRES_LOCK = 4_706_174;

@@ -12,6 +12,7 @@ const names = [
   '0004-deliveries',
   '0005-range-indexes',
   '0006-digests',
+  '0007-deleted-webhooks',
 ];
 
 for (const name of engineNames) {
