@@ -174,17 +174,22 @@ export async function resendUnsent(
     const ids = rows
       .filter(({ created_at, attempt_count }) => created_at >= page.since && attempt_count < page.attemptsMax)
       .map(({ id }) => id);
+    let count = 0;
     if (ids.length > 0) {
-      await transaction
+      const changed = await transaction
         .updateTable('deliveries')
         .set(anew(page.dueAt))
         .where('company', '=', company)
         .where('webhook', '=', webhook)
         .where('id', 'in', ids)
+        // Looked at again once the row is locked: a worker may have been given it meanwhile.
+        .where('state', 'in', ['failed', 'withheld'])
+        .returning('id')
         .execute();
+      count = changed.length;
       await tellWorkers(engine, transaction);
     }
-    return { count: ids.length, last: rows.length === page.countMax ? rows.at(-1)?.id : undefined };
+    return { count, last: rows.length === page.countMax ? rows.at(-1)?.id : undefined };
   });
 }
 

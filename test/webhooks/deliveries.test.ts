@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 import { UsageError } from '../../src/errors.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { deleteWebhookRow } from '../../src/store/webhooks.ts';
@@ -136,6 +138,19 @@ onEachEngine('the history of a webhook', async (t, { openCompany, engine, setNow
     await refused(recover(engine, of, later(301), later(300)), /within the last 30 days/);
     await refused(recover(engine, of, at, later(31 * 24 * 60)), /within the last 30 days/);
     await refused(recover(engine, of, new Date(NaN), at), /within the last 30 days/);
+  });
+
+  await t.test('recovers nothing that a worker has been given meanwhile', async (t) => {
+    await engine.run("UPDATE deliveries SET state = 'failed'");
+    let recovering = Promise.resolve(-1);
+    await engine.transaction(async (transaction) => {
+      await transaction.updateTable('deliveries').set({ state: 'sending', lease: 'taken' }).execute();
+      recovering = recover(engine, of, at, later(300));
+      // It has read that they failed, where readers don't wait for writers.
+      await pause(200);
+    });
+    t.equal(await recovering, 0);
+    t.ok((await deliveryRows(engine)).every(({ state }) => state === 'sending'));
   });
 
   await t.test('pings five times a minute, and like any other delivery', async (t) => {
