@@ -6,6 +6,8 @@ import pg from 'pg';
 const CHANNEL = 'fieldledger_deliveries';
 const RECONNECT_MS = 1_000;
 const CONNECT_MS_MAX = 5_000;
+/** A database that says nothing doesn't say goodbye either. */
+const END_MS_MAX = 500;
 
 /**
  * Listens on a connection of its own, which is made anew whenever it breaks.
@@ -49,6 +51,7 @@ async function listenOnce(url: string, onNews: () => void, signal: AbortSignal):
     onNews();
     if (!signal.aborted) await over;
   } finally {
-    await client.end();
+    await Promise.race([client.end(), sleep(END_MS_MAX, undefined, { ref: false })]);
+    client.connection.stream.destroy();
   }
 }

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 import { sql } from 'kysely';
 import pg from 'pg';
 import t from 'tap';
@@ -49,6 +51,24 @@ t.test('a PostgreSQL that says nothing is given up on', async (t) => {
   try {
     await t.rejects(read({}), { message: 'Query read timeout' });
     t.strictSame(await read({}), [], 'the next read has a connection of its own');
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+});
+
+t.test('a PostgreSQL that says nothing is no longer listened to when it is told so', async (t) => {
+  await using postgres = await startPostgres();
+  await using engine = await openEngine(await createDatabase(postgres.url));
+  let newsCount = 0;
+  const watch = engine.watchDeliveries(() => (newsCount += 1));
+  await until(() => newsCount > 0);
+  const named = "WHERE application_name = 'fieldledger-deliveries'";
+  const [backend] = await engine.run(`SELECT pid FROM pg_stat_activity ${named}`);
+  const pid = Number(backend?.pid);
+  process.kill(pid, 'SIGSTOP');
+  try {
+    const hang = pause(3_000, 'it hangs', { ref: false });
+    t.equal(await Promise.race([watch[Symbol.asyncDispose](), hang]), undefined);
   } finally {
     process.kill(pid, 'SIGCONT');
   }
