@@ -103,9 +103,13 @@ function watchFile(
   const version = () => reader.pragma('data_version', { simple: true });
   let last = version();
   const timer = setInterval(() => {
-    const now = version();
-    if (now !== last) onNews();
-    last = now;
+    try {
+      const now = version();
+      if (now !== last) onNews();
+      last = now;
+    } catch {
+      // Who is told of news looks by itself too, and says what is wrong; thrown here, it would end the process.
+    }
   }, WATCH_MS);
   return {
     async [Symbol.asyncDispose]() {

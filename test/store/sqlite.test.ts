@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
 import t from 'tap';
 
 import { createCompany, listCompanies } from '../../src/access/companies.ts';
@@ -144,6 +146,17 @@ t.test('a unit of work is all or nothing, and the next one is not disturbed', as
     (await listCompanies(engine)).map(({ id }) => id),
     ['whole'],
   );
+});
+
+t.test('a file that can not be looked at for news ends nothing', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const engine = await openEngine(database.url);
+  await using watch = engine.watchDeliveries(() => undefined);
+  t.ok(watch);
+  // Its handles are closed: each look fails.
+  await engine[Symbol.asyncDispose]();
+  await pause(250);
+  t.pass('no look has thrown');
 });
 
 t.test('the file is in write-ahead mode, and closing leaves one file', async (t) => {
