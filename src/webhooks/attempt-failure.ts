@@ -1,7 +1,7 @@
 /**
  * Why an attempt got no status.
  *
- * `dns`: the name has no address, or none could be found out. `refused`: an address that isn't public, or the
+ * `dns`: the name has no address, or more than 128, or none could be found out. `refused`: an address that isn't public, or the
  * service's own. `connect`: no connection. `tls`: no TLS 1.2 or 1.3 with a valid certificate of that name. `timeout`:
  * the deadline of the whole attempt. `reset`: the connection ended before the answer. `protocol`: not HTTP/1.1, or an
  * answer beyond its limits.

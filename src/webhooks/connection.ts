@@ -27,6 +27,8 @@ export interface ConnectOptions {
   ca?: string | undefined;
 }
 
+/** An answer of the DNS holds up to 4,000 addresses, and to look at that many holds up everything else for 0.2 s. */
+const ADDRESSES_MAX = 128;
 /** More addresses of one name are looked at, but not dialled. */
 const DIALLED_MAX = 16;
 /** What an address that doesn't answer may cost while there is another to try. */
@@ -48,6 +50,7 @@ export function createConnect({ resolve, isCallable, port, ca }: ConnectOptions)
   return async (hostname, { signal, phases }) => {
     phases.enter('dns');
     const addresses = await resolve(hostname, signal);
+    if (addresses.length > ADDRESSES_MAX) throw new AttemptFailure('dns');
     // One address that isn't public refuses the name: who mixes them means to be called at the other one.
     if (!addresses.every(isCallable)) throw new AttemptFailure('refused');
     phases.enter('connect');

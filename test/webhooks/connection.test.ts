@@ -36,6 +36,19 @@ t.test('of 100 addresses 16 are tried', async (t) => {
   t.ok(dialled.every(({ destroyed }) => destroyed));
 });
 
+t.test('a name with thousands of addresses is not looked at', async (t) => {
+  const dialled = watchDials(t);
+  await using receiver = await startHttpsReceiver((_request, response) => response.end());
+  let looks = 0;
+  await using sender = senderTo(receiver, {
+    isCallable: (address) => (looks += 1) > 0 && isCallable(address),
+    resolve: async () =>
+      Array.from({ length: 4_000 }, (_value, index) => `127.1.${index >> 8}.${index & 255}`),
+  });
+  t.match(await sender.send(requestTo()), { status: null, error: 'dns', phases: { connect: null } });
+  t.strictSame([looks, dialled.length], [0, 0]);
+});
+
 t.test('connect when the only address is one of IPv6 that leads nowhere', async (t) => {
   await using receiver = await startHttpsReceiver((_request, response) => response.end());
   await using sender = senderTo(receiver, { isCallable, resolve: async () => ['::1'] });
