@@ -226,35 +226,38 @@ export class DeliveryLoop implements AsyncDisposable {
   }
 
   async #resultOf(delivery: LeasedDelivery & Pick<TimedDelivery, 'dueAt' | 'interruptionCount'>) {
-    const { now, random } = this.#options;
+    const { now, random, log } = this.#options;
+    const { company, webhook, id } = delivery;
     const attemptedAt = now();
+    const startedAt = performance.now();
     // The clock was set back after it was brought forward. A first attempt has no time before which it would be early.
     if (delivery.attempt > 1 && Date.parse(delivery.dueAt) > attemptedAt.getTime())
       return unsentResult(delivery, 'retrying', delivery.dueAt);
-    const withheldFor = reasonToWithhold(delivery);
-    if (withheldFor) return unsentResult(delivery, 'withheld', delivery.dueAt, withheldFor);
-    if (delivery.attempt === 1)
-      this.#options.metrics.firstAttempted((attemptedAt.getTime() - Date.parse(delivery.dueAt)) / 1000);
-    const ending = await this.#send(delivery, attemptedAt);
+    let ending: Ending;
+    try {
+      const withheldFor = reasonToWithhold(delivery);
+      if (withheldFor) return unsentResult(delivery, 'withheld', delivery.dueAt, withheldFor);
+      if (delivery.attempt === 1)
+        this.#options.metrics.firstAttempted((attemptedAt.getTime() - Date.parse(delivery.dueAt)) / 1000);
+      ending = await this.#send(delivery, attemptedAt);
+    } catch (error) {
+      // A delivery that can't even be sent fails by itself, like one whose receiver refuses it.
+      log.error({ company, webhook, delivery: id, err: error }, 'delivery.not-sent');
+      ending = endingWithout('internal', performance.now() - startedAt);
+    }
     const result = resultOf(delivery, ending, { attemptedAt, endedAt: now(), random });
     this.#report(delivery, ending, result);
     return result;
   }
 
-  /** A delivery that can't even be sent fails by itself, like one whose receiver refuses it. */
-  async #send(delivery: LeasedDelivery, at: Date): Promise<Ending> {
-    const { serviceName, secrets, sender, log } = this.#options;
+  /** @throws whatever keeps the request from being made. */
+  #send(delivery: LeasedDelivery, at: Date): Promise<Ending> {
+    const { serviceName, secrets, sender } = this.#options;
     const { company, webhook, id, kind, createdAt, data, url } = delivery;
-    const startedAt = performance.now();
-    try {
-      const body = eventBody({ id, event: kind, createdAt, companyId: company }, data);
-      const secret = secrets.open(delivery.secret, { company, id: webhook });
-      const headers = deliveryHeaders({ id, event: kind, body }, { serviceName, secret, at });
-      return await sender.send({ url, headers, body });
-    } catch (error) {
-      log.error({ company, webhook, delivery: id, err: error }, 'delivery.not-sent');
-      return endingWithout('internal', performance.now() - startedAt);
-    }
+    const body = eventBody({ id, event: kind, createdAt, companyId: company }, data);
+    const secret = secrets.open(delivery.secret, { company, id: webhook });
+    const headers = deliveryHeaders({ id, event: kind, body }, { serviceName, secret, at });
+    return sender.send({ url, headers, body });
   }
 
   #report(delivery: LeasedDelivery, ending: Ending, result: DeliveryResult): void {

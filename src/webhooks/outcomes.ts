@@ -47,7 +47,8 @@ const INTERRUPTIONS_MAX = 3;
  * wrong; but if that happens again and again, the delivery may be the reason, and it waits as after any failure.
  */
 export function resultOfInterruption(delivery: Attempted, times: Times): DeliveryResult {
-  const ending = endingWithout('interrupted', times.endedAt.getTime() - times.attemptedAt.getTime());
+  // As long as its lease, for nobody knows: the time until somebody looked may be weeks, more than a column holds.
+  const ending = endingWithout('interrupted', Date.parse(delivery.dueAt) - times.attemptedAt.getTime());
   const interruptionCount = delivery.interruptionCount + 1;
   if (interruptionCount >= INTERRUPTIONS_MAX) return resultOf(delivery, ending, times);
   const result = keptResult(delivery, 'waiting', ending, times, times.endedAt);

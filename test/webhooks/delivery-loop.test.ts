@@ -147,6 +147,19 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
     await engine.run(`DELETE FROM webhooks WHERE id = 'whk_poison'`);
   });
 
+  await t.test('fails an event that a later version of the program has made, and lives on', async (t) => {
+    await acme.apply(jobCreate());
+    await engine.run("UPDATE events SET kind = 'job.archived'");
+    const sender = scriptedSender(() => answer(200));
+    await using loop = startLoop(engine, sender);
+    await loop.idle();
+    await settled(engine, 'retrying');
+    t.match(await attemptRows(engine), [{ error: 'internal' }]);
+    await acme.apply(jobCreate());
+    await until(() => sender.sent.length === 1);
+    t.pass('others are sent');
+  });
+
   await t.test('has at most four under way for a webhook', async (t) => {
     const sender = scriptedSender(async () => (await pause(20), noAnswer('timeout')));
     for (let index = 0; index < 10; index += 1) await acme.apply(jobCreate());
@@ -202,6 +215,22 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
     await engine.run('ALTER TABLE out_of_reach RENAME TO delivery_attempts');
     await settled(engine, 'delivered');
     t.equal(sender.sent.length, 2, 'and each is sent once');
+  });
+
+  await t.test('goes on after a month in which nothing ran', async (t) => {
+    await acme.apply(jobCreate());
+    const until = new Date(Date.now() - 40 * 86_400_000);
+    await createDeliveryQueue(engine).lease(await deliveryRows(engine), 'dead', until);
+    await using loop = startLoop(
+      engine,
+      scriptedSender(() => answer(200)),
+    );
+    await loop.idle();
+    await settled(engine, 'delivered');
+    t.match(await attemptRows(engine), [
+      { number: 1, error: 'interrupted', total_ms: 30_000 },
+      { number: 2, status: 200 },
+    ]);
   });
 
   await t.test('makes who dies with a delivery wait as after a failure', async (t) => {
