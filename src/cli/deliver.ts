@@ -4,7 +4,6 @@ import type { Config } from '../config.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import type { Engine } from '../store/engine.ts';
-import { createBacklog } from '../webhooks/backlog.ts';
 import { DeliveryLoop } from '../webhooks/delivery-loop.ts';
 import { keepPurging } from '../webhooks/purge.ts';
 import { createSecretBox } from '../webhooks/secrets.ts';
@@ -57,6 +56,5 @@ export function startDeliveries(
       concurrencyMax: config.deliveriesMax,
     }),
   );
-  metrics.deliveries.watchBacklog(createBacklog(engine, now));
   return running;
 }

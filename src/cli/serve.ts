@@ -10,6 +10,7 @@ import { createLogger, type Logger } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import { createServer } from '../server.ts';
 import { keepServedClock } from '../store/served-clock.ts';
+import { createBacklog } from '../webhooks/backlog.ts';
 import { withDatabase } from './database.ts';
 import { startDeliveries } from './deliver.ts';
 import { type Demo, prepareDemo } from './demo.ts';
@@ -36,6 +37,8 @@ export function serveCommand(terminal: Terminal): Command {
           now: () => new Date(),
           isReady: () => !stop.signal.aborted,
         });
+        // Whoever delivers: `fieldledger deliver` has no page to show it on.
+        metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
         const connections = openConnections(server);
         using background = new DisposableStack();
         await using deliveries = new AsyncDisposableStack();
