@@ -19,7 +19,7 @@ function listCommand(terminal: Terminal): Command {
     .description('list the deliveries of a webhook with every attempt, the newest first')
     .argument(...COMPANY)
     .argument(...WEBHOOK)
-    .option('--limit <count>', `how many, 1 to ${PAGE_MAX}`, Number, 20)
+    .option('--limit <count>', `how many, 1 to ${PAGE_MAX}`, limitOf, 20)
     .option('--before <delivery-id>', 'go on before the last one that was shown')
     .action(async (company: string, webhook: string, options: { limit: number; before?: string }) => {
       await withDatabase(terminal, async (engine) => {
@@ -67,9 +67,16 @@ function pingCommand(terminal: Terminal): Command {
     .action(async (company: string, webhook: string) => {
       await withDatabase(terminal, async (engine, { serviceName }) => {
         const id = await ping(engine, { company, webhook }, { serviceName, now: new Date() });
-        terminal.show({ id }, `${id} is sent; webhook deliveries shows how it goes.`);
+        terminal.show({ id }, `${id} waits to be sent; webhook deliveries shows how it goes.`);
       });
     });
+}
+
+function limitOf(text: string): number {
+  const limit = Number(text);
+  if (!(Number.isInteger(limit) && limit >= 1 && limit <= PAGE_MAX))
+    throw new InvalidArgumentError(`It must be an integer from 1 to ${PAGE_MAX}.`);
+  return limit;
 }
 
 /** RFC 3339 with an offset, as in the API. */

@@ -21,6 +21,10 @@ t.test('a ping is listed, sent again, and recovered when it failed', async (t) =
   const wrong = await workplace.call(['webhook', 'recover', 'acme', webhook, '--since', 'yesterday']);
   t.equal(wrong.exitCode, 2);
   t.match(wrong.stderr, /It must be a time with an offset/);
+  t.match(await workplace.call([...list, '--limit', 'few']), {
+    exitCode: 2,
+    stderr: /'few' is invalid. It must be an integer from 1 to 100/,
+  });
   const unknown = await workplace.call(['webhook', 'resend', 'acme', webhook, 'dlv_none']);
   t.match(unknown, { exitCode: 1, stderr: /has no delivery "dlv_none"/ });
 });
