@@ -23,10 +23,6 @@ export class FairShare {
     this.#companyMax = Math.max(1, Math.floor(limits.total / 4));
   }
 
-  get count(): number {
-    return this.#count;
-  }
-
   /** Deliveries that may be begun now. */
   get free(): number {
     return this.#limits.total - this.#count;
