@@ -21,8 +21,9 @@ export interface PostgresServer extends AsyncDisposable {
 /**
  * Starts a PostgreSQL server on a free port, with its data in a folder of its own that disappears with it.
  * As root it runs under an account of its own, which PostgreSQL insists on.
+ * @param options.isDurable waits for the disk at each commit; hardly any test is about that.
  */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-postgres-'));
   // The server's account, which isn't ours when we are root, has to reach its folder.
   chmodSync(folder, 0o777);
@@ -36,9 +37,9 @@ export async function startPostgres(): Promise<PostgresServer> {
     // Its folder outlives a stop; disposing of the server removes it.
     persistent: true,
     createPostgresUser: process.getuid?.() === 0,
-    // The same order of text wherever the tests run; durability is not what they test.
+    // The same order of text wherever the tests run.
     initdbFlags: ['--encoding=UTF8', '--locale=C'],
-    postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=200'],
+    postgresFlags: ['-c', `fsync=${isDurable ? 'on' : 'off'}`, '-c', 'max_connections=200'],
     onLog: () => undefined,
     onError: () => undefined,
   });

@@ -23,9 +23,9 @@ const DIGEST = "'a-digest-of-' || (100000000000000 + n)";
 export const jobId = (number: number) => `job_${10_000_000 + number}`;
 export const customerId = (number: number) => `cus_${1_000 + (number % CUSTOMERS)}`;
 
-/** A second for each number, from the tenth of a month on. */
 const twoDigits = (value: string) => `SUBSTR(CAST(100 + ${value} AS TEXT), 2)`;
-const STAMP = `'2026-09-' || (10 + n / 86400) || 'T' || ${twoDigits('n / 3600 % 24')} || ':' || ${twoDigits('n / 60 % 60')} || ':' || ${twoDigits('n % 60')} || '.000Z'`;
+/** SQL for a time: a second for each number n, from the tenth of a month on. */
+export const STAMP = `'2026-09-' || (10 + n / 86400) || 'T' || ${twoDigits('n / 3600 % 24')} || ':' || ${twoDigits('n / 60 % 60')} || ':' || ${twoDigits('n % 60')} || '.000Z'`;
 
 /** When the job of that number was changed. */
 export const jobChangedAt = (number: number) =>

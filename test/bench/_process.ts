@@ -129,7 +129,8 @@ function cpuMicroseconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * MICROSECONDS_A_TICK;
 }
 
-function memoryOf(pid: number): Memory {
+/** Memory that a process of this machine holds now. */
+export function memoryOf(pid: number): Memory {
   const text = readFileSync(`/proc/${pid}/status`, 'utf8');
   const megabytes = (name: string) =>
     Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) / 1024;

@@ -33,12 +33,26 @@ export async function takeTurns<T>(
 
 /** Lets the sides take turns, and says how much of its work each did in a second. */
 export async function compare(sides: readonly Side[], rounds: number): Promise<Reached[]> {
-  const timed = sides.map(({ round }) => async () => {
-    const startedAt = performance.now();
-    const units = await round();
-    return units / ((performance.now() - startedAt) / 1000);
-  });
-  const rates = await takeTurns(timed, rounds);
+  const timed = sides.map(({ name, round }) => ({
+    name,
+    rate: async () => {
+      const startedAt = performance.now();
+      const units = await round();
+      return units / ((performance.now() - startedAt) / 1000);
+    },
+  }));
+  return await compareRates(timed, rounds);
+}
+
+/** The same of sides that take their own time, because not all of a round is their work. */
+export async function compareRates(
+  sides: readonly { name: string; rate: () => Promise<number> }[],
+  rounds: number,
+): Promise<Reached[]> {
+  const rates = await takeTurns(
+    sides.map(({ rate }) => rate),
+    rounds,
+  );
   return sides.map(({ name }, index) => {
     const [slowest, perSecond, quickest] = [0, 0.5, 1].map((share) => quantile(rates[index] ?? [], share));
     return { name, perSecond: perSecond ?? 0, slowest: slowest ?? 0, quickest: quickest ?? 0 };

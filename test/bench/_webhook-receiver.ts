@@ -1,16 +1,24 @@
 /*
- * A receiver of webhooks in a process of its own, over TLS on 127.0.0.1. It answers 200 to everything, and closes the
- * connection after a request for /close. It tells its parent where it is, and ends with it.
+ * A receiver of webhooks in a process of its own, over TLS on 127.0.0.1. It answers 200 to everything, closes the
+ * connection after a request for /close, and tells its parent when a request for /tell arrived. It tells its parent
+ * where it is, and ends with it.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 import { createAuthority } from '../webhooks/_certificates.ts';
+import { steadyMs } from './_steady-clock.ts';
 
 export interface ReceiverPlace {
   port: number;
   ca: string;
+}
+
+/** A delivery has arrived, at a time by `steadyMs`. */
+export interface Arrival {
+  delivery: string;
+  atMs: number;
 }
 
 /** The host names it has a certificate for. */
@@ -19,6 +27,10 @@ const NAMES = '*.example.net';
 const authority = createAuthority();
 const server = createServer(authority.issue({ names: [NAMES] }), (request, response) => {
   request.resume().once('end', () => {
+    if (request.url === '/tell') {
+      const arrival: Arrival = { delivery: String(request.headers['service-delivery']), atMs: steadyMs() };
+      process.send?.(arrival);
+    }
     if (request.url === '/close') response.setHeader('Connection', 'close');
     response.setHeader('Content-Length', 2).end('ok');
   });

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import type { Bench } from './_bench.ts';
 import { attempts } from './attempts.ts';
 import { compression } from './compression.ts';
+import { deliveries } from './deliveries.ts';
 import { feed } from './feed.ts';
 import { lists } from './lists.ts';
 import { load } from './load.ts';
@@ -24,6 +25,7 @@ const benches: Readonly<Record<string, Bench>> = {
   load,
   postgres,
   attempts,
+  deliveries,
 };
 
 const usage = `Usage: node test/bench/run.ts [--json] [name...]

@@ -1,0 +1,251 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { type Engine, openEngine } from '../../src/store/engine.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { createDatabase, startPostgres } from '../_postgres.ts';
+import type { Bench } from './_bench.ts';
+import { addDeliveries, addWebhooks, type Connections, countDeliveries } from './_delivery-rows.ts';
+import type { Delivered, Results, Settings, Task } from './_delivery-worker.ts';
+import { type Memory, memoryOf } from './_process.ts';
+import { aligned, compareRates, quantile, type Reached, tableOf, whole } from './_rounds.ts';
+import type { Arrival, ReceiverPlace } from './_webhook-receiver.ts';
+
+const ROUNDS = Number(process.env.DELIVERIES_ROUNDS ?? 3);
+/** Deliveries of a round, by their connections. */
+const COUNTS: Record<Connections, number> = { kept: 10_000, close: 2_000 };
+const EVENTS = Number(process.env.DELIVERIES_EVENTS ?? 300);
+const BACKLOG = Number(process.env.DELIVERIES_BACKLOG ?? 100_000);
+/** Of a backlog so many are delivered; and as many again when there is none, to compare with. */
+const DRAINED = 20_000;
+const CLAIMS = 100;
+const SAMPLE_MS = 20;
+const ARRIVAL_MS_MAX = 5_000;
+
+/** The loop of deliveries as the product runs it, to a receiver on the same machine. */
+export const deliveries: Bench = {
+  about:
+    'deliveries a second beside attempts alone, from commit to arrival, and a backlog of DELIVERIES_BACKLOG (100,000)',
+  run: async () => {
+    const figures = await benchDeliveries();
+    return { figures, text: textOf(figures) };
+  },
+};
+
+interface Figures {
+  rates: { connections: Connections; reached: Reached[] }[];
+  latencies: { engine: string; p50: number; p99: number; longest: number }[];
+  backlogs: BacklogFigures[];
+}
+
+interface BacklogFigures {
+  engine: string;
+  count: number;
+  /** Before anything was delivered with a backlog, and the most while it was being drained. */
+  memory: { before: Memory; highest: Memory };
+  claimMs: { p50: number; p99: number; longest: number };
+  /** While as many deliveries were made with no more than these, and with a backlog. */
+  alone: Delivered;
+  draining: Delivered;
+}
+
+interface Side {
+  engine: Engine;
+  worker: Worker;
+  /** The number of the next delivery. */
+  next: number;
+}
+
+async function benchDeliveries(): Promise<Figures> {
+  const folder = mkdtempSync(join(tmpdir(), 'fieldledger-bench-'));
+  try {
+    await using receiver = await startReceiver();
+    await using server = await startPostgres({ isDurable: true });
+    const urls = [`sqlite:${join(folder, 'bench.db')}`, await createDatabase(server.url)];
+    await using running = new AsyncDisposableStack();
+    const sides: Side[] = [];
+    for (const databaseUrl of urls) {
+      const engine = running.use(await openEngine(databaseUrl));
+      await migrate(engine);
+      await addWebhooks(engine);
+      const worker = running.use(startWorker({ databaseUrl, place: receiver.place }, join(folder, 'log')));
+      sides.push({ engine, worker, next: 1 });
+    }
+    const rates = [];
+    for (const connections of ['kept', 'close'] as const)
+      rates.push({ connections, reached: await compareSides(sides, connections) });
+    const latencies = [];
+    for (const side of sides) latencies.push(await measureLatency(side, receiver));
+    const backlogs = [];
+    for (const side of sides) backlogs.push(await measureBacklog(side));
+    return { rates, latencies, backlogs };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function compareSides(sides: readonly Side[], connections: Connections): Promise<Reached[]> {
+  const count = COUNTS[connections];
+  const [{ worker: alone }] = sides as [Side];
+  return await compareRates(
+    [
+      {
+        name: 'the sender alone',
+        rate: () => alone.perform({ task: 'send', path: `/${connections}`, count }),
+      },
+      ...sides.map((side) => ({
+        name: side.engine.name,
+        rate: async () => (await deliverAll(side, connections, count)).perSecond,
+      })),
+    ],
+    ROUNDS,
+  );
+}
+
+/** Makes deliveries and lets the worker make all of them. */
+async function deliverAll(side: Side, connections: Connections, count: number): Promise<Delivered> {
+  await addDue(side, connections, count);
+  const delivered = await side.worker.perform({ task: 'deliver', count });
+  const left = await countDeliveries(side.engine, 'waiting');
+  if (left > 0) throw new Error(`${left} deliveries are left on ${side.engine.name}.`);
+  return delivered;
+}
+
+async function addDue(side: Side, connections: Connections, count: number): Promise<void> {
+  await addDeliveries(side.engine, { connections, first: side.next, count });
+  side.next += count;
+}
+
+async function measureLatency({ engine, worker }: Side, receiver: ReceiverProcess) {
+  const committed = await worker.perform({ task: 'commit', count: EVENTS });
+  const arrivals = await receiver.arrivals(committed.map(({ delivery }) => delivery));
+  const times = committed.map(({ delivery, atMs }) => (arrivals.get(delivery) ?? Infinity) - atMs);
+  return { engine: engine.name, ...spreadOf(times) };
+}
+
+async function measureBacklog(side: Side): Promise<BacklogFigures> {
+  const { engine, worker } = side;
+  const alone = await deliverAll(side, 'kept', DRAINED);
+  const before = worker.memory();
+  await addDue(side, 'kept', BACKLOG);
+  using watch = watchMemory(worker);
+  const claims = await worker.perform({ task: 'claim', count: CLAIMS });
+  const draining = await worker.perform({ task: 'deliver', count: DRAINED });
+  const memory = { before, highest: watch.highest() };
+  return { engine: engine.name, count: BACKLOG, memory, claimMs: spreadOf(claims), alone, draining };
+}
+
+function spreadOf(times: readonly number[]): { p50: number; p99: number; longest: number } {
+  return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), longest: quantile(times, 1) };
+}
+
+function watchMemory(worker: Worker): Disposable & { highest: () => Memory } {
+  const highest = worker.memory();
+  const look = () => {
+    const { residentMb, ownMb } = worker.memory();
+    highest.residentMb = Math.max(highest.residentMb, residentMb);
+    highest.ownMb = Math.max(highest.ownMb, ownMb);
+  };
+  const timer = setInterval(look, SAMPLE_MS);
+  return { highest: () => highest, [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+interface Worker extends AsyncDisposable {
+  perform: <T extends Task>(task: T) => Promise<Results[T['task']]>;
+  memory: () => Memory;
+}
+
+function startWorker(settings: Settings, logFile: string): Worker {
+  const errors = openSync(logFile, 'a');
+  const script = join(import.meta.dirname, '_delivery-worker.ts');
+  const child = fork(script, [JSON.stringify(settings)], { stdio: ['ignore', 'inherit', errors, 'ipc'] });
+  closeSync(errors);
+  return {
+    async perform<T extends Task>(task: T) {
+      using ended = new DisposableStack();
+      const failed = new AbortController();
+      const fail = () => failed.abort(new Error(`The worker ended while it was to ${task.task}.`));
+      child.once('exit', fail);
+      ended.defer(() => child.off('exit', fail));
+      child.send(task);
+      const [answer] = (await once(child, 'message', { signal: failed.signal })) as [{ result: unknown }];
+      // It answers each task with what belongs to it.
+      return answer.result as Results[T['task']];
+    },
+    memory: () => memoryOf(child.pid ?? 0),
+    [Symbol.asyncDispose]: () => end(child),
+  };
+}
+
+interface ReceiverProcess extends AsyncDisposable {
+  place: ReceiverPlace;
+  /** When each of the deliveries arrived, once all have. */
+  arrivals: (deliveries: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+}
+
+async function startReceiver(): Promise<ReceiverProcess> {
+  const child = fork(join(import.meta.dirname, '_webhook-receiver.ts'));
+  const [place] = (await once(child, 'message')) as [ReceiverPlace];
+  const arrived = new Map<string, number>();
+  child.on('message', ({ delivery, atMs }: Arrival) => arrived.set(delivery, atMs));
+  return {
+    place,
+    async arrivals(awaited) {
+      const startedAt = performance.now();
+      while (!awaited.every((delivery) => arrived.has(delivery))) {
+        if (performance.now() > startedAt + ARRIVAL_MS_MAX) throw new Error('Not all deliveries arrived.');
+        await pause(10);
+      }
+      return arrived;
+    },
+    [Symbol.asyncDispose]: () => end(child),
+  };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.disconnect();
+  await exited;
+}
+
+function textOf({ rates, latencies, backlogs }: Figures): string {
+  const tables = rates.map(({ connections, reached }) => {
+    const unit = connections === 'kept' ? 'connections are kept' : 'a new connection each';
+    return tableOf(`${unit}: deliveries`, reached);
+  });
+  const ms = (value: number) => value.toFixed(1);
+  const latencyTable = aligned([
+    [`ms from commit to arrival, ${EVENTS} events`, 'p50', 'p99', 'longest'],
+    ...latencies.map(({ engine, p50, p99, longest }) => [engine, ms(p50), ms(p99), ms(longest)]),
+  ]);
+  const spread = ({ p50, p99, longest }: BacklogFigures['claimMs']) =>
+    `${ms(p50)} / ${ms(p99)} / ${ms(longest)}`;
+  const memory = ({ before, highest }: BacklogFigures['memory']) =>
+    `${whole(before.ownMb)} to ${whole(highest.ownMb)}`;
+  const pair = (p99: number, longest: number) => `${ms(p99)} / ${ms(longest)}`;
+  const columns = backlogs.map(({ engine, memory: held, claimMs, alone, draining }) => [
+    engine,
+    memory(held),
+    spread(claimMs),
+    `${whole(alone.perSecond)} and ${whole(draining.perSecond)}`,
+    ...[alone, draining].map(({ blockedP99, blockedLongest }) => pair(blockedP99, blockedLongest)),
+    ...[alone, draining].map(({ statementP99, statementLongest }) => pair(statementP99, statementLongest)),
+  ]);
+  const names = [
+    `${whole(BACKLOG)} deliveries are due`,
+    'own MB before, and at most while draining',
+    `claim of 64 in ms: p50 / p99 / longest`,
+    'deliveries/s without and with them',
+    'event loop blocked in ms without them: p99 / longest',
+    'with them',
+    'a statement of SQLite in ms without them: p99 / longest',
+    'with them',
+  ];
+  const rows = names.map((name, index) => [name, ...columns.map((column) => column[index] ?? '')]);
+  return [...tables, latencyTable, aligned(rows)].join('\n\n');
+}
