@@ -70,15 +70,20 @@ function createWriteOnSqlite(engine: Engine): WriteResults {
     });
 }
 
-/** One statement is one journey to the database, and a transaction by itself. */
+/** One statement is one journey to the database, and a transaction by itself; it stays prepared. */
 function createWriteOnPostgres(engine: Engine): WriteResults {
+  const write = engine.prepare((db, value: { results: string }) =>
+    written(
+      db,
+      sql<{ count: string }>`
+        WITH settled AS (${settleQuery(chosenIn(engine, value.results), sql`chosen.value`)}),
+        kept AS (${attemptsQuery(sql`settled AS chosen (value)`)})
+        SELECT COUNT(*) AS count FROM settled`,
+    ),
+  );
   return async (results) => {
-    const query = sql<{ count: string }>`
-      WITH settled AS (${settleQuery(chosenIn(engine, rowsOf(results.map(toRow))), sql`chosen.value`)}),
-      kept AS (${attemptsQuery(sql`settled AS chosen (value)`)})
-      SELECT COUNT(*) AS count FROM settled`;
-    const { rows } = await query.execute(engine.db);
-    return Number(rows[0]?.count ?? 0);
+    const [row] = await write({ results: rowsOf(results.map(toRow)) });
+    return Number(row?.count ?? 0);
   };
 }
 

@@ -116,28 +116,31 @@ function createLeaseOnSqlite(engine: Engine): Lease {
 }
 
 /**
- * One statement is one journey to the database, and a transaction by itself. The limit keeps the planner from reading
+ * One statement is one journey to the database, and a transaction by itself. It stays prepared: to plan it takes longer
+ * than to run it. The limit keeps the planner from reading
  * all that waits, and looking for the chosen ones in that.
  */
 function createLeaseOnPostgres(engine: Engine): Lease {
-  return async (values) => {
-    const query = sql<LeasedRow>`
-      WITH free AS MATERIALIZED (
-        SELECT d.company, d.webhook, d.id
-        FROM ${chosenIn(engine, values.keys)}
-        CROSS JOIN LATERAL (
-          SELECT company, webhook, id, state FROM deliveries WHERE ${isChosen('deliveries')}
-          LIMIT 1 FOR UPDATE SKIP LOCKED
-        ) AS d
-        WHERE d.state = 'waiting'
-      ), d AS (
-        UPDATE deliveries SET ${taking(values)} FROM free
-        WHERE deliveries.company = free.company AND deliveries.webhook = free.webhook AND deliveries.id = free.id
-        RETURNING deliveries.*
-      )
-      SELECT ${leasedColumns} FROM d ${withSurroundings}`;
-    return (await query.execute(engine.db)).rows;
-  };
+  return engine.prepare((db, value: LeaseValues) =>
+    written(
+      db,
+      sql<LeasedRow>`
+        WITH free AS MATERIALIZED (
+          SELECT d.company, d.webhook, d.id
+          FROM ${chosenIn(engine, value.keys)}
+          CROSS JOIN LATERAL (
+            SELECT company, webhook, id, state FROM deliveries WHERE ${isChosen('deliveries')}
+            LIMIT 1 FOR UPDATE SKIP LOCKED
+          ) AS d
+          WHERE d.state = 'waiting'
+        ), d AS (
+          UPDATE deliveries SET ${taking(value)} FROM free
+          WHERE deliveries.company = free.company AND deliveries.webhook = free.webhook AND deliveries.id = free.id
+          RETURNING deliveries.*
+        )
+        SELECT ${leasedColumns} FROM d ${withSurroundings}`,
+    ),
+  );
 }
 
 const taking = ({ lease, until }: LeaseValues) =>
