@@ -31,7 +31,7 @@ export function keyRows(keys: readonly DeliveryKey[]): string {
 export function chosenIn({ name }: Engine, text: string): RawBuilder<unknown> {
   return name === 'sqlite'
     ? sql`json_each(${text}) AS chosen`
-    : sql`json_array_elements(CAST(${text} AS JSON)) AS chosen (value)`;
+    : sql`jsonb_array_elements(CAST(${text} AS JSONB)) AS chosen (value)`;
 }
 
 /** A value of a chosen row, as text. */
