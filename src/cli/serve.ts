@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
 
 import { Command } from 'commander';
 
@@ -44,7 +43,6 @@ export function serveCommand(terminal: Terminal): Command {
         await using deliveries = new AsyncDisposableStack();
         const onError = (error: unknown) => log.warn({ err: error }, 'server.clock-not-kept');
         background.use(await keepServedClock(engine, () => new Date(), onError));
-        keepYoungGeneration();
         await listen(server, config);
         if (config.deliverWebhooks) deliveries.use(startDeliveries(engine, config, log, metrics));
         const address = addressOf(server, config);
@@ -58,14 +56,6 @@ export function serveCommand(terminal: Terminal): Command {
         log.info('server.stopped');
       });
     });
-}
-
-/**
- * Keeps the space for new objects at the 16 MB that the start made of it, twice. Pages live for a millisecond, and there
- * V8 would let them pile up to four times as much before it looks, for 2 % less work.
- */
-function keepYoungGeneration(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 async function listen(server: Server, { host, port }: Config): Promise<void> {
