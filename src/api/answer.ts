@@ -62,8 +62,8 @@ export function sendBody(
 }
 
 /**
- * What tells a body from all others that may be at the same address. A page of fifty records would take as long to
- * digest as to be read: what is known of its records says the same.
+ * What tells a body from all others that may be at the same address. A page of fifty records would take half as long
+ * to digest as to be read: what is known of its records says the same.
  */
 export function digestOf(body: string, digests: AnyReply['digests'] = []): string {
   const [first, ...others] = digests;

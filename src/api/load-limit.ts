@@ -22,7 +22,7 @@ export interface LoadBounds {
 }
 
 /**
- * Refuses what can't be answered in good time, at a tenth of what an answer costs: whoever waits longer asks again
+ * Refuses what can't be answered in good time, at a quarter of what a page costs: whoever waits longer asks again
  * anyway, and then nobody is answered. Memory and waiting stay bounded however many come.
  */
 export interface LoadLimit {
