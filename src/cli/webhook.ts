@@ -4,19 +4,28 @@ import type { Config } from '../config.ts';
 import { moveEventKinds } from '../contract/events.ts';
 import { UsageError } from '../errors.ts';
 import type { Webhook } from '../store/webhooks.ts';
-import { createWebhook, deleteWebhook, listWebhooks, sealSecrets } from '../webhooks/registration.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  listWebhooks,
+  pauseWebhook,
+  resumeWebhook,
+  sealSecrets,
+} from '../webhooks/registration.ts';
 import { createSecretBox, type SecretBox } from '../webhooks/secrets.ts';
 import { withDatabase } from './database.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
 import { webhookDeliveryCommands } from './webhook-deliveries.ts';
 import { webhookSampleCommand } from './webhook-sample.ts';
 
-/** `fieldledger webhook create|list|delete|deliveries|resend|recover|ping|sample|seal`. */
+/** `fieldledger webhook create|list|pause|resume|delete|deliveries|resend|recover|ping|sample|seal`. */
 export function webhookCommand(terminal: Terminal): Command {
   const command = new Command('webhook')
     .description("a company's webhooks")
     .addCommand(createCommand(terminal))
     .addCommand(listCommand(terminal))
+    .addCommand(pauseCommand(terminal))
+    .addCommand(resumeCommand(terminal))
     .addCommand(deleteCommand(terminal));
   for (const child of webhookDeliveryCommands(terminal)) command.addCommand(child);
   return command.addCommand(webhookSampleCommand(terminal)).addCommand(sealCommand(terminal));
@@ -51,6 +60,32 @@ function listCommand(terminal: Terminal): Command {
         const webhooks = await listWebhooks(engine, company);
         const prose = webhooks.map(webhookLine).join('\n');
         terminal.show(webhooks, prose || 'There are no webhooks.');
+      });
+    });
+}
+
+function pauseCommand(terminal: Terminal): Command {
+  return new Command('pause')
+    .description('let the deliveries of a webhook wait, 30 days at most, until it is resumed')
+    .argument('<company>', 'id of the company')
+    .argument('<webhook-id>', 'id of the webhook')
+    .action(async (company: string, id: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const webhook = await pauseWebhook(engine, company, id, new Date());
+        terminal.show(webhook, `${webhook.id} (${webhook.url}) is paused since ${webhook.pausedAt}.`);
+      });
+    });
+}
+
+function resumeCommand(terminal: Terminal): Command {
+  return new Command('resume')
+    .description('deliver to a paused webhook again, beginning with what waits')
+    .argument('<company>', 'id of the company')
+    .argument('<webhook-id>', 'id of the webhook')
+    .action(async (company: string, id: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const webhook = await resumeWebhook(engine, company, id);
+        terminal.show(webhook, `${webhook.id} (${webhook.url}) is not paused.`);
       });
     });
 }
@@ -94,6 +129,7 @@ function listOf(text: string): string[] {
   return text.split(',').map((item) => item.trim());
 }
 
-function webhookLine({ id, url, events, createdAt }: Webhook): string {
-  return `${id}  created ${createdAt}  ${events.join(',')}  ${url}`;
+function webhookLine({ id, url, events, createdAt, pausedAt }: Webhook): string {
+  const paused = pausedAt === null ? '' : `  paused since ${pausedAt}`;
+  return `${id}  created ${createdAt}  ${events.join(',')}  ${url}${paused}`;
 }

@@ -4,7 +4,8 @@ import type { EventKind } from '../contract/events.ts';
 import type { JsonText } from '../contract/json-text.ts';
 import { lockCompany } from './companies.ts';
 import type { KeptAttempt } from './deliveries-results.ts';
-import type { Engine, StoreTransaction } from './engine.ts';
+import type { Engine } from './engine.ts';
+import { tellWorkers } from './notifications.ts';
 import type { DeliveryState } from './schema.ts';
 
 /** A delivery with its attempts, as its company sees it. */
@@ -13,7 +14,7 @@ export interface DeliveryRecord {
   event: EventKind;
   createdAt: string;
   state: DeliveryState;
-  /** When it is tried next; null when that has no time. */
+  /** When it is tried next; null when that has no time, as while its webhook is paused. */
   nextAttemptAt: string | null;
   /** Why it is withheld, when it is. */
   withheldFor: string | null;
@@ -50,7 +51,10 @@ export async function listDeliveryRecords(
   let query = engine.db
     .selectFrom('deliveries as d')
     .innerJoin('events as e', 'e.id', 'd.event')
-    .select(['d.id', 'e.kind', 'e.created_at', 'd.state', 'd.due_at', 'd.withheld_for'])
+    .innerJoin('webhooks as w', (join) =>
+      join.onRef('w.company', '=', 'd.company').onRef('w.id', '=', 'd.webhook'),
+    )
+    .select(['d.id', 'e.kind', 'e.created_at', 'd.state', 'd.due_at', 'd.withheld_for', 'w.paused_at'])
     .where('d.company', '=', company)
     .where('d.webhook', '=', webhook);
   if (page.before !== undefined) query = query.where('d.id', '<', page.before);
@@ -74,11 +78,13 @@ export async function listDeliveryRecords(
     event: row.kind as EventKind,
     createdAt: row.created_at,
     state: row.state,
-    nextAttemptAt: row.state === 'waiting' || row.state === 'retrying' ? row.due_at : null,
+    nextAttemptAt: isToCome(row.state) && row.paused_at === null ? row.due_at : null,
     withheldFor: row.withheld_for,
     attempts: (byDelivery.get(row.id) ?? []).map(toAttempt),
   }));
 }
+
+const isToCome = (state: DeliveryState) => state === 'waiting' || state === 'retrying';
 
 interface AttemptRow {
   number: number;
@@ -201,22 +207,23 @@ export interface Ping extends WebhookId {
   at: string;
 }
 
-/** Adds a ping, unless the webhook has had so many since a time; counted under the company's lock. */
+/** Adds a ping, unless the webhook is paused, or has had so many since a time; counted under the company's lock. */
 export async function insertPing(
   engine: Engine,
   { company, webhook, id, event, data, at }: Ping,
   limit: { since: string; countMax: number },
-): Promise<'created' | 'no webhook' | 'limit reached'> {
+): Promise<'created' | 'no webhook' | 'paused' | 'limit reached'> {
   return engine.transaction(async (transaction) => {
     await lockCompany(engine, transaction, company);
     const row = await transaction
       .selectFrom('webhooks')
-      .select('pinged_at')
+      .select(['pinged_at', 'paused_at'])
       .where('company', '=', company)
       .where('id', '=', webhook)
       .where('deleted_at', 'is', null)
       .executeTakeFirst();
     if (!row) return 'no webhook';
+    if (row.paused_at !== null) return 'paused';
     // Written below. A time in the future comes of a clock that was set back, and counts no more.
     const times = (JSON.parse(row.pinged_at) as string[]).filter((time) => time > limit.since && time <= at);
     if (times.length >= limit.countMax) return 'limit reached';
@@ -236,9 +243,4 @@ export async function insertPing(
       .execute();
     return 'created';
   });
-}
-
-/** On PostgreSQL, workers are told of new rows by a trigger, and by this of others; SQLite tells of every commit. */
-async function tellWorkers(engine: Engine, transaction: StoreTransaction): Promise<void> {
-  if (engine.name === 'postgres') await sql`NOTIFY fieldledger_deliveries`.execute(transaction);
 }

@@ -69,6 +69,13 @@ function createRemoval(engine: Engine): Remove {
   };
 }
 
+/** It ended, or waits for a webhook that is paused: nobody keeps more than the history for one that may never go on. */
+const isOver = sql<boolean>`(state NOT IN ('waiting', 'sending', 'retrying')
+  OR state <> 'sending' AND EXISTS (
+    SELECT 1 FROM webhooks AS w
+    WHERE w.company = deliveries.company AND w.id = deliveries.webhook AND w.paused_at IS NOT NULL
+  ))`;
+
 function createOldRemoval(engine: Engine, remove: Remove): DeliveryPurge['removeOld'] {
   const listEvents = engine.prepare((db, value: { after: string }) =>
     written(
@@ -82,7 +89,7 @@ function createOldRemoval(engine: Engine, remove: Remove): DeliveryPurge['remove
       db,
       sql<OldRow>`
         SELECT company, webhook, id, event, attempt_count FROM deliveries
-        WHERE event = ${value.event} AND state NOT IN ('waiting', 'sending', 'retrying')`,
+        WHERE event = ${value.event} AND ${isOver}`,
     ),
   );
   return async (before, after) => {

@@ -30,7 +30,7 @@ export interface WalkOptions {
 }
 
 /**
- * Looks for deliveries that wait, going from webhook to webhook: so a million that wait for one hide none of another,
+ * Looks for deliveries that wait for webhooks that aren't paused, going from webhook to webhook: so a million that wait for one hide none of another,
  * and cost as much as four.
  */
 export type WalkWaiting = (options: WalkOptions) => Promise<Walk>;
@@ -83,6 +83,12 @@ function spotOf(company: string, webhook: string): string {
  */
 const NEVER = sql.lit('~');
 
+/** Nobody paused the webhook. What waits for one that is paused is passed over as a whole. */
+const isHeard = (company: RawBuilder<unknown>, webhook: RawBuilder<unknown>) => sql<boolean>`
+  NOT EXISTS (
+    SELECT 1 FROM webhooks AS w WHERE w.company = ${company} AND w.id = ${webhook} AND w.paused_at IS NOT NULL
+  )`;
+
 /** SQLite has no LATERAL, and gives one value of a subquery: the next webhook's key comes as an array. */
 function walkOnSqlite({ company, webhook, webhooksMax, perWebhook, busy, busyCompanies }: WalkValues) {
   const next = (afterCompany: RawBuilder<unknown>, afterWebhook: RawBuilder<unknown>) => sql`
@@ -102,6 +108,7 @@ function walkOnSqlite({ company, webhook, webhooksMax, perWebhook, busy, busyCom
       ON d.company = spot ->> 0 AND d.webhook = spot ->> 1
       AND spot ->> 0 NOT IN (SELECT value FROM json_each(${busyCompanies}))
       AND (spot ->> 0) || ' ' || (spot ->> 1) NOT IN (SELECT value FROM json_each(${busy}))
+      AND ${isHeard(sql`spot ->> 0`, sql`spot ->> 1`)}
       AND d.id IN (
         SELECT first.id FROM deliveries AS first
         WHERE first.company = spot ->> 0 AND first.webhook = spot ->> 1 AND first.state = 'waiting'
@@ -133,6 +140,7 @@ function walkOnPostgres({ company, webhook, webhooksMax, perWebhook, busy, busyC
       WHERE d.company = walk.company AND d.webhook = walk.webhook AND d.state = 'waiting'
         AND walk.company NOT IN ${listed(busyCompanies)}
         AND walk.company || ' ' || walk.webhook NOT IN ${listed(busy)}
+        AND ${isHeard(sql`walk.company`, sql`walk.webhook`)}
       ORDER BY d.due_at LIMIT ${perWebhook}
     ) AS taken ON TRUE
     ORDER BY walk.step, taken.due_at`;

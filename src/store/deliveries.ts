@@ -20,6 +20,7 @@ export interface LeasedDelivery extends DeliveryKey {
   /** As it is stored; see webhooks/secrets.ts. */
   secret: string;
   isWebhookDeleted: boolean;
+  isWebhookPaused: boolean;
   apiEnabled: boolean;
   subscriptionActive: boolean;
   invoicingEnabled: boolean;
@@ -67,6 +68,7 @@ interface LeasedRow extends DeliveryKey {
   url: string;
   secret: string;
   deleted_at: string | null;
+  paused_at: string | null;
   api_enabled: number;
   subscription_active: number;
   invoicing_enabled: number;
@@ -147,7 +149,7 @@ const taking = ({ lease, until }: LeaseValues) =>
   sql`state = 'sending', lease = ${lease}, due_at = ${until}, attempt_count = attempt_count + 1`;
 
 const leasedColumns = sql`d.company, d.webhook, d.id, d.attempt_count, d.failure_count, e.kind, e.created_at, e.data,
-  w.url, w.secret, w.deleted_at, c.api_enabled, c.subscription_active, c.invoicing_enabled, c.modules`;
+  w.url, w.secret, w.deleted_at, w.paused_at, c.api_enabled, c.subscription_active, c.invoicing_enabled, c.modules`;
 
 const withSurroundings = sql`CROSS JOIN events AS e CROSS JOIN webhooks AS w CROSS JOIN companies AS c
   WHERE e.id = d.event AND w.company = d.company AND w.id = d.webhook AND c.id = d.company`;
@@ -166,6 +168,7 @@ function toLeased(row: LeasedRow, lease: string): LeasedDelivery {
     url: row.url,
     secret: row.secret,
     isWebhookDeleted: row.deleted_at !== null,
+    isWebhookPaused: row.paused_at !== null,
     apiEnabled: row.api_enabled === 1,
     subscriptionActive: row.subscription_active === 1,
     invoicingEnabled: row.invoicing_enabled === 1,

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { sql } from 'kysely';
 import pg from 'pg';
+
+import type { Engine, StoreTransaction } from './engine.ts';
 
 /** Where the database tells of new deliveries; see migrations/0004-deliveries.ts. */
 const CHANNEL = 'fieldledger_deliveries';
@@ -54,4 +57,9 @@ async function listenOnce(url: string, onNews: () => void, signal: AbortSignal):
     await Promise.race([client.end(), sleep(END_MS_MAX, undefined, { ref: false })]);
     client.connection.stream.destroy();
   }
+}
+
+/** On PostgreSQL, workers are told of new rows by a trigger, and by this of others; SQLite tells of every commit. */
+export async function tellWorkers(engine: Engine, transaction: StoreTransaction): Promise<void> {
+  if (engine.name === 'postgres') await sql`NOTIFY ${sql.raw(CHANNEL)}`.execute(transaction);
 }

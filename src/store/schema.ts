@@ -92,6 +92,8 @@ interface WebhooksTable {
   created_at: string;
   /** A deleted webhook is kept until its deliveries are gone; nothing else sees it. */
   deleted_at: Generated<string | null>;
+  /** While it is paused, its deliveries wait and are passed over. */
+  paused_at: Generated<string | null>;
   /** JSON array of the times at which the latest pings were asked for. */
   pinged_at: Generated<string>;
 }

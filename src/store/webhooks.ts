@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import type { MoveEventKind } from '../contract/events.ts';
 import { lockCompany } from './companies.ts';
 import type { Engine } from './engine.ts';
+import { tellWorkers } from './notifications.ts';
 import type { Tables } from './schema.ts';
 
 /** A webhook as administrators see it: never its secret. */
@@ -13,12 +14,14 @@ export interface Webhook {
   url: string;
   events: MoveEventKind[];
   createdAt: string;
+  /** Since when its deliveries wait; null while they are sent. */
+  pausedAt: string | null;
 }
 
 /** Adds a webhook unless the company has so many; counted under the company's lock, so never one too many. */
 export async function insertWebhook(
   engine: Engine,
-  webhook: Webhook,
+  webhook: Omit<Webhook, 'pausedAt'>,
   storedSecret: string,
   webhooksMax: number,
 ): Promise<'created' | 'no company' | 'limit reached'> {
@@ -46,11 +49,13 @@ export async function insertWebhook(
   });
 }
 
+const SHOWN = ['id', 'company', 'url', 'events', 'created_at', 'paused_at'] as const;
+
 /** The webhooks of a company that weren't deleted, oldest first. */
 export async function listWebhookRows(engine: Engine, company: string): Promise<Webhook[]> {
   const rows = await engine.db
     .selectFrom('webhooks')
-    .select(['id', 'company', 'url', 'events', 'created_at'])
+    .select(SHOWN)
     .where('company', '=', company)
     .where('deleted_at', 'is', null)
     .orderBy('created_at')
@@ -79,15 +84,40 @@ export async function deleteWebhookRow(
       .where('company', '=', company)
       .where('id', '=', id)
       .where('deleted_at', 'is', null)
-      .returning(['id', 'company', 'url', 'events', 'created_at'])
+      .returning(SHOWN)
       .executeTakeFirst();
     return row && toWebhook(row);
   });
 }
 
-function toWebhook(
-  row: Pick<Selectable<Tables['webhooks']>, 'id' | 'company' | 'url' | 'events' | 'created_at'>,
-): Webhook {
+/**
+ * Pauses a webhook, after which no lease is taken on its deliveries, or lets it go on; undefined when there is none.
+ * One that is paused already stays so since then.
+ */
+export async function setWebhookPaused(
+  engine: Engine,
+  company: string,
+  id: string,
+  pausedAt: string | null,
+): Promise<Webhook | undefined> {
+  return engine.transaction(async (transaction) => {
+    await lockCompany(engine, transaction, company);
+    const row = await transaction
+      .updateTable('webhooks')
+      .set((row) => ({
+        paused_at: pausedAt === null ? null : row.fn.coalesce('paused_at', row.val(pausedAt)),
+      }))
+      .where('company', '=', company)
+      .where('id', '=', id)
+      .where('deleted_at', 'is', null)
+      .returning(SHOWN)
+      .executeTakeFirst();
+    if (row && pausedAt === null) await tellWorkers(engine, transaction);
+    return row && toWebhook(row);
+  });
+}
+
+function toWebhook(row: Pick<Selectable<Tables['webhooks']>, (typeof SHOWN)[number]>): Webhook {
   return {
     id: row.id,
     company: row.company,
@@ -95,6 +125,7 @@ function toWebhook(
     // Written by `insertWebhook` from checked events.
     events: JSON.parse(row.events) as Webhook['events'],
     createdAt: row.created_at,
+    pausedAt: row.paused_at,
   };
 }
 

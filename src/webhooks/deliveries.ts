@@ -92,7 +92,7 @@ export async function recover(engine: Engine, of: WebhookOf, since: Date, now: D
 /**
  * Sends a signed `ping` to a webhook (service.md, "Registering a webhook").
  * @returns the id of its delivery.
- * @throws UsageError when there is no such webhook, and after 5 pings within a minute: who may ping without limit has a
+ * @throws UsageError when there is no such webhook, when it is paused, and after 5 pings within a minute: who may ping without limit has a
  *   scanner of other people's ports.
  */
 export async function ping(
@@ -107,6 +107,8 @@ export async function ping(
   const ping = { ...of, ...ids, data, at: now.toISOString() };
   const outcome = await insertPing(engine, ping, { since, countMax: PINGS_MAX });
   if (outcome === 'no webhook') throw unknownWebhook(of);
+  if (outcome === 'paused')
+    throw new UsageError(`The webhook ${quote(of.webhook)} is paused; resume it first.`);
   if (outcome === 'limit reached')
     throw new UsageError(`A webhook can be pinged ${PINGS_MAX} times a minute; wait a little.`);
   return ids.id;

@@ -7,7 +7,6 @@ import type { DeliveryMetrics } from '../metrics.ts';
 import { createDeliveryQueue, type LeasedDelivery, type TimedDelivery } from '../store/deliveries.ts';
 import { createResultWriter, type DeliveryResult } from '../store/deliveries-results.ts';
 import { createWaitingWalk, type WaitingDelivery } from '../store/deliveries-walk.ts';
-import type { WebhookKey } from '../store/delivery-keys.ts';
 import type { Engine } from '../store/engine.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
 import { FairShare } from './fair-share.ts';
@@ -15,6 +14,7 @@ import { type Ending, endingWithout, resultOf, resultOfInterruption, unsentResul
 import { ResultGroup } from './result-group.ts';
 import type { SecretBox } from './secrets.ts';
 import type { Sender } from './sender.ts';
+import { WebhookRound } from './webhook-round.ts';
 import { reasonToWithhold } from './withholding.ts';
 
 export interface DeliveryLoopOptions {
@@ -49,8 +49,6 @@ const WALK_WEBHOOKS_MAX = 500;
  */
 const DRAIN_MS_MAX = 11_000;
 
-const FIRST: WebhookKey = { company: '', webhook: '' };
-
 /**
  * Makes the deliveries of a database, several at once, until it is disposed of; then it begins no more, and waits for
  * those under way. Any number of loops in any number of processes share the work.
@@ -58,14 +56,12 @@ const FIRST: WebhookKey = { company: '', webhook: '' };
 export class DeliveryLoop implements AsyncDisposable {
   readonly #options: Required<DeliveryLoopOptions>;
   readonly #queue;
-  readonly #walk;
+  readonly #round: WebhookRound;
   readonly #results: ResultGroup;
   readonly #share: FairShare;
   readonly #watch: AsyncDisposable;
   readonly #running: Promise<void>;
   readonly #underWay = new Set<Promise<void>>();
-  /** The webhook after which the next walk begins, so that all have their turn. */
-  #after = FIRST;
   /** By the clock, when there is something to bring forward next; and by the process's own, when that was looked up. */
   #nextTimeMs = 0;
   #lookedAtMs = 0;
@@ -79,7 +75,7 @@ export class DeliveryLoop implements AsyncDisposable {
     this.#options = { ...defaults, random: Math.random, ...options };
     const { engine, log, metrics, concurrencyMax, perWebhookMax } = this.#options;
     this.#queue = createDeliveryQueue(engine);
-    this.#walk = createWaitingWalk(engine);
+    this.#round = new WebhookRound(createWaitingWalk(engine));
     this.#results = new ResultGroup(createResultWriter(engine), log, metrics.completionsStale);
     this.#share = new FairShare({ total: concurrencyMax, perWebhook: perWebhookMax });
     this.#watch = engine.watchDeliveries(() => this.#tell());
@@ -201,19 +197,12 @@ export class DeliveryLoop implements AsyncDisposable {
     return { foundCount: found.length, begunCount: leased.length };
   }
 
-  /** Looks from webhook to webhook, from where it stopped last time on, and once around at most. */
+  /** Looks for what waits, where there are slots for it. */
   async #find(): Promise<WaitingDelivery[]> {
     const { busy, busyCompanies, free } = this.#share;
     const webhooksMax = Math.min(free + busy.length + 10 * busyCompanies.length, WALK_WEBHOOKS_MAX);
-    const options = { webhooksMax, perWebhook: this.#options.perWebhookMax, busy, busyCompanies };
-    const start = this.#after;
-    const { found, last } = await this.#walk({ ...options, after: start });
-    this.#after = last ?? FIRST;
-    if (last || start === FIRST) return found;
-    const { found: fromStart, last: end } = await this.#walk({ ...options, after: FIRST });
-    this.#after = end ?? FIRST;
-    const known = new Set(found.map(({ id }) => id));
-    return [...found, ...fromStart.filter(({ id }) => !known.has(id))];
+    const perWebhook = this.#options.perWebhookMax;
+    return this.#round.find({ webhooksMax, perWebhook, busy, busyCompanies });
   }
 
   /** Makes one attempt, or doesn't where it may not, and gives its slot back when what came of it is written. */
@@ -230,6 +219,9 @@ export class DeliveryLoop implements AsyncDisposable {
     const { company, webhook, id } = delivery;
     const attemptedAt = now();
     const startedAt = performance.now();
+    // Somebody paused it at the moment in which this worker found it.
+    if (delivery.isWebhookPaused && !delivery.isWebhookDeleted)
+      return unsentResult(delivery, 'waiting', delivery.dueAt);
     // The clock was set back after it was brought forward. A first attempt has no time before which it would be early.
     if (delivery.attempt > 1 && Date.parse(delivery.dueAt) > attemptedAt.getTime())
       return unsentResult(delivery, 'retrying', delivery.dueAt);

@@ -11,6 +11,7 @@ import {
   listStoredSecrets,
   listWebhookRows,
   replaceStoredSecret,
+  setWebhookPaused,
   type Webhook,
 } from '../store/webhooks.ts';
 import { mintSecret, type SecretBox } from './secrets.ts';
@@ -47,6 +48,7 @@ export async function createWebhook(
     url: canonicalWebhookUrl(options.url),
     events: checkedEvents(options.events, options.allowedScopes),
     createdAt: options.now.toISOString(),
+    pausedAt: null,
   };
   const outcome = await insertWebhook(engine, record, box.seal(secret, record), WEBHOOKS_MAX);
   if (outcome === 'no company') throw new UsageError(`There is no company ${quote(company)}.`);
@@ -79,7 +81,27 @@ export async function deleteWebhook(
   id: string,
   now: Date,
 ): Promise<Webhook> {
-  const webhook = await deleteWebhookRow(engine, company, id, now.toISOString());
+  return found(await deleteWebhookRow(engine, company, id, now.toISOString()), company, id);
+}
+
+/**
+ * Pauses a webhook: from then on no attempt is begun for it. What happens meanwhile waits for it, 30 days at most, and
+ * so do retries that fall due. To pause what is paused changes nothing.
+ * @throws UsageError when the company has no such webhook.
+ */
+export async function pauseWebhook(engine: Engine, company: string, id: string, now: Date): Promise<Webhook> {
+  return found(await setWebhookPaused(engine, company, id, now.toISOString()), company, id);
+}
+
+/**
+ * Resumes a webhook: what waits for it is sent at once, a few at a time. To resume what isn't paused changes nothing.
+ * @throws UsageError when the company has no such webhook.
+ */
+export async function resumeWebhook(engine: Engine, company: string, id: string): Promise<Webhook> {
+  return found(await setWebhookPaused(engine, company, id, null), company, id);
+}
+
+function found(webhook: Webhook | undefined, company: string, id: string): Webhook {
   if (!webhook) throw new UsageError(`The company ${quote(company)} has no webhook ${quote(id)}.`);
   return webhook;
 }

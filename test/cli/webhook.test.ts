@@ -44,7 +44,7 @@ for (const name of engineNames) {
       events: ['job.created', 'invoice.paid'],
     });
     const { id, company, url, createdAt } = created;
-    const record: Webhook = { id, company, url, events: [...moveEventKinds], createdAt };
+    const record: Webhook = { id, company, url, events: [...moveEventKinds], createdAt, pausedAt: null };
     t.strictSame(listed[1], record);
     const list = await call(['webhook', 'list', 'acme']);
     t.equal(
@@ -52,6 +52,24 @@ for (const name of engineNames) {
       `${first?.id}  created ${first?.createdAt}  job.created,invoice.paid  https://hooks.example.com/`,
     );
     for (const text of [list.stdout, JSON.stringify(listed)]) t.notOk(/whsec|sealed/.test(text));
+
+    const [, paused] = [
+      await call(['webhook', 'pause', 'acme', created.id]),
+      await json<Webhook[]>(['webhook', 'list', 'acme']),
+    ];
+    t.match(paused[1]?.pausedAt, /^\d{4}-/);
+    t.match(await call(['webhook', 'pause', 'acme', created.id]), {
+      stdout: `${created.id} (https://a.com/in) is paused since ${paused[1]?.pausedAt}.\n`,
+    });
+    t.match(
+      (await call(['webhook', 'list', 'acme'])).stdout,
+      `https://a.com/in  paused since ${paused[1]?.pausedAt}\n`,
+    );
+    t.match(await call(['webhook', 'ping', 'acme', created.id]), {
+      exitCode: 1,
+      stderr: /is paused; resume it first/,
+    });
+    t.strictSame(await json(['webhook', 'resume', 'acme', created.id]), record);
 
     const deleted = await call(['webhook', 'delete', 'acme', first?.id ?? '']);
     t.equal(deleted.stdout, `Deleted ${first?.id} (https://hooks.example.com/).\n`);
@@ -81,6 +99,8 @@ t.test('what is refused is named', async (t) => {
   const refusals: [string[], string][] = [
     [['webhook', 'create', 'nobody', 'https://example.com'], 'There is no company "nobody".'],
     [['webhook', 'list', 'nobody'], 'There is no company "nobody".'],
+    [['webhook', 'pause', 'acme', 'whk_1'], 'The company "acme" has no webhook "whk_1".'],
+    [['webhook', 'resume', 'acme', 'whk_1'], 'The company "acme" has no webhook "whk_1".'],
     [['webhook', 'delete', 'acme', 'whk_1'], 'The company "acme" has no webhook "whk_1".'],
     [
       create('http://example.com'),

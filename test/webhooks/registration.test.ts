@@ -73,6 +73,7 @@ for (const name of engineNames) {
           url: 'https://hooks.example.com/',
           events: ['job.created', 'quote.accepted'],
           createdAt: STORY_NOW.toISOString(),
+          pausedAt: null,
         });
         t.strictSame(await listWebhooks(engine, 'acme'), [record], 'and is listed so, without its secret');
         t.equal(await storedSecret(engine, record.id), secret);
