@@ -30,7 +30,11 @@ export async function startWorker(settings: WorkerSettings): Promise<ChildProces
     env: { PATH: process.env.PATH },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  await once(child.stdout, 'data');
+  const ended = new AbortController();
+  const fail = () => ended.abort(new Error('The worker ended before it worked.'));
+  child.once('exit', fail);
+  await once(child.stdout, 'data', { signal: ended.signal });
+  child.off('exit', fail);
   return child;
 }
 
