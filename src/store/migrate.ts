@@ -51,12 +51,13 @@ const POSTGRES_LOCK = 4_706_174;
 /**
  * Brings the schema up to date, one transaction for each missing migration.
  * Several processes may start at once: each waits for its turn and finds the work done.
+ * @param steps for tests, which need a database as an earlier version left it.
  * @returns the names of the migrations that were applied now.
  * @throws UsageError when the database was made by a later version of the program.
  */
-export async function migrate(engine: Engine): Promise<string[]> {
+export async function migrate(engine: Engine, steps = migrations): Promise<string[]> {
   const applied: string[] = [];
-  for (const migration of migrations) {
+  for (const migration of steps) {
     const isNew = await engine.transaction(async (transaction) => {
       await lockSchema(engine, transaction);
       const names = await appliedNames(transaction);

@@ -13,6 +13,7 @@ const names = [
   '0005-range-indexes',
   '0006-digests',
   '0007-deleted-webhooks',
+  '0011-paused-webhooks',
 ];
 
 for (const name of engineNames) {
@@ -46,7 +47,7 @@ for (const name of engineNames) {
     await using workplace = await openWorkplace(name);
     const engines = await Promise.all(Array.from({ length: 5 }, () => openEngine(workplace.databaseUrl)));
     try {
-      const applied = await Promise.all(engines.map(migrate));
+      const applied = await Promise.all(engines.map((engine) => migrate(engine)));
       t.strictSame(applied.flat().sort(), names);
     } finally {
       for (const engine of engines) await engine[Symbol.asyncDispose]();
