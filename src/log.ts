@@ -1,12 +1,20 @@
-import { destination, type Logger, pino } from 'pino';
+import { destination, pino, stdTimeFunctions } from 'pino';
 
-export type { Logger };
+/** A logger of JSON lines. */
+export interface Logger extends pino.Logger {
+  /**
+   * Logs a line of level `info` as `info` does, for what is logged with every request and every attempt: pino goes
+   * through a line member by member, which takes twice as long as the rest of the way to the file.
+   */
+  line: (members: object, name: string) => void;
+}
 
 /**
- * Lines are written together: one by one they cost a busy server a tenth of its time. A process that is killed loses
- * what it logged within the last tenth of a second.
+ * Lines are made and written together: one by one they cost a busy server a tenth of its time, most of it because each
+ * finds nothing of what it needs in the processor's caches. A process that is killed loses what it logged within the
+ * last tenth of a second.
  */
-const TOGETHER_BYTES = 4_096;
+const TOGETHER = 64;
 const TOGETHER_MS = 100;
 /** Of lines that nobody takes no more than this is kept. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
@@ -16,14 +24,48 @@ const WAITING_BYTES_MAX = 16 * 1024 * 1024;
  * `noun.past-verb`, and they never hold a key, a secret, a body or a header's value.
  */
 export function createLogger(level: string): Logger {
-  return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    destination({
-      dest: 2,
-      sync: false,
-      minLength: TOGETHER_BYTES,
-      periodicFlush: TOGETHER_MS,
-      maxLength: WAITING_BYTES_MAX,
-    }),
-  );
+  const add = createBatches();
+  const write = (line: string) => add(() => line);
+  const logger = pino({ level, base: null, timestamp: stdTimeFunctions.isoTime }, { write });
+  const line = (members: object, name: string) => {
+    if (!logger.isLevelEnabled('info')) return;
+    const atMs = Date.now();
+    add(() => textOf(atMs, members, name));
+  };
+  return Object.assign(logger, { line });
+}
+
+function textOf(atMs: number, members: object, name: string): string {
+  const level = pino.levels.values.info;
+  return `${JSON.stringify({ level, time: new Date(atMs).toISOString(), ...members, msg: name })}\n`;
+}
+
+/** Collects lines, and makes and hands them over together. */
+function createBatches(): (line: () => string) => void {
+  let lines: (() => string)[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let output: ReturnType<typeof destination> | undefined;
+  const handOver = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const text = lines.map((line) => line()).join('');
+    lines = [];
+    output?.write(text);
+  };
+  const open = () => {
+    const opened = destination({ dest: 2, sync: false, maxLength: WAITING_BYTES_MAX });
+    // A process that ends by itself has handed everything over by then: the timer holds it until it has.
+    process.once('exit', () => {
+      if (lines.length === 0) return;
+      handOver();
+      opened.flushSync();
+    });
+    return opened;
+  };
+  return (line) => {
+    output ??= open();
+    lines.push(line);
+    if (lines.length >= TOGETHER) handOver();
+    else timer ??= setTimeout(handOver, TOGETHER_MS);
+  };
 }

@@ -34,6 +34,9 @@ interface Answered {
   seconds: Histogram.Internal<'operation'>;
 }
 
+/** Answers that are counted at once. */
+const TOGETHER = 64;
+
 /** Creates a registry of its own, so that several servers can live in one process. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -64,15 +67,27 @@ export function createMetrics(): Metrics {
     series.set(name, answered);
     return answered;
   };
-  return {
-    requestAnswered(operation, status, elapsed) {
+  // Counted together, for the same reason as lines are logged together (./log.ts).
+  let answers: { operation: string; status: number; elapsed: number }[] = [];
+  const count = () => {
+    for (const { operation, status, elapsed } of answers) {
       const answered = seriesOf(operation, status);
       answered.count.inc();
       answered.seconds.observe(elapsed);
+    }
+    answers = [];
+  };
+  return {
+    requestAnswered(operation, status, elapsed) {
+      answers.push({ operation, status, elapsed });
+      if (answers.length >= TOGETHER) count();
     },
     deliveries: createDeliveryMetrics(registry),
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text: () => {
+      count();
+      return registry.metrics();
+    },
   };
 }
 

@@ -142,7 +142,7 @@ function beginExchange(
     const operation = exchange.operation?.operationId ?? 'none';
     // A client that went away before its answer began has got none.
     if (res.headersSent) metrics.requestAnswered(operation, res.statusCode, elapsedMs / 1000);
-    log.info(requestLine(req, res, exchange, elapsedMs), 'request.answered');
+    log.line(requestLine(req, res, exchange, elapsedMs), 'request.answered');
   });
   return exchange;
 }

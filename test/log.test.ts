@@ -1,0 +1,66 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import t from 'tap';
+
+const log = join(import.meta.dirname, '..', 'src', 'log.ts');
+
+/** Runs a script that logs, and gives the lines it left on standard error. */
+function linesOf(script: string, level = 'info'): Record<string, unknown>[] {
+  const source = `
+    import { createLogger } from ${JSON.stringify(log)};
+    const log = createLogger(${JSON.stringify(level)});
+    ${script}`;
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', source], {
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
+  const lines = stderr.split('\n');
+  t.equal(lines.pop(), '', 'the last line is whole');
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+const MANY = `for (let n = 0; n < 999; n += 1) n % 3 ? log.line({ n }, 'thing.done') : log.warn({ n }, 'thing.odd');`;
+const inOrder = Array.from({ length: 999 }, (_, n) => n);
+
+t.test('every line is there in the order of logging when the process ends by itself', async (t) => {
+  t.strictSame(
+    linesOf(MANY).map(({ n }) => n),
+    inOrder,
+  );
+});
+
+t.test('every line is there when the process is ended by itself before its time', async (t) => {
+  t.strictSame(
+    linesOf(`${MANY} process.exit(0);`).map(({ n }) => n),
+    inOrder,
+  );
+});
+
+t.test('a line of every request reads as any other line', async (t) => {
+  const members = `{ company: 'acme', address: 'say "hi"\\n', code: undefined, ms: 0.25 }`;
+  const [own, pinos] = linesOf(
+    `log.line(${members}, 'request.answered'); log.info(${members}, 'request.answered');`,
+  );
+  t.match(own?.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  t.strictSame(Object.entries({ ...own, time: 0 }), Object.entries({ ...pinos, time: 0 }));
+});
+
+t.test('a line tells the time at which it was logged, not that at which it was written', async (t) => {
+  const [line] = linesOf(`
+    const before = Date.now();
+    log.line({ before }, 'thing.done');
+    while (Date.now() < before + 50);`);
+  t.ok(Date.parse(String(line?.time)) - Number(line?.before) < 50);
+});
+
+t.test('a log of warnings has no lines of requests', async (t) => {
+  const lines = linesOf(`log.line({}, 'request.answered'); log.warn('thing.odd');`, 'warn');
+  t.strictSame(
+    lines.map(({ msg }) => msg),
+    ['thing.odd'],
+  );
+});
+
+t.test('a silent log says nothing', async (t) => {
+  t.strictSame(linesOf(MANY, 'silent'), []);
+});
