@@ -42,6 +42,7 @@ export function readSource(path: string, text: string): Source {
       source.functions.push({ name: nameOf(node), lines: linesOf(node, file) });
     }
     if (isDefaultExport(node)) source.hasDefaultExport = true;
+    source.imports.push(...resolvedBy(node));
     if (ts.isEnumDeclaration(node)) source.forbidden.push(`enum ${node.name.text}`);
     if (ts.isModuleDeclaration(node)) source.forbidden.push(`namespace ${node.name.text}`);
     if (ts.isExportDeclaration(node) && !node.exportClause) source.forbidden.push('export *');
@@ -59,6 +60,12 @@ function nameOf(node: ts.SignatureDeclaration): string {
 function linesOf(node: ts.Node, file: ts.SourceFile): number {
   const lineAt = (position: number) => file.getLineAndCharacterOfPosition(position).line;
   return lineAt(node.getEnd()) - lineAt(node.getStart(file)) + 1;
+}
+
+/** A file of a package that is read rather than run, such as a font. */
+function resolvedBy(node: ts.Node): string[] {
+  if (!ts.isCallExpression(node) || node.expression.getText() !== 'import.meta.resolve') return [];
+  return node.arguments.filter((argument) => ts.isStringLiteral(argument)).map(({ text }) => text);
 }
 
 function isDefaultExport(node: ts.Node): boolean {

@@ -56,6 +56,11 @@ const owners = {
   commander: ['main', 'cli'],
   'cli-progress': ['cli'],
   'ipaddr.js': ['webhooks'],
+  pdfkit: ['invoice-pdf'],
+  fontkit: ['invoice-pdf'],
+  'fast-png': ['invoice-pdf'],
+  '@expo-google-fonts/source-sans-3': ['invoice-pdf'],
+  'dejavu-fonts-ttf': ['invoice-pdf'],
   yaml: ['publication'],
 };
 
@@ -175,6 +180,11 @@ t.test('the checks bite', async (t) => {
       'imports ajv, which belongs to contract and api',
       'src/store/keys.ts',
       "import { A } from 'ajv/dist/2020.js';",
+    ],
+    [
+      'imports @acme/fonts, which has no owner',
+      'src/api/api.ts',
+      "import.meta.resolve('@acme/fonts/a.ttf');",
     ],
     ['imports @acme/money, which has no owner', 'src/api/api.ts', "import { m } from '@acme/money/core';"],
     ['has 301 lines, more than 300', 'src/api/api.ts', lines(301)],

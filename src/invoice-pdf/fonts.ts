@@ -1,0 +1,166 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { create } from 'fontkit';
+import type { Font } from 'fontkit';
+
+export type Weight = 'regular' | 'semibold';
+
+/** One font of a chain, parsed once for all documents. Widths are in units of the font size. */
+export interface Face {
+  name: string;
+  /** What pdfkit embeds. */
+  source: FontSource;
+  /** By how much it is set smaller, so that its small letters are as high as the main font's. */
+  sizeFactor: number;
+  covers: (codePoint: number) => boolean;
+  width: (text: string) => number;
+}
+
+/** For each weight the main font, and after it the one for what it lacks. */
+export type Fonts = Readonly<Record<Weight, readonly [main: Face, fallback: Face]>>;
+
+/** The tables and functions of a fontkit font that pdfkit uses, with `layout` our own. */
+export interface FontSource extends Pick<
+  Font,
+  | 'postscriptName'
+  | 'unitsPerEm'
+  | 'ascent'
+  | 'descent'
+  | 'xHeight'
+  | 'capHeight'
+  | 'lineGap'
+  | 'bbox'
+  | 'OS/2'
+  | 'italicAngle'
+  | 'createSubset'
+  | 'getGlyph'
+> {
+  post: unknown;
+  head: unknown;
+  layout: (text: string) => Layout;
+}
+
+interface Layout {
+  glyphs: { id: number; advanceWidth: number; codePoints: number[] }[];
+  positions: { xAdvance: number; yAdvance: number; xOffset: number; yOffset: number }[];
+  advanceWidth: number;
+}
+
+/** Words whose layout is kept for each font; a company's documents mostly say the same ones. */
+const KEPT_LAYOUTS_MAX = 20_000;
+
+/** Ligatures would be found as one odd character by who searches or copies the text. Kerning and marks stay. */
+const FEATURES = {
+  liga: false,
+  clig: false,
+  dlig: false,
+  calt: false,
+  ccmp: false,
+  locl: false,
+  rlig: false,
+};
+
+/** Makes the small letters of DejaVu Sans as high as those of Source Sans. */
+const FALLBACK_SIZE = 0.89;
+
+/** Parses the fonts. It takes some 50 ms. */
+export function loadFonts(): Fonts {
+  return {
+    regular: [
+      loadFace(
+        import.meta.resolve('@expo-google-fonts/source-sans-3/400Regular/SourceSans3_400Regular.ttf'),
+        1,
+      ),
+      loadFace(import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'), FALLBACK_SIZE),
+    ],
+    semibold: [
+      loadFace(
+        import.meta.resolve('@expo-google-fonts/source-sans-3/600SemiBold/SourceSans3_600SemiBold.ttf'),
+        1,
+      ),
+      loadFace(import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf'), FALLBACK_SIZE),
+    ],
+  };
+}
+
+function loadFace(url: string, sizeFactor: number): Face {
+  // A file of one font has no collection.
+  const font = create(readFileSync(fileURLToPath(url))) as Font;
+  const layout = keepingLayouts(font);
+  const covered = new Set(font.characterSet);
+  return {
+    name: font.postscriptName,
+    source: sourceOf(font, layout),
+    sizeFactor,
+    covers: (codePoint) => covered.has(codePoint),
+    width: (text) =>
+      wordsOf(text).reduce((sum, word) => sum + layout(word).advanceWidth, 0) *
+      (sizeFactor / font.unitsPerEm),
+  };
+}
+
+/** Splits as pdfkit does, so that both measure the same pieces: each word with the space after it. */
+function wordsOf(text: string): string[] {
+  return text.match(/[^ ]* |[^ ]+$/g) ?? [];
+}
+
+function sourceOf(font: Font, layout: (word: string) => Layout): FontSource {
+  // fontkit has every table of the font, of which its types name some.
+  const { head, post } = font as Font & { head: unknown; post: unknown };
+  return {
+    postscriptName: font.postscriptName,
+    unitsPerEm: font.unitsPerEm,
+    ascent: font.ascent,
+    descent: font.descent,
+    xHeight: font.xHeight,
+    capHeight: font.capHeight,
+    lineGap: font.lineGap,
+    bbox: font.bbox,
+    'OS/2': font['OS/2'],
+    head,
+    post,
+    italicAngle: font.italicAngle,
+    createSubset: () => font.createSubset(),
+    getGlyph: (id) => font.getGlyph(id),
+    layout: (text) => {
+      const { glyphs, positions, advanceWidth } = layout(text);
+      // pdfkit scales the positions that it gets.
+      return { glyphs, positions: positions.map((position) => ({ ...position })), advanceWidth };
+    },
+  };
+}
+
+function keepingLayouts(font: Font): (word: string) => Layout {
+  let kept = new Map<string, Layout>();
+  return (word) => {
+    const found = kept.get(word);
+    if (found) return found;
+    if (kept.size >= KEPT_LAYOUTS_MAX) kept = new Map();
+    const layout = layoutOf(font, word);
+    kept.set(word, layout);
+    return layout;
+  };
+}
+
+/**
+ * fontkit keeps one object for each glyph, with the characters for which it was first used, perhaps in another
+ * document. What a glyph stands for must depend on this text alone; without ligatures that is one character each.
+ */
+function layoutOf(font: Font, word: string): Layout {
+  const run = font.layout(word, FEATURES);
+  const codePoints = [...word].map((character) => character.codePointAt(0) ?? 0);
+  return {
+    glyphs: run.glyphs.map(({ id, advanceWidth }, index) => ({
+      id,
+      advanceWidth,
+      codePoints: [codePoints[index] ?? 0xfffd],
+    })),
+    positions: run.positions.map(({ xAdvance, yAdvance, xOffset, yOffset }) => ({
+      xAdvance,
+      yAdvance,
+      xOffset,
+      yOffset,
+    })),
+    advanceWidth: run.advanceWidth,
+  };
+}

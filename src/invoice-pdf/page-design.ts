@@ -1,0 +1,57 @@
+import type { TextStyle } from './text-blocks.ts';
+
+/** A4, in points; a millimetre is 2.8346 of them. */
+export const PAGE = { width: 595.28, height: 841.89 };
+
+export const LEFT = 56.7;
+export const RIGHT = PAGE.width - LEFT;
+export const CONTENT_WIDTH = RIGHT - LEFT;
+/** Where the second column of the head begins. */
+export const COLUMN = 322;
+export const TOP = 45;
+/** Above it ends what flows; below it stands the foot of the page. */
+export const BOTTOM = PAGE.height - 74;
+/** The baseline of the foot of the page. */
+export const FOOT = PAGE.height - 42;
+/** The customer's name and address begin here, where the window of a DL envelope shows them. */
+export const ADDRESS_TOP = 150;
+
+const INK = '#1b2328';
+/** 5.9 to 1 against white, more than accessible text needs. */
+const GREY = '#5a666e';
+export const ACCENT = '#0b5566';
+export const RULE = '#c8d0d4';
+export const TINT = '#eef4f5';
+/** Behind the text, which has to stay legible on it. */
+export const WATERMARK = '#ebedee';
+
+const style = (
+  size: number,
+  leading: number,
+  weight: TextStyle['weight'] = 'regular',
+  color = INK,
+): TextStyle => ({
+  size,
+  leading,
+  weight,
+  color,
+});
+
+export const STYLES = {
+  title: style(23, 27, 'semibold', ACCENT),
+  number: style(12, 15, 'semibold'),
+  name: style(11, 14, 'semibold'),
+  wordmark: style(17, 21, 'semibold', ACCENT),
+  body: style(9.5, 12.75),
+  strong: style(9.5, 12.75, 'semibold'),
+  label: style(8, 10.5, 'semibold', ACCENT),
+  small: style(8.25, 11, 'regular', GREY),
+  fine: style(7.5, 10, 'regular', GREY),
+  cell: style(9, 12),
+  cellStrong: style(9, 12, 'semibold'),
+  cellGrey: style(8.25, 12, 'regular', GREY),
+  head: style(8, 10.5, 'semibold', ACCENT),
+  grand: style(12.5, 16, 'semibold', ACCENT),
+  warning: style(10, 13, 'semibold', '#9a3412'),
+  watermark: style(150, 150, 'semibold', WATERMARK),
+} satisfies Record<string, TextStyle>;

@@ -1,0 +1,57 @@
+import { CONTENT_WIDTH, FOOT, LEFT, PAGE, RULE, STYLES, TOP } from './page-design.ts';
+import type { PrintedDocument } from './printed-document.ts';
+import type { Sheet } from './sheet.ts';
+import { isDraft, numberOf, supplierName, titleOf } from './wording.ts';
+
+/** Draws what stands at the top of each page but the first, and across each page of a draft. */
+export function drawPageHead(sheet: Sheet, printed: PrintedDocument): number {
+  if (isDraft(printed.record)) drawWatermark(sheet);
+  if (sheet.pageCount === 1) return TOP;
+  const { record } = printed;
+  const name = `${titleOf(record)} ${numberOf(record)}`;
+  const left = sheet.text(name, STYLES.strong, CONTENT_WIDTH / 2);
+  const right = sheet.text(supplierName(printed), STYLES.small, CONTENT_WIDTH / 2 - 20);
+  const box = { x: LEFT, y: TOP, width: CONTENT_WIDTH };
+  sheet.artifact(() => {
+    sheet.draw(left, box);
+    sheet.draw(right, box, 'right');
+  }, 'Pagination');
+  return TOP + Math.max(left.height, right.height) + 14;
+}
+
+/** The mark is for the eye; the words under the title say the same to everyone. */
+function drawWatermark(sheet: Sheet): void {
+  const block = sheet.text('DRAFT', STYLES.watermark, PAGE.height);
+  const width = block.lines[0]?.width ?? 0;
+  sheet.artifact(() => {
+    sheet.document.save().rotate(-52, { origin: [PAGE.width / 2, PAGE.height / 2] });
+    sheet.draw(block, {
+      x: (PAGE.width - width) / 2,
+      y: (PAGE.height - STYLES.watermark.leading) / 2,
+      width,
+    });
+    sheet.document.restore();
+  }, 'Pagination');
+}
+
+/** Draws the foot of every page, once it is known how many there are. */
+export function drawPageFeet(sheet: Sheet, printed: PrintedDocument): void {
+  const { record, supplier } = printed;
+  const registered = [
+    supplier.legalName,
+    supplier.vatId === undefined ? undefined : `VAT no. ${supplier.vatId}`,
+    supplier.companyNumber === undefined ? undefined : `Company no. ${supplier.companyNumber}`,
+  ].filter((text) => text !== undefined);
+  const left = sheet.text(registered.join('  ·  '), STYLES.fine, CONTENT_WIDTH * 0.62);
+  for (let page = 0; page < sheet.pageCount; page++) {
+    sheet.turnTo(page);
+    const name = `${titleOf(record)} ${numberOf(record)}`;
+    const count = `Page ${page + 1} of ${sheet.pageCount}`;
+    const right = sheet.text(`${name}  ·  ${count}`, STYLES.fine, CONTENT_WIDTH * 0.36);
+    sheet.artifact(() => {
+      sheet.rule(FOOT - 6, { x: LEFT, width: CONTENT_WIDTH }, RULE);
+      sheet.draw(left, { x: LEFT, y: FOOT, width: CONTENT_WIDTH });
+      sheet.draw(right, { x: LEFT, y: FOOT, width: CONTENT_WIDTH }, 'right');
+    }, 'Pagination');
+  }
+}

@@ -1,0 +1,139 @@
+import PDFDocument from 'pdfkit';
+import { drawFacts } from './facts.ts';
+import { loadFonts } from './fonts.ts';
+import type { Fonts } from './fonts.ts';
+import { drawLines } from './lines-table.ts';
+import { readLogo } from './logo.ts';
+import type { Logo } from './logo.ts';
+import { COLUMN, CONTENT_WIDTH, LEFT, RIGHT } from './page-design.ts';
+import { drawPageFeet, drawPageHead } from './page-furniture.ts';
+import { drawBuyer, drawSupplier } from './parties.ts';
+import type { PrintedDocument } from './printed-document.ts';
+import { Sheet } from './sheet.ts';
+import { drawStatement, statementsOf } from './statements.ts';
+import { drawTotals, totalsHeight } from './totals.ts';
+import { vatSummary } from './vat-summary.ts';
+import { isDraft, numberOf, supplierName, titleOf } from './wording.ts';
+import { escapeXml, uaMetadata } from './xmp.ts';
+
+/** Makes PDFs. It keeps its fonts and the last logos, so that one is made once for each thread. */
+export interface Renderer {
+  /**
+   * Makes the PDF of a document: PDF/A-3a (ISO 19005-3) and PDF/UA-1 (ISO 14289-1). The same document gives the same
+   * bytes. A logo that can't be embedded is left out; `logoProblem` says why.
+   */
+  render: (document: PrintedDocument) => Promise<Buffer>;
+}
+
+/** Logos kept ready to embed; a renderer mostly serves few companies at a time. */
+const KEPT_LOGOS_MAX = 16;
+
+/** Parses the fonts, which takes some 50 ms. */
+export function createRenderer(): Renderer {
+  const fonts = loadFonts();
+  const logos = new Map<string, Logo | undefined>();
+  return {
+    render: (printed) => render(printed, fonts, logoOf(printed.logo, logos)),
+  };
+}
+
+function logoOf(dataUrl: string | undefined, kept: Map<string, Logo | undefined>): Logo | undefined {
+  if (dataUrl === undefined) return undefined;
+  if (!kept.has(dataUrl)) {
+    const [oldest] = kept.keys();
+    if (kept.size >= KEPT_LOGOS_MAX && oldest !== undefined) kept.delete(oldest);
+    kept.set(dataUrl, readOrLeaveOut(dataUrl));
+  }
+  return kept.get(dataUrl);
+}
+
+/** A bad picture must not keep a company from sending its invoices. */
+function readOrLeaveOut(dataUrl: string): Logo | undefined {
+  try {
+    return readLogo(dataUrl);
+  } catch {
+    return undefined;
+  }
+}
+
+async function render(printed: PrintedDocument, fonts: Fonts, logo: Logo | undefined): Promise<Buffer> {
+  const document = openDocument(printed);
+  const bytes = collect(document);
+  const sheet = new Sheet(document, fonts, (page) => drawPageHead(page, printed));
+  drawHead(sheet, printed, logo);
+  drawBody(sheet, printed);
+  drawPageFeet(sheet, printed);
+  sheet.root.end();
+  document.end();
+  return bytes;
+}
+
+function openDocument(printed: PrintedDocument): PDFKit.PDFDocument {
+  const { record, supplier } = printed;
+  // Nothing of the moment at which it is made goes into a document.
+  const at = new Date(record.issuedAt ?? record.updatedAt);
+  const document = new PDFDocument({
+    pdfVersion: '1.7',
+    subset: 'PDF/A-3a',
+    tagged: true,
+    lang: supplier.countryCode === 'GB' ? 'en-GB' : 'en-IE',
+    displayTitle: true,
+    autoFirstPage: false,
+    bufferPages: true,
+    // Without it, pdfkit would begin with a font that isn't embedded.
+    font: null as unknown as string,
+    info: {
+      Title: `${isDraft(record) ? 'Draft of ' : ''}${titleOf(record)} ${numberOf(record)}`,
+      Author: supplierName(printed),
+      Creator: 'Fieldledger',
+      Producer: 'Fieldledger',
+      CreationDate: at,
+      ModDate: at,
+    },
+  });
+  document.appendXML(uaMetadata([]));
+  escapeMetadata(document);
+  return document;
+}
+
+/** pdfkit puts the information into XML as it is, where '&' and '<' would break it. */
+function escapeMetadata(document: PDFKit.PDFDocument): void {
+  const end = document.endMetadata.bind(document);
+  document.endMetadata = () => {
+    const { Title = '', Author = '' } = document.info;
+    document.info = { ...document.info, Title: escapeXml(Title), Author: escapeXml(Author) };
+    end();
+  };
+}
+
+function collect(document: PDFKit.PDFDocument): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  document.on('data', (chunk: Buffer) => chunks.push(chunk));
+  document.on('end', () => resolve(Buffer.concat(chunks)));
+  document.on('error', reject);
+  return promise;
+}
+
+function drawHead(sheet: Sheet, printed: PrintedDocument, logo: Logo | undefined): void {
+  const { top } = { top: drawSupplier(sheet, printed, logo) + 20 };
+  const facts = drawFacts(sheet, printed, top);
+  const buyer = drawBuyer(sheet, printed, 0);
+  sheet.y = Math.max(facts, buyer) + 20;
+}
+
+function drawBody(sheet: Sheet, printed: PrintedDocument): void {
+  const summary = vatSummary(sheet, printed, COLUMN - LEFT - 34, CONTENT_WIDTH);
+  const sums = totalsHeight(printed);
+  const isBeside = summary !== undefined && summary.width < CONTENT_WIDTH;
+  const below = summary === undefined || isBeside ? 0 : summary.height + 14;
+  const height = isBeside ? Math.max(summary.height, sums) : sums + below;
+  drawLines(sheet, printed, height + 14);
+  sheet.y += 14;
+  sheet.makeRoom(height);
+  if (summary) summary.draw({ x: LEFT, y: sheet.y });
+  const totals = { x: COLUMN, y: sheet.y + below, width: RIGHT - COLUMN };
+  drawTotals(sheet, printed, totals);
+  sheet.y += height;
+  for (const statement of statementsOf(printed)) drawStatement(sheet, statement);
+}

@@ -1,0 +1,82 @@
+import type { Face, Fonts, Weight } from './fonts.ts';
+
+/** Text in one font; `width` is in units of the font size. */
+export interface Run {
+  face: Face;
+  text: string;
+  width: number;
+}
+
+/** Stands for a character that no font has, so that its loss is seen. */
+const REPLACEMENT = '\ufffd';
+
+/** Written from right to left, which isn't supported; as well as what only a program sees. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** Characters that share a glyph with another one in the fonts, and would be read back as the other. */
+const SAME_GLYPH: Readonly<Record<string, string>> = {
+  '\u00b5': '\u03bc',
+  '\u2010': '-',
+  '\u2011': '-',
+  '\u2206': '\u0394',
+  '\u02ed': '\u207c',
+  '\u03d5': '\u03c6',
+};
+
+/**
+ * Text as it can be set: composed characters, one kind of line end, nothing invisible but spaces, and a visible
+ * replacement for every character that no font has.
+ */
+export function printable(text: string, fonts: Fonts): string {
+  const plain = text
+    .normalize('NFC')
+    .replace(/\r\n?|[\u2028\u2029\u0085\v\f]/g, '\n')
+    .replace(/[\t\u1680\u2000-\u200a\u205f\u3000]/g, ' ')
+    .replace(
+      /[\p{Cc}\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]/gu,
+      (character) => (character === '\n' ? '\n' : ''),
+    )
+    .replace(/[\u1c90-\u1cbf]/g, (capital) => capital.toLowerCase())
+    .replace(/[\u00b5\u2010\u2011\u2206\u02ed\u03d5]/g, (character) => SAME_GLYPH[character] ?? character)
+    .replace(/\u202f/g, '\u00a0');
+  return [...plain].map((character) => (isCovered(character, fonts) ? character : REPLACEMENT)).join('');
+}
+
+function isCovered(character: string, fonts: Fonts): boolean {
+  if (character === '\n' || character === '\u00a0') return true;
+  if (RIGHT_TO_LEFT.test(character)) return false;
+  const codePoint = character.codePointAt(0) ?? 0;
+  // Every weight has to have it, since a text doesn't know in which it will be set.
+  return Object.values(fonts).every((faces) => faces.some((face) => face.covers(codePoint)));
+}
+
+/** Splits printable text of one line into runs of the first font that has each whole word, or else each letter. */
+export function runsOf(text: string, fonts: Fonts, weight: Weight): Run[] {
+  const faces = fonts[weight];
+  const pieces: { face: Face; text: string }[] = [];
+  const add = (face: Face, piece: string) => {
+    const last = pieces.at(-1);
+    if (last?.face === face) last.text += piece;
+    else pieces.push({ face, text: piece });
+  };
+  // A space that may not break is read back as any other.
+  for (const word of text.replaceAll('\u00a0', ' ').match(/ +|[^ ]+/g) ?? []) {
+    const isSpace = word.startsWith(' ');
+    const whole = isSpace ? (pieces.at(-1)?.face ?? faces[0]) : faces.find((face) => coversAll(face, word));
+    if (whole) add(whole, word);
+    // A letter and the marks on it come from one font.
+    else for (const letter of word.match(/\P{M}\p{M}*|\p{M}+/gu) ?? []) add(faceOf(letter, faces), letter);
+  }
+  return pieces.map(({ face, text: piece }) => ({ face, text: piece, width: face.width(piece) }));
+}
+
+function faceOf(letter: string, faces: readonly [Face, Face]): Face {
+  return faces.find((face) => coversAll(face, letter)) ?? faces[1];
+}
+
+function coversAll(face: Face, text: string): boolean {
+  for (const character of text) {
+    if (!face.covers(character.codePointAt(0) ?? 0)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,192 @@
+import type { Fonts } from './fonts.ts';
+import type { Logo } from './logo.ts';
+import { BOTTOM, PAGE } from './page-design.ts';
+import { textBlock, textWidth } from './text-blocks.ts';
+import type { TextBlock, TextLine, TextStyle } from './text-blocks.ts';
+
+export type Align = 'left' | 'right';
+export type Tag = PDFKit.PDFStructureElement;
+type TagOptions = PDFKit.Mixins.StructureElementOptions & {
+  scope?: 'Row' | 'Column';
+  bbox?: [number, number, number, number];
+};
+
+/** Where text stands: its upper left corner and its width, in points from the upper left corner of the page. */
+export interface Box {
+  x: number;
+  y: number;
+  width: number;
+}
+
+/** Draws something on the page that has just begun, and says where what follows begins. */
+type PageHead = (sheet: Sheet) => number;
+
+/**
+ * The pages of one document, drawn from top to bottom. All that is drawn is either tagged, for who listens to the
+ * document or lets a program read it, or marked as an artifact, which they skip (ISO 14289-1, 7.1).
+ */
+export class Sheet {
+  readonly document: PDFKit.PDFDocument;
+  readonly fonts: Fonts;
+  /** The root of the tags. */
+  readonly root: Tag;
+  /** Where the next thing is drawn. */
+  y = 0;
+  pageCount = 0;
+  readonly #pageHead: PageHead;
+  #color = '';
+
+  constructor(document: PDFKit.PDFDocument, fonts: Fonts, pageHead: PageHead) {
+    this.document = document;
+    this.fonts = fonts;
+    this.#pageHead = pageHead;
+    for (const face of Object.values(fonts).flat()) {
+      // pdfkit takes anything that lays text out as fontkit does; its types don't know that.
+      document.registerFont(face.name, face.source as unknown as Buffer);
+    }
+    this.root = document.struct('Document');
+    document.addStructure(this.root);
+    this.addPage();
+  }
+
+  /** Begins a page. */
+  addPage(): void {
+    this.document.addPage({ size: [PAGE.width, PAGE.height], margin: 0 });
+    this.pageCount += 1;
+    this.#color = '';
+    this.y = this.#pageHead(this);
+  }
+
+  /** Begins a page where fewer than `height` points are left on this one; true when it did. */
+  makeRoom(height: number): boolean {
+    if (this.y + height <= BOTTOM) return false;
+    this.addPage();
+    return true;
+  }
+
+  /** How many lines still fit on the page. */
+  linesLeft({ leading }: TextStyle): number {
+    return Math.max(1, Math.floor((BOTTOM - this.y) / leading));
+  }
+
+  /** Goes back to a finished page, the first of which is 0. */
+  turnTo(page: number): void {
+    this.document.switchToPage(page);
+    this.#color = '';
+  }
+
+  text(text: string, style: TextStyle, width: number): TextBlock {
+    return textBlock(text, style, width, this.fonts);
+  }
+
+  textWidth(text: string, style: TextStyle): number {
+    return textWidth(text, style, this.fonts);
+  }
+
+  /** Adds a tag that holds others. It has to be ended before its parent is. */
+  group(parent: Tag, type: string): Tag {
+    const tag = this.document.struct(type);
+    parent.add(tag);
+    return tag;
+  }
+
+  /** Adds a tag with the content that `draw` draws. */
+  tagged(parent: Tag, type: string, draw: () => void, options: TagOptions = {}): void {
+    const tag = this.document.struct(type, options);
+    parent.add(tag);
+    this.content(tag, type, draw);
+    tag.end();
+  }
+
+  /** Adds content to a tag, which may go on from page to page. */
+  content(tag: Tag, type: string, draw: () => void): void {
+    tag.add(this.document.markStructureContent(type));
+    draw();
+    this.document.endMarkedContent();
+  }
+
+  /** Adds a tag that has no content, as the empty cell that a regular table needs. */
+  empty(parent: Tag, type: string, options: TagOptions = {}): void {
+    const tag = this.document.struct(type, options);
+    parent.add(tag);
+    tag.end();
+  }
+
+  /** Draws what carries no meaning, or repeats what is said elsewhere. */
+  artifact(draw: () => void, type: 'Pagination' | 'Layout' = 'Layout'): void {
+    this.document.markContent('Artifact', { type });
+    draw();
+    this.document.endMarkedContent();
+  }
+
+  /** Draws the lines of a block. */
+  draw(block: TextBlock, { x, y, width }: Box, align: Align = 'left'): void {
+    block.lines.forEach((line, index) => {
+      const left = align === 'right' ? x + width - line.width : x;
+      this.drawLine(line, block.style, left, y + index * block.style.leading);
+    });
+  }
+
+  /** Draws one line whose space begins at `y`. */
+  drawLine(line: TextLine, style: TextStyle, x: number, y: number): void {
+    this.#fill(style.color);
+    // Letters stand in the middle of their space, so that text of two sizes in one row shares its middle.
+    const baseline = y + style.leading / 2 + style.size * 0.33;
+    let left = x;
+    for (const { face, text, width } of line.runs) {
+      this.document
+        .font(face.name)
+        .fontSize(style.size * face.sizeFactor)
+        .text(text, left, baseline, { lineBreak: false, baseline: 'alphabetic' });
+      left += width * style.size;
+    }
+  }
+
+  picture(logo: Logo, x: number, y: number, size: { width: number; height: number }): void {
+    this.document.image(embeddable(logo), x, y, size);
+  }
+
+  rule(y: number, { x, width }: Omit<Box, 'y'>, color: string, thickness = 0.6): void {
+    this.document
+      .lineWidth(thickness)
+      .strokeColor(color)
+      .moveTo(x, y)
+      .lineTo(x + width, y)
+      .stroke();
+  }
+
+  /** Fills a rectangle. */
+  panel({ x, y, width }: Box, height: number, color: string): void {
+    this.#fill(color);
+    this.document.rect(x, y, width, height).fill();
+  }
+
+  #fill(color: string): void {
+    if (color !== this.#color) this.document.fillColor(color);
+    this.#color = color;
+  }
+}
+
+/** A picture as pdfkit embeds those that it has read itself. */
+function embeddable({ width, height, colorSpace, filter, data }: Logo): Buffer {
+  const picture = {
+    label: 'Logo',
+    width,
+    height,
+    obj: undefined as PDFKit.PDFKitReference | undefined,
+    embed(document: PDFKit.PDFDocument): void {
+      picture.obj = document.ref({
+        Type: 'XObject',
+        Subtype: 'Image',
+        Width: width,
+        Height: height,
+        ColorSpace: colorSpace,
+        BitsPerComponent: 8,
+        Filter: filter,
+      });
+      picture.obj.end(data);
+    },
+  };
+  // pdfkit takes a picture that was opened before; its types don't know that.
+  return picture as unknown as Buffer;
+}

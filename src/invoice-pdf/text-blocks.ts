@@ -1,0 +1,99 @@
+import type { Fonts, Weight } from './fonts.ts';
+import { printable, runsOf } from './shaping.ts';
+import type { Run } from './shaping.ts';
+
+/** How text is set; sizes are in points. */
+export interface TextStyle {
+  size: number;
+  weight: Weight;
+  color: string;
+  /** From one baseline to the next. */
+  leading: number;
+}
+
+export interface TextLine {
+  runs: Run[];
+  width: number;
+}
+
+/** Text broken into lines, with its measures in points. */
+export interface TextBlock {
+  lines: TextLine[];
+  style: TextStyle;
+  height: number;
+}
+
+/** Sets text in lines of at most `width` points. Words that are longer are broken, so that nothing is cut. */
+export function textBlock(text: string, style: TextStyle, width: number, fonts: Fonts): TextBlock {
+  const lines: TextLine[] = [];
+  for (const paragraph of paragraphsOf(printable(text, fonts))) {
+    for (const line of linesOf(paragraph, width, (piece) => widthOf(piece, style, fonts))) {
+      const runs = runsOf(line, fonts, style.weight);
+      lines.push({ runs, width: sumWidth(runs) * style.size });
+    }
+  }
+  return { lines, style, height: lines.length * style.leading };
+}
+
+/** How wide text is on one line, in points. */
+export function textWidth(text: string, style: TextStyle, fonts: Fonts): number {
+  return widthOf(printable(text, fonts), style, fonts);
+}
+
+/** The paragraphs without space at their ends, and with at most one empty one between them. */
+function paragraphsOf(text: string): string[] {
+  const trimmed = text
+    .replace(/ {2,}/g, ' ')
+    .replace(/ ?\n ?/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+  return trimmed === '' ? [] : trimmed.split('\n');
+}
+
+function widthOf(text: string, { size, weight }: TextStyle, fonts: Fonts): number {
+  return sumWidth(runsOf(text, fonts, weight)) * size;
+}
+
+function sumWidth(runs: Run[]): number {
+  return runs.reduce((sum, { width }) => sum + width, 0);
+}
+
+function linesOf(paragraph: string, widthMax: number, measure: (piece: string) => number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  let width = 0;
+  const close = () => {
+    lines.push(line.trimEnd());
+    line = '';
+    width = 0;
+  };
+  for (const piece of paragraph.split(' ').flatMap((word) => piecesOf(`${word} `, widthMax, measure))) {
+    // A space at the end of a line may stand out into the margin.
+    if (line !== '' && width + measure(piece.trimEnd()) > widthMax) close();
+    line += piece;
+    width += measure(piece);
+  }
+  close();
+  return lines;
+}
+
+/** A word as it may be broken: not at all, else after a hyphen or a slash, else anywhere between two letters. */
+function piecesOf(word: string, widthMax: number, measure: (piece: string) => number): string[] {
+  if (measure(word.trimEnd()) <= widthMax) return [word];
+  return (word.match(/[^-/@._]*[-/@._]+ ?|[^-/@._]+$/g) ?? [word]).flatMap((part) =>
+    measure(part.trimEnd()) <= widthMax ? [part] : lettersOf(part, widthMax, measure),
+  );
+}
+
+function lettersOf(part: string, widthMax: number, measure: (piece: string) => number): string[] {
+  const pieces: string[] = [];
+  let piece = '';
+  for (const letter of part.match(/\P{M}\p{M}*|\p{M}+/gu) ?? []) {
+    if (piece !== '' && letter !== ' ' && measure(piece + letter) > widthMax) {
+      pieces.push(piece);
+      piece = '';
+    }
+    piece += letter;
+  }
+  return [...pieces, piece];
+}

@@ -1,0 +1,102 @@
+import type { Invoice } from '../contract/records.ts';
+import { rateText } from './amounts.ts';
+import type { PrintedDocument } from './printed-document.ts';
+
+export type Line = Invoice['lines'][number];
+
+const titles: Record<Invoice['kind'], string> = {
+  invoice: 'Invoice',
+  credit_note: 'Credit note',
+  pro_forma: 'Pro forma invoice',
+};
+
+/** Says what a document is not, where someone could take it for a VAT invoice. */
+export const NOT_A_VAT_INVOICE = {
+  draft: 'DRAFT – not a VAT invoice',
+  proForma: 'PRO FORMA – this is not a VAT invoice',
+} as const;
+
+/** What a document is. */
+export function titleOf({ kind }: Invoice): string {
+  return titles[kind];
+}
+
+export function isDraft({ status }: Invoice): boolean {
+  return status === 'draft';
+}
+
+/** The number, or the word that stands for it on a draft. */
+export function numberOf({ number }: Invoice): string {
+  return number ?? 'DRAFT';
+}
+
+/** The words under the title, where there have to be some. */
+export function warningOf(record: Invoice): string | undefined {
+  const warnings = [
+    ...(isDraft(record) ? [NOT_A_VAT_INVOICE.draft] : []),
+    ...(record.kind === 'pro_forma' ? [NOT_A_VAT_INVOICE.proForma] : []),
+  ];
+  return warnings.length === 0 ? undefined : warnings.join('\n');
+}
+
+/** Whom the document is from, in the name under which they trade. */
+export function supplierName({ supplier }: PrintedDocument): string {
+  return supplier.tradingName ?? supplier.legalName ?? '';
+}
+
+/** The documents of an unregistered supplier have no columns for VAT. */
+export function showsVat({ lines }: Invoice): boolean {
+  return lines.some(({ vatCategory }) => vatCategory !== 'O');
+}
+
+/** Reverse charge between two parties of one country, which is the one on construction. */
+export function isDomestic({ record, supplier }: PrintedDocument): boolean {
+  return record.buyer.countryCode === supplier.countryCode;
+}
+
+/** Irish construction under reverse charge, where neither rate nor amount may stand (Revenue, Tax Briefing 69). */
+export function hidesReverseCharge(printed: PrintedDocument): boolean {
+  return printed.supplier.countryCode === 'IE' && isDomestic(printed);
+}
+
+/** A line's VAT category and rate in words. */
+export function vatOfLine(line: Line, printed: PrintedDocument): string {
+  if (line.vatCategory === 'AE') {
+    const rate = hidesReverseCharge(printed) ? undefined : printed.reverseChargeRates[line.id];
+    return rate === undefined ? 'Reverse charge' : `Reverse charge ${rateText(rate)}`;
+  }
+  if (isMargin(line)) return 'Margin scheme';
+  return categoryText(line.vatCategory, line.vatRateBasisPoints);
+}
+
+export function isMargin({ vatCategory, vatExemptionReason }: Line): boolean {
+  return vatCategory === 'E' && /^margin scheme/i.test(vatExemptionReason ?? '');
+}
+
+/** A VAT category (UNCL 5305) and its rate in words. */
+export function categoryText(category: string, rateBasisPoints: number): string {
+  switch (category) {
+    case 'Z':
+      return 'Zero-rated 0%';
+    case 'E':
+      return 'Exempt';
+    case 'AE':
+      return 'Reverse charge';
+    case 'K':
+      return 'Intra-Community 0%';
+    case 'G':
+      return 'Export 0%';
+    case 'O':
+      return 'Outside scope';
+    default:
+      return rateText(rateBasisPoints);
+  }
+}
+
+const regions = new Intl.DisplayNames(['en-GB'], { type: 'region' });
+
+/** The name of a country, by its ISO 3166-1 code. */
+export function countryName(code: string): string {
+  // Northern Ireland has a code of its own in VAT numbers alone.
+  return code === 'XI' ? 'Northern Ireland' : (regions.of(code) ?? code);
+}
