@@ -12,7 +12,7 @@ import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
 import { pointingAt, Refusal } from './refusal.ts';
 import { putRebalanced, sendIfSettled } from './settlement.ts';
-import type { Supplier } from './unpublished.ts';
+import type { Supplier } from '../store/suppliers.ts';
 
 /** As many as the contract lets an invoice show. */
 const CREDIT_NOTES_MAX = 1000;

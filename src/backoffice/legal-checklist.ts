@@ -1,6 +1,6 @@
 import type { Invoice } from '../contract/records.ts';
 import { isDomestic, PRINCIPAL_CONTRACTOR, type SupportedCountry } from './legends.ts';
-import type { Supplier } from './unpublished.ts';
+import type { Supplier } from '../store/suppliers.ts';
 import { vatRules } from './vat-rules.ts';
 
 /** A document as it would be issued, and who issues it. */

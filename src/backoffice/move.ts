@@ -11,11 +11,12 @@ import type { CompanyProfile } from '../store/companies.ts';
 import type { StoreTransaction } from '../store/engine.ts';
 import type { CompanyEvent } from '../store/events.ts';
 import type { LockedCompany } from '../store/moves.ts';
+import type { Supplier } from '../store/suppliers.ts';
 import { createIds } from './ids.ts';
 import type { Office } from './office.ts';
 import { Refusal } from './refusal.ts';
 import { readTime } from './times.ts';
-import type { QuoteUnpublished, Supplier, Unpublished } from './unpublished.ts';
+import type { QuoteUnpublished, Unpublished } from './unpublished.ts';
 
 /** A record whose time of change is known only when it is put. */
 type Unstamped<R extends Resource> = Omit<RecordOf[R], 'updatedAt'>;

@@ -1,14 +1,8 @@
 import type { Invoice } from '../contract/records.ts';
-import type { CompanyProfile } from '../store/companies.ts';
+import type { Supplier } from '../store/suppliers.ts';
 
 type Payment = NonNullable<Invoice['payments']>[number];
 type Refund = NonNullable<Invoice['refunds']>[number];
-
-/** What an issued document says of who issued it, as the company's profile was at that moment. */
-export type Supplier = Omit<CompanyProfile, 'logo'> & {
-  /** The logo is kept once for all documents that show it, under this hash of its data URL. */
-  logoSha256: string | null;
-};
 
 /** What a quote needs and the API doesn't show: that of a document which it shares with it. */
 export type QuoteUnpublished = Pick<Unpublished, 'reverseChargeRates'>;

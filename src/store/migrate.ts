@@ -9,6 +9,7 @@ import { deliveries } from './migrations/0004-deliveries.ts';
 import { rangeIndexes } from './migrations/0005-range-indexes.ts';
 import { digests } from './migrations/0006-digests.ts';
 import { deletedWebhooks } from './migrations/0007-deleted-webhooks.ts';
+import { documents } from './migrations/0008-documents.ts';
 import { pausedWebhooks } from './migrations/0011-paused-webhooks.ts';
 import type { Tables } from './schema.ts';
 
@@ -42,6 +43,7 @@ const migrations: readonly Migration[] = [
   rangeIndexes,
   digests,
   deletedWebhooks,
+  documents,
   pausedWebhooks,
 ];
 

@@ -26,6 +26,7 @@ export interface Tables {
   /** The feed's changes that were made, by their ids. */
   applied_changes: { company: string; id: string; change: string };
   logos: { company: string; sha256: string; data_url: string };
+  documents: DocumentsTable;
   webhooks: WebhooksTable;
   events: EventsTable;
   deliveries: DeliveriesTable;
@@ -80,6 +81,18 @@ interface InvoicesTable extends RecordTable {
   customer: GeneratedAlways<string>;
   issue_date: GeneratedAlways<string | null>;
   updated_at: GeneratedAlways<string>;
+}
+
+/** The PDF of an issued document. It is written once and never changes. */
+interface DocumentsTable {
+  company: string;
+  /** The id of the document's record. */
+  invoice: string;
+  number: string;
+  /** Hex SHA-256 of the bytes. */
+  sha256: string;
+  byte_count: number;
+  bytes: Buffer;
 }
 
 interface WebhooksTable {

@@ -2,6 +2,12 @@ import type { CompanyProfile } from './companies.ts';
 import type { Engine, StoreTransaction } from './engine.ts';
 import type { Tables } from './schema.ts';
 
+/** What an issued document says of who issued it, as the company's profile was at that moment. */
+export type Supplier = Omit<CompanyProfile, 'logo'> & {
+  /** The logo is kept once for all documents that show it, under this hash of its data URL. */
+  logoSha256: string | null;
+};
+
 /** What documents say of the company that issues them. */
 export interface SupplierStore {
   findProfile: (transaction: StoreTransaction, company: string) => Promise<CompanyProfile>;

@@ -1,7 +1,7 @@
 /** Random documents, drafted and issued on a real database. */
 import fc from 'fast-check';
 
-import type { Supplier } from '../../src/backoffice/unpublished.ts';
+import type { Supplier } from '../../src/store/suppliers.ts';
 import type { DraftLine, NewInvoice } from '../../src/contract/feed.ts';
 import type { Invoice } from '../../src/contract/records.ts';
 import type { Engine } from '../../src/store/engine.ts';

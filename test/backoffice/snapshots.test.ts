@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { setCompany } from '../../src/access/companies.ts';
-import type { Supplier } from '../../src/backoffice/unpublished.ts';
+import type { Supplier } from '../../src/store/suppliers.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { customerSave } from './_changes.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer, payment } from './_documents.ts';

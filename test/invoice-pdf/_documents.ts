@@ -1,6 +1,7 @@
 /** Documents of every kind, state and VAT situation, made by the moves of the back office, as they are printed. */
 import type { CompanySettings } from '../../src/access/companies.ts';
-import type { Supplier, Unpublished } from '../../src/backoffice/unpublished.ts';
+import type { Unpublished } from '../../src/backoffice/unpublished.ts';
+import type { Supplier } from '../../src/store/suppliers.ts';
 import type { NewInvoice, WithOf } from '../../src/contract/feed.ts';
 import type { Invoice } from '../../src/contract/records.ts';
 import type { PrintedDocument } from '../../src/invoice-pdf/printed-document.ts';

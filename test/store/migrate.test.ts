@@ -13,6 +13,7 @@ const names = [
   '0005-range-indexes',
   '0006-digests',
   '0007-deleted-webhooks',
+  '0008-documents',
   '0011-paused-webhooks',
 ];
 
