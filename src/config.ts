@@ -26,6 +26,10 @@ export interface Config {
   deliveriesMax: number;
   /** Public addresses of the service itself, which webhooks never call. */
   ownAddresses: readonly string[];
+  /** Whether `serve` has the portal for companies' administrators. */
+  portal: boolean;
+  portalIdleMinutes: number;
+  portalSessionHours: number;
 }
 
 /** One setting: its variable, what it means, and how its text becomes a value. */
@@ -145,7 +149,7 @@ const settings: { [K in keyof Config]: Setting<K> } = {
     name: 'DELIVER_WEBHOOKS',
     help: 'on, or off for a server beside which `fieldledger deliver` runs',
     fallback: 'on',
-    parse: (text) => matching(/^(?:on|off)$/, 'on or off')(text) === 'on',
+    parse: onOrOff,
   },
   deliveriesMax: {
     name: 'DELIVERIES_MAX',
@@ -159,7 +163,29 @@ const settings: { [K in keyof Config]: Setting<K> } = {
     fallback: '-',
     parse: parseAddresses,
   },
+  portal: {
+    name: 'PORTAL',
+    help: "on, or off for a server without the portal for companies' administrators",
+    fallback: 'on',
+    parse: onOrOff,
+  },
+  portalIdleMinutes: {
+    name: 'PORTAL_IDLE_MINUTES',
+    help: 'time without use after which an administrator is signed out',
+    fallback: '30',
+    parse: integer(5, 1_440),
+  },
+  portalSessionHours: {
+    name: 'PORTAL_SESSION_HOURS',
+    help: 'time after which an administrator has to sign in again, however busy',
+    fallback: '12',
+    parse: integer(1, 720),
+  },
 };
+
+function onOrOff(text: string): boolean {
+  return matching(/^(?:on|off)$/, 'on or off')(text) === 'on';
+}
 
 function parseKey(text: string): string {
   const bytes = Buffer.from(text, 'base64');

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 
+import { adminCommand } from './cli/admin.ts';
 import { applyCommand } from './cli/apply.ts';
 import { companyCommand } from './cli/company.ts';
 import { configCommand } from './cli/config.ts';
@@ -32,6 +33,7 @@ export async function main(args: readonly string[], terminal: Terminal = createT
     deliverCommand,
     migrateCommand,
     companyCommand,
+    adminCommand,
     keyCommand,
     webhookCommand,
     applyCommand,

@@ -19,6 +19,8 @@ import { AppError } from './errors.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { createOperatorPages } from './operator-pages.ts';
+import type { PortalSettings } from './portal/options.ts';
+import { createPortal, PORTAL_PATH } from './portal/portal.ts';
 import { createPublication } from './publication.ts';
 import type { Engine } from './store/engine.ts';
 
@@ -35,6 +37,8 @@ export interface ServerOptions {
   wrongKeysPerMinute: number;
   windowSeconds?: number;
   trustedProxies: number;
+  /** Undefined for a server without the portal. */
+  portal: PortalSettings | undefined;
   /** False once the server has been told to stop: a load balancer then sends its requests elsewhere. */
   isReady: () => boolean;
 }
@@ -62,7 +66,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     } else if (API_PATH.test(req.url)) {
       api(req, res, exchange).catch(fail);
     } else {
-      pages(req as Request, res as Response, (error: unknown) => fail(error ?? unknownPath()));
+      const reply = Object.assign(res as Response, { locals: { exchange } });
+      pages(req as Request, reply, (error: unknown) => fail(error ?? unknownPath()));
     }
   };
   const server = createHttpServer(
@@ -99,6 +104,7 @@ function createPages(options: ServerOptions): Express {
   app.set('query parser', false);
   app.use(createOperatorPages(options));
   app.use(createPublication(options));
+  if (options.portal) app.use(PORTAL_PATH, createPortal({ ...options, ...options.portal }));
   return app;
 }
 
@@ -139,7 +145,7 @@ function beginExchange(
   }
   res.once('close', () => {
     const elapsedMs = performance.now() - startedAt;
-    const operation = exchange.operation?.operationId ?? 'none';
+    const operation = exchange.operation?.operationId ?? (exchange.page === undefined ? 'none' : 'portal');
     // A client that went away before its answer began has got none.
     if (res.headersSent) metrics.requestAnswered(operation, res.statusCode, elapsedMs / 1000);
     log.line(requestLine(req, res, exchange, elapsedMs), 'request.answered');
@@ -164,17 +170,25 @@ function requestLine(req: IncomingMessage, res: ServerResponse, exchange: Exchan
     requestId: exchange.requestId,
     method: req.method,
     // Templates and names only: what a client puts into a path or a value could be its key.
-    path: exchange.operation?.path,
+    path: pathOf(exchange),
     operation: exchange.operation?.operationId,
     status: res.headersSent ? res.statusCode : undefined,
     code: exchange.errorCode,
-    company: exchange.caller?.company,
-    keyId: exchange.caller?.keyId,
+    ...whoAsked(exchange),
     address: exchange.address,
     bytes: exchange.bodyBytes ?? (req.method === 'HEAD' ? 0 : Number(res.getHeader('Content-Length') ?? 0)),
     ms: Math.round(elapsedMs * 100) / 100,
     aborted: res.writableFinished ? undefined : true,
   };
+}
+
+function pathOf({ operation, page }: Exchange): string | undefined {
+  return operation?.path ?? page;
+}
+
+/** A key of a company, or somebody who is signed in to the portal. */
+function whoAsked({ caller, visitor }: Exchange) {
+  return caller ? { company: caller.company, keyId: caller.keyId } : visitor;
 }
 
 /** The one place where an error becomes an answer. */

@@ -70,6 +70,7 @@ export interface TestServerOptions {
   windowSeconds?: number;
   logLevel?: string;
   trustedProxies?: number;
+  baseUrl?: string;
 }
 
 /** Starts the real server on a free port of this machine. */
@@ -80,11 +81,12 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     rateLimitPerMinute: 1_000_000,
     wrongKeysPerMinute: 1_000_000,
     trustedProxies: 0,
+    portal: { sessionLengths: { idleMinutes: 30, hoursMax: 12 } },
     ...options,
     log: createLogger(options.logLevel ?? 'silent'),
     metrics: createMetrics(),
     now: () => now,
-    baseUrl: () => 'http://127.0.0.1',
+    baseUrl: () => options.baseUrl ?? 'http://127.0.0.1',
     serviceName: 'Fieldledger',
     keyPrefix: KEY_PREFIX,
     isReady: () => isReady,

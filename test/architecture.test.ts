@@ -45,6 +45,7 @@ const owners = {
   'fastest-levenshtein': ['api'],
   // The API limits, and the store counts for all processes together.
   'rate-limiter-flexible': ['api', 'store'],
+  helmet: ['portal'],
   // The API reads the errors that the contract's validators report.
   ajv: ['contract', 'api'],
   'ajv-formats': ['contract'],

@@ -35,6 +35,9 @@ t.test('an empty environment gives the defaults', async (t) => {
     deliverWebhooks: true,
     deliveriesMax: 64,
     ownAddresses: [],
+    portal: true,
+    portalIdleMinutes: 30,
+    portalSessionHours: 12,
   });
 });
 
@@ -61,6 +64,9 @@ t.test('every setting is read from its variable', async (t) => {
     DELIVER_WEBHOOKS: 'off',
     DELIVERIES_MAX: '1000',
     OWN_ADDRESSES: '192.0.2.1, 2001:db8::1',
+    PORTAL: 'off',
+    PORTAL_IDLE_MINUTES: '1440',
+    PORTAL_SESSION_HOURS: '720',
   };
   t.strictSame(readConfig(given), {
     host: '::1',
@@ -80,6 +86,9 @@ t.test('every setting is read from its variable', async (t) => {
     deliverWebhooks: false,
     deliveriesMax: 1000,
     ownAddresses: ['192.0.2.1', '2001:db8::1'],
+    portal: false,
+    portalIdleMinutes: 1_440,
+    portalSessionHours: 720,
   });
   t.strictSame(
     describeConfig({}).map(({ name }) => name),
@@ -107,6 +116,9 @@ t.test('one message lists every problem, each with its rule and what was given',
     DELIVER_WEBHOOKS: 'yes',
     DELIVERIES_MAX: '0',
     OWN_ADDRESSES: 'api.example.com',
+    PORTAL: 'true',
+    PORTAL_IDLE_MINUTES: '4',
+    PORTAL_SESSION_HOURS: '0',
   });
   t.equal(
     message,
@@ -127,7 +139,10 @@ t.test('one message lists every problem, each with its rule and what was given',
   WEBHOOK_SECRET_KEY_PREVIOUS must be 32 bytes in base64.
   DELIVER_WEBHOOKS must be on or off, not "yes".
   DELIVERIES_MAX must be an integer from 1 to 1000, not "0".
-  OWN_ADDRESSES must be IPv4 or IPv6 addresses, or -, not "api.example.com".`,
+  OWN_ADDRESSES must be IPv4 or IPv6 addresses, or -, not "api.example.com".
+  PORTAL must be on or off, not "true".
+  PORTAL_IDLE_MINUTES must be an integer from 5 to 1440, not "4".
+  PORTAL_SESSION_HOURS must be an integer from 1 to 720, not "0".`,
   );
 });
 

@@ -26,6 +26,11 @@ t.test('the help leads to every command', async (t) => {
     'company create',
     'company set',
     'company list',
+    'admin',
+    'admin create',
+    'admin list',
+    'admin disable',
+    'admin reset',
     'key',
     'key create',
     'key list',
@@ -33,6 +38,8 @@ t.test('the help leads to every command', async (t) => {
     'webhook',
     'webhook create',
     'webhook list',
+    'webhook pause',
+    'webhook resume',
     'webhook delete',
     'webhook deliveries',
     'webhook resend',
@@ -59,7 +66,7 @@ t.test('every command explains itself', async (t) => {
     t.match(purpose, /^[a-z].{10,}/, `${words} says what it does`);
     t.match(
       stdout,
-      ['company', 'key', 'webhook', 'numbering'].includes(words) ? '\nCommands:\n' : /^ {2}--json /m,
+      ['company', 'admin', 'key', 'webhook', 'numbering'].includes(words) ? '\nCommands:\n' : /^ {2}--json /m,
       words,
     );
   }

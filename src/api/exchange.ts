@@ -17,4 +17,8 @@ export interface Exchange {
   errorCode?: string;
   /** Known once the key was found to be right. */
   caller?: Caller;
+  /** The portal's page that was asked for, as it is written there; never what stands in the address. */
+  page?: string;
+  /** Who is signed in to the portal. */
+  visitor?: { company: string; administrator: string };
 }

@@ -32,6 +32,7 @@ export function serveCommand(terminal: Terminal): Command {
           engine,
           log,
           metrics,
+          portal: portalOf(config),
           baseUrl: () => config.baseUrl ?? addressOf(server, config),
           now: () => new Date(),
           isReady: () => !stop.signal.aborted,
@@ -56,6 +57,11 @@ export function serveCommand(terminal: Terminal): Command {
         log.info('server.stopped');
       });
     });
+}
+
+function portalOf({ portal, portalIdleMinutes, portalSessionHours }: Config) {
+  if (!portal) return undefined;
+  return { sessionLengths: { idleMinutes: portalIdleMinutes, hoursMax: portalSessionHours } };
 }
 
 async function listen(server: Server, { host, port }: Config): Promise<void> {

@@ -10,6 +10,7 @@ import { rangeIndexes } from './migrations/0005-range-indexes.ts';
 import { digests } from './migrations/0006-digests.ts';
 import { deletedWebhooks } from './migrations/0007-deleted-webhooks.ts';
 import { documents } from './migrations/0008-documents.ts';
+import { portal } from './migrations/0009-portal.ts';
 import { pausedWebhooks } from './migrations/0011-paused-webhooks.ts';
 import type { Tables } from './schema.ts';
 
@@ -44,6 +45,7 @@ const migrations: readonly Migration[] = [
   digests,
   deletedWebhooks,
   documents,
+  portal,
   pausedWebhooks,
 ];
 

@@ -1,4 +1,9 @@
-import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterPostgres } from 'rate-limiter-flexible';
+import {
+  type RateLimiterAbstract,
+  RateLimiterMemory,
+  RateLimiterPostgres,
+  RateLimiterRes,
+} from 'rate-limiter-flexible';
 
 import type { Engine } from './engine.ts';
 import { poolOf } from './postgres.ts';
@@ -46,4 +51,21 @@ export function createRateCounter(engine: Engine, allowed: Allowed): RateLimiter
     inMemoryBlockOnConsumed: points,
     insuranceLimiter: own,
   });
+}
+
+/** Counts one; when that is more than allowed, gives the milliseconds until it is allowed again. */
+export async function countOne(counter: RateLimiterAbstract, key: string): Promise<number | undefined> {
+  try {
+    await counter.consume(key);
+    return undefined;
+  } catch (refusal) {
+    // The package rejects with its result when the points are used up, and with an error when it can't count.
+    if (refusal instanceof RateLimiterRes) return refusal.msBeforeNext;
+    throw refusal;
+  }
+}
+
+/** Takes back one that was counted. */
+export async function uncountOne(counter: RateLimiterAbstract, key: string): Promise<void> {
+  await counter.reward(key);
 }

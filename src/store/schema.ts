@@ -1,6 +1,7 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 import type { Resource } from '../contract/records.ts';
+import type { AdministratorsTable, AuditEntriesTable, LinksTable, SessionsTable } from './portal-schema.ts';
 
 /**
  * The tables, as Kysely sees them; the migrations are what makes them. Records hold the JSON text that the API
@@ -31,6 +32,10 @@ export interface Tables {
   events: EventsTable;
   deliveries: DeliveriesTable;
   delivery_attempts: DeliveryAttemptsTable;
+  administrators: AdministratorsTable;
+  portal_sessions: SessionsTable;
+  portal_links: LinksTable;
+  audit_entries: AuditEntriesTable;
 }
 
 interface CompaniesTable {
@@ -61,6 +66,8 @@ interface ApiKeysTable {
   scopes: string;
   created_at: string;
   revoked_at: Generated<string | null>;
+  /** The administrator who made it; null when an operator did. */
+  made_by: Generated<string | null>;
 }
 
 interface RecordTable {
@@ -109,6 +116,8 @@ interface WebhooksTable {
   paused_at: Generated<string | null>;
   /** JSON array of the times at which the latest pings were asked for. */
   pinged_at: Generated<string>;
+  /** The administrator who registered it; null when an operator did. */
+  made_by: Generated<string | null>;
 }
 
 interface EventsTable {

@@ -14,6 +14,7 @@ const names = [
   '0006-digests',
   '0007-deleted-webhooks',
   '0008-documents',
+  '0009-portal',
   '0011-paused-webhooks',
 ];
 

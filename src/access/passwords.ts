@@ -1,0 +1,110 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+
+import { AppError, UsageError } from '../errors.ts';
+
+/**
+ * One of the equally strong settings of OWASP's Password Storage Cheat Sheet. It takes 32 MB for a quarter of a second;
+ * the one with 128 MB would double what a server needs in all.
+ */
+const COST = { N: 2 ** 15, r: 8, p: 3 };
+const KEY_BYTES = 32;
+const SALT_BYTES = 16;
+/** Node refuses to use more than 32 MiB unless told, and needs a little beside the 128 * N * r bytes. */
+const MEMORY_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Hashes at once: each takes a core, and a thread of the few that also look up names and read files. */
+const AT_ONCE_MAX = 2;
+/** Who comes when so many wait is sent away: they would wait for some ten seconds. */
+const WAITING_MAX = 40;
+
+const PASSWORD_CHARACTERS_MIN = 12;
+const PASSWORD_CHARACTERS_MAX = 200;
+
+/** The form in which a password is stored: `scrypt$N$r$p$salt$key`, the last two in base64url. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const key = await derive(password, salt, COST);
+  return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), key.toString('base64url')].join('$');
+}
+
+/**
+ * Whether a password is the one that is stored. Without a stored one the answer is no, after the same work: the time
+ * tells nobody whether there is an account.
+ * @throws AppError `unavailable` when too many wait for their turn.
+ */
+export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
+  const { cost, salt, key } = stored === undefined ? nobody : parseStored(stored);
+  const given = await derive(password, salt, cost);
+  return timingSafeEqual(given, key) && stored !== undefined;
+}
+
+/**
+ * Refuses a password that is too easily guessed (NIST SP 800-63B: length, and nothing that is known about its owner).
+ * @throws UsageError saying which rule it breaks.
+ */
+export function refuseWeakPassword(password: string, owner: { email: string; name: string }): void {
+  const length = [...password].length;
+  if (length < PASSWORD_CHARACTERS_MIN || length > PASSWORD_CHARACTERS_MAX) {
+    throw new UsageError(
+      `The password must have ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters; several words are easy to remember.`,
+    );
+  }
+  if (new Set(password.toLowerCase()).size < 5)
+    throw new UsageError('The password must have at least 5 different characters.');
+  const known = [owner.email, owner.email.split('@')[0] ?? '', owner.name];
+  const rest = known
+    .filter((word) => word.length >= 4)
+    .reduce((text, word) => text.replaceAll(word.toLowerCase(), ''), password.toLowerCase());
+  if (rest.length < PASSWORD_CHARACTERS_MIN / 2)
+    throw new UsageError('The password must not be made of your name or e-mail address.');
+}
+
+interface Cost {
+  N: number;
+  r: number;
+  p: number;
+}
+
+/** What is compared with when there is no account. */
+const nobody = { cost: COST, salt: Buffer.alloc(SALT_BYTES), key: Buffer.alloc(KEY_BYTES) };
+
+function parseStored(stored: string): { cost: Cost; salt: Buffer; key: Buffer } {
+  const [, N, r, p, salt = '', key = ''] = stored.split('$');
+  return {
+    cost: { N: Number(N), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt, 'base64url'),
+    key: Buffer.from(key, 'base64url'),
+  };
+}
+
+let underWay = 0;
+const waiting: (() => void)[] = [];
+
+/** The same letters can be typed in several ways: as one character, or as a letter and its accent. */
+async function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
+  await turn();
+  try {
+    return await new Promise((resolve, reject) => {
+      const options = { ...cost, maxmem: MEMORY_BYTES_MAX };
+      scrypt(password.normalize('NFKC'), salt, KEY_BYTES, options, (error, key) => {
+        if (error) reject(error);
+        else resolve(key);
+      });
+    });
+  } finally {
+    const next = waiting.shift();
+    // Who waits takes over the place, so that nobody comes in between.
+    if (next) next();
+    else underWay -= 1;
+  }
+}
+
+async function turn(): Promise<void> {
+  if (underWay < AT_ONCE_MAX) {
+    underWay += 1;
+    return;
+  }
+  if (waiting.length >= WAITING_MAX)
+    throw new AppError('unavailable', 'Too many people sign in at this moment. Try again in some seconds.');
+  await new Promise<void>((resolve) => waiting.push(resolve));
+}

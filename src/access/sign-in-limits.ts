@@ -1,0 +1,91 @@
+import { hash } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+
+import { AppError } from '../errors.ts';
+import type { Engine } from '../store/engine.ts';
+import { countOne, createRateCounter, uncountOne } from '../store/rate-counters.ts';
+
+const QUARTER_SECONDS = 900;
+const HOUR_SECONDS = 3600;
+/** Guesses at one account from one network: a person who mistypes has enough, a program hasn't. */
+const GUESSES_OF_NETWORK_AT_ACCOUNT = 5;
+/** Guesses at any accounts from one network. */
+const GUESSES_OF_NETWORK = 50;
+/** Guesses at one account from everywhere: whoever could lock out its owner needs ten networks for it. */
+const GUESSES_AT_ACCOUNT = 50;
+
+/** Counts who tries to get in, so that a password can't be found by trying. */
+export interface SignInLimits {
+  /**
+   * Counts one try before it is made, so that many at once are counted too.
+   * @returns what takes it back, for a try that succeeds.
+   * @throws AppError `rate_limited`, in the same words whether there is such an account or not.
+   */
+  count: (attempt: { email: string; address: string }) => Promise<{ forgive: () => Promise<void> }>;
+}
+
+/** Creates the counters; processes that share a PostgreSQL database share them. */
+export function createSignInLimits(engine: Engine): SignInLimits {
+  const counters = {
+    both: createRateCounter(engine, {
+      name: 'sign-in-both',
+      points: GUESSES_OF_NETWORK_AT_ACCOUNT,
+      seconds: QUARTER_SECONDS,
+    }),
+    network: createRateCounter(engine, {
+      name: 'sign-in-network',
+      points: GUESSES_OF_NETWORK,
+      seconds: QUARTER_SECONDS,
+    }),
+    account: createRateCounter(engine, {
+      name: 'sign-in-account',
+      points: GUESSES_AT_ACCOUNT,
+      seconds: HOUR_SECONDS,
+    }),
+  };
+  return {
+    async count({ email, address }) {
+      // Whatever was typed as an address is kept out of the database.
+      const account = hash('sha256', email, 'base64url');
+      const network = networkOf(address);
+      const keys = { both: `${account}.${network}`, network, account };
+      // A refusal of the narrowest count uses up nothing of the others: nobody is locked out by one network.
+      for (const which of ['both', 'network', 'account'] as const) {
+        const refusedMs = await countOne(counters[which], keys[which]);
+        if (refusedMs !== undefined) throw refusal(refusedMs);
+      }
+      return {
+        forgive: async () => {
+          for (const which of ['both', 'network', 'account'] as const)
+            await uncountOne(counters[which], keys[which]);
+        },
+      };
+    },
+  };
+}
+
+function refusal(ms: number): AppError {
+  const minutes = Math.max(1, Math.ceil(ms / 60_000));
+  const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;
+  return new AppError('rate_limited', `There were too many attempts to sign in. Try again in ${wait}.`, {
+    retryAfterSeconds: Math.max(1, Math.ceil(ms / 1000)),
+  });
+}
+
+/** Who has one IPv6 address has at least the 2^64 beside it (RFC 6177), so they count as one. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  // The URL standard writes an address in one way only.
+  const written = new URL(`http://[${address.split('%')[0] ?? ''}]`).hostname.slice(1, -1);
+  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(written);
+  if (mapped) return ipv4Of(parseInt(mapped[1] ?? '', 16), parseInt(mapped[2] ?? '', 16));
+  const [head = '', tail = ''] = written.split('::');
+  const front = head === '' ? [] : head.split(':');
+  const back = tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: 8 - front.length - back.length }, () => '0');
+  return `${[...front, ...zeros, ...back].slice(0, 4).join(':')}::/64`;
+}
+
+function ipv4Of(high: number, low: number): string {
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+}

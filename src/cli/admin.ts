@@ -1,0 +1,121 @@
+import { Command } from 'commander';
+
+import { listAdministrators, removeAdministrator } from '../access/administrators.ts';
+import { invite, inviteToReset } from '../access/invitations.ts';
+import type { Config } from '../config.ts';
+import { scopes } from '../contract/scopes.ts';
+import { quote, UsageError } from '../errors.ts';
+import type { Administrator } from '../store/administrators.ts';
+import { withDatabase } from './database.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `fieldledger admin create|list|disable|reset`. */
+export function adminCommand(terminal: Terminal): Command {
+  return new Command('admin')
+    .description("a company's administrators, who manage its keys and webhooks in the portal")
+    .addCommand(createCommand(terminal))
+    .addCommand(listCommand(terminal))
+    .addCommand(disableCommand(terminal))
+    .addCommand(resetCommand(terminal));
+}
+
+function createCommand(terminal: Terminal): Command {
+  return new Command('create')
+    .description('invite an administrator: print a link that works once, for three days')
+    .argument('<company>', 'id of the company')
+    .argument('<email>', 'e-mail address with which they sign in')
+    .option(
+      '--scopes <scopes>',
+      `what they may see and give: comma-separated, of ${scopes.join(', ')}`,
+      listOf,
+      [...scopes] as string[],
+    )
+    .option('--no-invite', 'they may not invite or remove administrators')
+    .action(async (company: string, email: string, options: { scopes: string[]; invite: boolean }) => {
+      await withDatabase(terminal, async (engine, config) => {
+        const { token, invitation } = await invite(engine, {
+          company,
+          email,
+          scopes: options.scopes,
+          mayInvite: options.invite,
+          by: 'operator',
+          now: new Date(),
+        });
+        const link = linkOf(config, token);
+        terminal.tell(`Send this link to ${invitation.email}; it works once and is shown only now.\n`);
+        terminal.show({ link, ...invitation }, link);
+      });
+    });
+}
+
+function listCommand(terminal: Terminal): Command {
+  return new Command('list')
+    .description('list the administrators, former ones included')
+    .argument('<company>', 'id of the company')
+    .action(async (company: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const found = await listAdministrators(engine, company);
+        terminal.show(found, found.map(administratorLine).join('\n') || 'There are no administrators.');
+      });
+    });
+}
+
+function disableCommand(terminal: Terminal): Command {
+  return new Command('disable')
+    .description('take the access of an administrator away, at once')
+    .argument('<company>', 'id of the company')
+    .argument('<email>', 'their e-mail address')
+    .action(async (company: string, email: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const found = (await listAdministrators(engine, company)).find(
+          (one) => one.email === email.toLowerCase() && one.disabledAt === null,
+        );
+        if (!found)
+          throw new UsageError(`The company ${quote(company)} has no administrator ${quote(email)}.`);
+        const removed = await removeAdministrator(engine, {
+          company,
+          id: found.id,
+          by: 'operator',
+          now: new Date(),
+        });
+        terminal.show(removed, `${removed.email} has no access any more.`);
+      });
+    });
+}
+
+function resetCommand(terminal: Terminal): Command {
+  return new Command('reset')
+    .description('print a link with which an administrator sets a new password; it works once, for a day')
+    .argument('<company>', 'id of the company')
+    .argument('<email>', 'their e-mail address')
+    .action(async (company: string, email: string) => {
+      await withDatabase(terminal, async (engine, config) => {
+        const { token, administrator } = await inviteToReset(engine, { company, email, now: new Date() });
+        const link = linkOf(config, token);
+        terminal.tell(`Send this link to ${administrator.email}; it works once and is shown only now.\n`);
+        terminal.show({ link, ...administrator }, link);
+      });
+    });
+}
+
+/** The address of a link: at BASE_URL, or where a server with these settings listens. */
+export function linkOf({ baseUrl, host, port }: Config, token: string): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `${baseUrl ?? `http://${name}:${port}`}/portal/invitation#${token}`;
+}
+
+function listOf(text: string): string[] {
+  return text.split(',').map((item) => item.trim());
+}
+
+function administratorLine({
+  email,
+  name,
+  createdAt,
+  disabledAt,
+  scopes: held,
+  mayInvite,
+}: Administrator): string {
+  const state = disabledAt === null ? 'active' : `disabled ${disabledAt}`;
+  return `${email}  ${state}  since ${createdAt}  ${held.join(',')}${mayInvite ? '  may invite' : ''}  ${name}`;
+}

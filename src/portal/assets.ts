@@ -1,0 +1,42 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+import { Router } from 'express';
+
+/** Addresses of the files that pages need; each names what is in the file, so that it may be kept for ever. */
+export interface AssetPaths {
+  stylesheet: string;
+  script: string;
+  icon: string;
+}
+
+const files = {
+  stylesheet: { name: 'portal.css', type: 'text/css; charset=utf-8' },
+  script: { name: 'portal.js', type: 'text/javascript; charset=utf-8' },
+  icon: { name: 'icon.svg', type: 'image/svg+xml' },
+} as const;
+
+const YEAR_SECONDS = 31_536_000;
+
+/** Reads the portal's files and serves them below `root`. */
+export function createAssets(root: string): { router: Router; paths: AssetPaths } {
+  const router = Router();
+  const serve = ({ name, type }: { name: string; type: string }): string => {
+    const bytes = readFileSync(new URL(`./assets/${name}`, import.meta.url));
+    const path = `/${hash('sha256', bytes, 'hex').slice(0, 16)}/${name}`;
+    router.get(path, (_req, res) => {
+      res
+        .set({ 'Content-Type': type, 'Cache-Control': `public, max-age=${YEAR_SECONDS}, immutable` })
+        .end(bytes);
+    });
+    return `${root}${path}`;
+  };
+  return {
+    router,
+    paths: {
+      stylesheet: serve(files.stylesheet),
+      script: serve(files.script),
+      icon: serve(files.icon),
+    },
+  };
+}

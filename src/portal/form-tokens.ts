@@ -1,0 +1,44 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** The field of every form that carries its token. */
+export const FORM_TOKEN_FIELD = 'form-token';
+
+/**
+ * The token of the forms that are sent to one browser: derived from what its cookie holds, so that no other site can
+ * know it, and it ends with the session. Each page has it in another disguise, so that its characters can't be found
+ * out from the lengths of compressed pages (BREACH).
+ */
+export function formTokenFor(cookie: string): string {
+  const pad = randomBytes(32);
+  return Buffer.concat([pad, xor(pad, digest(cookie))]).toString('base64url');
+}
+
+/** Whether a form's token is one of the browser that holds this cookie. */
+export function isFormToken(given: string, cookie: string): boolean {
+  const bytes = Buffer.from(given, 'base64url');
+  if (bytes.length !== 64) return false;
+  return timingSafeEqual(xor(bytes.subarray(0, 32), bytes.subarray(32)), digest(cookie));
+}
+
+function digest(cookie: string): Buffer {
+  return hash('sha256', `portal form ${cookie}`, 'buffer');
+}
+
+function xor(one: Buffer, other: Buffer): Buffer {
+  return Buffer.from(one.map((byte, index) => byte ^ (other[index] ?? 0)));
+}
+
+/**
+ * Whether a form was sent by one of our own pages, as far as the browser tells: `Sec-Fetch-Site` says so outright, and
+ * `Origin` names the page's origin. A browser too old for both leaves it to the token.
+ */
+export function isFromOwnPage(
+  headers: { origin?: string | undefined; host?: string | undefined; 'sec-fetch-site'?: string | undefined },
+  baseUrl: string,
+): boolean {
+  const { origin, host, 'sec-fetch-site': site } = headers;
+  if (site !== undefined && site !== 'same-origin') return false;
+  if (origin === undefined) return true;
+  if (origin === baseUrl) return true;
+  return URL.canParse(origin) && /^https?:/.test(origin) && new URL(origin).host === host;
+}

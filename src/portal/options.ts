@@ -1,0 +1,20 @@
+import type { SessionLengths } from '../access/sessions.ts';
+import type { Logger } from '../log.ts';
+import type { Engine } from '../store/engine.ts';
+
+/** What only the portal needs to be told. */
+export interface PortalSettings {
+  sessionLengths: SessionLengths;
+}
+
+/** What the portal is made of. A page is given those of it that it needs, in routes.ts. */
+export interface PortalOptions extends PortalSettings {
+  engine: Engine;
+  log: Logger;
+  now: () => Date;
+  /** The address at which visitors reach the server, without a path. */
+  baseUrl: () => string;
+  serviceName: string;
+  /** First part of every API key. */
+  keyPrefix: string;
+}

@@ -1,0 +1,80 @@
+import { AppError, UsageError } from '../errors.ts';
+
+/** What a page says when it can't be shown or an action can't be done; safe to show. */
+export class PageError extends Error {
+  readonly status: number;
+  readonly title: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    title: string,
+    message: string,
+    options: { cause?: unknown; headers?: Record<string, string> } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'PageError';
+    this.status = status;
+    this.title = title;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** There is no such page, or none for this company: both are told in the same words. */
+export function notFound(): PageError {
+  return new PageError(
+    404,
+    'There is nothing here',
+    'The address may be mistyped, or what was here has been removed.',
+  );
+}
+
+/** What a page says of whatever was thrown. What isn't meant for visitors becomes a fixed sentence with its cause. */
+export function toPageError(thrown: unknown): PageError {
+  if (thrown instanceof PageError) return thrown;
+  if (thrown instanceof UsageError) return new PageError(422, 'This can’t be done', thrown.message);
+  if (thrown instanceof AppError) return fromAppError(thrown);
+  const status = statusOf(thrown);
+  if (status === 413) return new PageError(413, 'The form is too large', 'Shorten what you have filled in.');
+  if (status !== undefined && status < 500) {
+    return new PageError(
+      400,
+      'The request is not well-formed',
+      'Go back, load the page again and try once more.',
+    );
+  }
+  return fault(thrown);
+}
+
+/** What of an action's failure belongs beside its form; anything else is thrown on. */
+export function refusalOf(thrown: unknown): string {
+  if (thrown instanceof UsageError) return thrown.message;
+  throw thrown;
+}
+
+function fromAppError(error: AppError): PageError {
+  const { retryAfterSeconds } = error;
+  const headers: Record<string, string> =
+    retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
+  if (error.code === 'not_found') return notFound();
+  if (error.code === 'rate_limited')
+    return new PageError(429, 'Too many attempts', error.message, { headers });
+  if (error.code === 'unavailable')
+    return new PageError(503, 'Try again in a moment', error.message, { headers, cause: error.cause });
+  return fault(error);
+}
+
+function fault(cause: unknown): PageError {
+  return new PageError(
+    500,
+    'Something went wrong',
+    'It is our fault, and it is in our log. Try again; if it happens again, tell your operator the request id below.',
+    { cause },
+  );
+}
+
+/** Express and its body parser say with a status what was wrong with a request. */
+function statusOf(thrown: unknown): number | undefined {
+  if (typeof thrown !== 'object' || thrown === null || !('status' in thrown)) return undefined;
+  return typeof thrown.status === 'number' ? thrown.status : undefined;
+}

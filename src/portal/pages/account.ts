@@ -1,0 +1,144 @@
+import { changePassword } from '../../access/administrators.ts';
+import { endSessions, listSessions, type SessionLengths } from '../../access/sessions.ts';
+import type { SignInLimits } from '../../access/sign-in-limits.ts';
+import { AppError, UsageError } from '../../errors.ts';
+import type { Engine } from '../../store/engine.ts';
+import { notFound, refusalOf } from '../page-error.ts';
+import type { Page } from '../route.ts';
+import { button, confirmForm, form, textField } from '../views/form.ts';
+import { html } from '../views/html.ts';
+import { badge } from '../views/notice.ts';
+import { facts, table } from '../views/table.ts';
+import { time } from '../views/time.ts';
+import { page, type PageReply, redirect, type Visit } from '../visit.ts';
+
+interface Needs {
+  engine: Engine;
+  sessionLengths: SessionLengths;
+}
+
+export function showAccount(needs: Needs): Page {
+  return (visit) => accountPage(needs, visit);
+}
+
+export function changeOwnPassword({ limits, ...needs }: Needs & { limits: SignInLimits }): Page {
+  return async (visit) => {
+    const { administrator, session, address, form: filled, now } = visit;
+    const next = filled.get('password') ?? '';
+    try {
+      if (next !== filled.get('password-again')) throw new UsageError('The two new passwords differ.');
+      const present = filled.get('present') ?? '';
+      await changePassword(needs.engine, limits, {
+        administrator,
+        session: session.id,
+        address,
+        present,
+        next,
+        now,
+      });
+      return redirect('/portal/account', {
+        kind: 'done',
+        text: 'Your password is changed. Wherever else you were signed in, you are no longer.',
+      });
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      return accountPage(needs, visit, refusalOf(error));
+    }
+  };
+}
+
+export function endOtherSession(engine: Engine): Page {
+  return async ({ administrator, session, params }) => {
+    const id = params.id ?? '';
+    if ((await endSessions(engine, administrator.id, { id })) === 0) throw notFound();
+    if (id === session.id) return { ...redirect('/portal/sign-in?left'), session: 'ended' };
+    return redirect('/portal/account', { kind: 'done', text: 'That session has ended.' });
+  };
+}
+
+export function signOutEverywhere(engine: Engine): Page {
+  return async ({ administrator }) => {
+    await endSessions(engine, administrator.id);
+    return { ...redirect('/portal/sign-in?left'), session: 'ended' };
+  };
+}
+
+async function accountPage(
+  { engine, sessionLengths }: Needs,
+  visit: Visit,
+  problem?: string,
+): Promise<PageReply> {
+  const { administrator, session: own, now } = visit;
+  const sessions = await listSessions(engine, administrator.id, sessionLengths, now);
+  return page(
+    'Your account',
+    html`${facts([
+        ['Name', administrator.name],
+        ['E-mail address', administrator.email],
+        ['Access', administrator.scopes.join(', ')],
+        [
+          'Other administrators',
+          administrator.mayInvite ? 'You may invite and remove them' : 'You may see them',
+        ],
+      ])}
+      <h2>Password</h2>
+      ${passwordForm(visit, problem)}
+      <h2>Where you are signed in</h2>
+      ${table({
+        caption: 'Where you are signed in',
+        columns: ['Browser', 'Signed in', 'Last used', 'Ends at the latest', 'Action'],
+        rows: sessions.map((session) => [
+          html`${session.client || 'It doesn’t say'}${session.id === own.id && html` ${badge('plain', 'This one')}`}`,
+          time(visit, session.createdAt),
+          time(visit, session.seenAt),
+          time(visit, session.expiresAt),
+          session.id !== own.id &&
+            confirmForm(visit, {
+              action: `/portal/account/sessions/${session.id}/end`,
+              open: 'End',
+              subject: 'this session',
+              question: 'That browser is signed out at once.',
+              confirm: 'End it',
+            }),
+        ]),
+      })}
+      ${form(visit, { action: '/portal/account/sign-out-everywhere' }, button('Sign out everywhere', 'quiet'))}`,
+    { section: 'account', ...(problem === undefined ? {} : { status: 422 }) },
+  );
+}
+
+function passwordForm(visit: Visit, problem: string | undefined) {
+  return form(
+    visit,
+    { action: '/portal/account/password', problem },
+    html`<input
+        class="hidden"
+        type="email"
+        value="${visit.administrator.email}"
+        autocomplete="username"
+        aria-hidden="true"
+        tabindex="-1"
+        readonly
+      />
+      ${textField({
+        name: 'present',
+        label: 'Present password',
+        type: 'password',
+        autocomplete: 'current-password',
+      })}
+      ${textField({
+        name: 'password',
+        label: 'New password',
+        hint: 'At least 12 characters. Several words in a row are easy to remember and hard to guess.',
+        type: 'password',
+        autocomplete: 'new-password',
+      })}
+      ${textField({
+        name: 'password-again',
+        label: 'New password again',
+        type: 'password',
+        autocomplete: 'new-password',
+      })}
+      ${button('Change the password')}`,
+  );
+}

@@ -1,0 +1,189 @@
+import { listAdministrators, removeAdministrator, whyNotRemove } from '../../access/administrators.ts';
+import { invite, listInvitations, withdrawInvitation } from '../../access/invitations.ts';
+import type { Administrator } from '../../store/administrators.ts';
+import type { Engine } from '../../store/engine.ts';
+import type { PortalLink } from '../../store/portal-links.ts';
+import { refusalOf } from '../page-error.ts';
+import type { Page } from '../route.ts';
+import { button, checkboxes, confirmForm, form, textField } from '../views/form.ts';
+import { type Html, html } from '../views/html.ts';
+import { badge, emptyState } from '../views/notice.ts';
+import { table } from '../views/table.ts';
+import { time, timeText } from '../views/time.ts';
+import { page, type PageReply, redirect, type Visit } from '../visit.ts';
+
+export function showPeople(engine: Engine): Page {
+  return (visit) => peoplePage(engine, visit);
+}
+
+/** Makes an invitation, whose link the next page shows once: nobody needs a mail server for it. */
+export function inviteSomebody({ engine, baseUrl }: { engine: Engine; baseUrl: () => string }): Page {
+  return async (visit) => {
+    const { company, administrator, form: filled, now } = visit;
+    const email = filled.get('email') ?? '';
+    const scopes = filled.getAll('scopes');
+    const mayInvite = filled.get('may-invite') === 'yes';
+    try {
+      const { token, invitation } = await invite(engine, {
+        company: company.id,
+        email,
+        scopes,
+        mayInvite,
+        by: administrator,
+        now,
+      });
+      return redirect('/portal/people', {
+        kind: 'done',
+        text: `${invitation.email} is invited. Send them this link; it works once, until ${timeText(company.timeZone, invitation.expiresAt)}.`,
+        secrets: [
+          {
+            label: 'Link',
+            value: `${baseUrl()}/portal/invitation#${token}`,
+            hint: 'It is shown only now. Whoever has it can use it, so send it to that person alone.',
+          },
+        ],
+      });
+    } catch (error) {
+      return peoplePage(engine, visit, { problem: refusalOf(error), email, scopes, mayInvite });
+    }
+  };
+}
+
+export function withdraw(engine: Engine): Page {
+  return async ({ company, administrator, params, now }) => {
+    const { email } = await withdrawInvitation(engine, {
+      company: company.id,
+      id: params.id ?? '',
+      by: administrator,
+      now,
+    });
+    return redirect('/portal/people', { kind: 'done', text: `The invitation of ${email} is withdrawn.` });
+  };
+}
+
+export function removeSomebody(engine: Engine): Page {
+  return async ({ company, administrator, params, now }) => {
+    const { name } = await removeAdministrator(engine, {
+      company: company.id,
+      id: params.id ?? '',
+      by: administrator,
+      now,
+    });
+    return redirect('/portal/people', { kind: 'done', text: `${name} has no access any more.` });
+  };
+}
+
+interface Filled {
+  problem?: string;
+  email?: string;
+  scopes?: readonly string[];
+  mayInvite?: boolean;
+}
+
+async function peoplePage(engine: Engine, visit: Visit, filled: Filled = {}): Promise<PageReply> {
+  const { company, administrator, now } = visit;
+  const people = await listAdministrators(engine, company.id);
+  const invitations = await listInvitations(engine, company.id, now);
+  return page(
+    'People',
+    html`<p>
+        These people administer ${company.name} here. What they may see is also what they may give to a key.
+      </p>
+      ${table({
+        caption: 'Administrators',
+        columns: ['Name', 'E-mail address', 'Access', 'Last signed in', 'Action'],
+        rows: people
+          .filter(({ disabledAt }) => disabledAt === null)
+          .map((person) => [
+            html`${person.name}${person.id === administrator.id && html` ${badge('plain', 'You')}`}`,
+            person.email,
+            accessOf(person),
+            time(visit, person.signedInAt),
+            removal(visit, person),
+          ]),
+      })}
+      <h2>Invitations that wait</h2>
+      ${invitationTable(visit, invitations)}
+      <h2>Invite somebody</h2>
+      ${
+        administrator.mayInvite
+          ? inviteForm(visit, filled)
+          : emptyState('You can’t invite anybody', 'Ask an administrator who may invite others.')
+      }`,
+    { section: 'people', ...(filled.problem === undefined ? {} : { status: 422 }) },
+  );
+}
+
+function accessOf({ scopes, mayInvite }: Pick<Administrator, 'scopes' | 'mayInvite'>): Html {
+  return html`<span class="scopes">${scopes.join(', ')}</span
+    >${mayInvite && html` ${badge('plain', 'May invite')}`}`;
+}
+
+function removal(visit: Visit, person: Administrator) {
+  const { administrator } = visit;
+  const reason = whyNotRemove(person, administrator);
+  if (person.id === administrator.id) return html`<span class="hint">This is you</span>`;
+  if (reason !== undefined) return html`<span class="hint">${reason}</span>`;
+  return confirmForm(visit, {
+    action: `/portal/people/${person.id}/remove`,
+    open: 'Remove',
+    subject: person.name,
+    question: `${person.name} is signed out at once and can’t sign in again. The keys and webhooks that they made go on working.`,
+    confirm: 'Remove access',
+  });
+}
+
+function invitationTable(visit: Visit, invitations: readonly PortalLink[]): Html {
+  if (invitations.length === 0)
+    return emptyState(
+      'Nobody is invited',
+      'An invitation stands here until it is accepted, withdrawn or out of date.',
+    );
+  return table({
+    caption: 'Invitations that wait',
+    columns: ['E-mail address', 'Access', 'Works until', 'Action'],
+    rows: invitations.map((invitation) => [
+      invitation.email,
+      accessOf(invitation),
+      time(visit, invitation.expiresAt),
+      visit.administrator.mayInvite &&
+        confirmForm(visit, {
+          action: `/portal/people/invitations/${invitation.id}/withdraw`,
+          open: 'Withdraw',
+          subject: `the invitation of ${invitation.email}`,
+          question: 'The link stops working at once.',
+          confirm: 'Withdraw',
+        }),
+    ]),
+  });
+}
+
+function inviteForm(visit: Visit, { problem, email = '', scopes, mayInvite = false }: Filled): Html {
+  const own = visit.administrator.scopes;
+  return form(
+    visit,
+    { action: '/portal/people/invite', problem },
+    html`${textField({
+      name: 'email',
+      label: 'Their e-mail address',
+      hint: 'They sign in with it. No message is sent: you get a link to send them.',
+      type: 'email',
+      value: email,
+      lengthMax: 254,
+    })}
+    ${checkboxes({
+      name: 'scopes',
+      label: 'What they may see, and give to keys',
+      hint: 'You can give what you have yourself.',
+      choices: own.map((scope) => ({ value: scope, label: scope })),
+      chosen: scopes ?? own,
+    })}
+    ${checkboxes({
+      name: 'may-invite',
+      label: 'Other administrators',
+      choices: [{ value: 'yes', label: 'They may invite and remove administrators' }],
+      chosen: mayInvite ? ['yes'] : [],
+    })}
+    ${button('Make an invitation')}`,
+  );
+}

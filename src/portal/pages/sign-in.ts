@@ -1,0 +1,84 @@
+import { signIn } from '../../access/administrators.ts';
+import { endSessions, type SessionLengths } from '../../access/sessions.ts';
+import type { SignInLimits } from '../../access/sign-in-limits.ts';
+import { AppError } from '../../errors.ts';
+import type { Engine } from '../../store/engine.ts';
+import { ownPath } from '../own-path.ts';
+import { refusalOf } from '../page-error.ts';
+import type { GuestPage, Page } from '../route.ts';
+import { button, form, textField } from '../views/form.ts';
+import { guestFrame } from '../views/frame.ts';
+import { html } from '../views/html.ts';
+import { type GuestVisit, page, type PageReply, redirect } from '../visit.ts';
+
+export const showSignIn: GuestPage = (visit) => signInPage(visit, { next: visit.query.get('next') });
+
+/** Lets somebody in with a new session, so that one that was planted before is worth nothing. */
+export function signInWithPassword({
+  engine,
+  limits,
+  sessionLengths: lengths,
+}: {
+  engine: Engine;
+  limits: SignInLimits;
+  sessionLengths: SessionLengths;
+}): GuestPage {
+  return async (visit) => {
+    const { form: filled, address, client, now } = visit;
+    const email = filled.get('email') ?? '';
+    const next = filled.get('next');
+    try {
+      const password = filled.get('password') ?? '';
+      const { token } = await signIn(engine, limits, { email, password, address, client, now, lengths });
+      return { ...redirect(ownPath(next)), session: { token } };
+    } catch (error) {
+      return signInPage(visit, { email, next, ...problemOf(error) });
+    }
+  };
+}
+
+export function signOut(engine: Engine): Page {
+  return async ({ administrator, session }) => {
+    await endSessions(engine, administrator.id, { id: session.id });
+    return { ...redirect('/portal/sign-in?left'), session: 'ended' };
+  };
+}
+
+function problemOf(error: unknown): { problem: string; status: number } {
+  if (error instanceof AppError && error.code === 'rate_limited')
+    return { problem: error.message, status: 429 };
+  return { problem: refusalOf(error), status: 422 };
+}
+
+function signInPage(
+  visit: GuestVisit,
+  {
+    email = '',
+    next,
+    problem,
+    status,
+  }: { email?: string; next: string | null; problem?: string; status?: number },
+): PageReply {
+  const title = 'Sign in';
+  const content = html`${visit.query.has('left') && html`<p class="notice done" role="status">You have signed out.</p>`}
+    ${form(
+      visit,
+      { action: '/portal/sign-in', problem },
+      html`${next !== null && html`<input type="hidden" name="next" value="${ownPath(next)}" />`}
+      ${textField({
+        name: 'email',
+        label: 'E-mail address',
+        type: 'email',
+        value: email,
+        autocomplete: 'username',
+        lengthMax: 254,
+      })}
+      ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
+      ${button('Sign in')}`,
+    )}
+    <p class="hint">
+      An invitation gives you an account: ask another administrator of your company for one. If you have
+      forgotten your password, ask the operator of this service for a link to set a new one.
+    </p>`;
+  return page(title, guestFrame(title, content), status === undefined ? {} : { status });
+}

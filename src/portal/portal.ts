@@ -1,0 +1,177 @@
+import { type ErrorRequestHandler, type RequestHandler, Router, text } from 'express';
+import helmet from 'helmet';
+
+import { createSessionLookup } from '../access/sessions.ts';
+import { mintToken } from '../access/tokens.ts';
+import { createAssets } from './assets.ts';
+import { createCookies } from './cookies.ts';
+import { FORM_TOKEN_FIELD, isFormToken, isFromOwnPage } from './form-tokens.ts';
+import type { PortalOptions } from './options.ts';
+import { notFound, PageError, toPageError } from './page-error.ts';
+import { type Answering, answer } from './answering.ts';
+import type { Route } from './route.ts';
+import { portalRoutes } from './routes.ts';
+import { type Trace, traceOf, type Visitor, visitorOf } from './visitor.ts';
+import { errorPage } from './views/error-page.ts';
+import { shell } from './views/shell.ts';
+
+/** Where the portal lies. */
+export const PORTAL_PATH = '/portal';
+const FORM_BYTES_MAX = 32 * 1024;
+
+/** Creates the portal: what happens to every request, in this order. */
+export function createPortal(options: PortalOptions): Router {
+  const isSecure = () => options.baseUrl().startsWith('https:');
+  const assets = createAssets(`${PORTAL_PATH}/assets`);
+  const answering: Answering = { ...options, cookies: createCookies({ isSecure }), assets: assets.paths };
+  const router = Router({ caseSensitive: true, strict: true });
+  router.use(nameRequest);
+  router.use(protect(isSecure));
+  router.use('/assets', assets.router);
+  router.use(keepFromCaches);
+  router.use(findVisitor(answering));
+  router.use(readForm);
+  router.use(refuseForeignForms(answering));
+  for (const route of portalRoutes(options)) router[route.method](route.path, answer(route, answering));
+  router.use(refuseOtherMethods(portalRoutes(options)));
+  router.use(() => {
+    throw notFound();
+  });
+  router.use(showError(answering));
+  return router;
+}
+
+const nameRequest: RequestHandler = (_req, res, next) => {
+  res.set('X-Request-Id', traceOf(res).requestId);
+  next();
+};
+
+/** Nothing of a page comes from elsewhere or runs in it, and nobody may put it into a frame. */
+function protect(isSecure: () => boolean): RequestHandler {
+  const build = (withTls: boolean) =>
+    helmet({
+      contentSecurityPolicy: {
+        useDefaults: false,
+        directives: {
+          'default-src': ["'none'"],
+          'script-src': ["'self'"],
+          'style-src': ["'self'"],
+          'img-src': ["'self'"],
+          'form-action': ["'self'"],
+          'base-uri': ["'none'"],
+          'frame-ancestors': ["'none'"],
+          'require-trusted-types-for': ["'script'"],
+        },
+      },
+      // With no-referrer browsers would also hide the origin of our own forms, which is checked.
+      referrerPolicy: { policy: 'same-origin' },
+      frameguard: { action: 'deny' },
+      hsts: withTls && { maxAge: 31_536_000, includeSubDomains: false },
+    });
+  const handlers = { plain: build(false), tls: build(true) };
+  return (req, res, next) => (isSecure() ? handlers.tls : handlers.plain)(req, res, next);
+}
+
+/** Pages hold what a company shows to nobody: no cache and no back button brings them up again. */
+const keepFromCaches: RequestHandler = (_req, res, next) => {
+  res.set('Cache-Control', 'no-store');
+  next();
+};
+
+/** Finds out whose browser it is, by its session's cookie. A browser without one gets a cookie for its forms. */
+function findVisitor({ engine, cookies, sessionLengths, now }: Answering): RequestHandler {
+  const find = createSessionLookup(engine, sessionLengths);
+  return async (req, res, next) => {
+    const token = cookies.sessionOf(req);
+    const found = token === undefined ? undefined : await find(token, now());
+    if (found) {
+      res.locals.visitor = { ...found, formSecret: found.session.token } satisfies Visitor;
+      const trace: Trace = traceOf(res);
+      trace.visitor = { company: found.administrator.company, administrator: found.administrator.id };
+    } else {
+      let guest = cookies.guestOf(req);
+      if (guest === undefined || guest.length < 40) {
+        guest = mintToken();
+        cookies.setGuest(res, guest);
+      }
+      res.locals.visitor = { formSecret: guest } satisfies Visitor;
+    }
+    next();
+  };
+}
+
+/** Reads a form as text; its fields come in any number of times and are looked up by name, so nothing is nested. */
+const readForm: RequestHandler = text({ type: 'application/x-www-form-urlencoded', limit: FORM_BYTES_MAX });
+
+/** Refuses what wasn't sent by a page of ours to this very browser, before any action sees it. */
+function refuseForeignForms({ baseUrl }: Answering): RequestHandler {
+  return (req, res, next) => {
+    if (req.method === 'GET' || req.method === 'HEAD') {
+      next();
+      return;
+    }
+    const { formSecret } = visitorOf(res);
+    const form = new URLSearchParams(typeof req.body === 'string' ? req.body : '');
+    const tokens = form.getAll(FORM_TOKEN_FIELD);
+    const isOurs = isFromOwnPage(
+      {
+        origin: req.headers.origin,
+        host: req.headers.host,
+        'sec-fetch-site': req.get('sec-fetch-site'),
+      },
+      baseUrl(),
+    );
+    if (!isOurs || tokens.length !== 1 || !isFormToken(tokens[0] ?? '', formSecret)) {
+      throw new PageError(
+        403,
+        'This form can’t be used any more',
+        'Nothing was changed. You may have signed in or out since it was loaded: go back, load the page again and repeat what you did.',
+      );
+    }
+    form.delete(FORM_TOKEN_FIELD);
+    res.locals.form = form;
+    next();
+  };
+}
+
+/** A known path that is asked for in another way. */
+function refuseOtherMethods(routes: readonly Route[]): RequestHandler {
+  const router = Router({ caseSensitive: true, strict: true });
+  for (const path of new Set(routes.map(({ path }) => path))) {
+    const methods = routes.filter((route) => route.path === path).map(({ method }) => method);
+    const allow = methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : ['POST'])).join(', ');
+    router.all(path, () => {
+      throw new PageError(
+        405,
+        'This can’t be opened',
+        'Go back, and use the buttons and links of the page.',
+        {
+          headers: { Allow: allow },
+        },
+      );
+    });
+  }
+  return router;
+}
+
+/** The one place where an error becomes a page. */
+function showError(answering: Answering): ErrorRequestHandler {
+  const { log, serviceName, assets } = answering;
+  return (thrown: unknown, req, res, next) => {
+    const error = toPageError(thrown);
+    const { requestId } = traceOf(res);
+    if (error.cause !== undefined) log.error({ requestId, err: error.cause }, 'page.failed');
+    if (res.headersSent) {
+      next(thrown);
+      return;
+    }
+    const visitor = res.locals.visitor as Visitor | undefined;
+    const reply = errorPage(error, requestId, visitor?.administrator !== undefined);
+    const body = shell({ serviceName, assets, title: reply.title, content: reply.content });
+    res
+      .status(error.status)
+      .set({ ...error.headers, 'Cache-Control': 'no-store' })
+      .type('html')
+      .send(req.method === 'HEAD' ? undefined : body);
+  };
+}

@@ -1,0 +1,46 @@
+import { createSignInLimits } from '../access/sign-in-limits.ts';
+import type { PortalOptions } from './options.ts';
+import { changeOwnPassword, endOtherSession, signOutEverywhere, showAccount } from './pages/account.ts';
+import { showAudit } from './pages/audit.ts';
+import { acceptInvitation, openInvitation, showInvitation } from './pages/invitation.ts';
+import { showOverview } from './pages/overview.ts';
+import { inviteSomebody, removeSomebody, showPeople, withdraw } from './pages/people.ts';
+import { showSignIn, signInWithPassword, signOut } from './pages/sign-in.ts';
+import { get, guestGet, guestPost, post, type Route } from './route.ts';
+
+/**
+ * Every page and action of the portal.
+ *
+ * To add one: write `pages/SUBJECT.ts` with a function that takes what it needs and returns the page, as its
+ * neighbours do; list it here; if it is a section, add it to views/navigation.ts; and list its address in
+ * test/browser/portal-pages.test.ts, where every page is looked at in a browser. A page returns `page(...)`, an action
+ * `redirect(...)`, with a notice that may hold secrets which are shown once; what it throws becomes an error page (see
+ * page-error.ts). A form that is refused returns its own page again with status 422 (`refusalOf`). Whatever is asked
+ * for by id is looked up by `visit.company.id` and that id together.
+ */
+export function portalRoutes(options: PortalOptions): Route[] {
+  const { engine, baseUrl, sessionLengths } = options;
+  const limits = createSignInLimits(engine);
+  return [
+    guestGet('/sign-in', showSignIn),
+    guestPost('/sign-in', signInWithPassword({ engine, limits, sessionLengths })),
+    guestGet('/invitation', showInvitation),
+    guestPost('/invitation', openInvitation(engine)),
+    guestPost('/invitation/accept', acceptInvitation({ engine, sessionLengths })),
+    post('/sign-out', signOut(engine)),
+
+    get('/', showOverview(engine)),
+
+    get('/people', showPeople(engine)),
+    post('/people/invite', inviteSomebody({ engine, baseUrl })),
+    post('/people/invitations/:id/withdraw', withdraw(engine)),
+    post('/people/:id/remove', removeSomebody(engine)),
+
+    get('/account', showAccount({ engine, sessionLengths })),
+    post('/account/password', changeOwnPassword({ engine, limits, sessionLengths })),
+    post('/account/sessions/:id/end', endOtherSession(engine)),
+    post('/account/sign-out-everywhere', signOutEverywhere(engine)),
+
+    get('/audit', showAudit(engine)),
+  ];
+}

@@ -1,0 +1,173 @@
+import { FORM_TOKEN_FIELD } from '../form-tokens.ts';
+import type { GuestVisit } from '../visit.ts';
+import { type Content, type Html, html } from './html.ts';
+
+/** A form that is sent with its token. What is wrong with what was filled in is told at its head. */
+export function form(
+  visit: Pick<GuestVisit, 'formToken'>,
+  { action, problem, label }: { action: string; problem?: string | undefined; label?: string },
+  content: Html,
+): Html {
+  return html`<form method="post" action="${action}" ${label !== undefined && html`aria-label="${label}"`}>
+    <input type="hidden" name="${FORM_TOKEN_FIELD}" value="${visit.formToken}" />
+    ${problem !== undefined && html`<p class="error" role="alert">${problem}</p>`} ${content}
+  </form>`;
+}
+
+/** A form of filters, which are part of the page's address. */
+export function filterForm(action: string, content: Html): Html {
+  return html`<form method="get" action="${action}" class="filters" role="search">
+    ${content}<button class="quiet">Show</button>
+  </form>`;
+}
+
+export interface Field {
+  name: string;
+  label: string;
+  /** Stands under the label. */
+  hint?: string;
+  /** What is wrong with what was filled in. */
+  problem?: string | undefined;
+}
+
+interface TextField extends Field {
+  value?: string;
+  type?: 'text' | 'email' | 'password' | 'url' | 'search' | 'date';
+  autocomplete?: string;
+  isRequired?: boolean;
+  lengthMax?: number;
+}
+
+/** A line of text with its label, its hint and what is wrong with it. */
+export function textField(field: TextField): Html {
+  const {
+    name,
+    label,
+    value = '',
+    type = 'text',
+    autocomplete = 'off',
+    isRequired = true,
+    lengthMax = 200,
+  } = field;
+  return html`<div class="field">
+    <label for="${name}">${label}</label>
+    ${notes(field)}
+    <input
+      id="${name}"
+      name="${name}"
+      type="${type}"
+      value="${type === 'password' ? '' : value}"
+      autocomplete="${autocomplete}"
+      maxlength="${lengthMax}"
+      ${isRequired && html`required`}
+      ${describedBy(field)}
+    />
+  </div>`;
+}
+
+/** What stands between a field's label and the field. */
+function notes({ name, hint, problem }: Field): Html {
+  return html`${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+  ${problem !== undefined && html`<p class="error" id="${name}-problem">${problem}</p>`}`;
+}
+
+/** Ties a field to its notes, for who doesn't see them stand beside it. */
+function describedBy({ name, hint, problem }: Field): Html {
+  const ids = [hint === undefined ? '' : `${name}-hint`, problem === undefined ? '' : `${name}-problem`];
+  const described = ids.join(' ').trim();
+  return html`${described !== '' && html`aria-describedby="${described}"`}
+  ${problem !== undefined && html`aria-invalid="true"`}`;
+}
+
+export interface Choice {
+  value: string;
+  label: string;
+  /** Stands beside the label. */
+  hint?: string;
+  /** Why it can't be chosen; it is shown all the same. */
+  unavailable?: string | undefined;
+}
+
+/** Some of several choices. Those that can't be chosen say why. */
+export function checkboxes({
+  name,
+  label,
+  hint,
+  problem,
+  choices,
+  chosen,
+}: Field & { choices: readonly Choice[]; chosen: readonly string[] }): Html {
+  return html`<fieldset class="field" ${hint !== undefined && html`aria-describedby="${name}-hint"`}>
+    <legend>${label}</legend>
+    ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    ${problem !== undefined && html`<p class="error">${problem}</p>`}
+    ${choices.map(({ value, label: text, hint: beside, unavailable }, index) => {
+      const id = `${name}-${index}`;
+      const note = unavailable ?? beside;
+      return html`<div class="choice">
+        <input
+          type="checkbox"
+          id="${id}"
+          name="${name}"
+          value="${value}"
+          ${chosen.includes(value) && unavailable === undefined && html`checked`}
+          ${unavailable !== undefined && html`disabled`}
+          ${note !== undefined && html`aria-describedby="${id}-note"`}
+        />
+        <label for="${id}">${text}</label>
+        ${note !== undefined && html`<span class="hint" id="${id}-note">${note}</span>`}
+      </div>`;
+    })}
+  </fieldset>`;
+}
+
+/** One of several choices. */
+export function select({
+  name,
+  label,
+  choices,
+  chosen,
+}: Field & { choices: readonly { value: string; label: string }[]; chosen: string }): Html {
+  return html`<div class="field">
+    <label for="${name}">${label}</label>
+    <select id="${name}" name="${name}">
+      ${choices.map(
+        ({ value, label: text }) =>
+          html`<option value="${value}" ${value === chosen && html`selected`}>${text}</option>`,
+      )}
+    </select>
+  </div>`;
+}
+
+/** The button that sends a form. */
+export function button(label: Content, kind: 'main' | 'danger' | 'quiet' = 'main'): Html {
+  return html`<button class="${kind}">${label}</button>`;
+}
+
+/** An action that asks back first, with or without scripts: the question opens, and the button is in it. */
+export function confirmForm(
+  visit: Pick<GuestVisit, 'formToken'>,
+  {
+    action,
+    open,
+    subject,
+    question,
+    confirm,
+  }: {
+    action: string;
+    /** What opens the question, such as `Revoke`. */
+    open: string;
+    /** What it is done to, for who hears the buttons one by one. */
+    subject: string;
+    question: Content;
+    confirm: string;
+  },
+): Html {
+  return html`<details class="confirm">
+    <summary>${open}<span class="hidden"> ${subject}</span></summary>
+    <div class="question">
+      <p>${question}</p>
+      ${form(visit, { action }, html`<button class="danger">${confirm}<span class="hidden"> ${subject}</span></button>`)}
+    </div>
+  </details>`;
+}

@@ -1,0 +1,50 @@
+import type { Notice } from '../visit.ts';
+import { type Html, html } from './html.ts';
+
+/** What an action had to say, with the secrets that are shown now and never again. */
+export function noticeBox({ kind, text, secrets = [] }: Notice): Html {
+  return html`<section class="notice ${kind}" role="${kind === 'problem' ? 'alert' : 'status'}">
+    <p>${text}</p>
+    ${secrets.map(secretOnce)}
+  </section>`;
+}
+
+function secretOnce(
+  { label, value, hint }: { label: string; value: string; hint?: string },
+  index: number,
+): Html {
+  const id = `secret-${index}`;
+  return html`<div class="secret">
+    <p class="label" id="${id}-label">${label}</p>
+    <p class="value">
+      <code id="${id}" aria-labelledby="${id}-label" role="group" tabindex="0">${value}</code>
+      ${copyButton(id, label)}
+    </p>
+    ${hint !== undefined && html`<p class="hint">${hint}</p>`}
+  </div>`;
+}
+
+/** A button that copies the text of an element; it appears where scripts run. */
+export function copyButton(id: string, what: string): Html {
+  return html`<button type="button" class="quiet" data-copy="${id}" hidden>
+    Copy<span class="hidden"> ${what}</span>
+  </button>`;
+}
+
+/** A paragraph that stands out because something isn't as one would expect. */
+export function warning(content: Html | string): Html {
+  return html`<div class="notice problem"><p>${content}</p></div>`;
+}
+
+/** What stands in place of a list that has nothing in it, and what to do about it. */
+export function emptyState(title: string, content: Html | string): Html {
+  return html`<div class="empty">
+    <p class="title">${title}</p>
+    <p>${content}</p>
+  </div>`;
+}
+
+/** A word about a state. The colour says nothing that the word doesn't. */
+export function badge(kind: 'good' | 'bad' | 'plain' | 'warn', text: string): Html {
+  return html`<span class="badge ${kind}">${text}</span>`;
+}

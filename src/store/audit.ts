@@ -1,0 +1,147 @@
+import { randomUUIDv7 } from 'node:crypto';
+
+import type { Selectable } from 'kysely';
+
+import type { Engine, StoreTransaction } from './engine.ts';
+import type { AuditEntriesTable } from './portal-schema.ts';
+
+/** One line of the audit trail: who did what, when, to what. */
+export interface AuditEntry {
+  id: string;
+  company: string;
+  at: string;
+  /** Null for an operator. */
+  administrator: string | null;
+  /** As it was then. */
+  administratorName: string;
+  action: DeedKind;
+  /** Id of what it was done to. */
+  subject: string | null;
+  details: Readonly<Record<string, string>>;
+}
+
+/** Everything that the audit trail can tell of. */
+export const deedKinds = [
+  'administrator.signed_in',
+  'administrator.changed_password',
+  'administrator.removed',
+  'invitation.created',
+  'invitation.accepted',
+  'invitation.withdrawn',
+  'reset.created',
+  'reset.used',
+  'key.created',
+  'key.revoked',
+  'webhook.registered',
+  'webhook.paused',
+  'webhook.resumed',
+  'webhook.pinged',
+  'webhook.deleted',
+  'delivery.sent_again',
+  'deliveries.recovered',
+] as const;
+
+export type DeedKind = (typeof deedKinds)[number];
+
+export function isDeedKind(value: string): value is DeedKind {
+  return (deedKinds as readonly string[]).includes(value);
+}
+
+/** Who does something: an administrator in the portal, or an operator at the command line. */
+export type Actor = { id: string; name: string } | 'operator';
+
+/** What an actor is called where a table names an administrator; null for an operator. */
+export function actorId(actor: Actor): string | null {
+  return actor === 'operator' ? null : actor.id;
+}
+
+/** Something that is done, as the audit trail is told of it. */
+export interface Deed {
+  company: string;
+  by: Actor;
+  action: DeedKind;
+  /** Id of what it is done to. */
+  subject?: string;
+  /** What a reader wants to know beside that, by name: never a secret. */
+  details?: Readonly<Record<string, string>>;
+  now: Date;
+}
+
+const KEPT_DAYS = 730;
+const DAY_MS = 86_400_000;
+const OLD_AT_ONCE = 20;
+
+/**
+ * Adds a line to the company's audit trail in the unit of work of the deed itself, so that neither is without the
+ * other. Lines older than two years are removed, some with each new one.
+ */
+export async function recordDeed(transaction: StoreTransaction, deed: Deed): Promise<void> {
+  const { company, by, action, subject = null, details = {}, now } = deed;
+  await transaction
+    .insertInto('audit_entries')
+    .values({
+      company,
+      id: randomUUIDv7(),
+      at: now.toISOString(),
+      administrator: actorId(by),
+      administrator_name: by === 'operator' ? 'Operator' : by.name,
+      action,
+      subject,
+      details: JSON.stringify(details),
+    })
+    .execute();
+  const oldestAt = new Date(now.getTime() - KEPT_DAYS * DAY_MS).toISOString();
+  // Ids grow with time, so the oldest lie at the beginning of the company's key.
+  const oldest = await transaction
+    .selectFrom('audit_entries')
+    .select(['id', 'at'])
+    .where('company', '=', company)
+    .orderBy('id')
+    .limit(OLD_AT_ONCE)
+    .execute();
+  const old = oldest.filter(({ at }) => at < oldestAt).map(({ id }) => id);
+  if (old.length === 0) return;
+  await transaction
+    .deleteFrom('audit_entries')
+    .where('company', '=', company)
+    .where('id', 'in', old)
+    .execute();
+}
+
+export interface AuditFilter {
+  action?: DeedKind | undefined;
+  /** Id of an administrator. */
+  administrator?: string | undefined;
+}
+
+/** So many lines of a company before one, the newest first. */
+export async function listAuditRows(
+  engine: Engine,
+  company: string,
+  { action, administrator, before, limit }: AuditFilter & { before?: string | undefined; limit: number },
+): Promise<AuditEntry[]> {
+  let query = engine.db
+    .selectFrom('audit_entries')
+    .selectAll()
+    .where('company', '=', company)
+    .orderBy('id', 'desc')
+    .limit(limit);
+  if (action !== undefined) query = query.where('action', '=', action);
+  if (administrator !== undefined) query = query.where('administrator', '=', administrator);
+  if (before !== undefined) query = query.where('id', '<', before);
+  return (await query.execute()).map(toEntry);
+}
+
+function toEntry(row: Selectable<AuditEntriesTable>): AuditEntry {
+  return {
+    id: row.id,
+    company: row.company,
+    at: row.at,
+    administrator: row.administrator,
+    administratorName: row.administrator_name,
+    // Written by `recordDeed`, as are the details.
+    action: row.action as DeedKind,
+    subject: row.subject,
+    details: JSON.parse(row.details) as Record<string, string>,
+  };
+}

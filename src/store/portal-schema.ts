@@ -1,0 +1,66 @@
+import type { Generated } from 'kysely';
+
+/** The tables of the portal; see migrations/0009-portal.ts. Times are as in schema.ts. */
+export interface AdministratorsTable {
+  id: string;
+  company: string;
+  /** In lower case; one that isn't disabled is the only one with it. */
+  email: string;
+  name: string;
+  /** A slow hash with its parameters; see ../access/passwords.ts. */
+  password: string;
+  /** JSON array of scopes. */
+  scopes: string;
+  may_invite: number;
+  /** The administrator who invited them; null when an operator did. */
+  made_by: string | null;
+  created_at: string;
+  signed_in_at: Generated<string | null>;
+  disabled_at: Generated<string | null>;
+}
+
+export interface SessionsTable {
+  /** Hex SHA-256 of what the cookie holds. */
+  token_sha256: string;
+  /** What the session is called where it may be seen. */
+  id: string;
+  administrator: string;
+  /** What the browser says that it is. */
+  client: string;
+  created_at: string;
+  seen_at: string;
+  /** When it ends, however much it is used. */
+  expires_at: string;
+  flash: Generated<string | null>;
+}
+
+export interface LinksTable {
+  token_sha256: string;
+  id: string;
+  kind: 'invitation' | 'reset';
+  company: string;
+  /** Whose password it sets anew; null for an invitation. */
+  administrator: string | null;
+  email: string;
+  scopes: string;
+  may_invite: number;
+  made_by: string | null;
+  created_at: string;
+  expires_at: string;
+}
+
+export interface AuditEntriesTable {
+  company: string;
+  /** Time-ordered. */
+  id: string;
+  at: string;
+  /** Null for an operator. */
+  administrator: string | null;
+  /** As it was then. */
+  administrator_name: string;
+  action: string;
+  /** Id of what it was done to. */
+  subject: string | null;
+  /** JSON object of texts. */
+  details: string;
+}

@@ -1,0 +1,129 @@
+import { createRequire } from 'node:module';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Test } from 'tap';
+
+import { EMAIL, PASSWORD, type TestPortal } from '../portal/_portal.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** Where screenshots go to be looked at; git ignores it. */
+const pictures = join(import.meta.dirname, '..', '..', '.tap', 'portal');
+
+/** How a page is looked at. */
+export const looks = {
+  light: { colorScheme: 'light', viewport: { width: 1200, height: 900 } },
+  dark: { colorScheme: 'dark', viewport: { width: 1200, height: 900 } },
+  phone: { colorScheme: 'light', viewport: { width: 375, height: 740 } },
+} as const;
+
+export type Look = keyof typeof looks;
+
+/** A browser window on the portal that notes everything a page does that it should not. */
+export interface PortalWindow {
+  page: Page;
+  context: BrowserContext;
+  /** Opens a page of the portal. */
+  open: (path: string) => Promise<void>;
+  /** Requests to elsewhere, errors and complaints of pages so far, such as breaches of the policy; empty when all is well. */
+  complaints: string[];
+}
+
+/** Opens a window, signed in unless told otherwise, until the test ends. */
+export async function openWindow(
+  t: Test,
+  { browser, portal }: { browser: Browser; portal: TestPortal },
+  options: { look?: Look; javaScript?: boolean; signIn?: boolean } = {},
+): Promise<PortalWindow> {
+  const { look = 'light', javaScript = true, signIn = true } = options;
+  const context = await browser.newContext({
+    ...looks[look],
+    baseURL: portal.url,
+    javaScriptEnabled: javaScript,
+  });
+  t.teardown(() => context.close());
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== portal.url) complaints.push(`asks for ${request.url()}`);
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    // A refusal that a test provokes is told by the browser too.
+    const isStatus = /^Failed to load resource: the server responded/.test(message.text());
+    if (['error', 'warning'].includes(message.type()) && !isStatus) complaints.push(message.text());
+  });
+  const open = async (path: string) => {
+    await page.goto(path);
+  };
+  if (signIn) {
+    await open('/portal/sign-in');
+    await page.getByLabel('E-mail address').fill(EMAIL);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL('/portal');
+  }
+  return { page, context, open, complaints };
+}
+
+interface AxeResult {
+  violations: { id: string; help: string; nodes: { html: string }[] }[];
+}
+
+/** What axe-core finds wrong with the page, each with the elements that it is about. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  // Evaluated by the browser's debugger, so that the page's own policy stays as it is.
+  await page.evaluate(axe);
+  const result = await page.evaluate<AxeResult>(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+  );
+  return result.violations.map(
+    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`,
+  );
+}
+
+/** Keeps a picture of the whole page, to be looked at. */
+export async function picture(page: Page, name: string): Promise<void> {
+  mkdirSync(pictures, { recursive: true });
+  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+}
+
+/** Whether a page is wider than its window, so that somebody on a phone had to scroll sideways. */
+export async function isTooWide(page: Page): Promise<boolean> {
+  return page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
+}
+
+/**
+ * Looks at pages in every way that they are seen in: light, dark, on a phone and without scripts. Each has one heading
+ * of the first level, nothing that axe-core objects to, no request to elsewhere and no complaint of the browser.
+ * @param paths the pages, by a name for their pictures.
+ */
+export async function lookAtPages(
+  t: Test,
+  { browser, portal }: { browser: Browser; portal: TestPortal },
+  paths: Readonly<Record<string, string>>,
+  options: { signIn?: boolean } = {},
+): Promise<void> {
+  for (const look of Object.keys(looks) as Look[]) {
+    const { page, open, complaints } = await openWindow(t, { browser, portal }, { ...options, look });
+    for (const [name, path] of Object.entries(paths)) {
+      await open(path);
+      await picture(page, `${name}-${look}`);
+      t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, `${name} has one heading (${look})`);
+      t.strictSame(await axeViolations(page), [], `axe-core finds nothing wrong with ${name} (${look})`);
+      t.notOk(await isTooWide(page), `${name} is no wider than its window (${look})`);
+    }
+    t.strictSame(complaints, [], `nothing is asked for elsewhere and nothing complains (${look})`);
+  }
+  const { page, open, complaints } = await openWindow(
+    t,
+    { browser, portal },
+    { ...options, javaScript: false },
+  );
+  for (const [name, path] of Object.entries(paths)) {
+    await open(path);
+    t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, `${name} is there without scripts`);
+  }
+  t.strictSame(complaints, [], 'nothing complains without scripts');
+}
