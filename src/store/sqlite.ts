@@ -14,6 +14,7 @@ import {
 } from 'kysely';
 
 import { AppError } from '../errors.ts';
+import { keepCheckpoints } from './checkpoints.ts';
 import type { Engine } from './engine.ts';
 import type { Tables } from './schema.ts';
 import { compileStatement, slots } from './slots.ts';
@@ -50,6 +51,7 @@ export async function openSqlite(path: string): Promise<Engine> {
     },
   });
   const watchers = new Set<() => void>();
+  const checkpoints = keepCheckpoints(path, (pages) => writer.pragma(`wal_autocheckpoint = ${pages}`));
   const { transaction, ...others } = writing(db);
   return {
     name: 'sqlite',
@@ -75,10 +77,12 @@ export async function openSqlite(path: string): Promise<Engine> {
     async transaction(work) {
       const result = await transaction(work);
       for (const onNews of watchers) onNews();
+      checkpoints.noteCommit();
       return result;
     },
     watchDeliveries: (onNews) => watchFile(reader, watchers, onNews),
     async [Symbol.asyncDispose]() {
+      await checkpoints[Symbol.asyncDispose]();
       reader.close();
       await db.destroy();
       if (writer.open) writer.close();

@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
+/** Most commands commit a few times and end; only who goes on writing gets a thread. */
+const COMMITS_BEFORE = 200;
+/** So long after a commit the thread looks at the log, and at all that was committed in between. */
+const LOOK_MS = 50;
+/** How large the log grows, in pages of 4 kB, before a commit does itself what the thread should have done. */
+const PAGES_MAX = 16_000;
+/** The same without a thread: SQLite's own choice. */
+const PAGES_MAX_ALONE = 1_000;
+const END_MS_MAX = 2_000;
+
+export interface Checkpoints extends AsyncDisposable {
+  /** To be told of each commit. */
+  noteCommit: () => void;
+}
+
+/**
+ * Has a thread of its own carry what is committed from the write-ahead log into the database file. SQLite would do it
+ * within the commit that brings the log to a thousand pages, and the process would wait for the disk meanwhile.
+ *
+ * Nothing depends on the thread: where it can't start, dies, or falls behind, commits do its work.
+ * @param setPagesMax sets how large the log is when a commit does so.
+ */
+export function keepCheckpoints(path: string, setPagesMax: (pages: number) => void): Checkpoints {
+  let commits = 0;
+  let thread: Worker | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const lose = () => {
+    if (!isOver) setPagesMax(PAGES_MAX_ALONE);
+    isOver = true;
+  };
+  const start = () => {
+    thread = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), { workerData: path });
+    thread.unref();
+    // An error is followed by the exit; without a listener it would end the process.
+    thread.on('error', lose).on('exit', lose);
+    thread.once('message', () => {
+      if (!isOver) setPagesMax(PAGES_MAX);
+    });
+  };
+  return {
+    noteCommit() {
+      commits += 1;
+      if (commits < COMMITS_BEFORE || timer || isOver) return;
+      if (!thread) start();
+      timer = setTimeout(() => {
+        timer = undefined;
+        thread?.postMessage('look');
+      }, LOOK_MS).unref();
+    },
+    async [Symbol.asyncDispose]() {
+      const isRunning = thread && !isOver;
+      isOver = true;
+      clearTimeout(timer);
+      if (!thread || !isRunning) return;
+      thread.ref();
+      thread.postMessage('end');
+      const signal = AbortSignal.timeout(END_MS_MAX);
+      await once(thread, 'exit', { signal }).catch(() => thread?.terminate());
+    },
+  };
+}
