@@ -1,0 +1,43 @@
+/** XML as text. Names and attributes come from the code and are written as they are; values may hold anything. */
+
+/** What XML 1.0 (section 2.2) has no way to write: most control characters, half surrogate pairs, U+FFFE and U+FFFF. */
+const FORBIDDEN = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+
+const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/**
+ * Text as the content of an element or, within quotation marks, of an attribute. Characters that XML can't hold become
+ * U+FFFD, so that a reader sees that something was there; line breaks become the one that every parser makes of them.
+ */
+export function escapeXml(text: string): string {
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(FORBIDDEN, '\ufffd')
+    .replace(/[&<>"]/g, (character) => escapes[character] ?? '');
+}
+
+/** An element around others; what is undefined is left out. */
+export function element(name: string, ...children: readonly (string | undefined)[]): string {
+  return `<${name}>${children.join('')}</${name}>`;
+}
+
+/** An element around a value. */
+export function leaf(name: string, value: string, attributes: Readonly<Record<string, string>> = {}): string {
+  const written = Object.entries(attributes).map(([key, text]) => ` ${key}="${escapeXml(text)}"`);
+  return `<${name}${written.join('')}>${escapeXml(value)}</${name}>`;
+}
+
+/** An element around a value on one line; undefined when there is nothing to see in it. */
+export function optionalLeaf(
+  name: string,
+  value: string | null | undefined,
+  attributes?: Readonly<Record<string, string>>,
+): string | undefined {
+  const text = oneLine(value ?? '');
+  return text === '' ? undefined : leaf(name, text, attributes);
+}
+
+/** Text on one line: line breaks and runs of spaces become one space, as `normalize-space()` would have it. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
