@@ -244,6 +244,8 @@ export interface paths {
          * @description Returns the PDF of an invoice, credit note or pro forma: the same that the company's team downloads, with the company's logo. Once a document is issued, its PDF never changes.
          *
          *     The PDF of a draft is marked DRAFT and is called `draft-<id>.pdf`.
+         *
+         *     A PDF is made when it is first asked for, and that of a draft each time. While too many are being made at once, the answer is 503 `unavailable`, and `Retry-After` says when to ask again.
          */
         get: operations["getInvoicePdf"];
         put?: never;

@@ -4,6 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 export interface Metrics {
   requestAnswered: (operation: string, status: number, seconds: number) => void;
   deliveries: DeliveryMetrics;
+  documents: DocumentMetrics;
   contentType: string;
   text: () => Promise<string>;
 }
@@ -18,6 +19,16 @@ export interface DeliveryMetrics {
   completionsStale: (count: number) => void;
   /** Asks for the backlog whenever the metrics are read. */
   watchBacklog: (read: () => Promise<Backlog>) => void;
+}
+
+/** What the printing of documents counts. */
+export interface DocumentMetrics {
+  /** A document that was asked for has been dealt with, so long after that. */
+  printed: (outcome: 'stored' | 'draft' | 'absent' | 'failed', seconds: number) => void;
+  /** A document was not taken on because too many were waiting. */
+  refused: () => void;
+  /** Asks for the number of those that wait whenever the metrics are read. */
+  watchWaiting: (read: () => number) => void;
 }
 
 /** What could be sent now. */
@@ -83,6 +94,7 @@ export function createMetrics(): Metrics {
       if (answers.length >= TOGETHER) count();
     },
     deliveries: createDeliveryMetrics(registry),
+    documents: createDocumentMetrics(registry),
     contentType: registry.contentType,
     text: () => {
       count();
@@ -145,4 +157,42 @@ function watchBacklog(registers: Registry[], read: () => Promise<Backlog>): void
       oldest.set(backlog.oldestSeconds);
     },
   });
+}
+
+function createDocumentMetrics(registry: Registry): DocumentMetrics {
+  const registers = [registry];
+  const printed = new Counter({
+    name: 'fieldledger_documents_printed_total',
+    help: 'Documents that were to be printed as a PDF, by what became of them.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'fieldledger_document_seconds',
+    help: 'Time from the request for a document that had to be printed to its PDF, the wait for its turn included.',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+  const refused = new Counter({
+    name: 'fieldledger_documents_refused_total',
+    help: 'Documents that were not taken on because too many were waiting.',
+    registers,
+  });
+  return {
+    printed(outcome, elapsed) {
+      printed.inc({ outcome });
+      seconds.observe(elapsed);
+    },
+    refused: () => refused.inc(),
+    watchWaiting(read) {
+      new Gauge({
+        name: 'fieldledger_documents_waiting',
+        help: 'Documents that wait to be printed.',
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    },
+  };
 }

@@ -16,6 +16,7 @@ import { createApi } from './api/api.ts';
 import { errorBody, errorReply } from './api/error-replies.ts';
 import type { Exchange } from './api/exchange.ts';
 import { AppError } from './errors.ts';
+import type { Documents } from './invoice-pdf/documents.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { createOperatorPages } from './operator-pages.ts';
@@ -26,6 +27,7 @@ import type { Engine } from './store/engine.ts';
 
 export interface ServerOptions {
   engine: Engine;
+  documents: Pick<Documents, 'find'>;
   log: Logger;
   metrics: Metrics;
   now: () => Date;

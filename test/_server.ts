@@ -10,6 +10,7 @@ import type { Test } from 'tap';
 import { createKey } from '../src/access/keys.ts';
 import { scopes } from '../src/contract/scopes.ts';
 import { loadExampleCompany } from '../src/demo/load.ts';
+import { openDocuments } from '../src/invoice-pdf/documents.ts';
 import { createLogger } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { createServer } from '../src/server.ts';
@@ -23,6 +24,9 @@ export const engineNames: readonly EngineName[] = ['sqlite', 'postgres'];
 /** The moment at which the story of the contract's examples is told; the tests' servers live in it. */
 export const STORY_NOW = new Date('2026-11-20T12:00:00.000Z');
 export const KEY_PREFIX = 'fl';
+
+/** Where the engines of this file's databases are: documents are printed by processes of their own. */
+const urls = new WeakMap<Engine, string>();
 
 export interface TestDatabase extends AsyncDisposable {
   engine: Engine;
@@ -42,6 +46,7 @@ export async function openTestDatabase(name: EngineName): Promise<TestDatabase> 
       ? `sqlite:${join(folder, 'test.db')}`
       : await createDatabase(given ?? server?.url ?? '');
   const engine = await openEngine(url);
+  urls.set(engine, url);
   await migrate(engine);
   return {
     engine,
@@ -65,6 +70,8 @@ export interface TestServer extends AsyncDisposable {
 
 export interface TestServerOptions {
   engine: Engine;
+  /** That of the engine's database, unless `openTestDatabase` has opened it. */
+  databaseUrl?: string;
   rateLimitPerMinute?: number;
   wrongKeysPerMinute?: number;
   windowSeconds?: number;
@@ -77,14 +84,19 @@ export interface TestServerOptions {
 export async function startTestServer(options: TestServerOptions): Promise<TestServer> {
   let now = STORY_NOW;
   let isReady = true;
+  const log = createLogger(options.logLevel ?? 'silent');
+  const metrics = createMetrics();
+  const { engine, databaseUrl = urls.get(engine) ?? 'sqlite:nowhere/nothing.db' } = options;
+  const documents = openDocuments({ engine, databaseUrl, log, metrics: metrics.documents });
   const server = await createServer({
     rateLimitPerMinute: 1_000_000,
     wrongKeysPerMinute: 1_000_000,
     trustedProxies: 0,
     portal: { sessionLengths: { idleMinutes: 30, hoursMax: 12 } },
     ...options,
-    log: createLogger(options.logLevel ?? 'silent'),
-    metrics: createMetrics(),
+    documents,
+    log,
+    metrics,
     now: () => now,
     baseUrl: () => options.baseUrl ?? 'http://127.0.0.1',
     serviceName: 'Fieldledger',
@@ -114,6 +126,7 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
       server.close();
       server.closeAllConnections();
       await closed;
+      await documents[Symbol.asyncDispose]();
     },
   };
 }

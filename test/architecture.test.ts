@@ -12,8 +12,8 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const mayImport = {
   fieldledger: ['main'],
   main: ['cli'],
-  cli: ['server', 'demo', 'access', 'webhooks', 'backoffice', 'store', 'contract'],
-  server: ['publication', 'operator-pages', 'portal', 'api', 'store'],
+  cli: ['server', 'demo', 'access', 'webhooks', 'backoffice', 'invoice-pdf', 'store', 'contract'],
+  server: ['publication', 'operator-pages', 'portal', 'api', 'invoice-pdf', 'store'],
   publication: ['contract'],
   'operator-pages': ['store'],
   // The two faces of the service don't know each other.

@@ -4,7 +4,7 @@ import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 
 import Negotiator from 'negotiator';
 
-import type { AnyReply } from './contract-backend.ts';
+import type { JsonReply } from './contract-backend.ts';
 import type { ErrorReply } from './error-replies.ts';
 
 /** Below this a compressed body saves less than it costs. */
@@ -21,7 +21,8 @@ const codings = {
 };
 type Coding = keyof typeof codings;
 
-const cacheHeaders = {
+/** Of every answer that can be kept. */
+export const cacheHeaders = {
   // A company's data is for that company, and what was kept is asked about again each time.
   'Cache-Control': 'private, no-cache',
   Vary: 'Accept-Encoding',
@@ -37,14 +38,14 @@ const fixedHeaders = { 'Content-Type': 'application/json', ...cacheHeaders };
 export function sendBody(
   req: IncomingMessage,
   res: ServerResponse,
-  { body, digests }: Pick<AnyReply, 'body' | 'digests'>,
+  { body, digests }: Pick<JsonReply, 'body' | 'digests'>,
   headers: Record<string, string>,
 ): number {
   const digest = digestOf(body, digests);
   const byteLength = Buffer.byteLength(body);
   const coding = byteLength > COMPRESSED_BYTES_MIN ? preferredCoding(req) : undefined;
   const tag = coding ? `"${digest}-${coding}"` : `"${digest}"`;
-  if (hasTag(req.headers['if-none-match'], digest)) {
+  if (hasTag(req.headers['if-none-match'], representationsOf(digest))) {
     res.writeHead(304, { ...cacheHeaders, ...headers, ETag: tag });
     res.end();
     return 0;
@@ -65,7 +66,7 @@ export function sendBody(
  * What tells a body from all others that may be at the same address. A page of fifty records would take half as long
  * to digest as to be read: what is known of its records says the same.
  */
-export function digestOf(body: string, digests: AnyReply['digests'] = []): string {
+export function digestOf(body: string, digests: JsonReply['digests'] = []): string {
   const [first, ...others] = digests;
   if (first === undefined || digests.includes(null)) return hash('sha1', body, 'base64url');
   return first !== null && others.length === 0 ? first : hash('sha1', digests.join(' '), 'base64url');
@@ -113,10 +114,14 @@ function end(req: IncomingMessage, res: ServerResponse, body: string | Buffer, b
   return isHead ? 0 : byteLength;
 }
 
-/** Whether an If-None-Match header names the body with this digest, in any of its representations. */
-function hasTag(ifNoneMatch: string | undefined, digest: string): boolean {
+/** The tags of a body in each of its codings. */
+function representationsOf(digest: string): string[] {
+  return ['', ...Object.keys(codings).map((coding) => `-${coding}`)].map((end) => `"${digest}${end}"`);
+}
+
+/** Whether an If-None-Match header names one of these tags, or any (RFC 9110 section 13.1.2). */
+export function hasTag(ifNoneMatch: string | undefined, tags: readonly string[]): boolean {
   if (ifNoneMatch === undefined) return false;
-  const tags = ['', ...Object.keys(codings).map((coding) => `-${coding}`)].map((end) => `"${digest}${end}"`);
   return ifNoneMatch
     .split(',')
     .map((tag) => tag.trim().replace(/^W\//, ''))

@@ -2,20 +2,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { createAuthentication } from '../access/keys.ts';
 import { AppError } from '../errors.ts';
+import type { Documents } from '../invoice-pdf/documents.ts';
 import type { Engine } from '../store/engine.ts';
 import type { Counted } from '../store/rate-counters.ts';
 import { type AllowanceLimits, createAllowance, type Taken, WINDOW_SECONDS } from './allowance.ts';
 import { sendBody } from './answer.ts';
 import { authorise } from './authorisation.ts';
-import { type Admit, createDispatch } from './contract-backend.ts';
+import { type Admit, type AnyReply, createDispatch } from './contract-backend.ts';
 import { errorStatuses } from './error-replies.ts';
 import type { Exchange } from './exchange.ts';
+import { createFileSender } from './file-answer.ts';
 import { createHandlers } from './handlers.ts';
 import { createLoadLimit } from './load-limit.ts';
 import { readQuery } from './parameters.ts';
 
 export interface ApiOptions extends AllowanceLimits {
   engine: Engine;
+  documents: Pick<Documents, 'find'>;
   keyPrefix: string;
   now: () => Date;
 }
@@ -25,21 +28,25 @@ export type Api = (req: IncomingMessage, res: ServerResponse, exchange: Exchange
 
 /** The contract over HTTP, for everything under `/api`. */
 export async function createApi(options: ApiOptions): Promise<Api> {
-  const handlers = createHandlers(options.engine, options.now);
+  const handlers = createHandlers(options);
   const dispatch = await createDispatch(handlers, admission(options));
   const load = createLoadLimit();
+  const sendFile = createFileSender();
   return async (req, res, exchange) => {
     const { method = 'GET', url = '/' } = req;
     const queryStart = url.indexOf('?');
     const path = queryStart < 0 ? url : url.slice(0, queryStart);
+    let reply: AnyReply;
     load.begin();
     try {
       const query = readQuery(queryStart < 0 ? '' : url.slice(queryStart + 1));
-      const reply = await dispatch({ method, path, query }, exchange);
-      exchange.bodyBytes = sendBody(req, res, reply, exchange.headers);
+      reply = await dispatch({ method, path, query }, exchange);
+      if ('body' in reply) exchange.bodyBytes = sendBody(req, res, reply, exchange.headers);
     } finally {
       load.end();
     }
+    // Who waits for a document to be printed keeps nobody else from being let in.
+    if ('file' in reply) exchange.bodyBytes = await sendFile(req, res, await reply.file(), exchange.headers);
   };
 }
 

@@ -2,7 +2,7 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { OpenAPIBackend } from 'openapi-backend';
 
 import { type ContractOperation, contractDocument, contractOperations } from '../contract/document.ts';
-import type { OperationId } from '../contract/operations.ts';
+import type { AnsweredFile, OperationId } from '../contract/operations.ts';
 import { isScope, type Scope } from '../contract/scopes.ts';
 import { createAjv } from '../contract/validators.ts';
 import { AppError } from '../errors.ts';
@@ -24,10 +24,17 @@ export type AnyHandler = (request: {
 }) => Promise<AnyReply>;
 
 /** What a handler answers; see `Reply`. */
-export interface AnyReply {
+export type AnyReply = JsonReply | FileReply;
+
+export interface JsonReply {
   status: number;
   body: string;
   digests?: readonly (string | null)[];
+}
+
+export interface FileReply {
+  status: number;
+  file: () => Promise<AnsweredFile>;
 }
 
 /** Lets a request in, or throws the AppError that refuses it; notes what it learns in the exchange. */

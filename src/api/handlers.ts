@@ -1,4 +1,5 @@
 import type { Customer, Form, Job } from '../contract/records.ts';
+import type { Documents } from '../invoice-pdf/documents.ts';
 import type { Engine } from '../store/engine.ts';
 import { createInvoiceFinder } from '../store/invoices.ts';
 import { createListReader } from '../store/lists.ts';
@@ -18,10 +19,16 @@ import { listJobs } from './operations/listJobs.ts';
 import { listPeople } from './operations/listPeople.ts';
 import { listQuotes } from './operations/listQuotes.ts';
 
+/** What the handlers have between them; each gets its part of it. */
+export interface HandlerNeeds {
+  engine: Engine;
+  documents: Pick<Documents, 'find'>;
+  now: () => Date;
+}
+
 /** Ties every operation of the contract to the part of the store that it needs. */
-export function createHandlers(engine: Engine, now: () => Date): Handlers {
+export function createHandlers({ engine, documents, now }: HandlerNeeds): Handlers {
   const read = createListReader(engine);
-  const findInvoice = createInvoiceFinder(engine);
   return {
     listJobs: listJobs(read),
     getJob: getJob(createRecordFinder<Job>(engine, 'jobs')),
@@ -29,8 +36,8 @@ export function createHandlers(engine: Engine, now: () => Date): Handlers {
     listForms: listForms(read),
     listFormSubmissions: listFormSubmissions(read, createRecordFinder<Form>(engine, 'forms')),
     listInvoices: listInvoices(read),
-    getInvoice: getInvoice(findInvoice),
-    getInvoicePdf: getInvoicePdf(findInvoice),
+    getInvoice: getInvoice(createInvoiceFinder(engine)),
+    getInvoicePdf: getInvoicePdf(documents.find),
     listCustomers: listCustomers(read),
     getCustomer: getCustomer(createRecordFinder<Customer>(engine, 'customers')),
     listQuotes: listQuotes(read, now),

@@ -11,6 +11,11 @@ export function answerRecord<T>(record: Found<T> | undefined): {
   body: JsonText<{ data: T }>;
   digests: (string | null)[];
 } {
-  if (record === undefined) throw new AppError('not_found', 'There is no record with this id.');
+  if (record === undefined) throw noRecord();
   return { status: 200, body: recordEnvelope(record.text), digests: [record.digest] };
+}
+
+/** The refusal of an id that the company has no record with. */
+export function noRecord(): AppError {
+  return new AppError('not_found', 'There is no record with this id.');
 }

@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { Command } from 'commander';
 
 import type { Config } from '../config.ts';
+import { openDocuments } from '../invoice-pdf/documents.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import { createServer } from '../server.ts';
@@ -27,9 +28,16 @@ export function serveCommand(terminal: Terminal): Command {
         const log = createLogger(config.logLevel);
         using stop = listenForStop();
         const metrics = createMetrics();
+        await using documents = openDocuments({
+          engine,
+          databaseUrl: config.databaseUrl,
+          log,
+          metrics: metrics.documents,
+        });
         const server: Server = await createServer({
           ...config,
           engine,
+          documents,
           log,
           metrics,
           portal: portalOf(config),

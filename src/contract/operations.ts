@@ -37,18 +37,32 @@ export type QueryParameters<K extends OperationId> =
 type Responses<K extends OperationId> = operations[K]['responses'];
 type JsonBody<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : never;
 
+/** A file as it is answered: what its headers say, and the way to its bytes, which not every answer needs. */
+export interface AnsweredFile {
+  mediaType: string;
+  contentDisposition: string;
+  /** Tells the bytes from all others that may be at the same address. */
+  digest: string;
+  byteCount: number;
+  read: () => Promise<Buffer>;
+}
+
+/** A successful answer in JSON, or with a file; the file may still have to be made. */
+type Content<Response> = Response extends { content: { 'application/pdf': unknown } }
+  ? { file: () => Promise<AnsweredFile & { mediaType: 'application/pdf' }> }
+  : {
+      body: JsonText<JsonBody<Response>>;
+      /**
+       * The digests of what the body is put together from; null for one that isn't known. With all of them an ETag
+       * isn't computed from the body.
+       */
+      digests?: readonly (string | null)[];
+    };
+
 /**
- * What an operation's handler may answer: a declared successful status with the body declared for it.
+ * What an operation's handler may answer: a declared successful status with the content declared for it.
  * Errors are thrown as `AppError`.
  */
 export type Reply<K extends OperationId> = {
-  [Status in keyof Responses<K> & 200]: {
-    status: Status;
-    body: JsonText<JsonBody<Responses<K>[Status]>>;
-    /**
-     * The digests of what the body is put together from; null for one that isn't known. With all of them an ETag isn't
-     * computed from the body.
-     */
-    digests?: readonly (string | null)[];
-  };
+  [Status in keyof Responses<K> & 200]: { status: Status } & Content<Responses<K>[Status]>;
 }[keyof Responses<K> & 200];

@@ -10,9 +10,11 @@ import { openTestDatabase } from '../_server.ts';
 
 const operationIds = contractOperations().map(({ operationId }) => operationId);
 
+const documents = { find: async () => undefined };
+
 t.test('every operation has a handler, and a file of its name with that one export', async (t) => {
   await using database = await openTestDatabase('sqlite');
-  const handlers = createHandlers(database.engine, () => new Date());
+  const handlers = createHandlers({ engine: database.engine, documents, now: () => new Date() });
   t.strictSame(Object.keys(handlers).sort(), [...operationIds].sort());
   const folder = join(import.meta.dirname, '..', '..', 'src', 'api', 'operations');
   t.strictSame(readdirSync(folder).sort(), operationIds.map((operationId) => `${operationId}.ts`).sort());
@@ -24,7 +26,7 @@ t.test('every operation has a handler, and a file of its name with that one expo
 
 t.test('a handler without an operation stops the start', async (t) => {
   await using database = await openTestDatabase('sqlite');
-  const handlers = createHandlers(database.engine, () => new Date());
+  const handlers = createHandlers({ engine: database.engine, documents, now: () => new Date() });
   const start = (changed: object) => createDispatch(changed as never, async () => undefined);
   await t.resolves(start(handlers));
   await t.rejects(start({ ...handlers, deleteJob: handlers.getJob }), /deleteJob/);

@@ -9,7 +9,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Caller, createAuthentication } from '../../src/access/keys.ts';
 import { WINDOW_SECONDS } from '../../src/api/allowance.ts';
 import { digestOf } from '../../src/api/answer.ts';
-import type { AnyHandler, AnyReply } from '../../src/api/contract-backend.ts';
+import type { AnyHandler, JsonReply } from '../../src/api/contract-backend.ts';
 import { errorReply } from '../../src/api/error-replies.ts';
 import { createHandlers } from '../../src/api/handlers.ts';
 import {
@@ -28,7 +28,11 @@ const isLean = process.env.LEAN === '1';
 const engine = await openGivenDatabase();
 const authenticate = createAuthentication(engine, { keyPrefix: KEY_PREFIX, windowSeconds: WINDOW_SECONDS });
 const admit = createAdmission(engine);
-const handlers: Record<OperationId, AnyHandler> = createHandlers(engine, () => new Date());
+const handlers: Record<OperationId, AnyHandler> = createHandlers({
+  engine,
+  documents: { find: async () => undefined },
+  now: () => new Date(),
+});
 
 const app = fastify({
   // Its own two lines for each request would be one more than the real server's.
@@ -77,6 +81,7 @@ function route({ operationId, path, parameters, scope }: ContractOperation): voi
       if (!caller) throw new Error('A handler was reached without a caller.');
       // Fastify has checked both against the contract's schemas.
       const answered = await handler({ caller, path: req.params as never, query: req.query as never });
+      if (!('body' in answered)) throw new Error('The peers serve no files.');
       reply.type('application/json');
       return isLean ? reply.send(answered.body) : sendTagged(req, reply, answered);
     },
@@ -92,7 +97,7 @@ function schemaOf(parameters: readonly ContractParameter[], place: 'path' | 'que
   };
 }
 
-function sendTagged(req: FastifyRequest, reply: FastifyReply, { body, digests }: AnyReply): FastifyReply {
+function sendTagged(req: FastifyRequest, reply: FastifyReply, { body, digests }: JsonReply): FastifyReply {
   const tag = `"${digestOf(body, digests)}"`;
   reply.headers({ ETag: tag, 'Cache-Control': 'private, no-cache', Vary: 'Accept-Encoding' });
   return req.headers['if-none-match'] === tag ? reply.code(304).send() : reply.send(body);

@@ -22,7 +22,11 @@ import { listen, openGivenDatabase } from './_listen.ts';
 const engine = await openGivenDatabase();
 const log = createLogger('info');
 const admit = createAdmission(engine);
-const handlers: Record<OperationId, AnyHandler> = createHandlers(engine, () => new Date());
+const handlers: Record<OperationId, AnyHandler> = createHandlers({
+  engine,
+  documents: { find: async () => undefined },
+  now: () => new Date(),
+});
 
 const admitted = new WeakMap<Request, Admitted>();
 /** Why a request wasn't let in: the validator's own error doesn't hold what its security handler has thrown. */
@@ -74,7 +78,9 @@ function answer(handler: AnyHandler): RequestHandler {
     if (!known) throw new Error('A handler was reached without a caller.');
     // The validator has checked both against the contract.
     const request = { caller: known.caller, path: req.params as never, query: req.query as never };
-    sendBody(req, res, await handler(request), known.headers);
+    const reply = await handler(request);
+    if (!('body' in reply)) throw new Error('The peers serve no files.');
+    sendBody(req, res, reply, known.headers);
   };
 }
 

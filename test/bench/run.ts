@@ -8,6 +8,7 @@ import type { Bench } from './_bench.ts';
 import { attempts } from './attempts.ts';
 import { compression } from './compression.ts';
 import { deliveries } from './deliveries.ts';
+import { documents } from './documents.ts';
 import { feed } from './feed.ts';
 import { lists } from './lists.ts';
 import { load } from './load.ts';
@@ -26,6 +27,7 @@ const benches: Readonly<Record<string, Bench>> = {
   postgres,
   attempts,
   deliveries,
+  documents,
 };
 
 const usage = `Usage: node test/bench/run.ts [--json] [name...]

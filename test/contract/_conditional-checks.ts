@@ -1,17 +1,14 @@
 import type { Note } from './_checks.ts';
 import { declaredOperations } from './_declared.ts';
 import type { Party } from './_parties.ts';
-import { notRendered } from './_questions.ts';
 import { askChecked } from './_reading.ts';
 import { STORY_NOW } from '../_server.ts';
 
 /** Requests that the contract shows an answer to, and that a server answers with 200. */
 function answered(): { operationId: string; target: string }[] {
-  return declaredOperations()
-    .filter(({ operationId }) => !notRendered.includes(operationId))
-    .flatMap(({ operationId, responses }) =>
-      (responses.get(200)?.examples ?? []).map(({ request = '' }) => ({ operationId, target: request })),
-    );
+  return declaredOperations().flatMap(({ operationId, responses }) =>
+    (responses.get(200)?.examples ?? []).map(({ request = '' }) => ({ operationId, target: request })),
+  );
 }
 
 /** Asks again with the tag in each form that HTTP allows, and with others. */

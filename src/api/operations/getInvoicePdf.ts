@@ -1,17 +1,20 @@
-import type { Invoice } from '../../contract/records.ts';
-import { AppError } from '../../errors.ts';
-import type { FindRecord } from '../../store/records.ts';
+import type { Documents } from '../../invoice-pdf/documents.ts';
+import { contentDisposition } from '../../invoice-pdf/file-name.ts';
 import type { Handler } from '../handler.ts';
-import { answerRecord } from '../records.ts';
+import { noRecord } from '../records.ts';
 
-/**
- * GET /api/v1/invoices/{invoiceId}/pdf
- *
- * There is no renderer of documents yet; until there is one, a document that exists answers 503 `unavailable`.
- */
+/** GET /api/v1/invoices/{invoiceId}/pdf */
 export const getInvoicePdf =
-  (findInvoice: FindRecord<Invoice>): Handler<'getInvoicePdf'> =>
+  (findDocument: Documents['find']): Handler<'getInvoicePdf'> =>
   async ({ caller, path }) => {
-    answerRecord(await findInvoice(caller.company, path.invoiceId));
-    throw new AppError('unavailable', 'The PDF of this document is not available yet.');
+    const prepare = await findDocument(caller.company, path.invoiceId);
+    if (!prepare) throw noRecord();
+    const file = async () => {
+      const document = await prepare();
+      if (!document) throw noRecord();
+      const { name, sha256: digest, byteCount, read } = document;
+      const headers = { mediaType: 'application/pdf', contentDisposition: contentDisposition(name) } as const;
+      return { ...headers, digest, byteCount, read };
+    };
+    return { status: 200, file };
   };

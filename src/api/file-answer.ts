@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { AnsweredFile } from '../contract/operations.ts';
+import { AppError } from '../errors.ts';
+import { cacheHeaders, hasTag } from './answer.ts';
+
+/** Of the files that are on their way to clients so much is held in memory; a client may take its time. */
+const HELD_BYTES_MAX = 64 * 1024 * 1024;
+const RETRY_SECONDS = 5;
+/** Who takes nothing for so long takes nothing any more. */
+const STALLED_MS_MAX = 30_000;
+
+/**
+ * Sends a file with its strong ETag, or 304 when the client has it already (RFC 9110 section 13): then, and for HEAD,
+ * nothing is read. A PDF is compressed in itself, so it goes out as it is.
+ * @returns the number of bytes that the client gets as the body.
+ * @throws AppError `unavailable` while too much is on its way already.
+ */
+export type SendFile = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  file: AnsweredFile,
+  headers: Record<string, string>,
+) => Promise<number>;
+
+/** Creates the sender of one server. */
+export function createFileSender(heldBytesMax = HELD_BYTES_MAX, stalledMsMax = STALLED_MS_MAX): SendFile {
+  let heldBytes = 0;
+  return async (req, res, { mediaType, contentDisposition, digest, byteCount, read }, headers) => {
+    const tag = `"${digest}"`;
+    // A client may have gone away while the file was made.
+    if (res.closed) return 0;
+    if (hasTag(req.headers['if-none-match'], [tag])) {
+      res.writeHead(304, { ...cacheHeaders, ...headers, ETag: tag });
+      res.end();
+      return 0;
+    }
+    const head = {
+      'Content-Type': mediaType,
+      'Content-Disposition': contentDisposition,
+      'Content-Length': byteCount,
+      ...cacheHeaders,
+      ...headers,
+      ETag: tag,
+    };
+    if (req.method === 'HEAD') {
+      res.writeHead(200, head).end();
+      return 0;
+    }
+    // A file larger than all that may be held goes out by itself.
+    if (heldBytes > 0 && heldBytes + byteCount > heldBytesMax) throw tooMuch();
+    heldBytes += byteCount;
+    const letGo = () => {
+      heldBytes -= byteCount;
+    };
+    res.once('close', letGo);
+    const bytes = await read();
+    res.setTimeout(stalledMsMax, () => res.destroy());
+    res.writeHead(200, head).end(bytes);
+    return byteCount;
+  };
+}
+
+function tooMuch(): AppError {
+  return new AppError('unavailable', 'The service is temporarily unavailable. Retry shortly.', {
+    retryAfterSeconds: RETRY_SECONDS,
+  });
+}

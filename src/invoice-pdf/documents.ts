@@ -1,0 +1,89 @@
+import { createDocumentStore, type DocumentHead, type DocumentStore } from '../store/documents.ts';
+import type { Engine } from '../store/engine.ts';
+import type { Printed } from './printing.ts';
+import { RenderPool, type RenderPoolOptions } from './render-pool.ts';
+
+/** A PDF as it can be answered: what its headers say, and the way to its bytes, which not every answer needs. */
+export interface DocumentFile {
+  /** What the file is called: the document's number, or `draft-<id>`, before `.pdf`. */
+  name: string;
+  /** Hex SHA-256 of the bytes. */
+  sha256: string;
+  byteCount: number;
+  read: () => Promise<Buffer>;
+}
+
+/**
+ * The PDF of a document that is there: at once when it is stored, and otherwise when it has been printed.
+ * Resolves to undefined when a draft was discarded meanwhile.
+ * @throws AppError `unavailable` when it can't be printed now.
+ */
+export type PrepareFile = () => Promise<DocumentFile | undefined>;
+
+/** The PDFs of invoices, credit notes and pro formas (service.md, "PDF endpoint"). */
+export interface Documents extends AsyncDisposable {
+  /** Undefined when the company has no document with that id; so for another company's as for nobody's. */
+  find: (company: string, id: string) => Promise<PrepareFile | undefined>;
+}
+
+export interface DocumentsOptions extends RenderPoolOptions {
+  engine: Engine;
+}
+
+/** Opens the documents of a database; the processes that print them end with it. */
+export function openDocuments({ engine, ...poolOptions }: DocumentsOptions): Documents {
+  const store = createDocumentStore(engine);
+  const pool = new RenderPool(poolOptions);
+  const underWay = new Map<string, Promise<Printed>>();
+  /** Those who ask for a document at the same time wait for the same printing of it. */
+  const printOnce = (company: string, id: string): Promise<Printed> => {
+    const key = `${company} ${id}`;
+    const known = underWay.get(key);
+    if (known) return known;
+    const printing = pool.print(company, id).finally(() => underWay.delete(key));
+    underWay.set(key, printing);
+    return printing;
+  };
+  return {
+    async find(company, id) {
+      const located = await store.locate(company, id);
+      if (!located) return undefined;
+      const { head, status } = located;
+      if (head) return async () => storedFile(store, company, id, head);
+      // A draft may be edited while it is printed, so that who asks later is to have another PDF.
+      const print = status === 'draft' ? () => pool.print(company, id) : () => printOnce(company, id);
+      return async () => fileOf(store, company, id, await print());
+    },
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  };
+}
+
+async function fileOf(
+  store: DocumentStore,
+  company: string,
+  id: string,
+  printed: Printed,
+): Promise<DocumentFile | undefined> {
+  if (printed.outcome === 'absent') return undefined;
+  if (printed.outcome === 'draft') {
+    const { bytes, sha256 } = printed;
+    return { name: `draft-${id}`, sha256, byteCount: bytes.length, read: async () => bytes };
+  }
+  const located = await store.locate(company, id);
+  if (!located?.head) throw new Error('A document that was stored just now is not there.');
+  return storedFile(store, company, id, located.head);
+}
+
+function storedFile(
+  store: DocumentStore,
+  company: string,
+  id: string,
+  { number, sha256, byteCount }: DocumentHead,
+): DocumentFile {
+  const read = async () => {
+    const bytes = await store.readBytes(company, id);
+    if (bytes?.length !== byteCount) throw new Error('The bytes of a stored document are not all there.');
+    return bytes;
+  };
+  return { name: number, sha256, byteCount, read };
+}

@@ -1,0 +1,31 @@
+/** What no file system and no header takes well: control characters, separators, quotes, wildcards, anything beyond ASCII. */
+const ODD = /[^0-9A-Za-z !#$&'()+,;=@[\]^_`{}~.-]/gu;
+/** The characters that `filename*` takes as they are (RFC 8187 section 3.2.1, attr-char). */
+const NOT_ATTRIBUTE = /['()*]/g;
+/** Together they keep the header within the length that the contract gives it. */
+const NAME_CHARACTERS_MAX = 100;
+const ENCODED_CHARACTERS_MAX = 300;
+
+/**
+ * The Content-Disposition of a document's PDF (RFC 6266): `attachment; filename="<number>.pdf"`. What doesn't belong
+ * into a file name is replaced there, and the exact name goes into `filename*` (RFC 8187), which clients prefer.
+ */
+export function contentDisposition(name: string): string {
+  const exact = shortened(name);
+  // A name that begins with a full stop is hidden, and one that begins with a space is easily missed.
+  const plain = exact.replace(ODD, '-').replace(/^(?:[ .]|$)/, '-');
+  const attachment = `attachment; filename="${plain}.pdf"`;
+  return plain === exact ? attachment : `${attachment}; filename*=UTF-8''${encoded(exact)}.pdf`;
+}
+
+/** A name as far as there is room for it; a document's number is far shorter. */
+function shortened(name: string): string {
+  let characters = [...name.toWellFormed()].slice(0, NAME_CHARACTERS_MAX);
+  while (encoded(characters.join('')).length > ENCODED_CHARACTERS_MAX) characters = characters.slice(0, -1);
+  return characters.join('');
+}
+
+function encoded(text: string): string {
+  const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(text).replace(NOT_ATTRIBUTE, percent);
+}

@@ -1,0 +1,200 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+
+import { AppError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { DocumentMetrics } from '../metrics.ts';
+import type { Printed } from './printing.ts';
+import type { WorkerAnswer, WorkerMessage } from './render-worker.ts';
+
+/** One is enough where there are few cores: the server needs one for itself. */
+const WORKERS_MAX = availableParallelism() > 2 ? 2 : 1;
+/** As many as take some seconds. Who comes later is told to come again. */
+const WAITING_MAX = 256;
+const RETRY_SECONDS = 5;
+/** A document takes hundredths of a second, the largest seconds; one that takes longer never ends. */
+const DOCUMENT_MS_MAX = 20_000;
+/** A worker that dies may have been killed by somebody; a document that kills two is to blame itself. */
+const ATTEMPTS_MAX = 2;
+const END_MS_MAX = 2_000;
+
+/** A heap beyond this is a fault of the document, and ends the worker instead of the machine. */
+const WORKER_OPTIONS = ['--max-old-space-size=384'];
+
+export interface RenderPoolOptions {
+  databaseUrl: string;
+  log: Logger;
+  metrics: DocumentMetrics;
+  workersMax?: number;
+  waitingMax?: number;
+  documentMsMax?: number;
+}
+
+interface Task {
+  company: string;
+  id: string;
+  askedAt: number;
+  attempts: number;
+  resolve: (printed: Printed) => void;
+  reject: (error: AppError) => void;
+}
+
+interface Worker {
+  child: ChildProcess;
+  task: Task | undefined;
+  timer: NodeJS.Timeout | undefined;
+  isLate: boolean;
+}
+
+/**
+ * Prints documents in processes of low priority: a burst of them must not make the API slow. Worker threads would have
+ * the priority of the server, share its memory, and end it when they break. A process is started when the first
+ * document is asked for, and prints one at a time.
+ */
+export class RenderPool implements AsyncDisposable {
+  readonly #options: Required<RenderPoolOptions>;
+  readonly #workers = new Set<Worker>();
+  readonly #waiting: Task[] = [];
+  #isClosed = false;
+
+  constructor(options: RenderPoolOptions) {
+    this.#options = {
+      workersMax: WORKERS_MAX,
+      waitingMax: WAITING_MAX,
+      documentMsMax: DOCUMENT_MS_MAX,
+      ...options,
+    };
+    options.metrics.watchWaiting(() => this.#waiting.length);
+  }
+
+  /**
+   * Prints a document when it is its turn.
+   * @throws AppError `unavailable` when too many wait already, and when it can't be printed, which the log tells.
+   */
+  async print(company: string, id: string): Promise<Printed> {
+    if (this.#isClosed || this.#waiting.length >= this.#options.waitingMax) {
+      this.#options.metrics.refused();
+      throw unavailable(RETRY_SECONDS);
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ company, id, askedAt: performance.now(), attempts: 0, resolve, reject });
+      this.#handOut();
+    });
+  }
+
+  /** The processes that are running. */
+  pids(): number[] {
+    return [...this.#workers].flatMap(({ child: { pid } }) => pid ?? []);
+  }
+
+  #handOut(): void {
+    while (this.#waiting.length > 0) {
+      const worker = this.#idleWorker();
+      const task = worker && this.#waiting.shift();
+      if (!task) return;
+      this.#give(worker, task);
+    }
+  }
+
+  #idleWorker(): Worker | undefined {
+    const idle = [...this.#workers].find(({ task }) => task === undefined);
+    if (idle) return idle;
+    return this.#workers.size < this.#options.workersMax ? this.#startWorker() : undefined;
+  }
+
+  #startWorker(): Worker {
+    const child = fork(join(import.meta.dirname, 'render-worker.ts'), {
+      execArgv: WORKER_OPTIONS,
+      serialization: 'advanced',
+      // What a library writes there may quote the document.
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    const worker: Worker = { child, task: undefined, timer: undefined, isLate: false };
+    this.#workers.add(worker);
+    child.on('message', (answer: WorkerAnswer) => this.#takeAnswer(worker, answer));
+    child.once('exit', (code, signal) => this.#replace(worker, signal ?? `exit code ${code}`));
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      // One that never ran has no end of which it could be told.
+      if (child.pid === undefined) this.#replace(worker, error.code ?? error.name);
+    });
+    tell(child, { databaseUrl: this.#options.databaseUrl });
+    return worker;
+  }
+
+  #give(worker: Worker, task: Task): void {
+    task.attempts += 1;
+    worker.task = task;
+    worker.timer = setTimeout(() => {
+      worker.isLate = true;
+      worker.child.kill('SIGKILL');
+    }, this.#options.documentMsMax);
+    tell(worker.child, { company: task.company, id: task.id });
+  }
+
+  #takeAnswer(worker: Worker, answer: WorkerAnswer): void {
+    const { task } = worker;
+    clearTimeout(worker.timer);
+    worker.task = undefined;
+    if (task && 'printed' in answer) {
+      this.#options.metrics.printed(answer.printed.outcome, secondsSince(task.askedAt));
+      task.resolve(answer.printed);
+    } else if (task && 'failure' in answer) {
+      this.#fail(task, answer.failure);
+    }
+    this.#handOut();
+  }
+
+  /** A worker has ended; another one takes its place when there is something to do. */
+  #replace(worker: Worker, ending: string): void {
+    this.#workers.delete(worker);
+    clearTimeout(worker.timer);
+    const { task, isLate } = worker;
+    if (this.#isClosed) return;
+    this.#options.log.warn({ pid: worker.child.pid, ending }, 'document.worker-ended');
+    if (task && !isLate && task.attempts < ATTEMPTS_MAX) this.#waiting.unshift(task);
+    else if (task) this.#fail(task, { name: isLate ? 'too late' : ending, frames: [] });
+    this.#handOut();
+  }
+
+  #fail(task: Task, failure: { name: string; frames: readonly string[] }): void {
+    const { company, id: document } = task;
+    this.#options.metrics.printed('failed', secondsSince(task.askedAt));
+    this.#options.log.error({ company, document, failure }, 'document.failed');
+    task.reject(unavailable(RETRY_SECONDS));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    const unfinished = [...this.#waiting.splice(0), ...[...this.#workers].flatMap(({ task }) => task ?? [])];
+    for (const task of unfinished) task.reject(unavailable(RETRY_SECONDS));
+    await Promise.all([...this.#workers].map(endWorker));
+  }
+}
+
+/** Lets a worker end by itself, for a while: it may be in the middle of a document that nobody wants any more. */
+async function endWorker({ child, timer }: Worker): Promise<void> {
+  clearTimeout(timer);
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  if (child.connected) child.disconnect();
+  const kill = setTimeout(() => child.kill('SIGKILL'), END_MS_MAX);
+  await exited;
+  clearTimeout(kill);
+}
+
+function tell(child: ChildProcess, message: WorkerMessage): void {
+  // One that has ended says so itself.
+  if (child.connected) child.send(message, () => undefined);
+}
+
+function unavailable(retryAfterSeconds: number): AppError {
+  return new AppError('unavailable', 'The service is temporarily unavailable. Retry shortly.', {
+    retryAfterSeconds,
+  });
+}
+
+function secondsSince(startedAt: number): number {
+  return (performance.now() - startedAt) / 1000;
+}

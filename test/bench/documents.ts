@@ -1,0 +1,276 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, get } from 'node:http';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { setCompany } from '../../src/access/companies.ts';
+import { exampleCompany } from '../../src/demo/example-company.ts';
+import { createRenderer } from '../../src/invoice-pdf/render.ts';
+import { createDocumentStore } from '../../src/store/documents.ts';
+import { openEngine } from '../../src/store/engine.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { createDatabase, startPostgres } from '../_postgres.ts';
+import type { Bench } from './_bench.ts';
+import { COMPANY, fillCompany, jobId } from './_company.ts';
+import { type Generator, startGenerator } from './_load.ts';
+import type { Pace, Stretch } from './_paced-reader.ts';
+import { type ServerProcess, startProduct } from './_process.ts';
+import { aligned, quantile, takeTurns, whole } from './_rounds.ts';
+
+const ROUNDS = Number(process.env.DOCUMENTS_ROUNDS ?? 5);
+/** Documents that are asked for at once, in each round. */
+const BURST = 200;
+const RENDERED = 500;
+const WARM_UP = 50;
+const JOBS = 1_000;
+const CONNECTIONS = 8;
+const SECONDS = 0.5;
+/** A client that reads 200 records a second leaves the server idle most of the time. */
+const PACE_MS = 5;
+const IDLE_MS = 2_000;
+
+/** PDFs: made, served, and made beside other requests. */
+export const documents: Bench = {
+  about: 'a new PDF in a warm renderer, stored ones beside a record, and a record while 200 PDFs are made',
+  run: async () => {
+    const figures = await benchDocuments();
+    return { figures, text: textOf(figures) };
+  },
+};
+
+interface Times {
+  p50: number;
+  p99: number;
+}
+
+interface Figures {
+  /** Of one page, in milliseconds: the renderer alone, and from the request to the PDF when no other is asked for. */
+  rendered: Times & { bytes: number };
+  asked: Times;
+  engines: EngineFigures[];
+}
+
+interface EngineFigures {
+  engine: string;
+  /** Requests a second. */
+  record: number;
+  stored: number;
+  unchanged: number;
+  /** Medians of the rounds' ratios. */
+  storedOfRecord: number;
+  unchangedOfRecord: number;
+  /** The p99 in milliseconds of a record's read, and how long the burst took. */
+  idleP99: number;
+  burstP99: number;
+  burstOfIdle: number;
+  burstMs: number;
+}
+
+async function benchDocuments(): Promise<Figures> {
+  const folder = mkdtempSync(join(tmpdir(), 'fieldledger-bench-'));
+  try {
+    await using server = await startPostgres({ isDurable: true });
+    await using generator = await startGenerator();
+    const urls = { sqlite: `sqlite:${join(folder, 'bench.db')}`, postgres: await createDatabase(server.url) };
+    const engines = [];
+    let asked: Times = { p50: 0, p99: 0 };
+    for (const [engine, url] of Object.entries(urls)) {
+      const key = await fill(url);
+      await using product = await startProduct(url, { logFile: join(folder, 'log') });
+      const side = { engine, product, key, next: 1 };
+      if (engine === 'sqlite') asked = await measureAsked(side);
+      engines.push(await measureEngine(side, generator));
+    }
+    return { rendered: await measureRenderer(urls.sqlite), asked, engines };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function fill(url: string): Promise<string> {
+  await using engine = await openEngine(url);
+  await migrate(engine);
+  const key = await fillCompany(engine, {
+    jobs: JOBS,
+    invoices: WARM_UP + RENDERED + BURST * (ROUNDS + 2),
+  });
+  await setCompany(engine, COMPANY, { profile: exampleCompany.profile });
+  return key;
+}
+
+const invoiceId = (number: number) => `00000000-0000-7000-8000-${100_000_000_000 + number}`;
+const pdfPath = (number: number) => `/api/v1/invoices/${invoiceId(number)}/pdf`;
+const recordPath = `/api/v1/jobs/${jobId(1)}`;
+
+/** Prints documents that differ from each other, in this process. */
+async function measureRenderer(url: string): Promise<Figures['rendered']> {
+  await using engine = await openEngine(url);
+  const store = createDocumentStore(engine);
+  const { logo, ...supplier } = await store.findProfile(COMPANY);
+  const renderer = createRenderer();
+  const times: number[] = [];
+  let bytes = 0;
+  for (let number = 1; number <= WARM_UP + RENDERED; number += 1) {
+    const found = await store.findPrintable(COMPANY, invoiceId(number));
+    if (!found) throw new Error(`There is no document ${number}.`);
+    const startedAt = performance.now();
+    ({ length: bytes } = await renderer.render({ ...found, supplier, logo }));
+    if (number > WARM_UP) times.push(performance.now() - startedAt);
+  }
+  return { ...timesOf(times), bytes };
+}
+
+interface Side {
+  engine: string;
+  product: ServerProcess;
+  key: string;
+  /** The number of the first document that has no PDF yet. */
+  next: number;
+}
+
+/** Asks for one new document after the other. */
+async function measureAsked(side: Side): Promise<Times> {
+  const times: number[] = [];
+  const ask = createPdfAsker(side, 1);
+  for (let count = 0; count < WARM_UP + RENDERED; count += 1) {
+    const startedAt = performance.now();
+    await ask(side.next);
+    if (count >= WARM_UP) times.push(performance.now() - startedAt);
+    side.next += 1;
+  }
+  return timesOf(times);
+}
+
+async function measureEngine(side: Side, generator: Generator): Promise<EngineFigures> {
+  const stored = side.next;
+  await createPdfAsker(side, 1)(stored);
+  side.next += 1;
+  const etag = await etagOf(side, stored);
+  const rate =
+    (path: string, status: number, more: Record<string, string> = {}) =>
+    async () => {
+      const { errors, byStatus } = await generator.run({
+        url: side.product.url + path,
+        headers: { authorization: `Bearer ${side.key}`, 'accept-encoding': 'identity', ...more },
+        connections: CONNECTIONS,
+        seconds: SECONDS,
+      });
+      const { perSecond } = byStatus[status] ?? {};
+      if (errors > 0 || perSecond === undefined) throw new Error(`${path} fails under load.`);
+      return perSecond;
+    };
+  const [records = [], pdfs = [], unchanged = []] = await takeTurns(
+    [
+      rate(recordPath, 200),
+      rate(pdfPath(stored), 200),
+      rate(pdfPath(stored), 304, { 'if-none-match': etag }),
+    ],
+    ROUNDS,
+  );
+  const ofRecord = (rates: number[]) =>
+    median(rates.map((value, round) => value / (records[round] ?? value)));
+  return {
+    engine: side.engine,
+    record: median(records),
+    stored: median(pdfs),
+    unchanged: median(unchanged),
+    storedOfRecord: ofRecord(pdfs),
+    unchangedOfRecord: ofRecord(unchanged),
+    ...(await measureBursts(side)),
+  };
+}
+
+/** Reads a record at a steady pace, alone and while a crowd asks for documents that have no PDF yet. */
+async function measureBursts(side: Side) {
+  const pace: Pace = { url: side.product.url + recordPath, key: side.key, everyMs: PACE_MS };
+  const reader = fork(join(import.meta.dirname, '_paced-reader.ts'), [JSON.stringify(pace)]);
+  const tell = (stretch: Stretch) => reader.send(stretch);
+  const taken = async () => {
+    const [times] = (await once(reader, 'message')) as [number[]];
+    return times;
+  };
+  const idle = async () => {
+    tell({ forMs: IDLE_MS });
+    return { times: await taken(), ms: 0 };
+  };
+  const burst = async () => {
+    const ask = createPdfAsker(side, BURST);
+    tell({ forMs: undefined });
+    const startedAt = performance.now();
+    await Promise.all(Array.from({ length: BURST }, (_, index) => ask(side.next + index)));
+    const ms = performance.now() - startedAt;
+    side.next += BURST;
+    tell({ forMs: undefined });
+    return { times: await taken(), ms };
+  };
+  const [idles = [], bursts = []] = await takeTurns([idle, burst], ROUNDS);
+  reader.disconnect();
+  const p99s = (rounds: typeof idles) => rounds.map(({ times }) => quantile(times, 0.99));
+  const [idleP99s, burstP99s] = [p99s(idles), p99s(bursts)];
+  return {
+    idleP99: median(idleP99s),
+    burstP99: median(burstP99s),
+    burstOfIdle: median(burstP99s.map((value, round) => value / (idleP99s[round] ?? value))),
+    burstMs: median(bursts.map(({ ms }) => ms)),
+  };
+}
+
+/** Asks for documents by their numbers, over so many connections. */
+function createPdfAsker({ product, key }: Side, connections: number): (number: number) => Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const headers = { authorization: `Bearer ${key}` };
+  return (number) =>
+    new Promise((resolve, reject) => {
+      get(product.url + pdfPath(number), { agent, headers }, (response) => {
+        if (response.statusCode !== 200)
+          reject(new Error(`Document ${number} is answered with ${response.statusCode}.`));
+        response.resume().once('end', resolve);
+      }).once('error', reject);
+    });
+}
+
+async function etagOf({ product, key }: Side, number: number): Promise<string> {
+  const response = await fetch(product.url + pdfPath(number), {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  await response.arrayBuffer();
+  return response.headers.get('etag') ?? '';
+}
+
+const median = (values: readonly number[]) => quantile(values, 0.5);
+const timesOf = (values: readonly number[]): Times => ({
+  p50: quantile(values, 0.5),
+  p99: quantile(values, 0.99),
+});
+
+function textOf({ rendered, asked, engines }: Figures): string {
+  const made = aligned([
+    [`ms for a new PDF of ${whole(rendered.bytes)} bytes`, 'p50', 'p99'],
+    ['in a warm renderer', rendered.p50.toFixed(1), rendered.p99.toFixed(1)],
+    ['from the request to its end, on SQLite', asked.p50.toFixed(1), asked.p99.toFixed(1)],
+  ]);
+  const rates = aligned([
+    ['requests/s', 'record', 'stored PDF', 'of record', '304', 'of record'],
+    ...engines.map((figures) => [
+      figures.engine,
+      whole(figures.record),
+      whole(figures.stored),
+      figures.storedOfRecord.toFixed(2),
+      whole(figures.unchanged),
+      figures.unchangedOfRecord.toFixed(2),
+    ]),
+  ]);
+  const bursts = aligned([
+    [`p99 of a record in ms, ${BURST} PDFs`, 'idle', 'meanwhile', 'ratio', 'ms for all'],
+    ...engines.map(({ engine, idleP99, burstP99, burstOfIdle, burstMs }) => [
+      engine,
+      idleP99.toFixed(2),
+      burstP99.toFixed(2),
+      burstOfIdle.toFixed(2),
+      whole(burstMs),
+    ]),
+  ]);
+  return [made, rates, bursts].join('\n\n');
+}
