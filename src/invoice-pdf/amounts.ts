@@ -9,8 +9,19 @@ export interface MoneyFormat {
   plain: (amountMinor: number) => string;
 }
 
+/** Making a number format takes longer than everything else that is done with it. There are some 170 currencies. */
+const formats = new Map<string, MoneyFormat>();
+
 /** Formats of a currency; `amountMinor` is in its smallest unit, of which it has as many as ISO 4217 says. */
 export function moneyFormat(currency: string): MoneyFormat {
+  const known = formats.get(currency);
+  if (known) return known;
+  const made = makeFormat(currency);
+  formats.set(currency, made);
+  return made;
+}
+
+function makeFormat(currency: string): MoneyFormat {
   const format = new Intl.NumberFormat('en-GB', { style: 'currency', currency });
   const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
   const symbol = format

@@ -4,29 +4,36 @@ import { dateText, periodText } from './dates.ts';
 import { ADDRESS_TOP, COLUMN, RIGHT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
-import type { TextStyle } from './text-blocks.ts';
+import type { TextBlock, TextStyle } from './text-blocks.ts';
 import { numberOf, titleOf, warningOf } from './wording.ts';
 
 const WIDTH = RIGHT - COLUMN;
 const LABEL_WIDTH = 92;
 
-/** Draws what the document is, its number, its dates and references, and answers with where that ends. */
-export function drawFacts(sheet: Sheet, { record }: PrintedDocument, top: number): number {
-  const box = { x: COLUMN, y: Math.max(top, ADDRESS_TOP - 6), width: WIDTH };
+/** Draws what the document is, its number, its dates and references, in the right column. */
+export function drawFacts(sheet: Sheet, { record }: PrintedDocument): void {
   const title = sheet.text(titleOf(record), STYLES.title, WIDTH);
   const number = sheet.text(numberOf(record), STYLES.number, WIDTH);
+  if (sheet.page === 0) sheet.y = Math.max(sheet.y + 16, ADDRESS_TOP - 7);
+  sheet.makeRoom(title.height + number.height);
   sheet.tagged(sheet.root, 'H1', () => {
-    sheet.draw(title, box);
-    sheet.draw(number, { ...box, y: box.y + title.height });
+    drawDown(sheet, title);
+    drawDown(sheet, number);
   });
-  let y = box.y + title.height + number.height + 5;
+  sheet.y += 5;
   const warning = warningOf(record);
   if (warning !== undefined) {
     const block = sheet.text(warning, STYLES.warning, WIDTH);
-    sheet.tagged(sheet.root, 'P', () => sheet.draw(block, { ...box, y: y - 1 }));
-    y += block.height + 4;
+    sheet.makeRoom(block.height);
+    sheet.tagged(sheet.root, 'P', () => drawDown(sheet, block));
+    sheet.y += 3;
   }
-  return drawRows(sheet, rowsOf(record), y);
+  drawRows(sheet, rowsOf(record));
+}
+
+function drawDown(sheet: Sheet, block: TextBlock): void {
+  sheet.draw(block, { x: COLUMN, y: sheet.y, width: WIDTH });
+  sheet.y += block.height;
 }
 
 type Row = readonly [label: string, value: string | null, style?: TextStyle];
@@ -58,25 +65,25 @@ function amountRow({ kind, totals, currency }: Invoice): Row {
   return [kind === 'credit_note' ? 'Credit total' : 'Amount due', amount, STYLES.strong];
 }
 
-function drawRows(sheet: Sheet, rows: Row[], top: number): number {
+function drawRows(sheet: Sheet, rows: Row[]): void {
   const table = sheet.group(sheet.root, 'Table');
-  let y = top;
   for (const [label, value, style = STYLES.body] of rows) {
     const name = sheet.text(label, STYLES.small, LABEL_WIDTH - 8);
     const block = sheet.text(value ?? '', style, WIDTH - LABEL_WIDTH);
-    const at = y;
-    sheet.artifact(() => sheet.rule(at, { x: COLUMN, width: WIDTH }, RULE));
+    const height = Math.max(block.height, name.height) + 5;
+    sheet.makeRoom(height);
+    const { y } = sheet;
+    sheet.artifact(() => sheet.rule(y, { x: COLUMN, width: WIDTH }, RULE));
     const row = sheet.group(table, 'TR');
     // The small label stands on the line of its value.
-    const shift = (style.leading - STYLES.small.leading) / 2;
-    sheet.tagged(row, 'TH', () => sheet.draw(name, { x: COLUMN, y: y + 2.5 + shift, width: LABEL_WIDTH }), {
+    const labelY = y + 2.5 + (style.leading - STYLES.small.leading) / 2;
+    sheet.tagged(row, 'TH', () => sheet.draw(name, { x: COLUMN, y: labelY, width: LABEL_WIDTH }), {
       scope: 'Row',
     });
     const valueBox = { x: COLUMN + LABEL_WIDTH, y: y + 2.5, width: WIDTH - LABEL_WIDTH };
     sheet.tagged(row, 'TD', () => sheet.draw(block, valueBox));
     row.end();
-    y += Math.max(block.height, name.height) + 5;
+    sheet.y += height;
   }
   table.end();
-  return y;
 }

@@ -41,6 +41,9 @@ export function drawLines(sheet: Sheet, printed: PrintedDocument, tailHeight: nu
     rowsOf(table, textsOf(printed, line), line.amountMinor),
   );
   const tag = sheet.group(sheet.root, 'Table');
+  sheet.makeRoom(
+    table.headHeight + (rows[0]?.height ?? 0) + (rows.length === 1 ? tailHeight : CARRIED_HEIGHT),
+  );
   drawHeads(table, tag);
   const body = sheet.group(tag, 'TBody');
   let carriedMinor = 0;
@@ -65,7 +68,7 @@ export function drawLines(sheet: Sheet, printed: PrintedDocument, tailHeight: nu
 
 function columnsOf({ record }: PrintedDocument): Column[] {
   const { currency } = record;
-  const vat: Column[] = showsVat(record) ? [{ head: 'VAT', align: 'right', widthMax: 68 }] : [];
+  const vat: Column[] = showsVat(record) ? [{ head: 'VAT', align: 'right', widthMax: 88 }] : [];
   return [
     { head: 'Description', align: 'left', widthMax: CONTENT_WIDTH },
     { head: 'Quantity', align: 'right', widthMax: 70 },

@@ -1,6 +1,7 @@
 import { CONTENT_WIDTH, FOOT, LEFT, PAGE, RULE, STYLES, TOP } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
+import type { TextBlock } from './text-blocks.ts';
 import { isDraft, numberOf, supplierName, titleOf } from './wording.ts';
 
 /** Draws what stands at the top of each page but the first, and across each page of a draft. */
@@ -42,16 +43,21 @@ export function drawPageFeet(sheet: Sheet, printed: PrintedDocument): void {
     supplier.vatId === undefined ? undefined : `VAT no. ${supplier.vatId}`,
     supplier.companyNumber === undefined ? undefined : `Company no. ${supplier.companyNumber}`,
   ].filter((text) => text !== undefined);
-  const left = sheet.text(registered.join('  ·  '), STYLES.fine, CONTENT_WIDTH * 0.62);
+  const left = atMostTwoLines(sheet.text(registered.join('  ·  '), STYLES.fine, CONTENT_WIDTH * 0.58));
   for (let page = 0; page < sheet.pageCount; page++) {
-    sheet.turnTo(page);
+    sheet.goTo({ page, y: FOOT });
     const name = `${titleOf(record)} ${numberOf(record)}`;
     const count = `Page ${page + 1} of ${sheet.pageCount}`;
-    const right = sheet.text(`${name}  ·  ${count}`, STYLES.fine, CONTENT_WIDTH * 0.36);
+    const right = atMostTwoLines(sheet.text(`${count}  ·  ${name}`, STYLES.fine, CONTENT_WIDTH * 0.38));
     sheet.artifact(() => {
       sheet.rule(FOOT - 6, { x: LEFT, width: CONTENT_WIDTH }, RULE);
       sheet.draw(left, { x: LEFT, y: FOOT, width: CONTENT_WIDTH });
       sheet.draw(right, { x: LEFT, y: FOOT, width: CONTENT_WIDTH }, 'right');
     }, 'Pagination');
   }
+}
+
+/** The foot repeats what the first page says in full, and more of it would come down to the edge of the paper. */
+function atMostTwoLines(block: TextBlock): TextBlock {
+  return { ...block, lines: block.lines.slice(0, 2) };
 }

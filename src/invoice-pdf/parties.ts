@@ -1,5 +1,5 @@
 import type { Logo } from './logo.ts';
-import { ADDRESS_TOP, COLUMN, LEFT, RIGHT, STYLES, TOP } from './page-design.ts';
+import { COLUMN, LEFT, RIGHT, STYLES, TOP } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet, Tag } from './sheet.ts';
 import type { TextStyle } from './text-blocks.ts';
@@ -7,33 +7,34 @@ import { countryName, supplierName } from './wording.ts';
 
 const LOGO_BOX = { width: 190, height: 62 };
 const LEFT_WIDTH = COLUMN - LEFT - 30;
-const RIGHT_WIDTH = RIGHT - COLUMN;
 
-/** Draws who issues the document, and answers with where that ends. */
-export function drawSupplier(sheet: Sheet, printed: PrintedDocument, logo: Logo | undefined): number {
+/** Draws who issues the document: the logo on the left, all that the law asks for in the right column. */
+export function drawSupplier(sheet: Sheet, printed: PrintedDocument, logo: Logo | undefined): void {
   const { supplier } = printed;
   const name = supplierName(printed);
+  const wordmark = logo ? undefined : sheet.text(name, STYLES.wordmark, LEFT_WIDTH);
+  // Longer ones would come down to the customer's address.
+  const isShown = wordmark !== undefined && wordmark.height <= LOGO_BOX.height + 1;
   if (logo) drawLogo(sheet, logo, name);
-  else {
-    const block = sheet.text(name, STYLES.wordmark, LEFT_WIDTH);
-    sheet.tagged(sheet.root, 'P', () => sheet.draw(block, { x: LEFT, y: TOP, width: LEFT_WIDTH }));
-  }
+  else if (isShown)
+    sheet.tagged(sheet.root, 'P', () => sheet.draw(wordmark, { x: LEFT, y: TOP, width: LEFT_WIDTH }));
+  const country = supplier.countryCode === undefined ? undefined : countryName(supplier.countryCode);
   const tag = sheet.group(sheet.root, 'Sect');
-  const isNamed = !logo && supplier.legalName === name;
-  const column = { x: COLUMN, y: TOP, width: RIGHT_WIDTH };
-  const ends = drawParagraphs(sheet, tag, column, [
-    [isNamed ? undefined : supplier.legalName, STYLES.name],
+  sheet.y = TOP;
+  drawParagraphs(sheet, tag, { x: COLUMN, width: RIGHT - COLUMN }, [
+    [isShown && supplier.legalName === name ? undefined : supplier.legalName, STYLES.name],
     [tradingAs(printed), STYLES.small],
-    [[...(supplier.addressLines ?? []), supplier.postcode].filter(Boolean).join(', '), STYLES.small],
-    [countryOf(supplier.countryCode), STYLES.small],
-    [labelled('VAT no.', supplier.vatId), STYLES.small],
-    [labelled('Company no.', supplier.companyNumber), STYLES.small],
-    [supplier.phone, STYLES.small],
-    [supplier.email, STYLES.small],
-    [supplier.website, STYLES.small],
+    [joined(', ', ...(supplier.addressLines ?? []), supplier.postcode, country), STYLES.small],
+    [
+      inLines(sheet, [labelled('VAT no.', supplier.vatId), labelled('Company no.', supplier.companyNumber)]),
+      STYLES.small,
+    ],
+    [
+      inLines(sheet, [supplier.phone, supplier.email, supplier.website?.replace(/^https?:\/\/|\/$/g, '')]),
+      STYLES.small,
+    ],
   ]);
   tag.end();
-  return ends;
 }
 
 function drawLogo(sheet: Sheet, logo: Logo, name: string): void {
@@ -51,37 +52,53 @@ function tradingAs({ supplier: { legalName, tradingName } }: PrintedDocument): s
   return tradingName === undefined || tradingName === legalName ? undefined : `trading as ${tradingName}`;
 }
 
-function countryOf(code: string | undefined): string | undefined {
-  return code === undefined ? undefined : countryName(code);
+const DOT = '  ·  ';
+
+function joined(separator: string, ...texts: readonly (string | undefined)[]): string {
+  return texts.filter((text) => text !== undefined && text !== '').join(separator);
+}
+
+/** As many as fit on each line, with a dot between two. */
+function inLines(sheet: Sheet, texts: readonly (string | undefined)[]): string {
+  let last = '';
+  const before: string[] = [];
+  for (const text of texts) {
+    const together = joined(DOT, last, text);
+    if (sheet.textWidth(together, STYLES.small) <= RIGHT - COLUMN) last = together;
+    else {
+      before.push(last);
+      last = text ?? '';
+    }
+  }
+  return joined('\n', ...before, last);
 }
 
 function labelled(label: string, value: string | null | undefined): string | undefined {
   return value === undefined || value === null ? undefined : `${label} ${value}`;
 }
 
-/** Draws whom the document is for and where the work was, and answers with where that ends. */
-export function drawBuyer(sheet: Sheet, { record, supplier }: PrintedDocument, top: number): number {
+/** Draws whom the document is for and where the work was, in the left column. */
+export function drawBuyer(sheet: Sheet, { record, supplier }: PrintedDocument): void {
   const { buyer } = record;
   const name = buyer.legalName ?? buyer.name;
-  const foreign = buyer.countryCode === supplier.countryCode ? undefined : countryName(buyer.countryCode);
-  const label = record.kind === 'credit_note' ? 'Credit to' : 'Invoice to';
-  const box = { x: LEFT, y: Math.max(top, ADDRESS_TOP), width: LEFT_WIDTH };
-  const end = drawSection(sheet, label, box, [
+  const foreign = (code: string) => (code === supplier.countryCode ? undefined : countryName(code));
+  drawSection(sheet, record.kind === 'credit_note' ? 'Credit to' : 'Invoice to', [
     [name, STYLES.strong],
     [buyer.name === name ? undefined : buyer.name, STYLES.body],
     [labelled('Attention:', buyer.contactName), STYLES.body],
     ...lines(buyer.addressLines),
-    [foreign, STYLES.body],
+    [foreign(buyer.countryCode), STYLES.body],
     [labelled('VAT no.', buyer.vatId), STYLES.body],
     [buyer.email ?? undefined, STYLES.small],
   ]);
   const { site } = buyer;
-  if (site === null) return end;
-  return drawSection(sheet, 'Site', { ...box, y: end + 9 }, [
+  if (site === null) return;
+  sheet.y += 9;
+  drawSection(sheet, 'Site', [
     [site.label, STYLES.strong],
     ...lines(site.addressLines),
     [site.postcode ?? undefined, STYLES.body],
-    [site.countryCode === supplier.countryCode ? undefined : countryName(site.countryCode), STYLES.body],
+    [foreign(site.countryCode), STYLES.body],
   ]);
 }
 
@@ -89,28 +106,27 @@ type Paragraph = readonly [text: string | undefined, style: TextStyle];
 
 const lines = (texts: readonly string[]): Paragraph[] => texts.map((text) => [text, STYLES.body]);
 
-interface Box {
+function drawSection(sheet: Sheet, label: string, paragraphs: readonly Paragraph[]): void {
+  const section = sheet.group(sheet.root, 'Sect');
+  const heading = sheet.text(label, STYLES.label, LEFT_WIDTH);
+  sheet.makeRoom(heading.height + 2 * STYLES.body.leading);
+  sheet.tagged(section, 'H2', () => sheet.draw(heading, { x: LEFT, y: sheet.y, width: LEFT_WIDTH }));
+  sheet.y += heading.height + 2;
+  drawParagraphs(sheet, section, { x: LEFT, width: LEFT_WIDTH }, paragraphs);
+  section.end();
+}
+
+interface Space {
   x: number;
-  y: number;
   width: number;
 }
 
-function drawSection(sheet: Sheet, label: string, box: Box, paragraphs: readonly Paragraph[]): number {
-  const section = sheet.group(sheet.root, 'Sect');
-  const heading = sheet.text(label, STYLES.label, box.width);
-  sheet.tagged(section, 'H2', () => sheet.draw(heading, box));
-  const end = drawParagraphs(sheet, section, { ...box, y: box.y + heading.height + 2 }, paragraphs);
-  section.end();
-  return end;
-}
-
-function drawParagraphs(sheet: Sheet, parent: Tag, box: Box, paragraphs: readonly Paragraph[]): number {
-  let { y } = box;
+function drawParagraphs(sheet: Sheet, parent: Tag, space: Space, paragraphs: readonly Paragraph[]): void {
   for (const [text, style] of paragraphs) {
-    if (text === undefined || text === '') continue;
-    const block = sheet.text(text, style, box.width);
-    sheet.tagged(parent, 'P', () => sheet.draw(block, { ...box, y }));
-    y += block.height;
+    const block = sheet.text(text ?? '', style, space.width);
+    if (block.lines.length === 0) continue;
+    sheet.makeRoom(block.height);
+    sheet.tagged(parent, 'P', () => sheet.draw(block, { ...space, y: sheet.y }));
+    sheet.y += block.height;
   }
-  return y;
 }

@@ -1,11 +1,13 @@
 import PDFDocument from 'pdfkit';
+import { eInvoiceXml, hasEInvoice } from './e-invoice.ts';
 import { drawFacts } from './facts.ts';
+import { E_INVOICE_FILE, facturXMetadata, facturXSchema } from './factur-x.ts';
 import { loadFonts } from './fonts.ts';
 import type { Fonts } from './fonts.ts';
 import { drawLines } from './lines-table.ts';
 import { readLogo } from './logo.ts';
 import type { Logo } from './logo.ts';
-import { COLUMN, CONTENT_WIDTH, LEFT, RIGHT } from './page-design.ts';
+import { ADDRESS_TOP, COLUMN, CONTENT_WIDTH, LEFT, RIGHT } from './page-design.ts';
 import { drawPageFeet, drawPageHead } from './page-furniture.ts';
 import { drawBuyer, drawSupplier } from './parties.ts';
 import type { PrintedDocument } from './printed-document.ts';
@@ -14,7 +16,8 @@ import { drawStatement, statementsOf } from './statements.ts';
 import { drawTotals, totalsHeight } from './totals.ts';
 import { vatSummary } from './vat-summary.ts';
 import { isDraft, numberOf, supplierName, titleOf } from './wording.ts';
-import { escapeXml, uaMetadata } from './xmp.ts';
+import { escapeXml } from './xml-text.ts';
+import { uaMetadata } from './xmp.ts';
 
 /** Makes PDFs. It keeps its fonts and the last logos, so that one is made once for each thread. */
 export interface Renderer {
@@ -83,7 +86,7 @@ function openDocument(printed: PrintedDocument): PDFKit.PDFDocument {
     // Without it, pdfkit would begin with a font that isn't embedded.
     font: null as unknown as string,
     info: {
-      Title: `${isDraft(record) ? 'Draft of ' : ''}${titleOf(record)} ${numberOf(record)}`,
+      Title: isDraft(record) ? `${titleOf(record)} (draft)` : `${titleOf(record)} ${numberOf(record)}`,
       Author: supplierName(printed),
       Creator: 'Fieldledger',
       Producer: 'Fieldledger',
@@ -91,9 +94,21 @@ function openDocument(printed: PrintedDocument): PDFKit.PDFDocument {
       ModDate: at,
     },
   });
-  document.appendXML(uaMetadata([]));
   escapeMetadata(document);
+  if (hasEInvoice(printed)) embedEInvoice(document, printed, at);
+  else document.appendXML(uaMetadata([]));
   return document;
+}
+
+/** Makes it a Factur-X document: the XML says the same as the pages, for programs. */
+function embedEInvoice(document: PDFKit.PDFDocument, printed: PrintedDocument, at: Date): void {
+  document.appendXML(uaMetadata([facturXSchema]));
+  document.appendXML(facturXMetadata());
+  document.file(Buffer.from(eInvoiceXml(printed)), {
+    ...E_INVOICE_FILE,
+    creationDate: at,
+    modifiedDate: at,
+  });
 }
 
 /** pdfkit puts the information into XML as it is, where '&' and '<' would break it. */
@@ -115,25 +130,33 @@ function collect(document: PDFKit.PDFDocument): Promise<Buffer> {
   return promise;
 }
 
+/** Two columns: who issues it and what it is, and beside that for whom. Each goes on on the next page if it must. */
 function drawHead(sheet: Sheet, printed: PrintedDocument, logo: Logo | undefined): void {
-  const { top } = { top: drawSupplier(sheet, printed, logo) + 20 };
-  const facts = drawFacts(sheet, printed, top);
-  const buyer = drawBuyer(sheet, printed, 0);
-  sheet.y = Math.max(facts, buyer) + 20;
+  drawSupplier(sheet, printed, logo);
+  drawFacts(sheet, printed);
+  const right = { page: sheet.page, y: sheet.y };
+  sheet.goTo({ page: 0, y: ADDRESS_TOP });
+  drawBuyer(sheet, printed);
+  const isLower = right.page > sheet.page || (right.page === sheet.page && right.y > sheet.y);
+  if (isLower) sheet.goTo(right);
+  sheet.y += 20;
 }
 
+/** The lines, and after them the totals with what each VAT rate comes to beside them, or below if it needs the width. */
 function drawBody(sheet: Sheet, printed: PrintedDocument): void {
   const summary = vatSummary(sheet, printed, COLUMN - LEFT - 34, CONTENT_WIDTH);
   const sums = totalsHeight(printed);
-  const isBeside = summary !== undefined && summary.width < CONTENT_WIDTH;
-  const below = summary === undefined || isBeside ? 0 : summary.height + 14;
-  const height = isBeside ? Math.max(summary.height, sums) : sums + below;
-  drawLines(sheet, printed, height + 14);
-  sheet.y += 14;
+  const height = summary?.isNarrow === true ? Math.max(summary.height, sums) : sums;
+  drawLines(sheet, printed, TABLE_GAP + height);
+  sheet.y += TABLE_GAP;
   sheet.makeRoom(height);
-  if (summary) summary.draw({ x: LEFT, y: sheet.y });
-  const totals = { x: COLUMN, y: sheet.y + below, width: RIGHT - COLUMN };
-  drawTotals(sheet, printed, totals);
-  sheet.y += height;
+  const { page, y } = sheet;
+  drawTotals(sheet, printed, { x: COLUMN, y, width: RIGHT - COLUMN });
+  if (summary?.isNarrow === false) sheet.goTo({ page, y: y + height + TABLE_GAP });
+  summary?.draw();
+  if (summary?.isNarrow !== false) sheet.goTo({ page, y: y + height });
   for (const statement of statementsOf(printed)) drawStatement(sheet, statement);
 }
+
+/** Between a table and what follows it. */
+const TABLE_GAP = 14;

@@ -13,6 +13,12 @@ const REPLACEMENT = '\ufffd';
 /** Written from right to left, which isn't supported; as well as what only a program sees. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
+/** Means something to one program or nothing to any, so it can't be read aloud (ISO 19005-3, 6.2.11.7.3). */
+const PRIVATE = /[\p{Co}\p{Cn}\p{Cs}]/u;
+
+/** What every font has; most of what documents say. */
+const ASCII = /^[\n -~]*$/;
+
 /** Characters that share a glyph with another one in the fonts, and would be read back as the other. */
 const SAME_GLYPH: Readonly<Record<string, string>> = {
   '\u00b5': '\u03bc',
@@ -28,6 +34,7 @@ const SAME_GLYPH: Readonly<Record<string, string>> = {
  * replacement for every character that no font has.
  */
 export function printable(text: string, fonts: Fonts): string {
+  if (ASCII.test(text)) return text;
   const plain = text
     .normalize('NFC')
     .replace(/\r\n?|[\u2028\u2029\u0085\v\f]/g, '\n')
@@ -44,7 +51,7 @@ export function printable(text: string, fonts: Fonts): string {
 
 function isCovered(character: string, fonts: Fonts): boolean {
   if (character === '\n' || character === '\u00a0') return true;
-  if (RIGHT_TO_LEFT.test(character)) return false;
+  if (RIGHT_TO_LEFT.test(character) || PRIVATE.test(character)) return false;
   const codePoint = character.codePointAt(0) ?? 0;
   // Every weight has to have it, since a text doesn't know in which it will be set.
   return Object.values(fonts).every((faces) => faces.some((face) => face.covers(codePoint)));
@@ -53,6 +60,8 @@ function isCovered(character: string, fonts: Fonts): boolean {
 /** Splits printable text of one line into runs of the first font that has each whole word, or else each letter. */
 export function runsOf(text: string, fonts: Fonts, weight: Weight): Run[] {
   const faces = fonts[weight];
+  if (text === '') return [];
+  if (ASCII.test(text)) return [{ face: faces[0], text, width: faces[0].width(text) }];
   const pieces: { face: Face; text: string }[] = [];
   const add = (face: Face, piece: string) => {
     const last = pieces.at(-1);

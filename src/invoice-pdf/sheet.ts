@@ -1,4 +1,6 @@
-import type { Fonts } from './fonts.ts';
+import { embeddedFont, showText } from './embedded-font.ts';
+import type { EmbeddedFont } from './embedded-font.ts';
+import type { Face, Fonts } from './fonts.ts';
 import type { Logo } from './logo.ts';
 import { BOTTOM, PAGE } from './page-design.ts';
 import { textBlock, textWidth } from './text-blocks.ts';
@@ -18,6 +20,12 @@ export interface Box {
   width: number;
 }
 
+/** A height on a page, from where something goes on. */
+export interface Place {
+  page: number;
+  y: number;
+}
+
 /** Draws something on the page that has just begun, and says where what follows begins. */
 type PageHead = (sheet: Sheet) => number;
 
@@ -33,17 +41,18 @@ export class Sheet {
   /** Where the next thing is drawn. */
   y = 0;
   pageCount = 0;
+  /** The page that is drawn on, of which the first is 0. */
+  page = -1;
+  /** Where what flows begins on each page. */
+  readonly #tops: number[] = [];
   readonly #pageHead: PageHead;
+  readonly #embedded = new Map<Face, EmbeddedFont>();
   #color = '';
 
   constructor(document: PDFKit.PDFDocument, fonts: Fonts, pageHead: PageHead) {
     this.document = document;
     this.fonts = fonts;
     this.#pageHead = pageHead;
-    for (const face of Object.values(fonts).flat()) {
-      // pdfkit takes anything that lays text out as fontkit does; its types don't know that.
-      document.registerFont(face.name, face.source as unknown as Buffer);
-    }
     this.root = document.struct('Document');
     document.addStructure(this.root);
     this.addPage();
@@ -52,27 +61,31 @@ export class Sheet {
   /** Begins a page. */
   addPage(): void {
     this.document.addPage({ size: [PAGE.width, PAGE.height], margin: 0 });
+    this.page = this.pageCount;
     this.pageCount += 1;
     this.#color = '';
     this.y = this.#pageHead(this);
+    this.#tops.push(this.y);
   }
 
-  /** Begins a page where fewer than `height` points are left on this one; true when it did. */
-  makeRoom(height: number): boolean {
-    if (this.y + height <= BOTTOM) return false;
-    this.addPage();
-    return true;
+  /** Goes on with the next page where fewer than `height` points are left on this one. */
+  makeRoom(height: number): void {
+    if (this.y + height <= BOTTOM) return;
+    if (this.page + 1 === this.pageCount) this.addPage();
+    else this.goTo({ page: this.page + 1, y: this.#tops[this.page + 1] ?? 0 });
+  }
+
+  /** Goes on elsewhere: beside what was drawn, for example. */
+  goTo({ page, y }: Place): void {
+    this.document.switchToPage(page);
+    this.page = page;
+    this.y = y;
+    this.#color = '';
   }
 
   /** How many lines still fit on the page. */
   linesLeft({ leading }: TextStyle): number {
     return Math.max(1, Math.floor((BOTTOM - this.y) / leading));
-  }
-
-  /** Goes back to a finished page, the first of which is 0. */
-  turnTo(page: number): void {
-    this.document.switchToPage(page);
-    this.#color = '';
   }
 
   text(text: string, style: TextStyle, width: number): TextBlock {
@@ -134,12 +147,20 @@ export class Sheet {
     const baseline = y + style.leading / 2 + style.size * 0.33;
     let left = x;
     for (const { face, text, width } of line.runs) {
-      this.document
-        .font(face.name)
-        .fontSize(style.size * face.sizeFactor)
-        .text(text, left, baseline, { lineBreak: false, baseline: 'alphabetic' });
+      const size = style.size * face.sizeFactor;
+      this.document.addContent(showText(this.#font(face), text, { x: left, y: baseline, size }));
       left += width * style.size;
     }
+  }
+
+  /** A font of the document, named among those of the page. */
+  #font(face: Face): EmbeddedFont {
+    const found = this.#embedded.get(face);
+    const font = found ?? embeddedFont(this.document, face);
+    if (!found) this.#embedded.set(face, font);
+    const fonts = this.document.page.fonts as Record<string, unknown>;
+    fonts[font.id] ??= font.ref();
+    return font;
   }
 
   picture(logo: Logo, x: number, y: number, size: { width: number; height: number }): void {

@@ -2,15 +2,17 @@ import { moneyFormat } from './amounts.ts';
 import { dateText } from './dates.ts';
 import { CONTENT_WIDTH, LEFT, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
-import type { Sheet } from './sheet.ts';
-import type { TextStyle } from './text-blocks.ts';
-import { reverseChargeStatements } from './vat-summary.ts';
+import { reverseChargeStatements } from './reverse-charge.ts';
+import type { Sheet, Tag } from './sheet.ts';
+import type { TextBlock } from './text-blocks.ts';
 import { categoryText, isMargin, numberOf } from './wording.ts';
 
 /** A part of the document that is a heading and text under it. */
 export interface Statement {
   heading: string;
   paragraphs: readonly string[];
+  /** Set as a table under the paragraphs. */
+  details: readonly (readonly [label: string, value: string])[];
 }
 
 /** What the document has to say beside its amounts: why no VAT is charged, a note, and how to pay. */
@@ -27,9 +29,9 @@ function vatStatement(printed: PrintedDocument): Statement | undefined {
     const reason = line.vatExemptionReason;
     if (reason !== null) reasons.set(`${line.vatCategory} ${reason}`, reasonText(line, reason));
   }
-  const paragraphs = [...reasons.values(), ...reverseChargeStatements(printed)];
+  const paragraphs = [...reasons.values(), ...reverseChargeStatements(printed, [...reasons.values()])];
   if (hasMarkedLines(printed)) paragraphs.push(MARKED_LINES);
-  return paragraphs.length === 0 ? undefined : { heading: 'About VAT', paragraphs };
+  return paragraphs.length === 0 ? undefined : { heading: 'About VAT', paragraphs, details: [] };
 }
 
 /** HMRC's words for a document on which only some lines are under the domestic reverse charge (VATREVCON37100). */
@@ -52,7 +54,7 @@ function reasonText(line: PrintedDocument['record']['lines'][number], reason: st
 function noteStatement({ record }: PrintedDocument): Statement | undefined {
   if (record.note === null || record.note.trim() === '') return undefined;
   const heading = record.kind === 'credit_note' ? 'Reason for this credit note' : 'Note';
-  return { heading, paragraphs: [record.note] };
+  return { heading, paragraphs: [record.note], details: [] };
 }
 
 function paymentStatement({ record, supplier }: PrintedDocument): Statement | undefined {
@@ -63,56 +65,78 @@ function paymentStatement({ record, supplier }: PrintedDocument): Statement | un
   const terms = paymentTermsDays === 0 ? 'on receipt' : `within ${days} of the date of issue`;
   const by = dueDate === null ? terms : `by ${dateText(dueDate)}`;
   const suffix = dueDate === null || paymentTermsDays === 0 ? '' : ` (payment terms: ${days})`;
-  const account = bankLines(supplier);
-  const reference = record.number === null ? [] : [`Payment reference: ${numberOf(record)}`];
+  const account = bankDetails(supplier);
+  const reference = [['Payment reference', numberOf(record)] as const];
   return {
     heading: 'How to pay',
-    paragraphs: [
-      `Please pay ${amount} ${by}${suffix}.`,
-      ...account,
-      ...(account.length === 0 ? [] : reference),
-    ],
+    paragraphs: [`Please pay ${amount} ${by}${suffix}.`],
+    details: [...account, ...(account.length === 0 || record.number === null ? [] : reference)],
   };
 }
 
 /** An account as people of its country write it: with sort code and number where a British IBAN holds them. */
-function bankLines({ bankAccountName, iban, bic }: PrintedDocument['supplier']): string[] {
+function bankDetails({
+  bankAccountName,
+  iban,
+  bic,
+}: PrintedDocument['supplier']): (readonly [string, string])[] {
   if (iban === undefined) return [];
   const compact = iban.replace(/\s/g, '').toUpperCase();
   const [, sortCode, account] = /^GB\d\d[A-Z]{4}(\d{6})(\d{8})$/.exec(compact) ?? [];
+  const isBritish = sortCode !== undefined && account !== undefined;
   return [
-    ...(bankAccountName === undefined ? [] : [`Account name: ${bankAccountName}`]),
-    ...(sortCode === undefined || account === undefined
-      ? []
-      : [`Sort code: ${sortCode.replace(/(..)(?=.)/g, '$1-')}`, `Account number: ${account}`]),
-    `IBAN: ${compact.replace(/(.{4})(?=.)/g, '$1 ')}`,
-    ...(bic === undefined ? [] : [`BIC: ${bic}`]),
+    ...(bankAccountName === undefined ? [] : [['Account name', bankAccountName] as const]),
+    ...(isBritish ? [['Sort code', sortCode.replace(/(..)(?=.)/g, '$1-')] as const] : []),
+    ...(isBritish ? [['Account number', account] as const] : []),
+    ['IBAN', compact.replace(/(.{4})(?=.)/g, '$1 ')],
+    ...(bic === undefined ? [] : [['BIC', bic] as const]),
   ];
 }
 
 const GAP = 16;
 
+/** As wide as is read with ease. */
+const TEXT_WIDTH = CONTENT_WIDTH * 0.82;
+const LABEL_WIDTH = 92;
+/** A statement up to this height is kept on one page. */
+const KEPT_HEIGHT = 200;
+
 /** Draws a statement; one that doesn't fit on the page begins on the next, and goes on from page to page. */
-export function drawStatement(sheet: Sheet, { heading, paragraphs }: Statement): void {
+export function drawStatement(sheet: Sheet, { heading, paragraphs, details }: Statement): void {
   const title = sheet.text(heading, STYLES.label, CONTENT_WIDTH);
-  const blocks = paragraphs.map((paragraph) => sheet.text(paragraph, STYLES.body, CONTENT_WIDTH * 0.82));
-  const height = blocks.reduce((sum, block) => sum + block.height, title.height + 3);
+  const blocks = paragraphs.map((paragraph) => sheet.text(paragraph, STYLES.body, TEXT_WIDTH));
   const begun = title.height + 3 + 3 * STYLES.body.leading;
+  const height = blocks.reduce((sum, block) => sum + block.height, title.height + 3);
+  const whole = height + details.length * STYLES.body.leading;
   sheet.y += GAP;
-  sheet.makeRoom(Math.min(height, height < 200 ? height : begun));
+  sheet.makeRoom(whole <= KEPT_HEIGHT ? whole : begun);
   const section = sheet.group(sheet.root, 'Sect');
   sheet.tagged(section, 'H2', () => sheet.draw(title, { x: LEFT, y: sheet.y, width: CONTENT_WIDTH }));
   sheet.y += title.height + 3;
-  for (const block of blocks) drawFlowing(sheet, section, block.lines, block.style);
+  for (const block of blocks) drawFlowing(sheet, section, block);
+  if (details.length > 0) drawDetails(sheet, section, details);
   section.end();
 }
 
-function drawFlowing(
-  sheet: Sheet,
-  section: ReturnType<Sheet['group']>,
-  lines: ReturnType<Sheet['text']>['lines'],
-  style: TextStyle,
-): void {
+function drawDetails(sheet: Sheet, section: Tag, details: Statement['details']): void {
+  const table = sheet.group(section, 'Table');
+  sheet.y += 3;
+  for (const [label, value] of details) {
+    const name = sheet.text(label, STYLES.bodyGrey, LABEL_WIDTH);
+    const block = sheet.text(value, STYLES.body, TEXT_WIDTH - LABEL_WIDTH);
+    sheet.makeRoom(block.height);
+    const { y } = sheet;
+    const row = sheet.group(table, 'TR');
+    sheet.tagged(row, 'TH', () => sheet.draw(name, { x: LEFT, y, width: LABEL_WIDTH }), { scope: 'Row' });
+    const box = { x: LEFT + LABEL_WIDTH, y, width: TEXT_WIDTH - LABEL_WIDTH };
+    sheet.tagged(row, 'TD', () => sheet.draw(block, box));
+    row.end();
+    sheet.y += block.height;
+  }
+  table.end();
+}
+
+function drawFlowing(sheet: Sheet, section: Tag, { lines, style }: TextBlock): void {
   const paragraph = sheet.group(section, 'P');
   let rest = lines;
   while (rest.length > 0) {

@@ -3,8 +3,10 @@ import { moneyFormat } from './amounts.ts';
 import { ACCENT, RULE, STYLES, TINT } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
-import { hidesReverseCharge, showsVat } from './wording.ts';
+import { isSilent, showsVat } from './wording.ts';
 
+/** The panel stands out to both sides, so that the last amount is in one column with those above it. */
+const HANG = 9;
 const PADDING = 3.5;
 const ROW_HEIGHT = STYLES.body.leading + 2 * PADDING;
 const GRAND_HEIGHT = STYLES.grand.leading + 14;
@@ -15,12 +17,9 @@ function sumsOf(printed: PrintedDocument): [label: string, amountMinor: number][
   const { netMinor, vatMinor, grossMinor } = record.totals;
   const grand: [string, number] = [grandLabel(record), grossMinor];
   if (!showsVat(record)) return [grand];
-  // A document that is all Irish construction under reverse charge states no VAT, not even none.
-  const isSilent =
-    hidesReverseCharge(printed) && record.lines.every(({ vatCategory }) => vatCategory === 'AE');
   return [
     ['Total excluding VAT', netMinor],
-    ...(isSilent ? [] : [['Total VAT', vatMinor] as [string, number]]),
+    ...(isSilent(printed) ? [] : [['Total VAT', vatMinor] as [string, number]]),
     grand,
   ];
 }
@@ -47,16 +46,15 @@ export function drawTotals(
   sums.forEach(([label, amountMinor], index) => {
     const isGrand = index === sums.length - 1;
     const style = isGrand ? STYLES.grand : STYLES.body;
-    const inset = isGrand ? 10 : 0;
     const height = isGrand ? GRAND_HEIGHT : ROW_HEIGHT;
     const at = y;
     sheet.artifact(() => {
       if (isGrand) {
-        sheet.panel({ ...box, y: at }, height, TINT);
-        sheet.rule(at, box, ACCENT, 1);
+        sheet.panel({ x: box.x - HANG, y: at, width: box.width + 2 * HANG }, height, TINT);
+        sheet.rule(at, { x: box.x - HANG, width: box.width + 2 * HANG }, ACCENT, 1);
       } else sheet.rule(at + height, box, RULE);
     });
-    const inner = { x: box.x + inset, y: y + (height - style.leading) / 2, width: box.width - 2 * inset };
+    const inner = { x: box.x, y: y + (height - style.leading) / 2, width: box.width };
     const row = sheet.group(table, 'TR');
     const name = sheet.text(label, style, inner.width);
     const amount = sheet.text(withSymbol(amountMinor), style, inner.width);

@@ -1,13 +1,13 @@
 import type { Invoice } from '../contract/records.ts';
-import { moneyFormat, rateText } from './amounts.ts';
+import { moneyFormat } from './amounts.ts';
 import { GUTTER, naturalWidths, placeColumns } from './columns.ts';
 import type { Column, PlacedColumn } from './columns.ts';
 import { dateText } from './dates.ts';
-import { ACCENT, RULE, STYLES } from './page-design.ts';
+import { ACCENT, LEFT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet, Tag } from './sheet.ts';
 import type { TextBlock, TextStyle } from './text-blocks.ts';
-import { categoryText, hidesReverseCharge, isMargin, showsVat } from './wording.ts';
+import { categoryText, hidesReverseCharge, isMargin, isSilent, showsVat } from './wording.ts';
 
 type Breakdown = Invoice['vatBreakdown'];
 type Totals = Invoice['totals'];
@@ -15,10 +15,14 @@ type Totals = Invoice['totals'];
 /** What each VAT category and rate comes to, measured before it is drawn. */
 export interface VatSummary {
   height: number;
-  width: number;
-  draw: (at: { x: number; y: number }) => void;
+  /** Whether it leaves the right column to the totals. */
+  isNarrow: boolean;
+  /** Draws it from where the sheet is, going on from page to page. */
+  draw: () => void;
 }
 
+/** A higher one isn't kept on one page. */
+const NARROW_HEIGHT_MAX = 330;
 const PADDING = 3;
 const GAP = 12;
 const ROW_HEIGHT = STYLES.cell.leading + 2 * PADDING;
@@ -40,24 +44,27 @@ export function vatSummary(
   narrow: number,
   wide: number,
 ): VatSummary | undefined {
-  if (!showsVat(printed.record)) return undefined;
+  if (!showsVat(printed.record) || isSilent(printed)) return undefined;
   const inputs = amountsOf(printed.record).map((amounts) => measure(sheet, printed, amounts));
   const natural = Math.max(
     ...inputs.map(({ widths }) => widths.reduce((sum, width) => sum + width + GUTTER, -GUTTER)),
   );
-  const width = natural <= narrow ? narrow : wide;
-  const tables = inputs.map((input) => layTable(sheet, input, width));
+  const height = heightOf(inputs.map((input) => layTable(sheet, input, narrow)));
+  const isNarrow = natural <= narrow && height <= NARROW_HEIGHT_MAX;
+  const tables = inputs.map((input) => layTable(sheet, input, isNarrow ? narrow : wide));
   return {
-    width,
-    height: tables.reduce((sum, { height }) => sum + height + GAP, -GAP),
-    draw: ({ x, y }) => {
-      let top = y;
-      for (const table of tables) {
-        drawTable(sheet, table, { x, y: top, width });
-        top += table.height + GAP;
-      }
-    },
+    isNarrow,
+    height: heightOf(tables),
+    draw: () =>
+      tables.forEach((table, index) => {
+        if (index > 0) sheet.y += GAP;
+        drawTable(sheet, table);
+      }),
   };
+}
+
+function heightOf(tables: readonly LaidTable[]): number {
+  return tables.reduce((sum, { height }) => sum + height + GAP, -GAP);
 }
 
 function amountsOf({ currency, vatBreakdown, accountingCurrency }: Invoice): Amounts[] {
@@ -80,7 +87,7 @@ interface Measured {
 function measure(sheet: Sheet, printed: PrintedDocument, amounts: Amounts): Measured {
   const { currency, caption } = amounts;
   const columns: Column[] = [
-    { head: 'VAT', align: 'left', widthMax: 110 },
+    { head: 'Rate', align: 'left', widthMax: 110 },
     { head: `Net (${currency})`, align: 'right', widthMax: 130 },
     { head: `VAT (${currency})`, align: 'right', widthMax: 130 },
   ];
@@ -95,6 +102,7 @@ interface LaidTable {
   caption: TextBlock | undefined;
   columns: PlacedColumn[];
   rows: string[][];
+  width: number;
   height: number;
 }
 
@@ -108,30 +116,30 @@ function layTable(
   return {
     heading,
     caption: block,
-    columns: placeColumns(columns, widths, { x: 0, width }),
+    columns: placeColumns(columns, widths, { x: LEFT, width }),
+    width,
     rows,
     height: heading.height + 2 + (block?.height ?? 0) + (rows.length + 1) * ROW_HEIGHT,
   };
 }
 
-function drawTable(sheet: Sheet, table: LaidTable, box: { x: number; y: number; width: number }): void {
-  const { heading, caption } = table;
-  let { y } = box;
-  sheet.tagged(sheet.root, 'H2', () => sheet.draw(heading, { ...box, y }));
-  y += heading.height + 2;
-  if (caption) {
-    sheet.tagged(sheet.root, 'P', () => sheet.draw(caption, { ...box, y }));
-    y += caption.height;
-  }
-  const placed = table.columns.map((column) => ({ ...column, x: box.x + column.x }));
+function drawTable(sheet: Sheet, { heading, caption, columns, rows, width }: LaidTable): void {
+  const drawDown = (type: string, block: TextBlock) => {
+    sheet.tagged(sheet.root, type, () => sheet.draw(block, { x: LEFT, y: sheet.y, width }));
+    sheet.y += block.height;
+  };
+  sheet.makeRoom(heading.height + (caption?.height ?? 0) + 3 * ROW_HEIGHT);
+  drawDown('H2', heading);
+  sheet.y += 2;
+  if (caption) drawDown('P', caption);
   const tag = sheet.group(sheet.root, 'Table');
   const lay = (texts: readonly string[], style: TextStyle) =>
-    placed.map(({ width }, index) => sheet.text(texts[index] ?? '', style, width));
-  const heads = placed.map(({ head }) => head);
-  drawCells(sheet, tag, { cells: lay(heads, STYLES.head), placed, y, isHead: true });
-  for (const row of table.rows) {
-    y += ROW_HEIGHT;
-    drawCells(sheet, tag, { cells: lay(row, STYLES.cell), placed, y, isHead: false });
+    columns.map((column, index) => sheet.text(texts[index] ?? '', style, column.width));
+  const heads = columns.map(({ head }) => head);
+  drawCells(sheet, tag, { cells: lay(heads, STYLES.head), columns, isHead: true });
+  for (const row of rows) {
+    sheet.makeRoom(ROW_HEIGHT);
+    drawCells(sheet, tag, { cells: lay(row, STYLES.cell), columns, isHead: false });
   }
   tag.end();
 }
@@ -151,54 +159,24 @@ function rowsOf(printed: PrintedDocument, { currency, vatBreakdown, totals }: Am
 
 interface CellRow {
   cells: TextBlock[];
-  placed: PlacedColumn[];
-  y: number;
+  columns: PlacedColumn[];
   isHead: boolean;
 }
 
-function drawCells(sheet: Sheet, table: Tag, { cells, placed, y, isHead }: CellRow): void {
+function drawCells(sheet: Sheet, table: Tag, { cells, columns, isHead }: CellRow): void {
   const row = sheet.group(table, 'TR');
-  const top = y + PADDING;
-  placed.forEach((column, index) => {
+  const y = sheet.y + PADDING;
+  columns.forEach((column, index) => {
     const cell = cells[index];
     if (!cell) return;
     const scope = isHead ? ('Column' as const) : index === 0 ? ('Row' as const) : undefined;
-    sheet.tagged(
-      row,
-      scope ? 'TH' : 'TD',
-      () => sheet.draw(cell, { ...column, y: top }, column.align),
-      scope ? { scope } : {},
-    );
+    const draw = () => sheet.draw(cell, { ...column, y }, column.align);
+    sheet.tagged(row, scope ? 'TH' : 'TD', draw, scope ? { scope } : {});
   });
   row.end();
-  const [first] = placed;
-  const last = placed.at(-1);
-  if (!first || !last) return;
-  const bottom = y + STYLES.cell.leading + 2 * PADDING;
-  const width = last.x + last.width - first.x;
-  sheet.artifact(() => sheet.rule(bottom, { x: first.x, width }, isHead ? ACCENT : RULE, isHead ? 0.8 : 0.6));
-}
-
-/** The VAT that a British customer accounts for, at each rate that the lines state (HMRC VATREVCON37100). */
-export function reverseChargeStatements(printed: PrintedDocument): string[] {
-  const { record, supplier, reverseChargeRates } = printed;
-  const isBritish = supplier.countryCode === 'GB' && record.buyer.countryCode === 'GB';
-  const charged = record.lines.filter(({ vatCategory }) => vatCategory === 'AE');
-  if (!isBritish || charged.length === 0) return [];
-  const { withSymbol } = moneyFormat(record.currency);
-  const rates = [...new Set(charged.map(({ id }) => reverseChargeRates[id] ?? 0))].filter((rate) => rate > 0);
-  return rates.map((rate) => {
-    const ofRate = charged.filter(({ id }) => reverseChargeRates[id] === rate);
-    const netMinor = ofRate.reduce((sum, { amountMinor }) => sum + BigInt(amountMinor), 0n);
-    const vat = withSymbol(shareOf(netMinor, rate));
-    return `VAT of ${vat} (${rateText(rate)} of ${withSymbol(Number(netMinor))}) is for the customer to pay to HMRC, and is not included in the total.`;
-  });
-}
-
-/** Rounds half up, away from zero, as the documents' own VAT is rounded. */
-function shareOf(netMinor: bigint, basisPoints: number): number {
-  const scaled = netMinor * BigInt(basisPoints);
-  const magnitude = scaled < 0n ? -scaled : scaled;
-  const rounded = (magnitude + 5_000n) / 10_000n;
-  return Number(scaled < 0n ? -rounded : rounded);
+  sheet.y += ROW_HEIGHT;
+  const last = columns.at(-1);
+  const width = (last?.x ?? 0) + (last?.width ?? 0) - LEFT;
+  const [color, thickness] = isHead ? [ACCENT, 0.8] : [RULE, 0.6];
+  sheet.artifact(() => sheet.rule(sheet.y, { x: LEFT, width }, color, thickness));
 }

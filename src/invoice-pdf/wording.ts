@@ -59,6 +59,12 @@ export function hidesReverseCharge(printed: PrintedDocument): boolean {
   return printed.supplier.countryCode === 'IE' && isDomestic(printed);
 }
 
+/** All of it is such construction, so that no rate and no amount of VAT is stated, not even none. */
+export function isSilent(printed: PrintedDocument): boolean {
+  const isReverseCharge = printed.record.lines.every(({ vatCategory }) => vatCategory === 'AE');
+  return isReverseCharge && hidesReverseCharge(printed);
+}
+
 /** A line's VAT category and rate in words. */
 export function vatOfLine(line: Line, printed: PrintedDocument): string {
   if (line.vatCategory === 'AE') {

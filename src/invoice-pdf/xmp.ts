@@ -1,12 +1,4 @@
-/** Text as it may stand in XML, in an element or an attribute. */
-export function escapeXml(text: string): string {
-  return text
-    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
-}
+import { escapeXml } from './xml-text.ts';
 
 /** What PDF/A wants to know of a schema that isn't its own (ISO 19005-3, 6.6.2.3.3). */
 export interface ExtensionSchema {
