@@ -37,11 +37,12 @@ export function lineItem(line: Line, currency: string): string {
 
 /** The first line of a description names the item (BT-153), the others describe it (BT-154). */
 function product({ description, unitCode }: Line): string {
-  const [name = '', ...others] = description.split(/\r\n?|\n/).filter((text) => oneLine(text) !== '');
+  const texts = description.split(/\r\n?|\n/).map(oneLine);
+  const [name = '', ...others] = texts.filter((text) => text !== '');
   if (!unitCodes.has(unitCode)) others.push(`Unit: ${unitCode}`);
   return element(
     'ram:SpecifiedTradeProduct',
-    leaf('ram:Name', oneLine(name)),
+    leaf('ram:Name', name),
     others.length === 0 ? undefined : leaf('ram:Description', others.join('\n')),
   );
 }

@@ -73,7 +73,8 @@ const totalsRules = rulesOf(TOTALS, {
   'BR-CO-16': `${minor('ram:DuePayableAmount')} = ${minor('ram:GrandTotalAmount')} and empty(ram:TotalPrepaidAmount | ram:RoundingAmount)`,
   'BR-CO-25': `not(${minor('ram:DuePayableAmount')} > 0) or exists(${SETTLEMENT}/ram:SpecifiedTradePaymentTerms/(ram:DueDateDateTime | ram:Description))`,
   'BR-DEC-09 to 18': twoDecimals('*'),
-  'no total below zero': 'every $amount in * satisfies xs:decimal($amount) >= 0',
+  'nothing due below zero':
+    'every $amount in (ram:GrandTotalAmount, ram:DuePayableAmount) satisfies xs:decimal($amount) >= 0',
 });
 
 const lineRules = rulesOf(LINE, {
