@@ -37,7 +37,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     const queryStart = url.indexOf('?');
     const path = queryStart < 0 ? url : url.slice(0, queryStart);
     let reply: AnyReply;
-    load.begin();
+    if (!load.begin()) await load.refuse();
     try {
       const query = readQuery(queryStart < 0 ? '' : url.slice(queryStart + 1));
       reply = await dispatch({ method, path, query }, exchange);

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 import { AppError } from '../errors.ts';
 
 /**
@@ -9,9 +11,18 @@ import { AppError } from '../errors.ts';
 const TURN_MS_MAX = 15;
 const CROWD_MS_MAX = 60;
 const TURN_REQUESTS_MIN = 100;
-/** On PostgreSQL they wait for a connection: so many are a tenth of a second's work. More of them are a crowd as well. */
+/**
+ * On PostgreSQL they wait for a connection: so many are a tenth of a second's work. More of them are a crowd as well, and
+ * nobody is let in to twice as many.
+ */
 const UNDER_WAY_MAX = 250;
 const RETRY_SECONDS = 1;
+/**
+ * A refusal is held back, because some ask again as soon as they have it: to refuse a thousand of those took the server
+ * more time than its answers. So each takes one refusal a second, and its connection, of which the server has a bound; some
+ * sooner and some later, or those that were refused together would come again as a crowd.
+ */
+const HELD_BACK_MS = 1_000;
 
 /** How much is let in at once; see the constants. */
 export interface LoadBounds {
@@ -19,6 +30,7 @@ export interface LoadBounds {
   crowdMsMax: number;
   turnRequestsMin: number;
   underWayMax: number;
+  heldBackMs: number;
 }
 
 /**
@@ -26,10 +38,15 @@ export interface LoadBounds {
  * anyway, and then nobody is answered. Memory and waiting stay bounded however many come.
  */
 export interface LoadLimit {
-  /** @throws AppError `unavailable` for a request too many. */
-  begin: () => void;
-  /** Has to follow every `begin` that didn't throw. */
+  /** Whether the request may begin, and not be one too many. */
+  begin: () => boolean;
+  /** Has to follow every `begin` that said yes. */
   end: () => void;
+  /**
+   * For a request that may not begin.
+   * @throws AppError `unavailable`, after a while.
+   */
+  refuse: () => Promise<never>;
 }
 
 // Made once: a stack of its own for each would cost as much as the rest of a refusal.
@@ -43,6 +60,7 @@ export function createLoadLimit({
   crowdMsMax = CROWD_MS_MAX,
   turnRequestsMin = TURN_REQUESTS_MIN,
   underWayMax = UNDER_WAY_MAX,
+  heldBackMs = HELD_BACK_MS,
 }: Partial<LoadBounds> = {}): LoadLimit {
   let underWay = 0;
   /** Since when as many have been under way as may be. */
@@ -68,6 +86,7 @@ export function createLoadLimit({
   };
   const isFull = () => {
     if (underWay < underWayMax) return false;
+    if (underWay >= 2 * underWayMax) return true;
     const now = performance.now();
     fullSince ??= now;
     return now - fullSince > crowdMsMax;
@@ -76,12 +95,17 @@ export function createLoadLimit({
     begin() {
       const current = turn ?? beginTurn();
       current.requests += 1;
-      if (isFull() || isTooLate(current)) throw refusal;
+      if (isFull() || isTooLate(current)) return false;
       underWay += 1;
+      return true;
     },
     end() {
       underWay -= 1;
       if (underWay < underWayMax) fullSince = undefined;
+    },
+    async refuse() {
+      await pause(heldBackMs * (0.5 + Math.random()));
+      throw refusal;
     },
   };
 }

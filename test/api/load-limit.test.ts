@@ -4,25 +4,12 @@ import t from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
 import { createLoadLimit } from '../../src/api/load-limit.ts';
-import { AppError } from '../../src/errors.ts';
 import { engineNames, keyFor, startEmptyServer, STORY_NOW } from '../_server.ts';
 import { idOf, jobOf, store } from './_records.ts';
 
-const isRefusal = (error: unknown) =>
-  error instanceof AppError && error.code === 'unavailable' && error.retryAfterSeconds === 1;
-
 /** How many of so many requests in a row may begin. */
-function begun(begin: () => void, count: number): number {
-  let admitted = 0;
-  for (let request = 0; request < count; request += 1) {
-    try {
-      begin();
-      admitted += 1;
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-    }
-  }
-  return admitted;
+function begun(begin: () => boolean, count: number): number {
+  return Array.from({ length: count }, begin).filter(Boolean).length;
 }
 
 /** Keeps the event loop busy. */
@@ -34,9 +21,10 @@ function work(ms: number): void {
 t.test('a crowd that stays is let in no faster than it is answered', async (t) => {
   const { begin, end } = createLoadLimit({ turnMsMax: 3, crowdMsMax: 20, turnRequestsMin: 4 });
   const each = () => {
-    begin();
-    end();
+    const isBegun = begin();
+    if (isBegun) end();
     work(1);
+    return isBegun;
   };
   const admitted: number[] = [];
   for (let turns = 0; turns < 8; turns += 1) {
@@ -56,8 +44,9 @@ t.test('a turn that is quick takes any number', (t) => {
   const { begin, end } = createLoadLimit({ turnMsMax: 60_000 });
   t.equal(
     begun(() => {
-      begin();
+      const isBegun = begin();
       end();
+      return isBegun;
     }, 5_000),
     5_000,
   );
@@ -65,14 +54,27 @@ t.test('a turn that is quick takes any number', (t) => {
 });
 
 t.test('while a crowd is under way, nobody else is let in', async (t) => {
-  const { begin, end } = createLoadLimit({ underWayMax: 2, crowdMsMax: 20 });
+  const { begin, end } = createLoadLimit({ underWayMax: 3, crowdMsMax: 20 });
   t.equal(begun(begin, 5), 5, 'at first everybody is served');
   await pause(30);
   t.equal(begun(begin, 3), 0);
-  for (let ended = 0; ended < 3; ended += 1) end();
+  for (let ended = 0; ended < 2; ended += 1) end();
   t.equal(begun(begin, 3), 0, 'as many are under way as may be');
   end();
   t.equal(begun(begin, 3), 3, 'one fewer, and the crowd is gone');
+});
+
+t.test('however quickly they come, no more than twice as many are under way', (t) => {
+  const { begin } = createLoadLimit({ underWayMax: 3, crowdMsMax: 60_000 });
+  t.equal(begun(begin, 10), 6);
+  t.end();
+});
+
+t.test('a refusal says when to ask again, and takes a while', async (t) => {
+  const { refuse } = createLoadLimit({ heldBackMs: 60 });
+  const startedAt = performance.now();
+  await t.rejects(refuse(), { code: 'unavailable', retryAfterSeconds: 1 });
+  t.ok(performance.now() - startedAt >= 29);
 });
 
 for (const name of engineNames) {

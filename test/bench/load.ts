@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { openEngine } from '../../src/store/engine.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import { openTestDatabase } from '../_server.ts';
 import type { Bench } from './_bench.ts';
 import { fillCompany, jobChangedAt, jobId } from './_company.ts';
 import { type Generator, type Loaded, startGenerator } from './_load.ts';
@@ -14,6 +13,7 @@ import { aligned, whole } from './_rounds.ts';
 
 const RECORDS = Number(process.env.LOAD_RECORDS ?? 100_000);
 const BURST_SECONDS = Number(process.env.BURST_SECONDS ?? 30);
+const ENGINE = process.env.LOAD_ENGINE === 'postgres' ? 'postgres' : 'sqlite';
 const IDLE_CONNECTIONS = 1_000;
 /** Connections that keep the server just busy, and ten times as many. */
 const CAPACITY_CONNECTIONS = 100;
@@ -23,7 +23,7 @@ const SAMPLE_MS = 100;
 /** Memory, idle connections, the event loop, and a burst. */
 export const load: Bench = {
   about:
-    'memory with LOAD_RECORDS records (100,000), idle connections, the event loop, a burst of BURST_SECONDS',
+    'memory with LOAD_RECORDS records (100,000), idle connections, the event loop, a burst of BURST_SECONDS; LOAD_ENGINE=postgres',
   run: async () => {
     const figures = await benchLoad();
     return { figures, text: textOf(figures) };
@@ -63,11 +63,11 @@ interface Served {
 
 async function benchLoad(): Promise<LoadFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-bench-'));
-  const url = `sqlite:${join(folder, 'bench.db')}`;
   try {
-    const key = await fill(url);
+    await using database = await openTestDatabase(ENGINE);
+    const key = await fillCompany(database.engine, { jobs: RECORDS, invoices: 0 });
     const delayFile = join(folder, 'delay');
-    await using server = await startProduct(url, {
+    await using server = await startProduct(database.url, {
       logFile: join(folder, 'log'),
       environment: { LOOP_DELAY_FILE: delayFile },
       execArgv: ['--import', join(import.meta.dirname, '_loop-delay.ts')],
@@ -81,12 +81,6 @@ async function benchLoad(): Promise<LoadFigures> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-async function fill(url: string): Promise<string> {
-  await using engine = await openEngine(url);
-  await migrate(engine);
-  return await fillCompany(engine, { jobs: RECORDS, invoices: 0 });
 }
 
 /** Reads the whole list, page after page, and then single records all over it. */
