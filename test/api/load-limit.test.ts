@@ -34,10 +34,17 @@ t.test('a crowd that stays is let in no faster than it is answered', async (t) =
   }
   t.equal(admitted[0], 12, 'at first everybody is served');
   for (const count of admitted.slice(4)) t.ok(count >= 4 && count < 12, `then ${count} of 12 in a turn`);
-  begun(each, 1);
-  await turn();
-  await turn();
-  t.equal(begun(each, 12), 12, 'a turn that was short ends it');
+  let again = 0;
+  // A busy machine may halt the process in the middle of a turn, which makes any turn a long one.
+  for (let round = 0; round < 50 && again < 12; round += 1) {
+    await turn();
+    await turn();
+    begun(each, 1);
+    await turn();
+    await turn();
+    again = begun(each, 12);
+  }
+  t.equal(again, 12, 'a turn that was short ends it');
 });
 
 t.test('a turn that is quick takes any number', (t) => {
