@@ -17,6 +17,9 @@ export interface Config {
   wrongKeysPerMinute: number;
   trustedProxies: number;
   shutdownSeconds: number;
+  /** Where `deliver` shows its metrics; without a port it doesn't. */
+  metricsHost: string;
+  metricsPort: number | undefined;
   /** 32 bytes in base64, with which signing secrets are stored encrypted. */
   webhookSecretKey: string | undefined;
   webhookSecretKeyPrevious: string | undefined;
@@ -130,6 +133,18 @@ const settings: { [K in keyof Config]: Setting<K> } = {
     help: 'time that requests under way get to finish after SIGTERM',
     fallback: '10',
     parse: integer(0, 600),
+  },
+  metricsHost: {
+    name: 'METRICS_HOST',
+    help: 'address on which `fieldledger deliver` shows its metrics, if METRICS_PORT is set',
+    fallback: '127.0.0.1',
+    parse: matching(/^[\w.:-]+$/, 'an address or a host name'),
+  },
+  metricsPort: {
+    name: 'METRICS_PORT',
+    help: 'port for that; 0 for any free one. A server shows them on its own',
+    fallback: undefined,
+    parse: integer(0, 65_535),
   },
   webhookSecretKey: {
     name: 'WEBHOOK_SECRET_KEY',

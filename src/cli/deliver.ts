@@ -4,11 +4,13 @@ import type { Config } from '../config.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import type { Engine } from '../store/engine.ts';
+import { createBacklog } from '../webhooks/backlog.ts';
 import { DeliveryLoop } from '../webhooks/delivery-loop.ts';
 import { keepPurging } from '../webhooks/purge.ts';
 import { createSecretBox } from '../webhooks/secrets.ts';
 import { createSender } from '../webhooks/sender.ts';
 import { withDatabase } from './database.ts';
+import { listenForMetrics } from './metrics-page.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -20,14 +22,30 @@ export function deliverCommand(terminal: Terminal): Command {
       await withDatabase(terminal, async (engine, config) => {
         const log = createLogger(config.logLevel);
         using stop = listenForStop();
-        const deliveries = startDeliveries(engine, config, log, createMetrics());
-        terminal.show({ delivering: true }, 'Delivering webhooks.');
-        log.info('deliveries.started');
+        const metrics = createMetrics();
+        await using page = new AsyncDisposableStack();
+        const address = await showMetrics(page, engine, config, metrics);
+        const deliveries = startDeliveries(engine, config, log, metrics);
+        const greeting = ['Delivering webhooks.', ...(address ? [`  Metrics    ${address}`] : [])];
+        terminal.show({ delivering: true, metrics: address }, greeting.join('\n'));
+        log.info({ metrics: address }, 'deliveries.started');
         await stop.told;
         await deliveries[Symbol.asyncDispose]();
         log.info('deliveries.stopped');
       });
     });
+}
+
+/** @returns where the metrics are, if the operator has chosen a port for them. */
+async function showMetrics(
+  running: AsyncDisposableStack,
+  engine: Engine,
+  { metricsHost: host, metricsPort: port }: Config,
+  metrics: Metrics,
+): Promise<string | undefined> {
+  if (port === undefined) return undefined;
+  metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
+  return running.use(await listenForMetrics(metrics, { host, port })).address;
 }
 
 /**
@@ -43,7 +61,6 @@ export function startDeliveries(
   const now = () => new Date();
   const running = new AsyncDisposableStack();
   const sender = running.use(createSender({ ownAddresses: config.ownAddresses }));
-  running.use(keepPurging(engine, { now, log }));
   running.use(
     new DeliveryLoop({
       engine,
@@ -56,5 +73,7 @@ export function startDeliveries(
       concurrencyMax: config.deliveriesMax,
     }),
   );
+  // Last, because whatever fails above would leave it running.
+  running.use(keepPurging(engine, { now, log }));
   return running;
 }

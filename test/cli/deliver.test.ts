@@ -19,6 +19,29 @@ for (const engine of engineNames) {
   });
 }
 
+t.test(
+  'deliver shows its metrics where it is told to, on this machine alone unless told otherwise',
+  async (t) => {
+    await using workplace = await openWorkplace();
+    const deliver = workplace.start(['deliver', '--json'], { METRICS_PORT: '0' });
+    await until(() => deliver.output.stdout.endsWith('\n'));
+    const { metrics } = JSON.parse(deliver.output.stdout) as { metrics: string };
+    t.match(metrics, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+    const page = await got(metrics);
+    t.match(page.headers['content-type'], /^text\/plain; version=/);
+    t.match(page.body, /^fieldledger_delivery_backlog 0$/m);
+    t.match(page.body, /^fieldledger_delivery_oldest_due_seconds 0$/m);
+    const ask = (url: string, method: 'GET' | 'POST' = 'GET') => got(url, { method, throwHttpErrors: false });
+    t.equal((await ask(metrics.replace('metrics', 'healthz'))).statusCode, 404);
+    t.match(await ask(metrics, 'POST'), { statusCode: 405, headers: { allow: 'GET, HEAD' } });
+    const port = new URL(metrics).port;
+    const other = await workplace.run(['deliver'], { METRICS_PORT: port });
+    t.equal(other.exitCode, 1);
+    t.match(other.stderr, /EADDRINUSE/, 'a port that is taken is no reason to go on without');
+    t.strictSame(await deliver.end('SIGTERM'), { exitCode: 0, signal: null });
+  },
+);
+
 t.test('a server delivers too, unless told not to, and tells how much waits', async (t) => {
   await using workplace = await openWorkplace();
   const served = await workplace.serve();
