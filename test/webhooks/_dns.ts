@@ -1,11 +1,13 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
 export interface Question {
   name: string;
   type: 'A' | 'AAAA';
+  isOverTcp?: boolean;
 }
 
 export interface DnsRecord {
@@ -19,7 +21,7 @@ export interface DnsRecord {
 
 /** A code of RFC 1035 section 4.1.1 for no records, or undefined to say nothing at all. */
 export type DnsReply = DnsRecord[] | number | undefined;
-export const [SERVFAIL, NXDOMAIN, REFUSED] = [2, 3, 5];
+export const [SERVFAIL, NXDOMAIN, REFUSED] = [2, 3, 5] as const;
 
 /** A name server of a test, on 127.0.0.1. */
 export interface NameServer extends AsyncDisposable {
@@ -31,23 +33,52 @@ export interface NameServer extends AsyncDisposable {
 
 const TYPES = { A: 1, CNAME: 5, AAAA: 28 } as const;
 
-/** Starts a name server (RFC 1035, over UDP) that asks a function what to say. */
-export async function startNameServer(answer: (question: Question) => DnsReply): Promise<NameServer> {
+/**
+ * Starts a name server (RFC 1035) that asks a function what to say.
+ * @param options.isTruncating has it say over UDP that it has more to say than fits, and say it over TCP.
+ */
+export async function startNameServer(
+  answer: (question: Question) => DnsReply,
+  { isTruncating = false } = {},
+): Promise<NameServer> {
   const socket = createSocket('udp4');
   const questions: Question[] = [];
   socket.on('message', (message: Buffer, { port, address }: RemoteInfo) => {
     const { question, end } = readQuestion(message);
     questions.push(question);
     const reply = answer(question);
-    if (reply !== undefined) socket.send(replyTo(message.subarray(0, end), question, reply), port, address);
+    if (reply === undefined) return;
+    const asked = message.subarray(0, end);
+    socket.send(isTruncating ? truncated(asked, question) : replyTo(asked, question, reply), port, address);
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
+  // Each message stands behind its length (RFC 1035 section 4.2.2); c-ares may send several on one connection.
+  const server = createServer((connection) => {
+    let waiting = Buffer.alloc(0);
+    connection.on('error', () => undefined);
+    connection.on('data', (chunk: Buffer) => {
+      waiting = Buffer.concat([waiting, chunk]);
+      while (waiting.length > 2 && waiting.length >= 2 + waiting.readUInt16BE(0)) {
+        const message = waiting.subarray(2, 2 + waiting.readUInt16BE(0));
+        waiting = waiting.subarray(2 + message.length);
+        const { question, end } = readQuestion(message);
+        questions.push({ ...question, isOverTcp: true });
+        const reply = replyTo(message.subarray(0, end), question, answer(question) ?? SERVFAIL);
+        const length = Buffer.alloc(2);
+        length.writeUInt16BE(reply.length);
+        connection.write(Buffer.concat([length, reply]));
+      }
+    });
+  });
+  server.listen(socket.address().port, '127.0.0.1');
+  await once(server, 'listening');
   return {
     address: `127.0.0.1:${socket.address().port}`,
     questions,
     async [Symbol.asyncDispose]() {
       socket.close();
+      server.close();
       await once(socket, 'close');
     },
   };
@@ -80,6 +111,13 @@ function replyTo(asked: Buffer, { name }: Question, reply: DnsRecord[] | number)
     asked.subarray(HEADER_BYTES),
     ...records.map((record) => encode(record, name)),
   ]);
+}
+
+/** No records, and the bit that says that there are some. */
+function truncated(asked: Buffer, question: Question): Buffer {
+  const reply = replyTo(asked, question, []);
+  reply.writeUInt16BE(reply.readUInt16BE(2) | 0x02_00, 2);
+  return reply;
 }
 
 function encode({ type, value, name, ttl = 0 }: DnsRecord, asked: string): Buffer {

@@ -210,6 +210,18 @@ t.test('neither the hosts file nor a search domain has a say', async (t) => {
   t.strictSame([...new Set(names.questions.map(({ name }) => name))], ['localhost', 'intranet']);
 });
 
+t.test('an answer that does not fit is asked for over TCP, and all of it is looked at', async (t) => {
+  const many = Array.from({ length: 900 }, (_value, index) => `93.184.${index >> 8}.${index & 255}`);
+  const lists: Record<string, string[]> = { [HOST]: many, 'mixed.example.com': [...many, '10.0.0.1'] };
+  await using names = await startNameServer((question) => only(...(lists[question.name] ?? []))(question), {
+    isTruncating: true,
+  });
+  const resolve = createResolve([names.address]);
+  t.strictSame((await resolve(HOST, never)).toSorted(), many.toSorted());
+  t.ok(names.questions.some(({ isOverTcp }) => isOverTcp));
+  t.ok((await resolve('mixed.example.com', never)).includes('10.0.0.1'), 'the last one as well');
+});
+
 t.test('the families take turns, IPv4 first', async (t) => {
   const { resolve } = await start(t, only('9.0.0.1', '9.0.0.2', '9.0.0.3', '2600::1'));
   t.strictSame(await resolve(HOST, never), ['9.0.0.1', '2600::1', '9.0.0.2', '9.0.0.3']);
