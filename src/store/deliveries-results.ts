@@ -44,6 +44,15 @@ export interface DeliveryResult extends DeliveryKey {
  */
 export type RecordResults = (results: readonly DeliveryResult[]) => Promise<number>;
 
+/**
+ * Whether an error says that the database can never take what it was given: a value out of range, or one that breaks a
+ * rule of its table (SQLSTATE classes 22 and 23). Whatever else goes wrong may pass.
+ */
+export function isRefusal(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return /^(?:SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG)|2[23]\w{3}$)/.test(code);
+}
+
 export function createResultWriter(engine: Engine): RecordResults {
   const write = engine.name === 'sqlite' ? createWriteOnSqlite(engine) : createWriteOnPostgres(engine);
   return async (results) => results.length - (await write(results));

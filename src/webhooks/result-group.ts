@@ -1,13 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Logger } from '../log.ts';
-import type { DeliveryResult, RecordResults } from '../store/deliveries-results.ts';
+import { type DeliveryResult, isRefusal, type RecordResults } from '../store/deliveries-results.ts';
 
 /** What ends within this time is committed together: a commit costs as much as a dozen results. */
 const GROUP_MS = 3;
 const GROUP_MAX = 256;
 /** Between two tries to write when the database doesn't take it. */
 const RETRY_MS = 250;
+
+interface Waiting {
+  result: DeliveryResult;
+  onWritten: () => void;
+}
 
 /**
  * Writes results in groups, in the order in which they come. What can't be written stays here, and is tried again
@@ -17,7 +22,7 @@ export class ResultGroup {
   readonly #record: RecordResults;
   readonly #log: Logger;
   readonly #onStale: (count: number) => void;
-  readonly #waiting: { result: DeliveryResult; onWritten: () => void }[] = [];
+  readonly #waiting: Waiting[] = [];
   #writing: Promise<void> | undefined;
   #isStuck = false;
   #isAbandoned = false;
@@ -33,7 +38,7 @@ export class ResultGroup {
     return this.#isStuck;
   }
 
-  /** @param onWritten is called when the result is committed. */
+  /** @param onWritten is called when the result is committed, or given up because the database refuses it. */
   add(result: DeliveryResult, onWritten: () => void): void {
     this.#waiting.push({ result, onWritten });
     this.#writing ??= this.#writeAll().finally(() => {
@@ -61,16 +66,49 @@ export class ResultGroup {
   async #writeGroup(): Promise<void> {
     const group = this.#waiting.slice(0, GROUP_MAX);
     try {
-      const staleCount = await this.#record(group.map(({ result }) => result));
-      if (staleCount > 0) this.#onStale(staleCount);
+      await this.#write(group);
     } catch (error) {
-      if (!this.#isStuck) this.#log.error({ err: error, results: group.length }, 'deliveries.not-written');
-      this.#isStuck = true;
-      return;
+      if (!isRefusal(error)) {
+        this.#getStuck(error);
+        return;
+      }
+      for (const one of group) if (!(await this.#writeAlone(one))) return;
     }
     if (this.#isStuck) this.#log.info('deliveries.written-again');
     this.#isStuck = false;
+  }
+
+  async #write(group: readonly Waiting[]): Promise<void> {
+    const staleCount = await this.#record(group.map(({ result }) => result));
+    if (staleCount > 0) this.#onStale(staleCount);
+    this.#settle(group);
+  }
+
+  /** Writes one of a group that was refused, or gives it up if it is the reason. @returns false when it gets stuck. */
+  async #writeAlone(one: Waiting): Promise<boolean> {
+    try {
+      await this.#write([one]);
+    } catch (error) {
+      if (!isRefusal(error)) {
+        this.#getStuck(error);
+        return false;
+      }
+      // Its lease runs out, and the attempt counts as interrupted; the others can't wait for that.
+      const { company, webhook, id } = one.result;
+      this.#log.error({ company, webhook, delivery: id, err: error }, 'delivery.result-refused');
+      this.#settle([one]);
+    }
+    return true;
+  }
+
+  #settle(group: readonly Waiting[]): void {
     this.#waiting.splice(0, group.length);
     for (const { onWritten } of group) onWritten();
+  }
+
+  #getStuck(error: unknown): void {
+    if (!this.#isStuck)
+      this.#log.error({ err: error, results: this.#waiting.length }, 'deliveries.not-written');
+    this.#isStuck = true;
   }
 }
