@@ -1,11 +1,11 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 
 import { chosenIn, chosenText, type DeliveryKey, keyRows, rowsOf, written } from './delivery-keys.ts';
 import type { Engine } from './engine.ts';
 
 /** Events that one pass looks at: each has a delivery for each of a company's webhooks. */
 const EVENTS_MAX = 20;
-/** Rows that one pass removes, or a few more: SQLite does nothing else meanwhile. */
+/** Rows that one pass removes, or those of one delivery: SQLite does nothing else meanwhile. */
 const ROWS_MAX = 100;
 
 /** Removes what is over, a little in each pass. */
@@ -22,8 +22,7 @@ export interface DeliveryPurge {
 }
 
 export function createDeliveryPurge(engine: Engine): DeliveryPurge {
-  const remove = createRemoval(engine);
-  return { removeOld: createOldRemoval(engine, remove), removeDeleted: createDeletedRemoval(engine, remove) };
+  return { removeOld: createOldRemoval(engine), removeDeleted: createDeletedRemoval(engine) };
 }
 
 interface OldRow extends DeliveryKey {
@@ -33,22 +32,33 @@ interface OldRow extends DeliveryKey {
 
 type Remove = (deliveries: readonly OldRow[], events: readonly string[]) => Promise<void>;
 
-/** Builds the removal of deliveries, and of those of the events that then have none. */
-function createRemoval(engine: Engine): Remove {
+/** It ended, or waits for a webhook that is paused: nobody keeps more than the history for one that may never go on. */
+const isOver = sql<boolean>`(state NOT IN ('waiting', 'sending', 'retrying')
+  OR state <> 'sending' AND EXISTS (
+    SELECT 1 FROM webhooks AS w
+    WHERE w.company = deliveries.company AND w.id = deliveries.webhook AND w.paused_at IS NOT NULL
+  ))`;
+
+/**
+ * Builds the removal of deliveries, and of those of the events that then have none.
+ * @param condition what is looked at again once a delivery is locked: somebody may have had it sent again meanwhile.
+ */
+function createRemoval(engine: Engine, condition: RawBuilder<boolean>): Remove {
+  const keysIn = (keys: string) =>
+    sql`(SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)} FROM ${chosenIn(engine, keys)})`;
+  const deliveries = engine.command((db, value: { keys: string }) =>
+    written(
+      db,
+      sql<DeliveryKey>`
+        DELETE FROM deliveries WHERE (company, webhook, id) IN ${keysIn(value.keys)} AND ${condition}
+        RETURNING company, webhook, id`,
+    ),
+  );
   const attempts = engine.command((db, value: { keys: string }) =>
     written(
       db,
       sql<never>`
-        DELETE FROM delivery_attempts WHERE (company, webhook, delivery) IN
-          (SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)} FROM ${chosenIn(engine, value.keys)})`,
-    ),
-  );
-  const deliveries = engine.command((db, value: { keys: string }) =>
-    written(
-      db,
-      sql<never>`
-        DELETE FROM deliveries WHERE (company, webhook, id) IN
-          (SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)} FROM ${chosenIn(engine, value.keys)})`,
+        DELETE FROM delivery_attempts WHERE (company, webhook, delivery) IN ${keysIn(value.keys)}`,
     ),
   );
   const events = engine.command((db, value: { ids: string }) =>
@@ -59,24 +69,17 @@ function createRemoval(engine: Engine): Remove {
           AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.event = events.id)`,
     ),
   );
-  return async (gone, eventIds) => {
+  return async (rows, eventIds) => {
     await engine.transaction(async (transaction) => {
-      const keys = keyRows(gone);
-      await attempts(transaction, { keys });
-      await deliveries(transaction, { keys });
+      const gone = await deliveries(transaction, { keys: keyRows(rows) });
+      await attempts(transaction, { keys: keyRows(gone) });
       await events(transaction, { ids: rowsOf(eventIds.map((id) => [id])) });
     });
   };
 }
 
-/** It ended, or waits for a webhook that is paused: nobody keeps more than the history for one that may never go on. */
-const isOver = sql<boolean>`(state NOT IN ('waiting', 'sending', 'retrying')
-  OR state <> 'sending' AND EXISTS (
-    SELECT 1 FROM webhooks AS w
-    WHERE w.company = deliveries.company AND w.id = deliveries.webhook AND w.paused_at IS NOT NULL
-  ))`;
-
-function createOldRemoval(engine: Engine, remove: Remove): DeliveryPurge['removeOld'] {
+function createOldRemoval(engine: Engine): DeliveryPurge['removeOld'] {
+  const remove = createRemoval(engine, isOver);
   const listEvents = engine.prepare((db, value: { after: string }) =>
     written(
       db,
@@ -99,13 +102,16 @@ function createOldRemoval(engine: Engine, remove: Remove): DeliveryPurge['remove
     const young = events.findIndex(({ created_at }) => created_at >= limit);
     const old = young === -1 ? events : events.slice(0, young);
     const gone: OldRow[] = [];
-    let last: string | undefined;
+    let last = after;
     for (const { id } of old) {
-      if (rowCount(gone) >= ROWS_MAX) break;
-      gone.push(...(await listDeliveries({ event: id })));
+      const rows = await listDeliveries({ event: id });
+      const some = fewOf([...gone, ...rows]);
+      gone.splice(0, gone.length, ...some.rows);
+      // The next pass goes on with this event.
+      if (!some.isAll) break;
       last = id;
     }
-    if (last === undefined) return undefined;
+    if (old.length === 0) return undefined;
     await remove(
       gone,
       old.map(({ id }) => id).filter((id) => id <= last),
@@ -115,11 +121,20 @@ function createOldRemoval(engine: Engine, remove: Remove): DeliveryPurge['remove
   };
 }
 
-function rowCount(rows: readonly OldRow[]): number {
-  return rows.reduce((sum, { attempt_count }) => sum + 1 + attempt_count, 0);
+/** As many of the deliveries as have no more rows together than one pass removes, attempts included; one at least. */
+function fewOf(deliveries: readonly OldRow[]): { rows: OldRow[]; isAll: boolean } {
+  let count = 0;
+  const end = deliveries.findIndex(({ attempt_count }, index) => {
+    count += 1 + attempt_count;
+    return index > 0 && count > ROWS_MAX;
+  });
+  return end === -1
+    ? { rows: [...deliveries], isAll: true }
+    : { rows: deliveries.slice(0, end), isAll: false };
 }
 
-function createDeletedRemoval(engine: Engine, remove: Remove): DeliveryPurge['removeDeleted'] {
+function createDeletedRemoval(engine: Engine): DeliveryPurge['removeDeleted'] {
+  const remove = createRemoval(engine, sql`TRUE`);
   const findDeleted = engine.prepare((db) =>
     db.selectFrom('webhooks').select(['company', 'id']).where('deleted_at', 'is not', null).limit(1),
   );
@@ -129,7 +144,7 @@ function createDeletedRemoval(engine: Engine, remove: Remove): DeliveryPurge['re
       .select(['company', 'webhook', 'id', 'event', 'attempt_count'])
       .where('company', '=', value.company)
       .where('webhook', '=', value.webhook)
-      .limit(sql.lit(ROWS_MAX / 2)),
+      .limit(sql.lit(ROWS_MAX)),
   );
   const removeWebhook = engine.command((db, value: { company: string; id: string }) =>
     written(
@@ -144,7 +159,7 @@ function createDeletedRemoval(engine: Engine, remove: Remove): DeliveryPurge['re
   return async () => {
     const [webhook] = await findDeleted({});
     if (!webhook) return false;
-    const gone = await listDeliveries({ company: webhook.company, webhook: webhook.id });
+    const { rows: gone } = fewOf(await listDeliveries({ company: webhook.company, webhook: webhook.id }));
     if (gone.length > 0) await remove(gone, [...new Set(gone.map(({ event }) => event))]);
     else await engine.transaction((transaction) => removeWebhook(transaction, webhook));
     return true;

@@ -1,4 +1,5 @@
 import { createLogger } from '../../src/log.ts';
+import { createDeliveryPurge } from '../../src/store/deliveries-purge.ts';
 import { deleteWebhookRow } from '../../src/store/webhooks.ts';
 import { keepPurging, purge } from '../../src/webhooks/purge.ts';
 import { until } from '../_command.ts';
@@ -49,6 +50,53 @@ onEachEngine('the history', async (t, { openCompany, engine, setNow }) => {
     await purge(engine, daysLater(31));
     t.match(await deliveryRows(engine), [{ webhook: 'whk_all', state: 'waiting' }]);
     t.equal((await acme.events()).length, 1);
+  });
+
+  await t.test('goes a little at a time, however many attempts there were', async (t) => {
+    await engine.run('DELETE FROM deliveries');
+    await engine.run('DELETE FROM events');
+    await deliver(acme, 8);
+    await engine.run("UPDATE deliveries SET attempt_count = 60, state = 'failed'");
+    const numbers =
+      engine.name === 'sqlite'
+        ? 'WITH RECURSIVE g (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM g WHERE n < 60)'
+        : 'WITH g AS (SELECT generate_series(2, 60) AS n)';
+    await engine.run(
+      `${numbers} INSERT INTO delivery_attempts (company, webhook, delivery, number, attempted_at, status, total_ms)
+       SELECT company, webhook, id, n, due_at, 500, 1 FROM deliveries CROSS JOIN g`,
+    );
+    const { removeOld } = createDeliveryPurge(engine);
+    const total = async () => (await counts()).reduce((sum, count) => sum + count, 0);
+    let left = await total();
+    t.ok(left > 1_000);
+    let after: string | undefined = '';
+    for (let pass = 0; after !== undefined && pass < 100; pass += 1) {
+      after = await removeOld(daysLater(31)(), after);
+      const rest = await total();
+      // Those of one delivery with its attempts, and the events of as many.
+      t.ok(left - rest <= 130, `${left - rest} rows in one pass`);
+      left = rest;
+    }
+    t.strictSame(await counts(), [0, 0, 0]);
+  });
+
+  await t.test('keeps what was sent again at this moment', async (t) => {
+    await acme.apply(jobCreate());
+    await engine.run("UPDATE deliveries SET state = 'failed' WHERE webhook = 'whk_all'");
+    const late = {
+      ...engine,
+      transaction: async (work: Parameters<typeof engine.transaction>[0]) => {
+        await engine.run("UPDATE deliveries SET state = 'waiting' WHERE webhook = 'whk_all'");
+        return engine.transaction(work);
+      },
+    } as typeof engine;
+    await createDeliveryPurge(late).removeOld(daysLater(31)(), '');
+    t.match(
+      (await deliveryRows(engine)).filter(({ webhook }) => webhook === 'whk_all'),
+      [{ state: 'waiting' }],
+    );
+    t.equal((await acme.events()).length, 1);
+    await engine.run("DELETE FROM deliveries WHERE webhook = 'whk_second'");
   });
 
   await t.test('of a deleted webhook goes with it', async (t) => {
