@@ -39,8 +39,8 @@ const PER_WEBHOOK_MAX = 4;
 const LEASE_MS = 30_000;
 /** It sleeps no longer than this whatever it waits for: so it notices a clock that was set, and what it didn't hear of. */
 const SLEEP_MS_MAX = 1_000;
-/** Another worker is just taking what this one found. */
-const CONTENDED_MS = 5;
+/** Another worker is just taking what this one found, or has it locked for longer: the pause doubles each time. */
+const CONTENDED_MS = { min: 5, max: 320 };
 const TIMED_MAX = 100;
 const WALK_WEBHOOKS_MAX = 500;
 /**
@@ -62,9 +62,12 @@ export class DeliveryLoop implements AsyncDisposable {
   readonly #watch: AsyncDisposable;
   readonly #running: Promise<void>;
   readonly #underWay = new Set<Promise<void>>();
+  /** The leases of those, by the ids of their deliveries. */
+  readonly #leases = new Map<string, string>();
   /** By the clock, when there is something to bring forward next; and by the process's own, when that was looked up. */
   #nextTimeMs = 0;
   #lookedAtMs = 0;
+  #contendedMs = CONTENDED_MS.min;
   #isStopping = false;
   #hasNews = false;
   #wake: () => void = () => undefined;
@@ -145,8 +148,13 @@ export class DeliveryLoop implements AsyncDisposable {
     const isAllBroughtForward = await this.#bringForward();
     if (this.#share.free > 0) {
       const { foundCount, begunCount } = await this.#begin();
+      if (foundCount > 0 && begunCount === 0) {
+        const ms = this.#contendedMs;
+        this.#contendedMs = Math.min(CONTENDED_MS.max, 2 * ms);
+        return ms;
+      }
+      this.#contendedMs = CONTENDED_MS.min;
       if (begunCount > 0 && this.#share.free > 0) return 0;
-      if (foundCount > 0 && begunCount === 0) return CONTENDED_MS;
     }
     if (!isAllBroughtForward) return 0;
     return Math.min(SLEEP_MS_MAX, this.#nextTimeMs - this.#options.now().getTime());
@@ -157,7 +165,10 @@ export class DeliveryLoop implements AsyncDisposable {
     const { now, leaseMs, random } = this.#options;
     const nowMs = now().getTime();
     if (nowMs < this.#nextTimeMs && performance.now() < this.#lookedAtMs + SLEEP_MS_MAX) return true;
-    const timed = await this.#queue.listTimed(now(), TIMED_MAX);
+    const countMax = TIMED_MAX + this.#leases.size;
+    const listed = await this.#queue.listTimed(now(), countMax);
+    // An attempt of its own isn't interrupted: the clock was set forward, or its result can't be written yet.
+    const timed = listed.filter(({ id, lease }) => lease === null || this.#leases.get(id) !== lease);
     const retries = timed.filter(({ state }) => state === 'retrying');
     if (retries.length > 0) await this.#queue.bringForward(retries, now());
     for (const delivery of timed.filter(isInterrupted)) {
@@ -169,9 +180,10 @@ export class DeliveryLoop implements AsyncDisposable {
     // Until then it would be found again.
     if (timed.some(isInterrupted)) await this.#results.written();
     const next = await this.#queue.nextTime();
-    this.#nextTimeMs = next === undefined ? Infinity : Date.parse(next);
+    const earliestMs = timed.length < listed.length ? now().getTime() + SLEEP_MS_MAX : -Infinity;
+    this.#nextTimeMs = next === undefined ? Infinity : Math.max(earliestMs, Date.parse(next));
     this.#lookedAtMs = performance.now();
-    return timed.length < TIMED_MAX;
+    return listed.length < countMax;
   }
 
   /** Takes leases on as many as there are slots for, and sends them. */
@@ -207,8 +219,10 @@ export class DeliveryLoop implements AsyncDisposable {
 
   /** Makes one attempt, or doesn't where it may not, and gives its slot back when what came of it is written. */
   async #deliver(delivery: LeasedDelivery, dueAt: string): Promise<void> {
+    this.#leases.set(delivery.id, delivery.lease);
     const result = await this.#resultOf({ ...delivery, dueAt, interruptionCount: 0 });
     await new Promise<void>((resolve) => this.#results.add(result, resolve));
+    if (this.#leases.get(delivery.id) === delivery.lease) this.#leases.delete(delivery.id);
     this.#share.giveBack(delivery);
     if (result.state === 'retrying') this.#nextTimeMs = Math.min(this.#nextTimeMs, Date.parse(result.dueAt));
     this.#tell();
