@@ -142,12 +142,12 @@ function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
 function watchBacklog(registers: Registry[], read: () => Promise<Backlog>): void {
   const oldest = new Gauge({
     name: 'fieldledger_delivery_oldest_due_seconds',
-    help: 'How long the oldest delivery that could be sent has been due, of the webhooks that were looked at.',
+    help: 'How long the oldest delivery that could be sent has been due, of the first 10000 webhooks with any.',
     registers,
   });
   new Gauge({
     name: 'fieldledger_delivery_backlog',
-    help: 'Deliveries that could be sent now, counted up to 10000.',
+    help: 'Deliveries that wait for a slot or for a paused webhook, counted up to 10000.',
     registers,
     async collect() {
       // Metrics are wanted most when something is wrong: what can't be read leaves the others to be shown.

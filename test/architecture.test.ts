@@ -42,7 +42,8 @@ const owners = {
   negotiator: ['api'],
   express: ['server', 'publication', 'operator-pages', 'portal'],
   'openapi-backend': ['api'],
-  'fastest-levenshtein': ['api'],
+  // "Did you mean", of a parameter and of an event.
+  'fastest-levenshtein': ['api', 'webhooks'],
   // The API limits, and the store counts for all processes together.
   'rate-limiter-flexible': ['api', 'store'],
   helmet: ['portal'],

@@ -82,11 +82,12 @@ function limitOf(text: string): number {
 /** RFC 3339 with an offset, as in the API. */
 function timeOf(text: string): Date {
   const time = new Date(text);
-  if (
-    !/^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/.test(text) ||
-    Number.isNaN(time.getTime())
-  )
+  const [, day] = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/.exec(text) ?? [];
+  if (day === undefined || Number.isNaN(time.getTime()))
     throw new InvalidArgumentError('It must be a time with an offset, such as 2026-11-20T12:00:00Z.');
+  // A day beyond the end of its month would pass for one of the next.
+  if (new Date(day).toISOString().slice(0, 10) !== day)
+    throw new InvalidArgumentError(`There is no ${day} in the calendar.`);
   return time;
 }
 

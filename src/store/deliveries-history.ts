@@ -39,6 +39,22 @@ export async function hasWebhook(engine: Engine, { company, webhook }: WebhookId
   return row !== undefined;
 }
 
+/** Whether a webhook has a delivery. */
+export async function hasDelivery(
+  engine: Engine,
+  { company, webhook }: WebhookId,
+  id: string,
+): Promise<boolean> {
+  const row = await engine.db
+    .selectFrom('deliveries')
+    .select('id')
+    .where('company', '=', company)
+    .where('webhook', '=', webhook)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /**
  * Deliveries of a webhook, the newest first.
  * @param page.before the id of the last one that was shown; undefined for the first page.
@@ -207,26 +223,31 @@ export interface Ping extends WebhookId {
   at: string;
 }
 
-/** Adds a ping, unless the webhook is paused, or has had so many since a time; counted under the company's lock. */
+/**
+ * Adds a ping, unless the webhook is paused, or it or its company's webhooks together have had so many since a
+ * time; counted under the company's lock.
+ */
 export async function insertPing(
   engine: Engine,
   { company, webhook, id, event, data, at }: Ping,
-  limit: { since: string; countMax: number },
+  limit: { since: string; countMax: number; ofCompanyMax: number },
 ): Promise<'created' | 'no webhook' | 'paused' | 'limit reached'> {
   return engine.transaction(async (transaction) => {
     await lockCompany(engine, transaction, company);
-    const row = await transaction
+    const rows = await transaction
       .selectFrom('webhooks')
-      .select(['pinged_at', 'paused_at'])
+      .select(['id', 'pinged_at', 'paused_at', 'deleted_at'])
       .where('company', '=', company)
-      .where('id', '=', webhook)
-      .where('deleted_at', 'is', null)
-      .executeTakeFirst();
+      .execute();
+    const row = rows.find(({ id: other, deleted_at }) => other === webhook && deleted_at === null);
     if (!row) return 'no webhook';
     if (row.paused_at !== null) return 'paused';
     // Written below. A time in the future comes of a clock that was set back, and counts no more.
-    const times = (JSON.parse(row.pinged_at) as string[]).filter((time) => time > limit.since && time <= at);
-    if (times.length >= limit.countMax) return 'limit reached';
+    const timesOf = ({ pinged_at }: { pinged_at: string }) =>
+      (JSON.parse(pinged_at) as string[]).filter((time) => time > limit.since && time <= at);
+    const times = timesOf(row);
+    if (times.length >= limit.countMax || rows.flatMap(timesOf).length >= limit.ofCompanyMax)
+      return 'limit reached';
     await transaction
       .updateTable('webhooks')
       .set({ pinged_at: JSON.stringify([...times, at]) })

@@ -1,26 +1,31 @@
+import { setImmediate } from 'node:timers/promises';
+
 import type { Backlog } from '../metrics.ts';
 import { createDeliveryQueue } from '../store/deliveries.ts';
 import { createWaitingWalk } from '../store/deliveries-walk.ts';
+import type { WebhookKey } from '../store/delivery-keys.ts';
 import type { Engine } from '../store/engine.ts';
 
 const COUNT_MAX = 10_000;
 /** The longest wait is looked for among so many webhooks: each costs a look into the index. */
-const WEBHOOKS_MAX = 200;
+const WEBHOOKS_MAX = 10_000;
+/** Of which so many are looked at without a pause. */
+const WALK_WEBHOOKS_MAX = 100;
 
 /** Builds what tells how much waits to be sent, at a bounded cost however much that is. */
 export function createBacklog(engine: Engine, now: () => Date): () => Promise<Backlog> {
   const { countWaiting } = createDeliveryQueue(engine);
   const walk = createWaitingWalk(engine);
+  const options = { webhooksMax: WALK_WEBHOOKS_MAX, perWebhook: 1, busy: [], busyCompanies: [] };
   return async () => {
-    const after = { company: '', webhook: '' };
-    const { found } = await walk({
-      after,
-      webhooksMax: WEBHOOKS_MAX,
-      perWebhook: 1,
-      busy: [],
-      busyCompanies: [],
-    });
-    const oldestMs = Math.min(now().getTime(), ...found.map(({ dueAt }) => Date.parse(dueAt)));
+    let oldestMs = now().getTime();
+    let after: WebhookKey | undefined = { company: '', webhook: '' };
+    for (let count = 0; after && count < WEBHOOKS_MAX; count += WALK_WEBHOOKS_MAX) {
+      const { found, last } = await walk({ ...options, after });
+      oldestMs = Math.min(oldestMs, ...found.map(({ dueAt }) => Date.parse(dueAt)));
+      after = last;
+      if (last) await setImmediate();
+    }
     return {
       waitingCount: await countWaiting(COUNT_MAX),
       oldestSeconds: (now().getTime() - oldestMs) / 1000,

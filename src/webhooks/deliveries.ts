@@ -4,6 +4,7 @@ import type { JsonText } from '../contract/json-text.ts';
 import { quote, UsageError } from '../errors.ts';
 import {
   type DeliveryRecord,
+  hasDelivery,
   hasWebhook,
   insertPing,
   listDeliveryRecords,
@@ -31,12 +32,13 @@ export const PAGE_MAX = 100;
 const ATTEMPTS_MAX = 100;
 const RECOVER_BATCH = 100;
 const PINGS_MAX = 5;
+const PINGS_OF_COMPANY_MAX = 20;
 const PING_WINDOW_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /**
  * The deliveries of a webhook with every attempt, the newest first (service.md, "Registering a webhook").
- * @throws UsageError when there is no such webhook, or `limit` isn't from 1 to 100.
+ * @throws UsageError when there is no such webhook, it has no delivery `before`, or `limit` isn't from 1 to 100.
  */
 export async function listDeliveries(
   engine: Engine,
@@ -46,6 +48,8 @@ export async function listDeliveries(
   if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX)
     throw new UsageError(`The limit must be an integer from 1 to ${PAGE_MAX}, not ${limit}.`);
   await requireWebhook(engine, of);
+  if (before !== undefined && !(await hasDelivery(engine, of, before)))
+    throw new UsageError(`The webhook ${quote(of.webhook)} has no delivery ${quote(before)}.`);
   const found = await listDeliveryRecords(engine, of, { before, countMax: limit + 1 });
   const deliveries = found.slice(0, limit);
   return { deliveries, nextBefore: found.length > limit ? (deliveries.at(-1)?.id ?? null) : null };
@@ -92,8 +96,8 @@ export async function recover(engine: Engine, of: WebhookOf, since: Date, now: D
 /**
  * Sends a signed `ping` to a webhook (service.md, "Registering a webhook").
  * @returns the id of its delivery.
- * @throws UsageError when there is no such webhook, when it is paused, and after 5 pings within a minute: who may ping without limit has a
- *   scanner of other people's ports.
+ * @throws UsageError when there is no such webhook, when it is paused, and after 5 pings within a minute, or 20 of
+ *   the company's webhooks together: who may ping without limit has a scanner of other people's ports.
  */
 export async function ping(
   engine: Engine,
@@ -105,12 +109,16 @@ export async function ping(
   const ids = { id: timeOrderedId('dlv_', now), event: timeOrderedId('evt_', now) };
   const since = new Date(now.getTime() - PING_WINDOW_MS).toISOString();
   const ping = { ...of, ...ids, data, at: now.toISOString() };
-  const outcome = await insertPing(engine, ping, { since, countMax: PINGS_MAX });
+  const outcome = await insertPing(engine, ping, {
+    ...{ since, countMax: PINGS_MAX, ofCompanyMax: PINGS_OF_COMPANY_MAX },
+  });
   if (outcome === 'no webhook') throw unknownWebhook(of);
   if (outcome === 'paused')
     throw new UsageError(`The webhook ${quote(of.webhook)} is paused; resume it first.`);
   if (outcome === 'limit reached')
-    throw new UsageError(`A webhook can be pinged ${PINGS_MAX} times a minute; wait a little.`);
+    throw new UsageError(
+      `A webhook can be pinged ${PINGS_MAX} times a minute, and those of a company ${PINGS_OF_COMPANY_MAX} times together; wait a little.`,
+    );
   return ids.id;
 }
 

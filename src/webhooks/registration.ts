@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
+import { distance } from 'fastest-levenshtein';
+
 import { isMoveEventKind, type MoveEventKind, moveEventKinds, scopeOfEvent } from '../contract/events.ts';
 import type { Scope } from '../contract/scopes.ts';
 import { quote, UsageError } from '../errors.ts';
@@ -143,6 +145,20 @@ function openedOr(problems: string[], open: () => string): string | undefined {
   }
 }
 
+const SIMILAR_MAX = 3;
+
+/** How a sentence goes on behind a wrong event: with what was meant, if there is something near. */
+function guessAt(event: string): string {
+  // As long as a slip of the pen can be; the time that a comparison takes grows with the length.
+  const word = event
+    .slice(0, 100)
+    .toLowerCase()
+    .replaceAll(/[-_ :/]/g, '.');
+  const distanceTo = (kind: string) => distance(word, kind.replaceAll('_', '.'));
+  const [nearest = ''] = moveEventKinds.toSorted((a, b) => distanceTo(a) - distanceTo(b));
+  return distanceTo(nearest) <= SIMILAR_MAX ? `did you mean ${nearest}? The` : 'the';
+}
+
 /** The chosen events in the contract's order. */
 function checkedEvents(
   given: readonly string[],
@@ -156,7 +172,7 @@ function checkedEvents(
         '"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.',
       );
     if (!isMoveEventKind(event))
-      throw new UsageError(`${quote(event)} is not an event; the events are ${known}.`);
+      throw new UsageError(`${quote(event)} is not an event; ${guessAt(event)} events are ${known}.`);
     const scope = scopeOfEvent(event);
     if (allowedScopes && !allowedScopes.includes(scope)) {
       throw new UsageError(`${quote(event)} can't be chosen without access to its data, which is ${scope}.`);

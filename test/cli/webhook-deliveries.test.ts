@@ -21,6 +21,19 @@ t.test('a ping is listed, sent again, and recovered when it failed', async (t) =
   const wrong = await workplace.call(['webhook', 'recover', 'acme', webhook, '--since', 'yesterday']);
   t.equal(wrong.exitCode, 2);
   t.match(wrong.stderr, /It must be a time with an offset/);
+  for (const day of ['2026-02-30', '2026-11-31', '2025-02-29']) {
+    const refusal = await workplace.call([
+      ...['webhook', 'recover', 'acme', webhook, '--since', `${day}T12:00:00Z`],
+    ]);
+    t.match(refusal, {
+      exitCode: 2,
+      stderr: `'${day}T12:00:00Z' is invalid. There is no ${day} in the calendar.`,
+    });
+  }
+  t.match(await workplace.call([...list, '--before', 'dlv_none']), {
+    exitCode: 1,
+    stderr: /has no delivery "dlv_none"/,
+  });
   t.match(await workplace.call([...list, '--limit', 'few']), {
     exitCode: 2,
     stderr: /'few' is invalid. It must be an integer from 1 to 100/,

@@ -117,6 +117,10 @@ onEachEngine('the history of a webhook', async (t, { openCompany, engine, setNow
     t.strictSame(seen, ids);
     t.equal(before, undefined);
     await refused(listDeliveries(engine, of, { limit: 101 }), /from 1 to 100/);
+    await refused(
+      listDeliveries(engine, of, { limit: 1, before: 'dlv_none' }),
+      /The webhook "whk_all" has no delivery "dlv_none"/,
+    );
   });
 
   await t.test('recovers what failed or was withheld since a time, and nothing else', async (t) => {
@@ -168,6 +172,18 @@ onEachEngine('the history of a webhook', async (t, { openCompany, engine, setNow
       companyId: acme.id,
       data: { message: 'Hello from Fieldledger.' },
     });
+  });
+
+  await t.test('pings 20 times a minute in all webhooks of a company', async () => {
+    for (const letter of ['a', 'b', 'c', 'd', 'e']) await acme.addWebhook(`whk_${letter}`, ['job.updated']);
+    const pingOf = (webhook: string) =>
+      ping(engine, { company: acme.id, webhook }, { serviceName: 'Fieldledger', now: later(20) });
+    for (const letter of ['a', 'b', 'c', 'd'])
+      for (let index = 0; index < 5; index += 1) await pingOf(`whk_${letter}`);
+    await deleteWebhookRow(engine, acme.id, 'whk_a', later(20).toISOString());
+    await refused(pingOf('whk_e'), /those of a company 20 times together/);
+    await engine.run(`DELETE FROM deliveries WHERE webhook <> 'whk_all'`);
+    await engine.run(`DELETE FROM webhooks WHERE id <> 'whk_all'`);
   });
 
   await t.test('is gone with the webhook', async (t) => {

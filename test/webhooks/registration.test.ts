@@ -126,7 +126,14 @@ for (const name of engineNames) {
       [{ events: [] }, `A webhook needs at least one event of ${known}.`],
       [{ events: ['job.deleted'] }, `"job.deleted" is not an event; the events are ${known}.`],
       [{ events: ['job.created', ''] }, `"" is not an event; the events are ${known}.`],
-      [{ events: ['JOB.CREATED'] }, `"JOB.CREATED" is not an event; the events are ${known}.`],
+      [
+        { events: ['JOB.CREATED'] },
+        `"JOB.CREATED" is not an event; did you mean job.created? The events are ${known}.`,
+      ],
+      [
+        { events: ['credit-note-issue'] },
+        `"credit-note-issue" is not an event; did you mean credit_note.issued? The events are ${known}.`,
+      ],
       [{ events: ['toString'] }, `"toString" is not an event; the events are ${known}.`],
       [
         { events: ['job.created', 'ping'] },
