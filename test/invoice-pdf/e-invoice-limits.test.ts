@@ -64,6 +64,26 @@ t.test('there is no e-invoice of what the norm can’t say', async (t) => {
   );
 });
 
+t.test('sums up to the limit come out of doubles to the cent, as validators add them', async (t) => {
+  const document = changed(domestic, ({ record: { lines } }) => {
+    const [line] = lines;
+    if (!line) return;
+    const amounts = Array.from({ length: 1000 }, (_, index) => 4_999_999_001 + index);
+    lines.splice(
+      0,
+      1,
+      ...amounts.map((amountMinor, index) => ({ ...line, position: index + 1, amountMinor })),
+    );
+  });
+  t.ok(hasEInvoice(document));
+  const path = '//ram:IncludedSupplyChainTradeLineItem//ram:LineTotalAmount';
+  const sum = valuesOf(parseXml(eInvoiceXml(document)), path).reduce(
+    (total, text) => total + Number(text),
+    0,
+  );
+  t.equal(Math.round(sum * 100), 4_999_999_500_500);
+});
+
 t.test('a unit that isn’t in Recommendation 20 is a mutually defined one, and is named', async (t) => {
   const document = changed(domestic, ({ record: { lines } }) => lines[0] && (lines[0].unitCode = 'PCS'));
   const xml = parseXml(eInvoiceXml(document));
