@@ -8,7 +8,7 @@ import type { Sale } from './_documents.ts';
 
 /** A grey square of eight by eight pixels. */
 export const LOGO =
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAAFElEQVR4nGM4BgMMg4ZxjAEmAWMBADMZJTE1+aTTAAAAAElFTkSuQmCC';
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAADklEQVR42mNogAIGyhgAgIQgARDoahcAAAAASUVORK5CYII=';
 
 const irishProfile: CompanyProfile = {
   legalName: 'Brennan Heating & Electrical Limited',
