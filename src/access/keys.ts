@@ -9,10 +9,15 @@ import {
   createKeyFinder,
   insertKey,
   type KeyRow,
+  listActiveKeyRows,
   listKeyRows,
+  listRevokedKeyRows,
+  type RevokedBefore,
   revokeKeyRow,
+  type UsedKey,
 } from '../store/keys.ts';
 import type { Counted } from '../store/rate-counters.ts';
+import { actorOf, grantedScopes, type Remover } from './administrators.ts';
 import { getCompany } from './companies.ts';
 
 /** Active keys that a company can have at once (service.md, "Limits"). */
@@ -20,6 +25,7 @@ export const ACTIVE_KEYS_MAX = 20;
 const SECRET_BYTES = 32;
 const KEY_ID_BYTES = 6;
 const KEY_CHARACTERS_MAX = 200;
+export const KEY_NAME_CHARACTERS_MAX = 100;
 
 /** Who asks, and what their company's switches allow: looked up on every request. */
 export interface Caller {
@@ -33,28 +39,38 @@ export interface Caller {
   timeZone: string;
 }
 
+/** A key that is to be made. `by` is an operator unless told. */
+interface NewKey {
+  prefix: string;
+  company: string;
+  name: string;
+  scopes: readonly string[];
+  by?: Remover;
+  now: Date;
+}
+
 /**
  * Creates a key of the form `<key_prefix>.<company>.<key_id>.<secret>` (service.md, "Authentication").
  * @returns the key, whose secret can't be shown again, and its record.
- * @throws UsageError for an unknown scope or company, and when 20 keys are active.
+ * @throws UsageError for a scope that isn't one or that the administrator hasn't got, for a name that is none, for an
+ *   unknown company, and when 20 keys are active.
  */
-export async function createKey(
-  engine: Engine,
-  options: { prefix: string; company: string; name: string; scopes: readonly string[]; now: Date },
-): Promise<{ key: string; record: ApiKey }> {
+export async function createKey(engine: Engine, options: NewKey): Promise<{ key: string; record: ApiKey }> {
+  const { by = 'operator' } = options;
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
   const record: ApiKey = {
     id: randomBytes(KEY_ID_BYTES).toString('hex'),
     company: options.company,
-    name: options.name,
-    scopes: checkedScopes(options.scopes),
+    name: checkedKeyName(options.name),
+    scopes: by === 'operator' ? checkedScopes(options.scopes) : grantedScopes(options.scopes, by),
     createdAt: options.now.toISOString(),
+    madeBy: by === 'operator' ? null : by.id,
     revokedAt: null,
   };
-  if (options.name.trim() === '' || options.name.length > 100) {
-    throw new UsageError('The name of a key must have 1 to 100 characters.');
-  }
-  const outcome = await insertKey(engine, record, hashOf(secret), ACTIVE_KEYS_MAX);
+  const outcome = await insertKey(engine, record, hashOf(secret), {
+    activeMax: ACTIVE_KEYS_MAX,
+    by: actorOf(by),
+  });
   if (outcome === 'no company') throw new UsageError(`There is no company ${quote(options.company)}.`);
   if (outcome === 'limit reached') {
     throw new UsageError(
@@ -73,12 +89,34 @@ export async function listKeys(engine: Engine, company: string): Promise<ApiKey[
   return listKeyRows(engine, company);
 }
 
+/** The keys of a company that work, oldest first, with when they were used last. There are at most 20. */
+export async function listActiveKeys(engine: Engine, company: string): Promise<UsedKey[]> {
+  return listActiveKeyRows(engine, company);
+}
+
+/** So many keys of a company that were revoked before one, the latest first. */
+export async function listRevokedKeys(
+  engine: Engine,
+  company: string,
+  page: { before?: RevokedBefore | undefined; limit: number },
+): Promise<UsedKey[]> {
+  return listRevokedKeyRows(engine, company, page);
+}
+
 /**
- * Revokes a key, which stops working at once. Revoking it again changes nothing.
+ * Revokes a key, which stops working at once. Revoking it again changes nothing. Every administrator may: a key that
+ * leaked has to be stopped by whoever hears of it, whatever it reads.
  * @throws UsageError when the company has no such key.
  */
-export async function revokeKey(engine: Engine, company: string, id: string, now: Date): Promise<ApiKey> {
-  const key = await revokeKeyRow(engine, company, id, now.toISOString());
+export async function revokeKey(
+  engine: Engine,
+  company: string,
+  id: string,
+  now: Date,
+  by: Remover = 'operator',
+): Promise<ApiKey> {
+  const revocation = { revokedAt: now.toISOString(), by: actorOf(by) };
+  const key = await revokeKeyRow(engine, { company, id }, revocation);
   if (!key) throw new UsageError(`The company ${quote(company)} has no key ${quote(id)}.`);
   return key;
 }
@@ -176,6 +214,16 @@ function listIn(text: string): readonly string[] {
   const list = Object.freeze(JSON.parse(text) as string[]);
   lists.set(text, list);
   return list;
+}
+
+/** @throws UsageError when the name is empty, too long or not one line. */
+export function checkedKeyName(given: string): string {
+  const name = given.trim().normalize('NFC');
+  if (name === '' || name.length > KEY_NAME_CHARACTERS_MAX || /\p{C}/u.test(name))
+    throw new UsageError(
+      `The name of a key must have 1 to ${KEY_NAME_CHARACTERS_MAX} characters, in one line.`,
+    );
+  return name;
 }
 
 function checkedScopes(given: readonly string[]): Scope[] {

@@ -3,6 +3,8 @@ import type { PortalOptions } from './options.ts';
 import { changeOwnPassword, endOtherSession, signOutEverywhere, showAccount } from './pages/account.ts';
 import { showAudit } from './pages/audit.ts';
 import { acceptInvitation, openInvitation, showInvitation } from './pages/invitation.ts';
+import { revokeOldKey, showKeys } from './pages/keys.ts';
+import { createNewKey, showNewKey } from './pages/new-key.ts';
 import { showOverview } from './pages/overview.ts';
 import { inviteSomebody, removeSomebody, showPeople, withdraw } from './pages/people.ts';
 import { showSignIn, signInWithPassword, signOut } from './pages/sign-in.ts';
@@ -19,7 +21,7 @@ import { get, guestGet, guestPost, post, type Route } from './route.ts';
  * for by id is looked up by `visit.company.id` and that id together.
  */
 export function portalRoutes(options: PortalOptions): Route[] {
-  const { engine, baseUrl, sessionLengths } = options;
+  const { engine, baseUrl, keyPrefix, sessionLengths } = options;
   const limits = createSignInLimits(engine);
   return [
     guestGet('/sign-in', showSignIn),
@@ -30,6 +32,11 @@ export function portalRoutes(options: PortalOptions): Route[] {
     post('/sign-out', signOut(engine)),
 
     get('/', showOverview(engine)),
+
+    get('/keys', showKeys({ engine, keyPrefix })),
+    get('/keys/new', showNewKey(engine)),
+    post('/keys/new', createNewKey({ engine, keyPrefix, baseUrl })),
+    post('/keys/:id/revoke', revokeOldKey(engine)),
 
     get('/people', showPeople(engine)),
     post('/people/invite', inviteSomebody({ engine, baseUrl })),

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 
 import type { Scope } from '../contract/scopes.ts';
+import { type Actor, actorId, recordDeed } from './audit.ts';
 import { lockCompany } from './companies.ts';
 import type { Engine } from './engine.ts';
 import { type Counted, counterOf } from './rate-counters.ts';
@@ -13,7 +14,21 @@ export interface ApiKey {
   name: string;
   scopes: Scope[];
   createdAt: string;
+  /** The administrator who made it; null when an operator did. */
+  madeBy: string | null;
   revokedAt: string | null;
+}
+
+/** A key, and how it was used. */
+export interface UsedKey extends ApiKey {
+  /** Null for a key that was never used, as far as it was written down; see key-usage.ts. */
+  usedAt: string | null;
+}
+
+/** A place in the list of revoked keys. */
+export interface RevokedBefore {
+  revokedAt: string;
+  id: string;
 }
 
 /** A key's row beside its company's switches. */
@@ -102,12 +117,15 @@ function keyQuery(db: Kysely<Tables>, value: { company: string; id: string }) {
     .where('api_keys.id', '=', value.id);
 }
 
-/** Adds a key unless the company has `activeMax` active ones; counted under the company's lock, so never one too many. */
+/**
+ * Adds a key unless the company has `activeMax` active ones; counted under the company's lock, so never one too many.
+ * @param by who adds it, as the audit trail and the key itself say.
+ */
 export async function insertKey(
   engine: Engine,
-  key: ApiKey,
+  key: Omit<ApiKey, 'madeBy'>,
   secretSha256: string,
-  activeMax: number,
+  { activeMax, by }: { activeMax: number; by: Actor },
 ): Promise<'created' | 'no company' | 'limit reached'> {
   return engine.transaction(async (transaction) => {
     if (!(await lockCompany(engine, transaction, key.company))) return 'no company';
@@ -127,8 +145,17 @@ export async function insertKey(
         secret_sha256: secretSha256,
         scopes: JSON.stringify(key.scopes),
         created_at: key.createdAt,
+        made_by: actorId(by),
       })
       .execute();
+    await recordDeed(transaction, {
+      company: key.company,
+      by,
+      action: 'key.created',
+      subject: key.id,
+      details: detailsOf(key),
+      now: new Date(key.createdAt),
+    });
     return 'created';
   });
 }
@@ -144,29 +171,82 @@ export async function listKeyRows(engine: Engine, company: string): Promise<ApiK
   return rows.map(toKey);
 }
 
+/** The keys of a company that work, oldest first. */
+export async function listActiveKeyRows(engine: Engine, company: string): Promise<UsedKey[]> {
+  const rows = await usedKeys(engine, company)
+    .where('api_keys.revoked_at', 'is', null)
+    .orderBy('api_keys.created_at')
+    .orderBy('api_keys.id')
+    .execute();
+  return rows.map(toUsedKey);
+}
+
+/** So many keys of a company that were revoked before one, the latest first. */
+export async function listRevokedKeyRows(
+  engine: Engine,
+  company: string,
+  { before, limit }: { before?: RevokedBefore | undefined; limit: number },
+): Promise<UsedKey[]> {
+  let query = usedKeys(engine, company)
+    .where('api_keys.revoked_at', 'is not', null)
+    .orderBy('api_keys.revoked_at', 'desc')
+    .orderBy('api_keys.id', 'desc')
+    .limit(limit);
+  if (before) {
+    query = query.where(
+      sql<boolean>`(api_keys.revoked_at, api_keys.id) < (${before.revokedAt}, ${before.id})`,
+    );
+  }
+  return (await query.execute()).map(toUsedKey);
+}
+
+function usedKeys(engine: Engine, company: string) {
+  return engine.db
+    .selectFrom('api_keys')
+    .leftJoin('key_uses', (join) =>
+      join.onRef('key_uses.company', '=', 'api_keys.company').onRef('key_uses.key_id', '=', 'api_keys.id'),
+    )
+    .selectAll('api_keys')
+    .select('key_uses.used_at')
+    .where('api_keys.company', '=', company);
+}
+
+function toUsedKey(row: Selectable<Tables['api_keys']> & { used_at: string | null }): UsedKey {
+  return { ...toKey(row), usedAt: row.used_at };
+}
+
 /** Marks a key revoked, unless it is already; undefined when there is no such key. */
 export async function revokeKeyRow(
   engine: Engine,
-  company: string,
-  id: string,
-  revokedAt: string,
+  { company, id }: { company: string; id: string },
+  { revokedAt, by }: { revokedAt: string; by: Actor },
 ): Promise<ApiKey | undefined> {
   return engine.transaction(async (transaction) => {
-    await transaction
+    const revoked = await transaction
       .updateTable('api_keys')
       .set({ revoked_at: revokedAt })
       .where('company', '=', company)
       .where('id', '=', id)
       .where('revoked_at', 'is', null)
-      .execute();
+      .executeTakeFirst();
     const row = await transaction
       .selectFrom('api_keys')
       .selectAll()
       .where('company', '=', company)
       .where('id', '=', id)
       .executeTakeFirst();
-    return row && toKey(row);
+    const key = row && toKey(row);
+    if (key && Number(revoked.numUpdatedRows) > 0) {
+      const deed = { company, by, action: 'key.revoked', subject: id } as const;
+      await recordDeed(transaction, { ...deed, details: detailsOf(key), now: new Date(revokedAt) });
+    }
+    return key;
   });
+}
+
+/** What the audit trail says of a key. */
+function detailsOf({ name, id, scopes }: Pick<ApiKey, 'name' | 'id' | 'scopes'>): Record<string, string> {
+  return { name, 'key id': id, scopes: scopes.join(', ') };
 }
 
 function toKey(row: Selectable<Tables['api_keys']>): ApiKey {
@@ -177,6 +257,7 @@ function toKey(row: Selectable<Tables['api_keys']>): ApiKey {
     // Written by `insertKey` from checked scopes.
     scopes: JSON.parse(row.scopes) as ApiKey['scopes'],
     createdAt: row.created_at,
+    madeBy: row.made_by,
     revokedAt: row.revoked_at,
   };
 }

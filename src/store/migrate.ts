@@ -11,6 +11,7 @@ import { digests } from './migrations/0006-digests.ts';
 import { deletedWebhooks } from './migrations/0007-deleted-webhooks.ts';
 import { documents } from './migrations/0008-documents.ts';
 import { portal } from './migrations/0009-portal.ts';
+import { keyUsage } from './migrations/0010-key-usage.ts';
 import { pausedWebhooks } from './migrations/0011-paused-webhooks.ts';
 import type { Tables } from './schema.ts';
 
@@ -46,6 +47,7 @@ const migrations: readonly Migration[] = [
   deletedWebhooks,
   documents,
   portal,
+  keyUsage,
   pausedWebhooks,
 ];
 

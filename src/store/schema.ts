@@ -11,6 +11,9 @@ import type { AdministratorsTable, AuditEntriesTable, LinksTable, SessionsTable 
 export interface Tables {
   companies: CompaniesTable;
   api_keys: ApiKeysTable;
+  /** When each key was used last, as far as it was written down; see key-usage.ts. */
+  key_uses: { company: string; key_id: string; used_at: string };
+  key_hours: KeyHoursTable;
   people: RecordTable;
   customers: RecordTable & { updated_at: GeneratedAlways<string> };
   forms: RecordTable & { updated_at: GeneratedAlways<string> };
@@ -68,6 +71,18 @@ interface ApiKeysTable {
   revoked_at: Generated<string | null>;
   /** The administrator who made it; null when an operator did. */
   made_by: Generated<string | null>;
+}
+
+/** What one key asked in one hour. */
+interface KeyHoursTable {
+  company: string;
+  /** When the hour began. */
+  hour: string;
+  key_id: string;
+  /** Requests that were answered, with whatever status, but those that the rate limit refused. */
+  answered: number;
+  /** Requests that the rate limit refused. */
+  limited: number;
 }
 
 interface RecordTable {

@@ -7,6 +7,8 @@ import { lookAtPages } from './_portal-browser.ts';
 /** Every page of somebody who is signed in, by a name for its picture. A new page is listed here. */
 const pages = {
   overview: '/portal',
+  keys: '/portal/keys',
+  'new-key': '/portal/keys/new',
   people: '/portal/people',
   account: '/portal/account',
   audit: '/portal/audit',

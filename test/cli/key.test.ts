@@ -74,7 +74,10 @@ t.test('what is refused is named', async (t) => {
     [['key', 'list', 'nobody'], 'There is no company "nobody".'],
     [['key', 'revoke', 'acme', 'f00'], 'The company "acme" has no key "f00".'],
     [['key', 'revoke', 'nobody', 'f00'], 'The company "nobody" has no key "f00".'],
-    [['key', 'create', 'acme', '--name', ''], 'The name of a key must have 1 to 100 characters.'],
+    [
+      ['key', 'create', 'acme', '--name', ''],
+      'The name of a key must have 1 to 100 characters, in one line.',
+    ],
     [
       ['key', 'create', 'acme', '--scopes', 'jobs:write'],
       '"jobs:write" is not a scope; the scopes are jobs:read, people:read, forms:read, invoices:read, customers:read, quotes:read.',

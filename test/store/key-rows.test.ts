@@ -13,12 +13,21 @@ import {
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 
 const LATER = '2026-11-21T12:00:00.000Z';
+const RULES = { activeMax: 20, by: 'operator' } as const;
 const LATEST = '2026-11-22T12:00:00.000Z';
 
 /** A key of a company, created so many seconds after the story's moment. */
 function keyOf(company: string, id: string, seconds = 0): ApiKey {
   const createdAt = new Date(STORY_NOW.getTime() + seconds * 1_000).toISOString();
-  return { id, company, name: `Key ${id}`, scopes: ['jobs:read', 'people:read'], createdAt, revokedAt: null };
+  return {
+    id,
+    company,
+    name: `Key ${id}`,
+    scopes: ['jobs:read', 'people:read'],
+    createdAt,
+    madeBy: null,
+    revokedAt: null,
+  };
 }
 
 /** Adds two companies to a database. */
@@ -32,9 +41,9 @@ for (const name of engineNames) {
     await using database = await openTestDatabase(name);
     const { engine } = database;
     await withCompanies(engine);
-    t.equal(await insertKey(engine, keyOf('acme', 'k1'), 'aa'.repeat(32), 20), 'created');
+    t.equal(await insertKey(engine, keyOf('acme', 'k1'), 'aa'.repeat(32), RULES), 'created');
     t.equal(
-      await insertKey(engine, keyOf('other', 'k1'), 'bb'.repeat(32), 20),
+      await insertKey(engine, keyOf('other', 'k1'), 'bb'.repeat(32), RULES),
       'created',
       'ids belong to a company',
     );
@@ -65,7 +74,7 @@ for (const name of engineNames) {
     const { engine } = database;
     await withCompanies(engine);
     const keys = [keyOf('acme', 'c', 2), keyOf('acme', 'b', 1), keyOf('acme', 'a', 2), keyOf('other', 'd')];
-    for (const key of keys) await insertKey(engine, key, '00', 20);
+    for (const key of keys) await insertKey(engine, key, '00', RULES);
     const [c, b, a, d] = keys;
     t.strictSame(await listKeyRows(engine, 'acme'), [b, a, c]);
     t.strictSame(await listKeyRows(engine, 'other'), [d]);
@@ -76,13 +85,24 @@ for (const name of engineNames) {
     await using database = await openTestDatabase(name);
     const { engine } = database;
     await withCompanies(engine);
-    await insertKey(engine, keyOf('acme', 'k1'), '00', 20);
-    t.equal(await revokeKeyRow(engine, 'other', 'k1', LATER), undefined);
-    t.strictSame(await revokeKeyRow(engine, 'acme', 'k1', LATER), {
-      ...keyOf('acme', 'k1'),
-      revokedAt: LATER,
-    });
-    t.equal((await revokeKeyRow(engine, 'acme', 'k1', LATEST))?.revokedAt, LATER, 'the first time stays');
+    await insertKey(engine, keyOf('acme', 'k1'), '00', RULES);
+    t.equal(
+      await revokeKeyRow(engine, { company: 'other', id: 'k1' }, { revokedAt: LATER, by: 'operator' }),
+      undefined,
+    );
+    t.strictSame(
+      await revokeKeyRow(engine, { company: 'acme', id: 'k1' }, { revokedAt: LATER, by: 'operator' }),
+      {
+        ...keyOf('acme', 'k1'),
+        revokedAt: LATER,
+      },
+    );
+    t.equal(
+      (await revokeKeyRow(engine, { company: 'acme', id: 'k1' }, { revokedAt: LATEST, by: 'operator' }))
+        ?.revokedAt,
+      LATER,
+      'the first time stays',
+    );
     t.equal((await createKeyFinder(engine)({ company: 'acme', id: 'k1' }))?.revoked_at, LATER);
   });
 
@@ -90,8 +110,8 @@ for (const name of engineNames) {
     await using database = await openTestDatabase(name);
     const { engine } = database;
     await withCompanies(engine);
-    await insertKey(engine, keyOf('acme', 'k1'), 'aa', 20);
-    await t.rejects(insertKey(engine, keyOf('acme', 'k1'), 'bb', 20));
+    await insertKey(engine, keyOf('acme', 'k1'), 'aa', RULES);
+    await t.rejects(insertKey(engine, keyOf('acme', 'k1'), 'bb', RULES));
     t.equal((await createKeyFinder(engine)({ company: 'acme', id: 'k1' }))?.secret_sha256, 'aa');
   });
 }
@@ -103,8 +123,8 @@ t.test(
     const { engine } = database;
     await withCompanies(engine);
     const right = 'aa'.repeat(32);
-    await insertKey(engine, keyOf('acme', 'k1'), right, 20);
-    await insertKey(engine, keyOf('acme', 'k2'), right, 20);
+    await insertKey(engine, keyOf('acme', 'k1'), right, RULES);
+    await insertKey(engine, keyOf('acme', 'k2'), right, RULES);
     const find = createCountingKeyFinder(engine);
     const ask = async (nowMs: number, { id = 'k1', secretSha256 = right } = {}) =>
       await find({ company: 'acme', id, secretSha256 }, { nowMs, windowMs: 60_000 });
@@ -116,7 +136,7 @@ t.test(
     t.equal(await ask(31_000, { id: 'k3' }), undefined);
     t.strictSame((await ask(60_999))?.counted, { points: 3, msBeforeNext: 1 }, 'neither of them counted');
     t.strictSame((await ask(61_000))?.counted, { points: 1, msBeforeNext: 60_000 }, 'the next window');
-    await revokeKeyRow(engine, 'acme', 'k1', LATER);
+    await revokeKeyRow(engine, { company: 'acme', id: 'k1' }, { revokedAt: LATER, by: 'operator' });
     t.strictSame((await ask(62_000))?.counted, undefined);
     const together = await Promise.all(Array.from({ length: 50 }, () => ask(63_000, { id: 'k2' })));
     const points = together.map((found) => found?.counted?.points ?? 0).sort((a, b) => a - b);

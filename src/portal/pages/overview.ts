@@ -1,6 +1,6 @@
-import { invoicingModules, type Module, modules } from '../../contract/scopes.ts';
-import type { Company } from '../../store/companies.ts';
+import { type Module, modules } from '../../contract/scopes.ts';
 import type { Engine } from '../../store/engine.ts';
+import { whyNot, wholeProblem } from '../availability.ts';
 import type { Page } from '../route.ts';
 import { html } from '../views/html.ts';
 import { badge, warning } from '../views/notice.ts';
@@ -42,23 +42,6 @@ export function showOverview(_engine: Engine): Page {
       { section: 'overview' },
     );
   };
-}
-
-/** What stops everything at once. */
-function wholeProblem({ subscriptionActive, apiEnabled }: Company): string | undefined {
-  if (!subscriptionActive)
-    return 'The subscription is not active, so the API answers 403 company_unavailable and no webhook is sent. Renew it to go on.';
-  if (!apiEnabled)
-    return 'API access is off, so the API answers 403 api_not_enabled and no webhook is sent. Ask your account manager to switch it on.';
-  return undefined;
-}
-
-function whyNot(company: Company, module: Module): string | undefined {
-  if (!company.subscriptionActive) return 'The subscription is not active.';
-  if (!company.apiEnabled) return 'API access is off.';
-  if (!company.modules.includes(module)) return 'Your plan does not include it.';
-  if (invoicingModules.includes(module) && !company.invoicingEnabled) return 'Invoicing is not switched on.';
-  return undefined;
 }
 
 function nameOf(module: Module): string {

@@ -1,0 +1,98 @@
+import t from 'tap';
+
+import { ACTIVE_KEYS_MAX, createKey, revokeKey } from '../../src/access/keys.ts';
+import type { Administrator } from '../../src/store/administrators.ts';
+import type { Engine } from '../../src/store/engine.ts';
+import { KEY_PREFIX, STORY_NOW } from '../_server.ts';
+import { COMPANY, startPortal } from '../portal/_portal.ts';
+import { openBrowser } from './_browser.ts';
+import {
+  axeViolations,
+  isTooWide,
+  type Look,
+  looks,
+  lookAtPages,
+  openWindow,
+  picture,
+} from './_portal-browser.ts';
+
+async function makeKey(engine: Engine, name: string, by: Administrator | 'operator' = 'operator') {
+  const options = { prefix: KEY_PREFIX, company: COMPANY, scopes: ['jobs:read', 'customers:read'] };
+  return (await createKey(engine, { ...options, name, by, now: STORY_NOW })).record;
+}
+
+t.test('a company’s keys are legible for everybody', async (t) => {
+  const portal = await startPortal(t);
+  const { engine, administrator } = portal;
+  const browser = await openBrowser(t);
+  await makeKey(engine, 'Ledger export', administrator);
+  await makeKey(engine, 'Dashboard in the workshop', administrator);
+  await makeKey(
+    engine,
+    'A-name-without-a-space-that-goes-on-and-on-until-it-is-a-hundred-characters-long-as-names-may-be-ok',
+  );
+  const old = await makeKey(engine, 'The old export');
+  await revokeKey(engine, COMPANY, old.id, STORY_NOW, administrator);
+  await lookAtPages(t, { browser, portal }, { 'keys-some': '/portal/keys' });
+  for (let made = 3; made < ACTIVE_KEYS_MAX; made += 1) await makeKey(engine, `Branch ${made}`);
+  await lookAtPages(
+    t,
+    { browser, portal },
+    { 'keys-all': '/portal/keys', 'new-key-none-left': '/portal/keys/new' },
+  );
+});
+
+t.test('an administrator creates a key, copies it and revokes it', async (t) => {
+  const portal = await startPortal(t);
+  const browser = await openBrowser(t);
+  for (const look of Object.keys(looks) as Look[]) {
+    const { page, context, open, complaints } = await openWindow(t, { browser, portal }, { look });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: portal.url });
+    await open('/portal/keys/new');
+    await page.getByLabel('Name').fill(`Seen ${look}`);
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByText('Choose at least one scope').waitFor();
+    t.equal(await page.getByLabel('Name').inputValue(), `Seen ${look}`, 'what was typed stays');
+    await picture(page, `new-key-refused-${look}`);
+    t.strictSame(await axeViolations(page), [], `nothing is wrong with the refusal (${look})`);
+    await page.getByLabel('jobs:read').check();
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByRole('button', { name: 'Copy API key' }).click();
+    await page.getByRole('button', { name: 'Copied API key' }).waitFor();
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+    t.match(copied, new RegExp(`^${KEY_PREFIX}\\.${COMPANY}\\.[0-9a-f]{12}\\.[\\w-]{43}$`));
+    t.ok((await page.getByRole('status').innerText()).includes(copied));
+    t.strictSame(await axeViolations(page), [], `nothing is wrong with a key that is shown (${look})`);
+    t.notOk(await isTooWide(page));
+    await picture(page, `key-created-${look}`);
+
+    await page.goto('/portal/audit');
+    await page.goBack();
+    t.notOk((await page.content()).includes(copied), 'the back button doesn’t bring it back');
+
+    await page.getByText(`Revoke the key Seen ${look}`).click();
+    await picture(page, `key-revoking-${look}`);
+    await page.getByRole('button', { name: `Revoke it the key Seen ${look}` }).click();
+    await page.getByText(`“Seen ${look}” is revoked`).waitFor();
+    const answer = await portal.http('api/v1/jobs', { headers: { authorization: `Bearer ${copied}` } });
+    t.equal(answer.statusCode, 401);
+    t.strictSame(complaints, []);
+  }
+});
+
+t.test('without scripts a key is created and revoked all the same', async (t) => {
+  const portal = await startPortal(t);
+  const browser = await openBrowser(t);
+  const { page, open, complaints } = await openWindow(t, { browser, portal }, { javaScript: false });
+  await open('/portal/keys');
+  await page.getByRole('link', { name: 'Create a key' }).click();
+  await page.getByLabel('Name').fill('Plain');
+  await page.getByLabel('jobs:read').check();
+  await page.getByRole('button', { name: 'Create the key' }).click();
+  t.match(await page.getByRole('status').innerText(), /“Plain” is created/);
+  t.equal(await page.getByRole('button', { name: /^Copy/ }).count(), 0, 'no button that does nothing');
+  await page.getByText('Revoke the key Plain').click();
+  await page.getByRole('button', { name: 'Revoke it the key Plain' }).click();
+  t.match(await page.getByRole('status').innerText(), /“Plain” is revoked/);
+  t.strictSame(complaints, []);
+});
