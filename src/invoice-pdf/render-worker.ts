@@ -24,7 +24,6 @@ const NICENESS = 10;
 let databaseUrl = '';
 let opened: Promise<Print> | undefined;
 
-lowerPriority();
 // A signal to the whole group of processes is for the server, which lets what is under way finish.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
@@ -52,8 +51,11 @@ async function printed(company: string, id: string): Promise<WorkerAnswer> {
   }
 }
 
+/** Whoever waits for the first document waits for this too, so the priority is lowered when it is done. */
 async function openPrint(): Promise<Print> {
-  return createPrint(await openEngine(databaseUrl, { poolMax: 1 }), createRenderer());
+  const print = createPrint(await openEngine(databaseUrl, { poolMax: 1 }), createRenderer());
+  lowerPriority();
+  return print;
 }
 
 function failureOf(error: unknown): { name: string; frames: string[] } {
