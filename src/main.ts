@@ -6,6 +6,7 @@ import { companyCommand } from './cli/company.ts';
 import { configCommand } from './cli/config.ts';
 import { deliverCommand } from './cli/deliver.ts';
 import { demoCommand } from './cli/demo.ts';
+import { documentCommand } from './cli/document.ts';
 import { keyCommand } from './cli/key.ts';
 import { migrateCommand } from './cli/migrate.ts';
 import { createTerminal, type Terminal, ToldFailure } from './cli/terminal.ts';
@@ -38,6 +39,7 @@ export async function main(args: readonly string[], terminal: Terminal = createT
     webhookCommand,
     applyCommand,
     numberingCommand,
+    documentCommand,
     demoCommand,
     configCommand,
   ]) {

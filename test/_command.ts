@@ -109,7 +109,10 @@ export async function openWorkplace(engine: EngineName = 'sqlite'): Promise<Work
 /** Runs a command line inside this process, with nothing but these settings. */
 export async function callCommand(args: readonly string[], environment: Environment = {}): Promise<Outcome> {
   const texts = { stdout: '', stderr: '' };
-  const print = (text: string) => (texts.stdout += text);
+  // A file's bytes are kept one to one.
+  const print = (content: string | Uint8Array) => {
+    texts.stdout += typeof content === 'string' ? content : Buffer.from(content).toString('latin1');
+  };
   const tell = (text: string) => (texts.stderr += text);
   const exitCode = await main(args, createTerminal(environment, print, tell));
   return { exitCode, ...texts };

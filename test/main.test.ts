@@ -51,6 +51,9 @@ t.test('the help leads to every command', async (t) => {
     'numbering',
     'numbering show',
     'numbering set',
+    'document',
+    'document pdf',
+    'document check',
     'demo',
     'config',
   ]);
@@ -66,7 +69,9 @@ t.test('every command explains itself', async (t) => {
     t.match(purpose, /^[a-z].{10,}/, `${words} says what it does`);
     t.match(
       stdout,
-      ['company', 'admin', 'key', 'webhook', 'numbering'].includes(words) ? '\nCommands:\n' : /^ {2}--json /m,
+      ['company', 'admin', 'key', 'webhook', 'numbering', 'document'].includes(words)
+        ? '\nCommands:\n'
+        : /^ {2}--json /m,
       words,
     );
   }

@@ -42,7 +42,7 @@ export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>):
 }
 
 /** The draft with its dates of issue. A pro forma's supply may still be to come; a credit note isn't due. */
-function asIssued(move: Move, draft: Drafted['record']): Drafted['record'] {
+export function asIssued(move: Pick<Move, 'today' | 'at'>, draft: Drafted['record']): Drafted['record'] {
   const { kind, paymentTermsDays } = draft;
   return {
     ...draft,
@@ -68,12 +68,7 @@ function refuseIncomplete(
   supplier: Supplier,
   reverseChargeRates: Readonly<Record<string, number>>,
 ): void {
-  if (!isSupported(supplier.countryCode)) {
-    const country =
-      supplier.countryCode === undefined ? 'no country' : `the country ${quote(supplier.countryCode)}`;
-    const message = `The company's profile has ${country}; documents can be issued for IE and GB.`;
-    throw new Refusal('unsupported_country', message, '/company');
-  }
+  refuseUnsupported(supplier);
   const missing = checkDocument({ document, supplier, reverseChargeRates }).filter(
     ({ problem }) => problem !== undefined,
   );
@@ -84,6 +79,14 @@ function refuseIncomplete(
     `The ${nameOf(document.kind)} can't be issued: ${problems}.`,
     '/with/id',
   );
+}
+
+/** @throws Refusal `unsupported_country` unless the check-list knows what the supplier's country asks for. */
+export function refuseUnsupported({ countryCode }: Supplier): void {
+  if (isSupported(countryCode)) return;
+  const country = countryCode === undefined ? 'no country' : `the country ${quote(countryCode)}`;
+  const message = `The company's profile has ${country}; documents can be issued for IE and GB.`;
+  throw new Refusal('unsupported_country', message, '/company');
 }
 
 /** Takes an issued credit note off the invoice it corrects. */

@@ -10,8 +10,8 @@ export class ToldFailure extends Error {
 /** Where a command's output goes: results to standard output, progress and prose to standard error. */
 export interface Terminal {
   environment: Readonly<Record<string, string | undefined>>;
-  /** Writes text to standard output as it is. */
-  print: (text: string) => void;
+  /** Writes text, or the bytes of a file, to standard output as it is. */
+  print: (content: string | Uint8Array) => void;
   /**
    * Waits until what was printed leaves room for more, or the signal tells to stop; says whether standard output is
    * still read by anybody. A command that prints without end asks after each piece.
@@ -33,7 +33,7 @@ export interface Terminal {
 /** The process's own terminal. */
 export function createTerminal(
   environment = process.env as Terminal['environment'],
-  print: (text: string) => void = printOut,
+  print: Terminal['print'] = printOut,
   tell: (text: string) => void = (text) => process.stderr.write(text),
   takesMore: Terminal['takesMore'] = outTakesMore,
 ): Terminal {
@@ -64,10 +64,10 @@ export function createTerminal(
 /** Whether somebody still reads standard output: its stream forgets a broken pipe, so that each write meets it anew. */
 let isOutRead = true;
 
-function printOut(text: string): void {
+function printOut(content: string | Uint8Array): void {
   // Who stops reading (`| head`) has read enough: a closed pipe is no failure of the command.
   if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', ignoreClosedPipe);
-  process.stdout.write(text);
+  process.stdout.write(content);
 }
 
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {

@@ -1,6 +1,6 @@
 import { createDocumentStore, type DocumentHead, type DocumentStore } from '../store/documents.ts';
 import type { Engine } from '../store/engine.ts';
-import type { Printed } from './printing.ts';
+import type { Print, Printed } from './printing.ts';
 import { RenderPool, type RenderPoolOptions } from './render-pool.ts';
 
 /** A PDF as it can be answered: what its headers say, and the way to its bytes, which not every answer needs. */
@@ -20,10 +20,12 @@ export interface DocumentFile {
  */
 export type PrepareFile = () => Promise<DocumentFile | undefined>;
 
+/** Undefined when the company has no document with that id; so for another company's as for nobody's. */
+export type FindDocument = (company: string, id: string) => Promise<PrepareFile | undefined>;
+
 /** The PDFs of invoices, credit notes and pro formas (service.md, "PDF endpoint"). */
 export interface Documents extends AsyncDisposable {
-  /** Undefined when the company has no document with that id; so for another company's as for nobody's. */
-  find: (company: string, id: string) => Promise<PrepareFile | undefined>;
+  find: FindDocument;
 }
 
 export interface DocumentsOptions extends RenderPoolOptions {
@@ -32,29 +34,34 @@ export interface DocumentsOptions extends RenderPoolOptions {
 
 /** Opens the documents of a database; the processes that print them end with it. */
 export function openDocuments({ engine, ...poolOptions }: DocumentsOptions): Documents {
-  const store = createDocumentStore(engine);
   const pool = new RenderPool(poolOptions);
+  return {
+    find: createDocumentFinder(engine, (company, id) => pool.print(company, id)),
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  };
+}
+
+/** Builds the way to a document's PDF, by whatever prints those that aren't stored. */
+export function createDocumentFinder(engine: Engine, print: Print): FindDocument {
+  const store = createDocumentStore(engine);
   const underWay = new Map<string, Promise<Printed>>();
   /** Those who ask for a document at the same time wait for the same printing of it. */
   const printOnce = (company: string, id: string): Promise<Printed> => {
     const key = `${company} ${id}`;
     const known = underWay.get(key);
     if (known) return known;
-    const printing = pool.print(company, id).finally(() => underWay.delete(key));
+    const printing = print(company, id).finally(() => underWay.delete(key));
     underWay.set(key, printing);
     return printing;
   };
-  return {
-    async find(company, id) {
-      const located = await store.locate(company, id);
-      if (!located) return undefined;
-      const { head, status } = located;
-      if (head) return async () => storedFile(store, company, id, head);
-      // A draft may be edited while it is printed, so that who asks later is to have another PDF.
-      const print = status === 'draft' ? () => pool.print(company, id) : () => printOnce(company, id);
-      return async () => fileOf(store, company, id, await print());
-    },
-    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  return async (company, id) => {
+    const located = await store.locate(company, id);
+    if (!located) return undefined;
+    const { head, status } = located;
+    if (head) return async () => storedFile(store, company, id, head);
+    // A draft may be edited while it is printed, so that who asks later is to have another PDF.
+    const printNow = status === 'draft' ? print : printOnce;
+    return async () => fileOf(store, company, id, await printNow(company, id));
   };
 }
 

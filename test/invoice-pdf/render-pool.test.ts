@@ -1,12 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 
 import t, { type Test } from 'tap';
 
 import { RenderPool, type RenderPoolOptions } from '../../src/invoice-pdf/render-pool.ts';
 import type { Logger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { openWorkplace } from '../_command.ts';
+import { openWorkplace, until } from '../_command.ts';
 import { openTestDatabase } from '../_server.ts';
 import { invoiceDraft, issued, openIssuer } from '../backoffice/_documents.ts';
 import { createTestOffice } from '../backoffice/_office.ts';
@@ -54,11 +53,6 @@ function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let round = 0; round < 2_000 && !condition(); round += 1) await pause(5);
-  if (!condition()) throw new Error(`It never came true: ${condition.toString()}`);
 }
 
 t.test('a process is started for the first document, prints all, and ends with the pool', async (t) => {

@@ -1,11 +1,11 @@
-import type { Documents } from '../../invoice-pdf/documents.ts';
+import type { FindDocument } from '../../invoice-pdf/documents.ts';
 import { contentDisposition } from '../../invoice-pdf/file-name.ts';
 import type { Handler } from '../handler.ts';
 import { noRecord } from '../records.ts';
 
 /** GET /api/v1/invoices/{invoiceId}/pdf */
 export const getInvoicePdf =
-  (findDocument: Documents['find']): Handler<'getInvoicePdf'> =>
+  (findDocument: FindDocument): Handler<'getInvoicePdf'> =>
   async ({ caller, path }) => {
     const prepare = await findDocument(caller.company, path.invoiceId);
     if (!prepare) throw noRecord();

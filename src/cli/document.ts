@@ -1,0 +1,142 @@
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+
+import { Command, InvalidArgumentError, Option } from 'commander';
+
+import { checkStored, type CheckedRecord } from '../backoffice/document-check.ts';
+import { openOffice } from '../backoffice/office.ts';
+import { getCompany, listCompanies } from '../access/companies.ts';
+import { quote, UsageError } from '../errors.ts';
+import { createDocumentFinder, type DocumentFile } from '../invoice-pdf/documents.ts';
+import { createPrint } from '../invoice-pdf/printing.ts';
+import { createDocumentStore } from '../store/documents.ts';
+import type { Engine } from '../store/engine.ts';
+import { withDatabase } from './database.ts';
+import { type Terminal, ToldFailure } from './terminal.ts';
+
+const STDOUT = '-';
+
+/** `fieldledger document pdf|check`. */
+export function documentCommand(terminal: Terminal): Command {
+  const command = new Command('document').description('invoices, credit notes and pro formas as documents');
+  addressed(command.command('pdf'))
+    .description('write the PDF of a document: the one that the API serves')
+    .addOption(
+      new Option('--out <file>', 'where to; - for standard output').makeOptionMandatory().argParser(writable),
+    )
+    .action(async (id: string, options: { company?: string; out: string }) => {
+      await withDatabase(terminal, async (engine) => {
+        const company = await companyOf(engine, id, options.company);
+        await writePdf(engine, { company, id, out: options.out }, terminal);
+      });
+    });
+  addressed(command.command('check'))
+    .description('go through what the law asks of a document; a draft is checked as it would be issued now')
+    .action(async (id: string, options: { company?: string }) => {
+      await withDatabase(terminal, async (engine) => {
+        const company = await companyOf(engine, id, options.company);
+        const checked = await checkStored(openOffice(engine), company, id, new Date());
+        terminal.show(resultOf(checked), textOf(checked));
+        if (missingIn(checked) > 0) throw new ToldFailure();
+      });
+    });
+  return command;
+}
+
+function addressed(command: Command): Command {
+  return command
+    .argument('<document-id>', 'id of the document')
+    .option('--company <company>', 'id of the company, where more than one has such a document');
+}
+
+/**
+ * The company whose document it is.
+ * @throws UsageError when there is none, or more than one.
+ */
+async function companyOf(engine: Engine, id: string, given: string | undefined): Promise<string> {
+  const { locate } = createDocumentStore(engine);
+  const candidates = given === undefined ? await listCompanies(engine) : [await getCompany(engine, given)];
+  const having: string[] = [];
+  for (const company of candidates) if (await locate(company.id, id)) having.push(company.id);
+  const [company, ...others] = having;
+  if (company === undefined) {
+    throw new UsageError(
+      given === undefined
+        ? `No company has a document ${quote(id)}.`
+        : `The company ${quote(given)} has no document ${quote(id)}.`,
+    );
+  }
+  if (others.length > 0) {
+    throw new UsageError(
+      `The companies ${having.map(quote).join(', ')} have a document ${quote(id)}; name one with --company.`,
+    );
+  }
+  return company;
+}
+
+async function writePdf(
+  engine: Engine,
+  { company, id, out }: { company: string; id: string; out: string },
+  terminal: Terminal,
+): Promise<void> {
+  // Loaded here, because no other command has a use for its fonts.
+  const { createRenderer } = await import('../invoice-pdf/render.ts');
+  const find = createDocumentFinder(engine, createPrint(engine, createRenderer()));
+  const file = await (await find(company, id))?.();
+  if (!file) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);
+  const bytes = await file.read();
+  const { result, prose } = reportOf(file, out);
+  if (out === STDOUT) {
+    terminal.print(bytes);
+    terminal.conclude(result, prose);
+  } else {
+    writeWhole(out, bytes);
+    terminal.show(result, prose);
+  }
+}
+
+function reportOf({ name, sha256, byteCount }: DocumentFile, out: string) {
+  const where = out === STDOUT ? 'standard output' : out;
+  const prose = `${name}: ${byteCount.toLocaleString('en')} bytes, written to ${where}`;
+  return { result: { name, sha256, bytes: byteCount, file: out === STDOUT ? null : out }, prose };
+}
+
+/** A file of that name is replaced by the whole of another one, or left as it was. */
+function writeWhole(path: string, bytes: Buffer): void {
+  const draft = `${path}.${process.pid}.part`;
+  try {
+    writeFileSync(draft, bytes, { flag: 'wx' });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+function writable(path: string): string {
+  if (path === '') throw new InvalidArgumentError('It must be the name of a file, or -.');
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new InvalidArgumentError('It is a folder.');
+  }
+  return path;
+}
+
+function missingIn({ items }: CheckedRecord): number {
+  return items.filter(({ problem }) => problem !== undefined).length;
+}
+
+function resultOf({ record, items }: CheckedRecord) {
+  const { id, kind, status, number } = record;
+  const listed = items.map(({ item, source, problem }) => ({ item, source, problem: problem ?? null }));
+  return { id, kind, status, number, items: listed };
+}
+
+function textOf(checked: CheckedRecord): string {
+  const { record, items } = checked;
+  const lines = items.map(({ item, source, problem }) =>
+    problem === undefined ? `present  ${item} (${source})` : `MISSING  ${item} (${source}): ${problem}`,
+  );
+  const missing = missingIn(checked);
+  const name = `${record.kind.replace('_', ' ')} ${record.number ?? `${record.id}, a draft`}`;
+  const verdict = missing === 0 ? 'nothing is missing' : `${missing} missing`;
+  return [`${name}: ${items.length} items, ${verdict}`, ...lines].join('\n');
+}
