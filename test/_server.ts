@@ -13,6 +13,7 @@ import { loadExampleCompany } from '../src/demo/load.ts';
 import { openDocuments } from '../src/invoice-pdf/documents.ts';
 import { createLogger } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
+import type { PortalSettings } from '../src/portal/options.ts';
 import { createServer } from '../src/server.ts';
 import { type Engine, openEngine } from '../src/store/engine.ts';
 import { migrate } from '../src/store/migrate.ts';
@@ -78,6 +79,7 @@ export interface TestServerOptions {
   logLevel?: string;
   trustedProxies?: number;
   baseUrl?: string;
+  portal?: PortalSettings | undefined;
 }
 
 /** Starts the real server on a free port of this machine. */

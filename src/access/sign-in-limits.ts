@@ -26,22 +26,12 @@ export interface SignInLimits {
 
 /** Creates the counters; processes that share a PostgreSQL database share them. */
 export function createSignInLimits(engine: Engine): SignInLimits {
+  const counter = (name: string, points: number, seconds: number) =>
+    createRateCounter(engine, { name: `sign-in-${name}`, points, seconds, isForgiving: true });
   const counters = {
-    both: createRateCounter(engine, {
-      name: 'sign-in-both',
-      points: GUESSES_OF_NETWORK_AT_ACCOUNT,
-      seconds: QUARTER_SECONDS,
-    }),
-    network: createRateCounter(engine, {
-      name: 'sign-in-network',
-      points: GUESSES_OF_NETWORK,
-      seconds: QUARTER_SECONDS,
-    }),
-    account: createRateCounter(engine, {
-      name: 'sign-in-account',
-      points: GUESSES_AT_ACCOUNT,
-      seconds: HOUR_SECONDS,
-    }),
+    both: counter('both', GUESSES_OF_NETWORK_AT_ACCOUNT, QUARTER_SECONDS),
+    network: counter('network', GUESSES_OF_NETWORK, QUARTER_SECONDS),
+    account: counter('account', GUESSES_AT_ACCOUNT, HOUR_SECONDS),
   };
   return {
     async count({ email, address }) {

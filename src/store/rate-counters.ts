@@ -22,6 +22,8 @@ interface Allowed {
   name: string;
   points: number;
   seconds: number;
+  /** Whether what was counted may be taken back. */
+  isForgiving?: boolean;
 }
 
 /** Creates a counter of this process that allows `points` in a window of `seconds` that begins with the first of them. */
@@ -37,7 +39,7 @@ export function createRateCounter(engine: Engine, allowed: Allowed): RateLimiter
   const own = createOwnCounter(allowed);
   const pool = poolOf(engine);
   if (!pool) return own;
-  const { name, points, seconds } = allowed;
+  const { name, points, seconds, isForgiving = false } = allowed;
   return new RateLimiterPostgres({
     storeClient: pool,
     storeType: 'pool',
@@ -47,8 +49,9 @@ export function createRateCounter(engine: Engine, allowed: Allowed): RateLimiter
     keyPrefix: name,
     points,
     duration: seconds,
-    // Who has used up an allowance is refused from memory until the window ends.
-    inMemoryBlockOnConsumed: points,
+    // Who has used up an allowance is refused from memory until the window ends; but memory knows nothing of what is
+    // taken back, so there it takes one that was refused.
+    inMemoryBlockOnConsumed: isForgiving ? points + 1 : points,
     insuranceLimiter: own,
   });
 }

@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import t from 'tap';
+
+import { createSignInLimits, networkOf } from '../../src/access/sign-in-limits.ts';
+import { AppError } from '../../src/errors.ts';
+import { engineNames, openTestDatabase } from '../_server.ts';
+
+const EMAIL = 'jane@example.com';
+
+for (const name of engineNames) {
+  /** Counts attempts one after the other; gives how many were let through before the first refusal. */
+  const allowedOf = async (
+    limits: ReturnType<typeof createSignInLimits>,
+    attemptOf: (index: number) => { email: string; address: string },
+  ) => {
+    for (let index = 0; index < 100; index += 1) {
+      try {
+        await limits.count(attemptOf(index));
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'rate_limited') return index;
+        throw error;
+      }
+    }
+    return 100;
+  };
+
+  t.test(`${name}: guesses are counted by account, by network, and by both`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const limits = createSignInLimits(database.engine);
+    t.equal(await allowedOf(limits, () => ({ email: EMAIL, address: '198.51.100.7' })), 5, 'both the same');
+    t.equal(
+      await allowedOf(limits, (index) => ({ email: 'ann@example.com', address: `192.0.2.${index}` })),
+      50,
+      'one account, from many addresses',
+    );
+    t.equal(
+      await allowedOf(limits, (index) => ({ email: `p${index}@example.com`, address: '203.0.113.9' })),
+      50,
+      'many accounts, from one address',
+    );
+    t.equal(
+      await allowedOf(limits, (index) => ({
+        email: `q${index}@example.com`,
+        address: `2001:db8::${(index + 1).toString(16)}`,
+      })),
+      50,
+      'many accounts, from a network of IPv6',
+    );
+    await limits.count({ email: EMAIL, address: '198.51.100.8' });
+    await limits.count({ email: 'q1@example.com', address: '2001:db8:0:1::1' });
+  });
+
+  t.test(`${name}: an attempt that succeeds is not counted`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const limits = createSignInLimits(database.engine);
+    for (let round = 0; round < 60; round += 1) {
+      const { forgive } = await limits.count({ email: EMAIL, address: '198.51.100.7' });
+      await forgive();
+    }
+    const four = { email: EMAIL, address: '198.51.100.7' };
+    for (let round = 0; round < 4; round += 1) await limits.count(four);
+    const { forgive } = await limits.count(four);
+    await forgive();
+    t.equal(await allowedOf(limits, () => four), 1, 'those before it still are');
+  });
+}
+
+t.test('processes that share PostgreSQL count together, and keep no address that was typed', async (t) => {
+  await using database = await openTestDatabase('postgres');
+  const servers = [createSignInLimits(database.engine), createSignInLimits(database.engine)];
+  let allowed = 0;
+  for (let round = 0; round < 10; round += 1) {
+    const limits = servers[round % 2];
+    const count = limits?.count({ email: EMAIL, address: '198.51.100.7' });
+    if (
+      await count?.then(
+        () => true,
+        () => false,
+      )
+    )
+      allowed += 1;
+  }
+  t.equal(allowed, 5);
+  const rows = await database.engine.run('SELECT key FROM rate_counts');
+  t.ok(rows.length >= 3);
+  t.notOk(JSON.stringify(rows).includes('jane'));
+});
+
+t.test('an address of IPv6 stands for its network of 64 bits, however it is written', async (t) => {
+  const networks: [address: string, network: string][] = [
+    ['198.51.100.7', '198.51.100.7'],
+    ['::ffff:198.51.100.7', '198.51.100.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['unknown', 'unknown'],
+  ];
+  for (const [address, network] of networks) t.equal(networkOf(address), network, address);
+  fc.assert(
+    fc.property(fc.ipV6(), fc.ipV6(), (one, other) => {
+      const sixteen = (address: string) => {
+        const url = new URL(`http://[${address}]`).hostname.slice(1, -1);
+        const [head = '', tail] = url.split('::');
+        const front = head.split(':').filter(Boolean);
+        const back = (tail ?? '').split(':').filter(Boolean);
+        const zeros = Array.from(
+          { length: tail === undefined ? 0 : 8 - front.length - back.length },
+          () => '0',
+        );
+        return [...front, ...zeros, ...back];
+      };
+      const isSame = sixteen(one).slice(0, 4).join() === sixteen(other).slice(0, 4).join();
+      const isMapped = [one, other].some((address) => !networkOf(address).includes('/'));
+      return isMapped || isSame === (networkOf(one) === networkOf(other));
+    }),
+  );
+});
