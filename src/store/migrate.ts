@@ -13,6 +13,7 @@ import { documents } from './migrations/0008-documents.ts';
 import { portal } from './migrations/0009-portal.ts';
 import { keyUsage } from './migrations/0010-key-usage.ts';
 import { pausedWebhooks } from './migrations/0011-paused-webhooks.ts';
+import { webhookHistory } from './migrations/0012-webhook-history.ts';
 import type { Tables } from './schema.ts';
 
 /** What differs between the engines in the text of a migration. */
@@ -49,6 +50,7 @@ const migrations: readonly Migration[] = [
   portal,
   keyUsage,
   pausedWebhooks,
+  webhookHistory,
 ];
 
 /** Any number does, as long as no other program locks the same one in this database. */

@@ -35,6 +35,7 @@ export interface Tables {
   events: EventsTable;
   deliveries: DeliveriesTable;
   delivery_attempts: DeliveryAttemptsTable;
+  webhook_hours: WebhookHoursTable;
   administrators: AdministratorsTable;
   portal_sessions: SessionsTable;
   portal_links: LinksTable;
@@ -184,6 +185,17 @@ interface DeliveryAttemptsTable {
   first_byte_ms: number | null;
   total_ms: number;
   next_attempt_at: string | null;
+}
+
+/** The attempts of one hour, as triggers count them; see migrations/0012-webhook-history.ts. */
+interface WebhookHoursTable {
+  company: string;
+  webhook: string;
+  hour: string;
+  delivered_count: number;
+  failed_count: number;
+  last_delivered_at: string;
+  last_failure: string;
 }
 
 interface QuotesTable extends RecordTable {

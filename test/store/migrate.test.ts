@@ -16,6 +16,7 @@ const names = [
   '0008-documents',
   '0009-portal',
   '0011-paused-webhooks',
+  '0012-webhook-history',
 ];
 
 for (const name of engineNames) {

@@ -1,0 +1,96 @@
+import { sql } from 'kysely';
+
+import { chosenIn, chosenInteger, chosenText, rowsOf, written } from './delivery-keys.ts';
+import type { Engine } from './engine.ts';
+
+/** How many attempts came to what. */
+export interface AttemptCounts {
+  delivered: number;
+  failed: number;
+}
+
+/** An attempt that failed. */
+export interface LastFailure {
+  at: string;
+  /** The class of error or the status, as text. */
+  reason: string;
+  delivery: string;
+}
+
+/** How a webhook has been doing in each of some spans of time, and all in all. */
+export interface WebhookHealth {
+  spans: AttemptCounts[];
+  lastDeliveredAt: string | null;
+  lastFailure: LastFailure | null;
+}
+
+/** A span of time, in full hours of UTC; its end doesn't belong to it. */
+export interface HourSpan {
+  from: Date;
+  until: Date;
+}
+
+/**
+ * Reads the health of some webhooks of a company, by their ids. It adds up the counts of hours, so it costs the same
+ * however many deliveries there were. A webhook without attempts has counts of 0.
+ */
+export type ReadHealth = (
+  company: string,
+  webhooks: readonly string[],
+  spans: readonly HourSpan[],
+) => Promise<Map<string, WebhookHealth>>;
+
+interface HealthRow {
+  webhook: string;
+  span: number;
+  delivered: number | string;
+  failed: number | string;
+  last_delivered_at: string;
+  last_failure: string;
+}
+
+export function createHealthReader(engine: Engine): ReadHealth {
+  const read = engine.prepare((db, value: { company: string; spans: string }) =>
+    written(
+      db,
+      sql<HealthRow>`
+        SELECT ${chosenText(0)} AS webhook, ${chosenInteger(1)} AS span,
+          SUM(h.delivered_count) AS delivered, SUM(h.failed_count) AS failed,
+          MAX(h.last_delivered_at) AS last_delivered_at, MAX(h.last_failure) AS last_failure
+        FROM ${chosenIn(engine, value.spans)} CROSS JOIN webhook_hours AS h
+        WHERE h.company = ${value.company} AND h.webhook = ${chosenText(0)}
+          AND h.hour >= ${chosenText(2)} AND h.hour < ${chosenText(3)}
+        GROUP BY 1, 2`,
+    ),
+  );
+  return async (company, webhooks, spans) => {
+    const health = new Map(webhooks.map((webhook) => [webhook, empty(spans.length)]));
+    const asked = webhooks.flatMap((webhook) =>
+      spans.map(({ from, until }, index) => [webhook, index, hourOf(from), hourOf(until)]),
+    );
+    for (const row of await read({ company, spans: rowsOf(asked) })) {
+      const found = health.get(row.webhook);
+      if (found) add(found, row);
+    }
+    return health;
+  };
+}
+
+function empty(spanCount: number): WebhookHealth {
+  const spans = Array.from({ length: spanCount }, () => ({ delivered: 0, failed: 0 }));
+  return { spans, lastDeliveredAt: null, lastFailure: null };
+}
+
+function add(health: WebhookHealth, row: HealthRow): void {
+  // PostgreSQL's driver gives sums as text.
+  health.spans[row.span] = { delivered: Number(row.delivered), failed: Number(row.failed) };
+  const { last_delivered_at: deliveredAt, last_failure: failure } = row;
+  if (deliveredAt > (health.lastDeliveredAt ?? '')) health.lastDeliveredAt = deliveredAt;
+  const [at = '', reason = '', delivery = ''] = failure.split(' ');
+  if (at > (health.lastFailure?.at ?? '')) health.lastFailure = { at, reason, delivery };
+}
+
+/** The first characters of a time, as the counts are kept under. */
+function hourOf(time: Date): string {
+  return time.toISOString().slice(0, 13);
+}
