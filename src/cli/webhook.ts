@@ -84,7 +84,7 @@ function resumeCommand(terminal: Terminal): Command {
     .argument('<webhook-id>', 'id of the webhook')
     .action(async (company: string, id: string) => {
       await withDatabase(terminal, async (engine) => {
-        const webhook = await resumeWebhook(engine, company, id);
+        const webhook = await resumeWebhook(engine, company, id, new Date());
         terminal.show(webhook, `${webhook.id} (${webhook.url}) is not paused.`);
       });
     });

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 
 import type { EventKind } from '../contract/events.ts';
 import type { JsonText } from '../contract/json-text.ts';
+import { type Deed, recordDeed } from './audit.ts';
 import { lockCompany } from './companies.ts';
 import type { KeptAttempt } from './deliveries-results.ts';
 import type { Engine } from './engine.ts';
@@ -100,9 +101,11 @@ export async function listDeliveryRecords(
   }));
 }
 
-const isToCome = (state: DeliveryState) => state === 'waiting' || state === 'retrying';
+/** Whether a delivery in this state will be tried without anybody doing anything. */
+export const isToCome = (state: DeliveryState) => state === 'waiting' || state === 'retrying';
 
-interface AttemptRow {
+/** An attempt as its table has it. */
+export interface AttemptRow {
   number: number;
   attempted_at: string;
   status: number | null;
@@ -115,7 +118,7 @@ interface AttemptRow {
   next_attempt_at: string | null;
 }
 
-function toAttempt(row: AttemptRow): KeptAttempt {
+export function toAttempt(row: AttemptRow): KeptAttempt {
   return {
     number: row.number,
     attemptedAt: row.attempted_at,
@@ -136,38 +139,47 @@ function toAttempt(row: AttemptRow): KeptAttempt {
 const anew = (dueAt: string) =>
   ({ state: 'waiting', due_at: dueAt, failure_count: 0, interruption_count: 0, withheld_for: null }) as const;
 
+/** What becomes of a delivery that is to be sent again; undefined when there is none. */
+export type ResendOutcome = 'waiting' | 'sending' | 'limit reached' | 'changed' | undefined;
+
 /**
  * Sends a delivery again, unless it is being sent, or has had so many attempts.
- * @returns whether it will be; undefined when there is none.
+ * @param options.attemptCount what somebody saw who decided to: when it has had another since, or waits already, it is
+ *   left as it is, so that a form which is sent twice sends once.
+ * @param options.deed what the audit trail is told when it is done.
  */
 export async function resendDelivery(
   engine: Engine,
   { company, webhook, id }: WebhookId & { id: string },
-  options: { dueAt: string; attemptsMax: number },
-): Promise<'waiting' | 'sending' | 'limit reached' | undefined> {
+  options: { dueAt: string; attemptsMax: number; attemptCount?: number | undefined; deed: Deed },
+): Promise<ResendOutcome> {
+  const { attemptCount, attemptsMax } = options;
   return engine.transaction(async (transaction) => {
-    const changed = await transaction
+    let update = transaction
       .updateTable('deliveries')
       .set(anew(options.dueAt))
       .where('company', '=', company)
       .where('webhook', '=', webhook)
       .where('id', '=', id)
       .where('state', '<>', 'sending')
-      .where('attempt_count', '<', options.attemptsMax)
-      .returning('id')
-      .execute();
-    if (changed.length > 0) {
+      .where('attempt_count', '<', attemptsMax);
+    if (attemptCount !== undefined)
+      update = update.where('attempt_count', '=', attemptCount).where('state', '<>', 'waiting');
+    if ((await update.returning('id').execute()).length > 0) {
+      await recordDeed(transaction, options.deed);
       await tellWorkers(engine, transaction);
       return 'waiting';
     }
     const row = await transaction
       .selectFrom('deliveries')
-      .select('state')
+      .select(['state', 'attempt_count'])
       .where('company', '=', company)
       .where('webhook', '=', webhook)
       .where('id', '=', id)
       .executeTakeFirst();
-    return row && (row.state === 'sending' ? 'sending' : 'limit reached');
+    if (!row) return undefined;
+    if (row.state === 'sending') return 'sending';
+    return row.attempt_count >= attemptsMax ? 'limit reached' : 'changed';
   });
 }
 
@@ -179,13 +191,23 @@ export async function resendDelivery(
 export async function resendUnsent(
   engine: Engine,
   { company, webhook }: WebhookId,
-  page: { since: string; after: string; dueAt: string; countMax: number; attemptsMax: number },
+  page: {
+    since: string;
+    after: string;
+    dueAt: string;
+    countMax: number;
+    attemptsMax: number;
+    /** Only events of these kinds; undefined for all. */
+    kinds?: readonly EventKind[] | undefined;
+    /** What the audit trail is told when there were any. */
+    deed?: Deed | undefined;
+  },
 ): Promise<{ count: number; last: string | undefined }> {
   return engine.transaction(async (transaction) => {
     const rows = await transaction
       .selectFrom('deliveries as d')
       .innerJoin('events as e', 'e.id', 'd.event')
-      .select(['d.id', 'd.attempt_count', 'e.created_at'])
+      .select(['d.id', 'd.attempt_count', 'e.created_at', 'e.kind'])
       .where('d.company', '=', company)
       .where('d.webhook', '=', webhook)
       .where('d.id', '>', page.after)
@@ -195,6 +217,8 @@ export async function resendUnsent(
       .execute();
     const ids = rows
       .filter(({ created_at, attempt_count }) => created_at >= page.since && attempt_count < page.attemptsMax)
+      // Written by the moves and by `insertPing`.
+      .filter(({ kind }) => page.kinds?.includes(kind as EventKind) ?? true)
       .map(({ id }) => id);
     let count = 0;
     if (ids.length > 0) {
@@ -209,6 +233,7 @@ export async function resendUnsent(
         .returning('id')
         .execute();
       count = changed.length;
+      if (page.deed && count > 0) await recordDeed(transaction, page.deed);
       await tellWorkers(engine, transaction);
     }
     return { count, last: rows.length === page.countMax ? rows.at(-1)?.id : undefined };
@@ -231,6 +256,7 @@ export async function insertPing(
   engine: Engine,
   { company, webhook, id, event, data, at }: Ping,
   limit: { since: string; countMax: number; ofCompanyMax: number },
+  deed: Deed,
 ): Promise<'created' | 'no webhook' | 'paused' | 'limit reached'> {
   return engine.transaction(async (transaction) => {
     await lockCompany(engine, transaction, company);
@@ -262,6 +288,7 @@ export async function insertPing(
       .insertInto('deliveries')
       .values({ company, webhook, id, event, due_at: at, state: 'waiting' })
       .execute();
+    await recordDeed(transaction, deed);
     return 'created';
   });
 }

@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely';
 
 import type { MoveEventKind } from '../contract/events.ts';
+import { type Actor, actorId, type DeedKind, recordDeed } from './audit.ts';
 import { lockCompany } from './companies.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, StoreTransaction } from './engine.ts';
 import { tellWorkers } from './notifications.ts';
 import type { Tables } from './schema.ts';
 
@@ -24,6 +25,7 @@ export async function insertWebhook(
   webhook: Omit<Webhook, 'pausedAt'>,
   storedSecret: string,
   webhooksMax: number,
+  by: Actor = 'operator',
 ): Promise<'created' | 'no company' | 'limit reached'> {
   return engine.transaction(async (transaction) => {
     if (!(await lockCompany(engine, transaction, webhook.company))) return 'no company';
@@ -43,8 +45,14 @@ export async function insertWebhook(
         events: JSON.stringify(webhook.events),
         secret: storedSecret,
         created_at: webhook.createdAt,
+        made_by: actorId(by),
       })
       .execute();
+    await recordWebhookDeed(transaction, 'webhook.registered', webhook, {
+      by,
+      now: new Date(webhook.createdAt),
+      details: { events: webhook.events.join(' ') },
+    });
     return 'created';
   });
 }
@@ -64,6 +72,22 @@ export async function listWebhookRows(engine: Engine, company: string): Promise<
   return rows.map(toWebhook);
 }
 
+/** A webhook of a company that wasn't deleted. */
+export async function findWebhookRow(
+  engine: Engine,
+  company: string,
+  id: string,
+): Promise<Webhook | undefined> {
+  const row = await engine.db
+    .selectFrom('webhooks')
+    .select(SHOWN)
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return row && toWebhook(row);
+}
+
 /**
  * Marks a webhook deleted, after which nothing of it is seen or sent; undefined when there is none. Its row, and the
  * deliveries that there may be a million of, are removed in small batches later.
@@ -75,6 +99,7 @@ export async function deleteWebhookRow(
   company: string,
   id: string,
   deletedAt: string,
+  by: Actor = 'operator',
 ): Promise<Webhook | undefined> {
   return engine.transaction(async (transaction) => {
     await lockCompany(engine, transaction, company);
@@ -86,7 +111,10 @@ export async function deleteWebhookRow(
       .where('deleted_at', 'is', null)
       .returning(SHOWN)
       .executeTakeFirst();
-    return row && toWebhook(row);
+    if (!row) return undefined;
+    const webhook = toWebhook(row);
+    await recordWebhookDeed(transaction, 'webhook.deleted', webhook, { by, now: new Date(deletedAt) });
+    return webhook;
   });
 }
 
@@ -98,22 +126,48 @@ export async function setWebhookPaused(
   engine: Engine,
   company: string,
   id: string,
-  pausedAt: string | null,
+  isPaused: boolean,
+  { by = 'operator', now }: { by?: Actor | undefined; now: Date },
 ): Promise<Webhook | undefined> {
   return engine.transaction(async (transaction) => {
     await lockCompany(engine, transaction, company);
     const row = await transaction
-      .updateTable('webhooks')
-      .set((row) => ({
-        paused_at: pausedAt === null ? null : row.fn.coalesce('paused_at', row.val(pausedAt)),
-      }))
+      .selectFrom('webhooks')
+      .select(SHOWN)
       .where('company', '=', company)
       .where('id', '=', id)
       .where('deleted_at', 'is', null)
-      .returning(SHOWN)
       .executeTakeFirst();
-    if (row && pausedAt === null) await tellWorkers(engine, transaction);
-    return row && toWebhook(row);
+    const before = row && toWebhook(row);
+    if (!before || (before.pausedAt !== null) === isPaused) return before;
+    const pausedAt = isPaused ? now.toISOString() : null;
+    await transaction
+      .updateTable('webhooks')
+      .set({ paused_at: pausedAt })
+      .where('company', '=', company)
+      .where('id', '=', id)
+      .execute();
+    await recordWebhookDeed(transaction, isPaused ? 'webhook.paused' : 'webhook.resumed', before, {
+      by,
+      now,
+    });
+    if (!isPaused) await tellWorkers(engine, transaction);
+    return { ...before, pausedAt };
+  });
+}
+
+/** An address may hold a password of its receiver's, in its path or query; the audit trail tells the host alone. */
+async function recordWebhookDeed(
+  transaction: StoreTransaction,
+  action: DeedKind,
+  { company, id, url }: Pick<Webhook, 'company' | 'id' | 'url'>,
+  { by, now, details }: { by: Actor; now: Date; details?: Record<string, string> },
+): Promise<void> {
+  const host = URL.canParse(url) ? new URL(url).host : url;
+  await recordDeed(transaction, {
+    ...{ company, by, action, now },
+    subject: id,
+    details: { webhook: id, host, ...details },
   });
 }
 

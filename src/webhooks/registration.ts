@@ -5,6 +5,7 @@ import { distance } from 'fastest-levenshtein';
 import { isMoveEventKind, type MoveEventKind, moveEventKinds, scopeOfEvent } from '../contract/events.ts';
 import type { Scope } from '../contract/scopes.ts';
 import { quote, UsageError } from '../errors.ts';
+import type { Actor } from '../store/audit.ts';
 import { findCompanyRow } from '../store/companies.ts';
 import type { Engine } from '../store/engine.ts';
 import {
@@ -27,6 +28,7 @@ const WEBHOOK_ID_BYTES = 6;
  * Registers a webhook (service.md, "Registering a webhook"). Several may have the same address: a secret is rotated by
  * adding a second webhook.
  * @param options.events kinds of events, each of which counts once.
+ * @param options.by who is named in the audit trail, here and below; an operator unless told.
  * @param options.allowedScopes what the administrator who registers it may see; an operator may see everything.
  * @returns its signing secret, which can't be shown again, and its record.
  * @throws UsageError that names the address, the event or the company that is refused, and when there are 10 webhooks.
@@ -39,6 +41,7 @@ export async function createWebhook(
     url: string;
     events: readonly string[];
     allowedScopes?: readonly Scope[];
+    by?: Actor;
     now: Date;
   },
 ): Promise<{ secret: string; record: Webhook }> {
@@ -52,7 +55,7 @@ export async function createWebhook(
     createdAt: options.now.toISOString(),
     pausedAt: null,
   };
-  const outcome = await insertWebhook(engine, record, box.seal(secret, record), WEBHOOKS_MAX);
+  const outcome = await insertWebhook(engine, record, box.seal(secret, record), WEBHOOKS_MAX, options.by);
   if (outcome === 'no company') throw new UsageError(`There is no company ${quote(company)}.`);
   if (outcome === 'limit reached') {
     throw new UsageError(
@@ -82,8 +85,9 @@ export async function deleteWebhook(
   company: string,
   id: string,
   now: Date,
+  by?: Actor,
 ): Promise<Webhook> {
-  return found(await deleteWebhookRow(engine, company, id, now.toISOString()), company, id);
+  return found(await deleteWebhookRow(engine, company, id, now.toISOString(), by), company, id);
 }
 
 /**
@@ -91,16 +95,28 @@ export async function deleteWebhook(
  * so do retries that fall due. To pause what is paused changes nothing.
  * @throws UsageError when the company has no such webhook.
  */
-export async function pauseWebhook(engine: Engine, company: string, id: string, now: Date): Promise<Webhook> {
-  return found(await setWebhookPaused(engine, company, id, now.toISOString()), company, id);
+export async function pauseWebhook(
+  engine: Engine,
+  company: string,
+  id: string,
+  now: Date,
+  by?: Actor,
+): Promise<Webhook> {
+  return found(await setWebhookPaused(engine, company, id, true, { by, now }), company, id);
 }
 
 /**
  * Resumes a webhook: what waits for it is sent at once, a few at a time. To resume what isn't paused changes nothing.
  * @throws UsageError when the company has no such webhook.
  */
-export async function resumeWebhook(engine: Engine, company: string, id: string): Promise<Webhook> {
-  return found(await setWebhookPaused(engine, company, id, null), company, id);
+export async function resumeWebhook(
+  engine: Engine,
+  company: string,
+  id: string,
+  now: Date,
+  by?: Actor,
+): Promise<Webhook> {
+  return found(await setWebhookPaused(engine, company, id, false, { by, now }), company, id);
 }
 
 function found(webhook: Webhook | undefined, company: string, id: string): Webhook {

@@ -17,7 +17,7 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
   setNow(new Date());
   const acme = await openStaffedCompany(openCompany);
   const pauseAll = () => pauseWebhook(engine, acme.id, 'whk_all', new Date());
-  const resumeAll = () => resumeWebhook(engine, acme.id, 'whk_all');
+  const resumeAll = () => resumeWebhook(engine, acme.id, 'whk_all', new Date());
   t.afterEach(async () => {
     await resumeAll();
     for (const table of ['delivery_attempts', 'deliveries', 'events'])
@@ -102,7 +102,7 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
     await using loop = startLoop(engine, sender, { concurrencyMax: 4 });
     await loop.idle();
     t.strictSame(sender.sent, []);
-    await resumeWebhook(engine, acme.id, 'whk_b40');
+    await resumeWebhook(engine, acme.id, 'whk_b40', new Date());
     await until(() => sender.sent.length === 1);
     await loop.idle();
     await pause(50);
