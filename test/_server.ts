@@ -17,6 +17,7 @@ import type { PortalSettings } from '../src/portal/options.ts';
 import { createServer } from '../src/server.ts';
 import { type Engine, openEngine } from '../src/store/engine.ts';
 import { migrate } from '../src/store/migrate.ts';
+import { createSecretBox } from '../src/webhooks/secrets.ts';
 import { createDatabase, startPostgres } from './_postgres.ts';
 
 export type EngineName = Engine['name'];
@@ -82,6 +83,13 @@ export interface TestServerOptions {
   portal?: PortalSettings | undefined;
 }
 
+/** Those of a server without a loop that would answer a ping. */
+export const PORTAL_SETTINGS: PortalSettings = {
+  sessionLengths: { idleMinutes: 30, hoursMax: 12 },
+  secrets: createSecretBox(undefined),
+  pingWaitMs: 0,
+};
+
 /** Starts the real server on a free port of this machine. */
 export async function startTestServer(options: TestServerOptions): Promise<TestServer> {
   let now = STORY_NOW;
@@ -94,7 +102,7 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     rateLimitPerMinute: 1_000_000,
     wrongKeysPerMinute: 1_000_000,
     trustedProxies: 0,
-    portal: { sessionLengths: { idleMinutes: 30, hoursMax: 12 } },
+    portal: PORTAL_SETTINGS,
     ...options,
     documents,
     log,

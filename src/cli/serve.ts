@@ -16,6 +16,7 @@ import { startDeliveries } from './deliver.ts';
 import { type Demo, prepareDemo } from './demo.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
+import { secretBoxOf } from './webhook.ts';
 
 /** `fieldledger serve`: answers until it is told to stop. */
 export function serveCommand(terminal: Terminal): Command {
@@ -67,9 +68,10 @@ export function serveCommand(terminal: Terminal): Command {
     });
 }
 
-function portalOf({ portal, portalIdleMinutes, portalSessionHours }: Config) {
-  if (!portal) return undefined;
-  return { sessionLengths: { idleMinutes: portalIdleMinutes, hoursMax: portalSessionHours } };
+function portalOf(config: Config) {
+  if (!config.portal) return undefined;
+  const { portalIdleMinutes: idleMinutes, portalSessionHours: hoursMax } = config;
+  return { sessionLengths: { idleMinutes, hoursMax }, secrets: secretBoxOf(config) };
 }
 
 async function listen(server: Server, { host, port }: Config): Promise<void> {

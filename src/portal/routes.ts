@@ -2,12 +2,16 @@ import { createSignInLimits } from '../access/sign-in-limits.ts';
 import type { PortalOptions } from './options.ts';
 import { changeOwnPassword, endOtherSession, signOutEverywhere, showAccount } from './pages/account.ts';
 import { showAudit } from './pages/audit.ts';
+import { recoverSince, showDeliveries } from './pages/deliveries.ts';
+import { sendAgain, showDelivery } from './pages/delivery.ts';
 import { acceptInvitation, openInvitation, showInvitation } from './pages/invitation.ts';
 import { revokeOldKey, showKeys } from './pages/keys.ts';
 import { createNewKey, showNewKey } from './pages/new-key.ts';
 import { showOverview } from './pages/overview.ts';
 import { inviteSomebody, removeSomebody, showPeople, withdraw } from './pages/people.ts';
 import { showSignIn, signInWithPassword, signOut } from './pages/sign-in.ts';
+import { webhookPages } from './pages/webhook.ts';
+import { registerWebhook, showNewWebhook, showWebhooks } from './pages/webhooks.ts';
 import { get, guestGet, guestPost, post, type Route } from './route.ts';
 
 /**
@@ -37,6 +41,7 @@ export function portalRoutes(options: PortalOptions): Route[] {
     get('/keys/new', showNewKey(engine)),
     post('/keys/new', createNewKey({ engine, keyPrefix, baseUrl })),
     post('/keys/:id/revoke', revokeOldKey(engine)),
+    ...webhookRoutes(options),
 
     get('/people', showPeople(engine)),
     post('/people/invite', inviteSomebody({ engine, baseUrl })),
@@ -49,5 +54,24 @@ export function portalRoutes(options: PortalOptions): Route[] {
     post('/account/sign-out-everywhere', signOutEverywhere(engine)),
 
     get('/audit', showAudit(engine)),
+  ];
+}
+
+function webhookRoutes({ engine, secrets, serviceName, pingWaitMs }: PortalOptions): Route[] {
+  const one = webhookPages({ engine, serviceName, pingWaitMs });
+  const needs = { engine, box: secrets, serviceName };
+  return [
+    get('/webhooks', showWebhooks(engine)),
+    post('/webhooks', registerWebhook({ engine, secrets })),
+    get('/webhooks/new', showNewWebhook(engine)),
+    get('/webhooks/:id', one.show),
+    post('/webhooks/:id/ping', one.sendPing),
+    post('/webhooks/:id/pause', one.pause),
+    post('/webhooks/:id/resume', one.resume),
+    post('/webhooks/:id/delete', one.remove),
+    get('/webhooks/:id/deliveries', showDeliveries(engine)),
+    post('/webhooks/:id/recover', recoverSince(engine)),
+    get('/webhooks/:id/deliveries/:delivery', showDelivery(needs)),
+    post('/webhooks/:id/deliveries/:delivery/send-again', sendAgain(needs)),
   ];
 }

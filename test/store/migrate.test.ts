@@ -15,6 +15,7 @@ const names = [
   '0007-deleted-webhooks',
   '0008-documents',
   '0009-portal',
+  '0010-key-usage',
   '0011-paused-webhooks',
   '0012-webhook-history',
 ];

@@ -4,7 +4,7 @@ export interface Bar {
   /** What the bar stands for, such as a day. */
   label: string;
   /** From the bottom up: how many of each kind. */
-  parts: readonly { kind: 'good' | 'bad' | 'plain'; count: number }[];
+  parts: readonly { kind: 'good' | 'bad' | 'plain'; name: string; count: number }[];
 }
 
 const BAR_WIDTH = 8;
@@ -42,7 +42,7 @@ function barOf({ label, parts }: Bar, x: number, most: number): Html {
       height="${round(height)}"
     ></rect>`;
   });
-  const figures = parts.map(({ kind, count }) => `${count} ${kind}`).join(', ');
+  const figures = parts.map(({ name, count }) => `${count} ${name}`).join(', ');
   return html`<g>
     <title>${label}: ${figures}</title>
     <rect class="ground" x="${x}" y="${HEIGHT - 1}" width="${BAR_WIDTH}" height="1"></rect>

@@ -32,7 +32,7 @@ export interface Field {
 
 interface TextField extends Field {
   value?: string;
-  type?: 'text' | 'email' | 'password' | 'url' | 'search' | 'date';
+  type?: 'text' | 'email' | 'password' | 'url' | 'search' | 'date' | 'datetime-local';
   autocomplete?: string;
   isRequired?: boolean;
   lengthMax?: number;

@@ -9,6 +9,11 @@ export function time({ company }: Pick<Visit, 'company'>, at: string | null, nev
   return html`<time datetime="${at}">${timeText(company.timeZone, at)}</time>`;
 }
 
+/** The same to the second, for what is compared with the log of somebody's server. */
+export function exactTime({ company }: Pick<Visit, 'company'>, at: string): Html {
+  return html`<time datetime="${at}">${timeText(company.timeZone, at)}:${at.slice(17, 19)}</time>`;
+}
+
 /** A moment as people of a time zone write it: `22 Nov 2026, 09:41`. */
 export function timeText(timeZone: string, at: string): string {
   let format = formats.get(timeZone);

@@ -1,0 +1,219 @@
+import { companyInstant, companyLocal } from '../../access/company-time.ts';
+import type { EventKind } from '../../contract/events.ts';
+import { UsageError } from '../../errors.ts';
+import { type ListedDelivery, listFilteredDeliveries, type StateGroup } from '../../store/deliveries-list.ts';
+import type { Engine } from '../../store/engine.ts';
+import type { Webhook } from '../../store/webhooks.ts';
+import { recover } from '../../webhooks/deliveries.ts';
+import { refusalOf } from '../page-error.ts';
+import type { Page } from '../route.ts';
+import { button, filterForm, form, select, textField } from '../views/form.ts';
+import { attemptText, deliveryBadge, withheldText } from '../views/delivery.ts';
+import { type Html, html } from '../views/html.ts';
+import { emptyState } from '../views/notice.ts';
+import { pagination, table } from '../views/table.ts';
+import { time } from '../views/time.ts';
+import { count } from '../views/webhook-health.ts';
+import { page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { getOwnWebhook, hiddenKinds, visibleKinds } from '../webhook-access.ts';
+
+const PAGE_DELIVERIES = 50;
+const DAY_MS = 86_400_000;
+
+const stateNames: Record<StateGroup, string> = {
+  open: 'Waiting or tried again',
+  delivered: 'Delivered',
+  unsent: 'Failed or withheld',
+};
+
+/** The deliveries of a webhook, the newest first, with filters that are part of the address. */
+export function showDeliveries(engine: Engine): Page {
+  return async (visit) => deliveriesPage(engine, visit, await getOwnWebhook(engine, visit));
+}
+
+/** Sends again what failed or was withheld since a time, of the events that the administrator may see. */
+export function recoverSince(engine: Engine): Page {
+  return async (visit) => {
+    const { company, administrator, form: filled, now } = visit;
+    const webhook = await getOwnWebhook(engine, visit);
+    const since = (filled.get('since') ?? '').trim();
+    try {
+      const from = companyInstant(company.timeZone, since);
+      if (!from) throw new UsageError(NOT_A_TIME);
+      const of = { company: company.id, webhook: webhook.id };
+      const kinds = visibleKinds(administrator, webhook);
+      const sent = await recover(engine, of, from, now, { by: administrator, kinds });
+      return redirect(`/portal/webhooks/${webhook.id}/deliveries`, {
+        kind: 'done',
+        text:
+          sent === 0
+            ? 'Nothing had failed since then.'
+            : `${count(sent)} ${sent === 1 ? 'delivery is' : 'deliveries are'} sent again.`,
+      });
+    } catch (error) {
+      return deliveriesPage(engine, visit, webhook, { since, problem: refusalOf(error) });
+    }
+  };
+}
+
+const NOT_A_TIME = 'Give a day and a time of the calendar, such as 2026-11-20T14:30.';
+
+interface Filled {
+  since: string;
+  problem: string;
+}
+
+async function deliveriesPage(
+  engine: Engine,
+  visit: Visit,
+  webhook: Webhook,
+  filled?: Filled,
+): Promise<PageReply> {
+  const { company, query } = visit;
+  const chosen = chosenOf(visit, webhook);
+  const { problems } = chosen;
+  const of = { company: company.id, webhook: webhook.id };
+  const before = query.get('before')?.slice(0, 100);
+  const found = await listFilteredDeliveries(engine, of, chosen, {
+    before,
+    since: webhook.createdAt,
+    countMax: PAGE_DELIVERIES,
+  });
+  const isRefused = filled !== undefined || Object.keys(problems).length > 0;
+  return page(
+    'Deliveries',
+    html`<p>
+        Of the last 30 days, to <a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>.
+        ${hiddenKinds(visit.administrator, webhook).length > 0 && 'Those of events whose data you can’t see are left out.'}
+      </p>
+      ${filters(visit, webhook, chosen)}
+      ${found.deliveries.length > 0 ? deliveryTable(visit, webhook, found.deliveries) : nothing(found.isCutShort)}
+      ${found.isCutShort && html`<p class="hint">Some thousand deliveries were looked through; older ones may match too.</p>`}
+      ${pagination({
+        newest: before === undefined ? undefined : addressOf(webhook, chosen.given),
+        older: found.before === undefined ? undefined : addressOf(webhook, chosen.given, found.before),
+      })}
+      <h2 id="recover">Send again what failed</h2>
+      ${recoverForm(visit, webhook, filled)}`,
+    { section: 'webhooks', ...(isRefused && { status: 422 }) },
+  );
+}
+
+/** What of the address is a filter, and what is wrong with it. */
+interface Chosen {
+  kinds: readonly EventKind[] | undefined;
+  state: StateGroup | undefined;
+  from: Date | undefined;
+  until: Date | undefined;
+  /** As it stands in the address. */
+  given: Record<'event' | 'state' | 'from' | 'until', string>;
+  problems: Partial<Record<'from' | 'until', string>>;
+}
+
+function chosenOf({ company, administrator, query }: Visit, webhook: Webhook): Chosen {
+  const text = (name: string) => (query.get(name) ?? '').trim().slice(0, 50);
+  const kinds = visibleKinds(administrator, webhook);
+  const event = kinds.find((kind) => kind === text('event'));
+  const state = (['open', 'delivered', 'unsent'] as const).find((group) => group === text('state'));
+  const at = (name: string) => companyInstant(company.timeZone, text(name));
+  const problemOf = (name: string) => (text(name) !== '' && !at(name) ? NOT_A_TIME : undefined);
+  const isAll = hiddenKinds(administrator, webhook).length === 0;
+  const [from, until] = [problemOf('from'), problemOf('until')];
+  return {
+    kinds: event ? [event] : isAll ? undefined : kinds,
+    state,
+    from: at('from'),
+    until: at('until'),
+    // What is no time is told of and not repeated: a browser's field for times wouldn't take it.
+    given: {
+      event: event ?? '',
+      state: state ?? '',
+      from: at('from') ? text('from') : '',
+      until: at('until') ? text('until') : '',
+    },
+    problems: { ...(from !== undefined && { from }), ...(until !== undefined && { until }) },
+  };
+}
+
+function addressOf({ id }: Webhook, given: Chosen['given'], before?: string): string {
+  const entries = Object.entries({ ...given, before: before ?? '' }).filter(([, value]) => value !== '');
+  const query = new URLSearchParams(entries).toString();
+  return `/portal/webhooks/${id}/deliveries${query === '' ? '' : `?${query}`}`;
+}
+
+function filters({ administrator }: Visit, webhook: Webhook, { given, problems }: Chosen): Html {
+  const every = { value: '', label: 'Every event' };
+  const timeField = (name: 'from' | 'until', label: string) =>
+    textField({
+      ...{ name, label, value: given[name], type: 'datetime-local', isRequired: false },
+      problem: problems[name],
+    });
+  return filterForm(
+    `/portal/webhooks/${webhook.id}/deliveries`,
+    html`${select({
+      name: 'event',
+      label: 'Event',
+      choices: [every, ...visibleKinds(administrator, webhook).map((kind) => ({ value: kind, label: kind }))],
+      chosen: given.event,
+    })}
+    ${select({
+      name: 'state',
+      label: 'State',
+      choices: [
+        { value: '', label: 'Every state' },
+        ...Object.entries(stateNames).map(([value, label]) => ({ value, label })),
+      ],
+      chosen: given.state,
+    })}
+    ${timeField('from', 'From')} ${timeField('until', 'Before')}`,
+  );
+}
+
+function deliveryTable(visit: Visit, webhook: Webhook, deliveries: readonly ListedDelivery[]): Html {
+  return table({
+    caption: 'Deliveries',
+    columns: ['Event', 'Happened', 'State', 'Last attempt', 'Attempts'],
+    rows: deliveries.map(({ id, event, createdAt, state, withheldFor, attemptCount, lastAttempt }) => [
+      html`<a class="event" href="/portal/webhooks/${webhook.id}/deliveries/${id}"
+        >${event}<span class="hidden"> ${id}</span></a
+      >`,
+      time(visit, createdAt),
+      deliveryBadge({ state }),
+      state === 'withheld' && withheldFor !== null
+        ? withheldText(withheldFor)
+        : lastAttempt &&
+          html`${attemptText(lastAttempt)} <span class="hint">${time(visit, lastAttempt.at)}</span>`,
+      attemptCount,
+    ]),
+  });
+}
+
+function nothing(isCutShort: boolean): Html {
+  return isCutShort
+    ? emptyState('None of these match', 'Look at older ones, or choose a shorter time.')
+    : emptyState(
+        'There are no deliveries here',
+        'With a filter, there may be some without it. Otherwise nothing has happened that this webhook hears of; a ping is listed too.',
+      );
+}
+
+function recoverForm({ company, now, ...visit }: Visit, { id }: Webhook, filled: Filled | undefined): Html {
+  const yesterday = companyLocal(company.timeZone, new Date(now.getTime() - DAY_MS));
+  return html`<p>
+      After an outage of the receiver, everything that failed or was withheld since then can be sent again,
+      with the same ids and bodies.
+    </p>
+    ${form(
+      visit,
+      { action: `/portal/webhooks/${id}/recover` },
+      html`${textField({
+        name: 'since',
+        label: 'Failed since',
+        hint: 'When the event happened, in your company’s time zone; within the last 30 days.',
+        type: 'datetime-local',
+        value: filled?.since ?? yesterday,
+        problem: filled?.problem,
+      })}
+      ${button('Send them again', 'quiet')}`,
+    )}`;
+}

@@ -1,0 +1,173 @@
+import { type DeliveryDetail, findDelivery } from '../../store/delivery-details.ts';
+import type { KeptAttempt } from '../../store/deliveries-results.ts';
+import type { Engine } from '../../store/engine.ts';
+import type { Webhook } from '../../store/webhooks.ts';
+import { resend } from '../../webhooks/deliveries.ts';
+import type { SecretBox } from '../../webhooks/secrets.ts';
+import { canSign, sentRequest, sentSignature } from '../../webhooks/sent-requests.ts';
+import { notFound, refusalOf } from '../page-error.ts';
+import type { Page } from '../route.ts';
+import { attemptText, deliveryBadge, withheldText } from '../views/delivery.ts';
+import { button, form } from '../views/form.ts';
+import { type Html, html } from '../views/html.ts';
+import { copyButton, emptyState } from '../views/notice.ts';
+import { facts, table } from '../views/table.ts';
+import { exactTime } from '../views/time.ts';
+import { count } from '../views/webhook-health.ts';
+import { page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { getOwnWebhook, maySee } from '../webhook-access.ts';
+
+interface Needs {
+  engine: Engine;
+  box: SecretBox;
+  serviceName: string;
+}
+
+/** One delivery: what was sent, and how every attempt went. */
+export function showDelivery(needs: Needs): Page {
+  return async (visit) => {
+    const webhook = await getOwnWebhook(needs.engine, visit);
+    return deliveryPage(needs, visit, webhook, await getVisible(needs.engine, visit, webhook));
+  };
+}
+
+/** Sends a delivery again, once for each attempt that somebody has seen: a form that comes twice does nothing more. */
+export function sendAgain(needs: Needs): Page {
+  return async (visit) => {
+    const { company, administrator, form: filled, now } = visit;
+    const { engine } = needs;
+    const webhook = await getOwnWebhook(engine, visit);
+    const delivery = await getVisible(engine, visit, webhook);
+    const seen = Number(filled.get('seen'));
+    const key = { company: company.id, webhook: webhook.id, id: delivery.id };
+    try {
+      const outcome = await resend(engine, key, now, {
+        by: administrator,
+        attemptCount: Number.isInteger(seen) ? seen : -1,
+      });
+      return redirect(`/portal/webhooks/${webhook.id}/deliveries/${delivery.id}`, {
+        kind: 'done',
+        text:
+          outcome === 'waiting'
+            ? 'The delivery is sent again, with the same id and body.'
+            : 'Nothing was sent: there has been another attempt since you looked, or it waits to be sent already.',
+      });
+    } catch (error) {
+      return deliveryPage(needs, visit, webhook, delivery, refusalOf(error));
+    }
+  };
+}
+
+/** Who may not see what a delivery carries doesn't see that it is there. */
+async function getVisible(
+  engine: Engine,
+  { company, administrator, params }: Visit,
+  { id: webhook }: Webhook,
+): Promise<DeliveryDetail> {
+  const found = await findDelivery(engine, { company: company.id, webhook, id: params.delivery ?? '' });
+  if (!found || !maySee(administrator, found.event)) throw notFound();
+  return found;
+}
+
+function deliveryPage(
+  needs: Needs,
+  visit: Visit,
+  webhook: Webhook,
+  delivery: DeliveryDetail,
+  problem?: string,
+): PageReply {
+  const { id, event, createdAt, withheldFor, nextAttemptAt, attemptCount } = delivery;
+  const isPaused = webhook.pausedAt !== null && ['waiting', 'retrying'].includes(delivery.state);
+  return page(
+    `Delivery of ${event}`,
+    html`<p>
+        <a href="/portal/webhooks/${webhook.id}/deliveries">All deliveries</a> to
+        <a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>
+      </p>
+      ${facts([
+        ['State', deliveryBadge(delivery)],
+        ['Happened', exactTime(visit, createdAt)],
+        ['Delivery id', html`<code>${id}</code>`],
+        ...(withheldFor === null ? [] : [['Withheld because', withheldText(withheldFor)] as const]),
+        ...(nextAttemptAt === null ? [] : [['Next attempt', exactTime(visit, nextAttemptAt)] as const]),
+        ...(isPaused ? [['Waits because', 'The webhook is paused.'] as const] : []),
+      ])}
+      ${form(
+        visit,
+        { action: `/portal/webhooks/${webhook.id}/deliveries/${id}/send-again`, problem },
+        html`<input type="hidden" name="seen" value="${attemptCount}" /> ${button('Send again', 'quiet')}`,
+      )}
+      <h2>Attempts</h2>
+      ${attemptTable(visit, delivery)}
+      <h2>Request</h2>
+      ${requestPart(delivery, needs)}`,
+    { section: 'webhooks', ...(problem !== undefined && { status: 422 }) },
+  );
+}
+
+function attemptTable(visit: Visit, { attempts }: DeliveryDetail): Html {
+  if (attempts.length === 0)
+    return emptyState('There was no attempt yet', 'Each attempt stands here with what came of it.');
+  return table({
+    caption: 'Attempts',
+    columns: ['Attempt', 'When', 'What came of it', 'Name', 'Connection', 'TLS', 'Answer', 'In all', 'Next'],
+    rows: attempts.map((attempt) => [
+      attempt.number,
+      exactTime(visit, attempt.attemptedAt),
+      attemptText(attempt),
+      ...phasesOf(attempt),
+      milliseconds(attempt.totalMs),
+      attempt.nextAttemptAt === null ? '–' : exactTime(visit, attempt.nextAttemptAt),
+    ]),
+  });
+}
+
+/** In the order of the columns. */
+function phasesOf({ phases: { dns, connect, tls, firstByte } }: KeptAttempt): string[] {
+  return [dns, connect, tls, firstByte].map(milliseconds);
+}
+
+function milliseconds(value: number | null): string {
+  return value === null ? '–' : `${count(value)}\u00a0ms`;
+}
+
+function requestPart(delivery: DeliveryDetail, { box, serviceName }: Needs): Html {
+  const { body, headers } = sentRequest(delivery, serviceName);
+  const { pathname, search } = new URL(delivery.url);
+  return html`<p>
+      It is a POST to <code>${pathname}${search}</code>, the same at every attempt but for the signature.
+    </p>
+    <h3>Headers</h3>
+    ${facts(headers)}
+    <h3>Signatures</h3>
+    ${signatures(delivery, { box, serviceName })}
+    <h3>Body, as it is sent</h3>
+    <p class="hint">The signature is made over exactly these bytes. ${copyButton('body', 'the body')}</p>
+    <pre id="body">${body}</pre>
+    <details>
+      <summary>The same, laid out to be read</summary>
+      <pre>${JSON.stringify(JSON.parse(body), null, 2)}</pre>
+    </details>`;
+}
+
+function signatures(delivery: DeliveryDetail, needs: Omit<Needs, 'engine'>): Html {
+  const { attempts } = delivery;
+  if (attempts.length === 0) return html`<p>Each attempt has its own, made when it is sent.</p>`;
+  if (!canSign(delivery, needs.box))
+    return html`<p>
+      They can’t be told here, because the webhook’s secret can’t be opened: ask your operator.
+    </p>`;
+  return html`<p class="hint">
+      <code>Service-Signature</code> of each attempt; it follows from the secret, the body and the second of
+      the attempt.
+    </p>
+    ${facts(
+      attempts.map((attempt) => {
+        const signature = sentSignature(delivery, attempt, needs);
+        return [
+          `Attempt ${attempt.number}`,
+          signature === undefined ? 'Not known: nobody saw that request.' : html`<code>${signature}</code>`,
+        ];
+      }),
+    )}`;
+}

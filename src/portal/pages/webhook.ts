@@ -1,0 +1,229 @@
+import type { DeliveryDetail } from '../../store/delivery-details.ts';
+import type { Engine } from '../../store/engine.ts';
+import { createHealthReader, type ReadHealth } from '../../store/webhook-health.ts';
+import type { Webhook } from '../../store/webhooks.ts';
+import { ping, waitForAttempt } from '../../webhooks/deliveries.ts';
+import { deleteWebhook, pauseWebhook, resumeWebhook } from '../../webhooks/registration.ts';
+import { refusalOf } from '../page-error.ts';
+import type { Page } from '../route.ts';
+import { button, confirmForm, form } from '../views/form.ts';
+import { type Html, html } from '../views/html.ts';
+import { badge } from '../views/notice.ts';
+import { facts } from '../views/table.ts';
+import { exactTime, time } from '../views/time.ts';
+import { attemptPhases, attemptText, deliveryBadge } from '../views/delivery.ts';
+import {
+  attemptChart,
+  attemptTable,
+  healthSpans,
+  lastDayText,
+  lastFailure,
+  lastSuccess,
+  stateBadge,
+} from '../views/webhook-health.ts';
+import { page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { getOwnWebhook, maySee } from '../webhook-access.ts';
+import { silence } from './webhooks.ts';
+
+interface Needs {
+  engine: Engine;
+  readHealth: ReadHealth;
+}
+
+/** The pages and actions of one webhook. */
+export function webhookPages({
+  engine,
+  serviceName,
+  pingWaitMs = 3_000,
+}: {
+  engine: Engine;
+  serviceName: string;
+  pingWaitMs?: number | undefined;
+}): Record<'show' | 'sendPing' | 'pause' | 'resume' | 'remove', Page> {
+  const needs = { engine, readHealth: createHealthReader(engine) };
+  return {
+    show: async (visit) => webhookPage(needs, visit, await getOwnWebhook(engine, visit)),
+
+    /** Its result is usually there before the answer is: then the page shows it without being loaded again. */
+    sendPing: async (visit) => {
+      const webhook = await getOwnWebhook(engine, visit);
+      const of = { company: webhook.company, webhook: webhook.id };
+      try {
+        const id = await ping(engine, of, { serviceName, now: visit.now, by: visit.administrator });
+        await waitForAttempt(engine, { ...of, id }, pingWaitMs);
+        return redirect(`/portal/webhooks/${webhook.id}?ping=${id}`);
+      } catch (error) {
+        return webhookPage(needs, visit, webhook, refusalOf(error));
+      }
+    },
+
+    pause: async (visit) => {
+      const { id } = await getOwnWebhook(engine, visit);
+      await pauseWebhook(engine, visit.company.id, id, visit.now, visit.administrator);
+      const text = 'The webhook is paused. What happens meanwhile waits for it, for 30 days at most.';
+      return redirect(`/portal/webhooks/${id}`, { kind: 'done', text });
+    },
+
+    resume: async (visit) => {
+      const { id } = await getOwnWebhook(engine, visit);
+      await resumeWebhook(engine, visit.company.id, id, visit.now, visit.administrator);
+      const text = 'The webhook goes on. What has waited for it is sent now.';
+      return redirect(`/portal/webhooks/${id}`, { kind: 'done', text });
+    },
+
+    remove: async (visit) => {
+      const { id, url } = await getOwnWebhook(engine, visit);
+      await deleteWebhook(engine, visit.company.id, id, visit.now, visit.administrator);
+      return redirect('/portal/webhooks', {
+        kind: 'done',
+        text: `The webhook to ${url} is deleted. Nothing is sent there any more.`,
+      });
+    },
+  };
+}
+
+async function webhookPage(
+  { engine, readHealth }: Needs,
+  visit: Visit,
+  webhook: Webhook,
+  pingProblem?: string,
+): Promise<PageReply> {
+  const { company, now, query } = visit;
+  const { id, url } = webhook;
+  const spans = healthSpans(company.timeZone, now);
+  const health = (await readHealth(company.id, [id], spans.spans)).get(id);
+  const pinged = await findPing(engine, webhook, query.get('ping'));
+  return page(
+    'Webhook',
+    html`<p><a href="/portal/webhooks">All webhooks</a></p>
+      <p class="address"><code>${url}</code></p>
+      ${silence(company)}
+      ${
+        health &&
+        facts([
+          ['State', stateBadge(webhook, health)],
+          ['Webhook id', html`<code>${id}</code>`],
+          ['Registered', time(visit, webhook.createdAt)],
+          ['Last 24 hours', lastDayText(health)],
+          ['Last success', lastSuccess(visit, health)],
+          ['Last failure', lastFailure(visit, health)],
+          ...(webhook.pausedAt === null ? [] : [['Paused since', time(visit, webhook.pausedAt)] as const]),
+        ])
+      }
+      <p><a class="button" href="/portal/webhooks/${id}/deliveries">See its deliveries</a></p>
+      <h2 id="ping">Test</h2>
+      ${pingPart(visit, webhook, pinged, pingProblem)}
+      <h2>Attempts of 30 days</h2>
+      ${
+        health &&
+        html`<div class="wide-chart">${attemptChart(health, spans)}</div>
+          <details>
+            <summary>Figures by day</summary>
+            ${attemptTable(health, spans)}
+          </details>`
+      }
+      <h2>Events</h2>
+      ${eventList(visit, webhook)}
+      <h2>Pause</h2>
+      ${pausePart(visit, webhook)}
+      <h2>Replace the secret</h2>
+      ${rotation(webhook)}
+      <h2>Delete</h2>
+      <p>Nothing is sent to this address any more, and its history is gone. This can’t be undone.</p>
+      ${confirmForm(visit, {
+        action: `/portal/webhooks/${id}/delete`,
+        open: 'Delete this webhook',
+        subject: '',
+        question: html`Deliveries to <strong>${url}</strong> end at once, those that wait or are tried again
+          too.`,
+        confirm: 'Delete it',
+      })}`,
+    { section: 'webhooks', ...(pingProblem !== undefined && { status: 422 }) },
+  );
+}
+
+/** The ping that the address speaks of, if it is one of this webhook. */
+async function findPing(
+  engine: Engine,
+  { company, id: webhook }: Webhook,
+  id: string | null,
+): Promise<DeliveryDetail | undefined> {
+  if (id === null) return undefined;
+  const found = await waitForAttempt(engine, { company, webhook, id }, 0);
+  return found?.event === 'ping' ? found : undefined;
+}
+
+function pingPart(
+  visit: Visit,
+  webhook: Webhook,
+  pinged: DeliveryDetail | undefined,
+  problem: string | undefined,
+): Html {
+  const action = `/portal/webhooks/${webhook.id}/ping`;
+  return html`<p>
+      A ping is a signed delivery without data of yours. It shows whether the receiver is reached and accepts
+      the signature; you can send 5 a minute.
+    </p>
+    ${pinged && pingResult(visit, pinged)} ${form(visit, { action, problem }, button('Send a ping'))}`;
+}
+
+function pingResult(visit: Visit, pinged: DeliveryDetail): Html {
+  const { webhook, id, state } = pinged;
+  const attempt = pinged.attempts.at(-1);
+  const link = `/portal/webhooks/${webhook}/deliveries/${id}`;
+  if (!attempt)
+    return html`<div class="notice" role="status">
+      <p>
+        ${deliveryBadge(pinged)} The ping
+        ${state === 'withheld' ? 'was not sent.' : 'has not been answered yet.'}
+        <a href="/portal/webhooks/${webhook}?ping=${id}">Look again</a>
+      </p>
+    </div>`;
+  return html`<div class="notice ${state === 'delivered' ? 'done' : 'problem'}" role="status">
+    <p>
+      ${deliveryBadge(pinged)} ${attemptText(attempt)} ${exactTime(visit, attempt.attemptedAt)},
+      ${attempt.totalMs} ms${attemptPhases(attempt)}.
+      ${pinged.nextAttemptAt !== null && html`It is tried again at ${exactTime(visit, pinged.nextAttemptAt)}.`}
+      <a href="${link}">Everything about this ping</a>
+    </p>
+  </div>`;
+}
+
+function eventList({ administrator }: Visit, { events }: Webhook): Html {
+  return html`<ul class="details">
+    ${events.map(
+      (kind) =>
+        html`<li>
+          <code>${kind}</code>
+          ${!maySee(administrator, kind) && html`${badge('plain', 'Not yours')} <span class="hint">You have no access to its data, so its deliveries aren’t shown to you.</span>`}
+        </li>`,
+    )}
+  </ul>`;
+}
+
+function pausePart(visit: Visit, { id, pausedAt }: Webhook): Html {
+  if (pausedAt !== null)
+    return html`<p>Deliveries wait since ${time(visit, pausedAt)}. Once it goes on, they are sent at once.</p>
+      ${form(visit, { action: `/portal/webhooks/${id}/resume` }, button('Let it go on'))}`;
+  return html`<p>
+      While a webhook is paused, its deliveries wait, for 30 days at most; nothing is lost while you work on
+      the receiver.
+    </p>
+    ${form(visit, { action: `/portal/webhooks/${id}/pause` }, button('Pause it', 'quiet'))}`;
+}
+
+function rotation({ id }: Webhook): Html {
+  return html`<p>A secret is replaced without losing anything by letting two webhooks overlap:</p>
+    <ol>
+      <li>
+        <a href="/portal/webhooks/new?like=${id}">Register a second webhook</a> with the same address and
+        events, and copy its secret.
+      </li>
+      <li>Let the receiver accept a signature made with either secret.</li>
+      <li>
+        Send the new webhook a ping. From now on each event comes twice, with two delivery ids; what it is
+        about is in the data, so take it once.
+      </li>
+      <li>Delete this webhook, and let the receiver forget the old secret.</li>
+    </ol>`;
+}

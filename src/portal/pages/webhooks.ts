@@ -1,0 +1,241 @@
+import { type MoveEventKind, moduleOfEvent, moveEventKinds, scopeOfEvent } from '../../contract/events.ts';
+import { invoicingModules } from '../../contract/scopes.ts';
+import { UsageError } from '../../errors.ts';
+import type { Administrator } from '../../store/administrators.ts';
+import type { Company } from '../../store/companies.ts';
+import type { Engine } from '../../store/engine.ts';
+import { createHealthReader, type WebhookHealth } from '../../store/webhook-health.ts';
+import { findWebhookRow, type Webhook } from '../../store/webhooks.ts';
+import { createWebhook, listWebhooks, WEBHOOKS_MAX } from '../../webhooks/registration.ts';
+import type { SecretBox } from '../../webhooks/secrets.ts';
+import { canonicalWebhookUrl } from '../../webhooks/webhook-urls.ts';
+import { notFound, refusalOf } from '../page-error.ts';
+import type { Page } from '../route.ts';
+import { button, checkboxes, form, textField } from '../views/form.ts';
+import { type Html, html } from '../views/html.ts';
+import { emptyState, warning } from '../views/notice.ts';
+import { facts } from '../views/table.ts';
+import {
+  attemptChart,
+  healthSpans,
+  type HealthSpans,
+  lastDayText,
+  lastFailure,
+  lastSuccess,
+  stateBadge,
+} from '../views/webhook-health.ts';
+import { page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { maySee } from '../webhook-access.ts';
+
+/** The webhooks of the company, and how each is doing. */
+export function showWebhooks(engine: Engine): Page {
+  const readHealth = createHealthReader(engine);
+  return async (visit) => {
+    const { company, now } = visit;
+    const webhooks = await listWebhooks(engine, company.id);
+    const spans = healthSpans(company.timeZone, now);
+    const ids = webhooks.map(({ id }) => id);
+    const health = await readHealth(company.id, ids, spans.spans);
+    return page(
+      'Webhooks',
+      html`<p>
+          A webhook tells a system of yours what happens in ${company.name} as soon as it happens. Every
+          delivery is signed, and tried again for most of a day while its receiver doesn’t take it.
+        </p>
+        ${silence(company)}
+        ${
+          webhooks.length === 0
+            ? emptyState(
+                'There are no webhooks',
+                'Register the https address of a system that is to hear of changes. You choose what it hears of, and a test button shows whether it answers.',
+              )
+            : html`<ul class="cards">
+                ${webhooks.map((webhook) => card(visit, webhook, health.get(webhook.id), spans))}
+              </ul>`
+        }
+        ${
+          webhooks.length >= WEBHOOKS_MAX
+            ? html`<p>
+                These are ${WEBHOOKS_MAX} webhooks, which is the limit; delete one to register another.
+              </p>`
+            : html`<p>
+                <a class="button" href="/portal/webhooks/new">Register a webhook</a>
+                <span class="hint">${webhooks.length} of ${WEBHOOKS_MAX} are in use.</span>
+              </p>`
+        }`,
+      { section: 'webhooks' },
+    );
+  };
+}
+
+/** Why nothing at all is sent, when that is so. */
+export function silence({ subscriptionActive, apiEnabled }: Company): Html | false {
+  if (!subscriptionActive)
+    return warning('The subscription is not active, so nothing is delivered until it is renewed.');
+  return (
+    !apiEnabled &&
+    warning('API access is off, so nothing is delivered. Ask your account manager to switch it on.')
+  );
+}
+
+function card(
+  visit: Visit,
+  webhook: Webhook,
+  health: WebhookHealth | undefined,
+  spans: HealthSpans,
+): Html | false {
+  if (!health) return false;
+  return html`<li class="card">
+    <h2><a href="/portal/webhooks/${webhook.id}">${webhook.url}</a> ${stateBadge(webhook, health)}</h2>
+    <div class="health">
+      <dl>
+        ${entry('Last 24 hours', lastDayText(health))} ${entry('Last success', lastSuccess(visit, health))}
+        ${entry('Last failure', lastFailure(visit, health))}
+        <div class="whole">
+          <dt>Events</dt>
+          <dd>${webhook.events.join(', ')}</dd>
+        </div>
+      </dl>
+      <figure>
+        ${attemptChart(health, spans)}
+        <figcaption>Attempts of 30 days</figcaption>
+      </figure>
+    </div>
+  </li>`;
+}
+
+function entry(name: string, content: Html | string): Html {
+  return html`<div>
+    <dt>${name}</dt>
+    <dd>${content}</dd>
+  </div>`;
+}
+
+/** The form for a new webhook; `?like=` fills it in with the address and events of another, as a rotation needs. */
+export function showNewWebhook(engine: Engine): Page {
+  return async (visit) => {
+    const { company, administrator, query } = visit;
+    const like = query.get('like');
+    if (like === null) return newPage(engine, visit, { url: '', events: [] });
+    const webhook = await findWebhookRow(engine, company.id, like);
+    if (!webhook) throw notFound();
+    const events = webhook.events.filter((kind) => maySee(administrator, kind));
+    return newPage(engine, visit, { url: webhook.url, events });
+  };
+}
+
+/** Registers a webhook, whose secret the next page shows once. */
+export function registerWebhook({ engine, secrets }: { engine: Engine; secrets: SecretBox }): Page {
+  return async (visit) => {
+    const { company, administrator, form: filled, now } = visit;
+    const url = (filled.get('url') ?? '').trim();
+    const events = filled.getAll('events');
+    const urlProblem = problemOf(() => canonicalWebhookUrl(url));
+    if (urlProblem !== undefined) return newPage(engine, visit, { url, events, urlProblem });
+    try {
+      const { secret, record } = await createWebhook(engine, secrets, {
+        company: company.id,
+        url,
+        events,
+        allowedScopes: administrator.scopes,
+        by: administrator,
+        now,
+      });
+      return redirect(`/portal/webhooks/${record.id}`, {
+        kind: 'done',
+        text: 'The webhook is registered. Give its signing secret to the receiver, then press “Send a ping” below.',
+        secrets: [
+          {
+            label: 'Signing secret',
+            value: secret,
+            hint: 'It is shown only now. Keep it in a secret store; the receiver proves with it that a delivery is ours.',
+          },
+        ],
+      });
+    } catch (error) {
+      return newPage(engine, visit, { url, events, problem: refusalOf(error) });
+    }
+  };
+}
+
+function problemOf(act: () => unknown): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
+}
+
+interface Filled {
+  url: string;
+  events: readonly string[];
+  urlProblem?: string;
+  problem?: string;
+}
+
+async function newPage(engine: Engine, visit: Visit, filled: Filled): Promise<PageReply> {
+  const { company, administrator } = visit;
+  const { url, events, urlProblem, problem } = filled;
+  const present = await listWebhooks(engine, company.id);
+  const isFull = present.length >= WEBHOOKS_MAX;
+  const isRefused = urlProblem !== undefined || problem !== undefined;
+  return page(
+    'Register a webhook',
+    html`<p><a href="/portal/webhooks">Back to the webhooks</a></p>
+      ${isFull && problem === undefined && emptyState(`There are ${WEBHOOKS_MAX} webhooks already`, 'That is the limit for a company. Delete one that is no longer needed, and come back.')}
+      ${
+        (!isFull || problem !== undefined) &&
+        form(
+          visit,
+          { action: '/portal/webhooks', problem },
+          html`${textField({
+            name: 'url',
+            label: 'Address',
+            hint: 'An https address on a public host name, without a port. We call it from the internet, so one of your own network can’t be reached.',
+            type: 'url',
+            value: url,
+            problem: urlProblem,
+            lengthMax: 2_000,
+          })}
+          ${checkboxes({
+            name: 'events',
+            label: 'Events',
+            hint: 'What the receiver hears of. It can’t be changed later: to change it, register another webhook and delete this one.',
+            choices: moveEventKinds.map((kind) => ({
+              value: kind,
+              label: kind,
+              ...availability(kind, visit),
+            })),
+            chosen: events,
+          })}
+          ${button('Register')}`,
+        )
+      }
+      ${facts([
+        [
+          'What is sent',
+          html`The <a href="/reference">reference</a> has an example of every event, and code that checks its
+            signature.`,
+        ],
+        ['Your access', administrator.scopes.join(', ')],
+      ])}`,
+    { section: 'webhooks', ...(isRefused && { status: 422 }) },
+  );
+}
+
+/** Why an event can't be chosen, or isn't sent at present. */
+function availability(
+  kind: MoveEventKind,
+  { company, administrator }: { company: Company; administrator: Administrator },
+): { unavailable?: string; hint?: string } {
+  if (!maySee(administrator, kind))
+    return { unavailable: `You have no access to its data, which is ${scopeOfEvent(kind)}.` };
+  const module = moduleOfEvent(kind);
+  if (!company.modules.includes(module))
+    return { hint: `Your plan doesn’t include ${module}, so nothing is sent until it does.` };
+  if (invoicingModules.includes(module) && !company.invoicingEnabled)
+    return { hint: 'Invoicing is off, so nothing is sent until it is switched on.' };
+  return {};
+}

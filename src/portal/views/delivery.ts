@@ -1,0 +1,49 @@
+import type { KeptAttempt } from '../../store/deliveries-results.ts';
+import type { DeliveryState } from '../../store/schema.ts';
+import { outcomeText } from '../../webhooks/sent-requests.ts';
+import type { Html } from './html.ts';
+import { badge } from './notice.ts';
+
+const states: Record<DeliveryState, readonly [kind: 'good' | 'bad' | 'plain' | 'warn', text: string]> = {
+  waiting: ['plain', 'Waiting'],
+  sending: ['plain', 'Being sent'],
+  retrying: ['warn', 'Tried again'],
+  delivered: ['good', 'Delivered'],
+  failed: ['bad', 'Failed'],
+  withheld: ['warn', 'Withheld'],
+};
+
+/** What has become of a delivery, in a word. */
+export function deliveryBadge({ state }: { state: DeliveryState }): Html {
+  return badge(...states[state]);
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  company_unavailable: 'The subscription was not active.',
+  api_not_enabled: 'API access was off.',
+  module_not_licensed: 'The plan did not include its data.',
+  invoicing_not_enabled: 'Invoicing was off.',
+};
+
+/** Why a delivery was withheld when it was due. */
+export function withheldText(reason: string): string {
+  return reasons[reason] ?? reason;
+}
+
+/** What came of an attempt, in a sentence. */
+export function attemptText({ status, error }: Pick<KeptAttempt, 'status' | 'error'>): string {
+  return outcomeText(error ?? String(status ?? ''));
+}
+
+/** How long each phase took that was entered, in brackets. */
+export function attemptPhases({ phases }: KeptAttempt): string {
+  const { dns, connect, tls, firstByte } = phases;
+  const named = [
+    ['name', dns],
+    ['connection', connect],
+    ['TLS', tls],
+    ['answer', firstByte],
+  ] as const;
+  const entered = named.flatMap(([name, ms]) => (ms === null ? [] : `${name} ${ms}`));
+  return entered.length === 0 ? '' : ` (${entered.join(', ')})`;
+}

@@ -1,0 +1,31 @@
+import { type EventKind, isMoveEventKind, type MoveEventKind, scopeOfEvent } from '../contract/events.ts';
+import type { Administrator } from '../store/administrators.ts';
+import type { Engine } from '../store/engine.ts';
+import { findWebhookRow, type Webhook } from '../store/webhooks.ts';
+import { notFound } from './page-error.ts';
+import type { Visit } from './visit.ts';
+
+/** The webhook that a page's address names, if it is the company's own. */
+export async function getOwnWebhook(
+  engine: Engine,
+  { company, params }: Pick<Visit, 'company' | 'params'>,
+): Promise<Webhook> {
+  const webhook = await findWebhookRow(engine, company.id, params.id ?? '');
+  if (!webhook) throw notFound();
+  return webhook;
+}
+
+/** Whether an administrator may see what an event carries; a ping carries nothing. */
+export function maySee({ scopes }: Pick<Administrator, 'scopes'>, kind: EventKind): boolean {
+  return !isMoveEventKind(kind) || scopes.includes(scopeOfEvent(kind));
+}
+
+/** The events of a webhook that an administrator may see, a ping among them. */
+export function visibleKinds(administrator: Administrator, { events }: Webhook): EventKind[] {
+  return [...events.filter((kind) => maySee(administrator, kind)), 'ping'];
+}
+
+/** Those that they may not see. */
+export function hiddenKinds(administrator: Administrator, { events }: Webhook): MoveEventKind[] {
+  return events.filter((kind) => !maySee(administrator, kind));
+}
