@@ -1,9 +1,8 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 
 import { type Engine, openEngine } from '../../src/store/engine.ts';
 import { migrate } from '../../src/store/migrate.ts';
@@ -13,7 +12,7 @@ import { addDeliveries, addWebhooks, type Connections, countDeliveries } from '.
 import type { Delivered, Results, Settings, Task } from './_delivery-worker.ts';
 import { type Memory, memoryOf } from './_process.ts';
 import { aligned, compareRates, quantile, type Reached, tableOf, whole } from './_rounds.ts';
-import type { Arrival, ReceiverPlace } from './_webhook-receiver.ts';
+import { endChild, type ReceiverProcess, startReceiver } from './_receiver-process.ts';
 
 const ROUNDS = Number(process.env.DELIVERIES_ROUNDS ?? 3);
 /** Deliveries of a round, by their connections. */
@@ -24,7 +23,6 @@ const BACKLOG = Number(process.env.DELIVERIES_BACKLOG ?? 100_000);
 const DRAINED = 20_000;
 const CLAIMS = 100;
 const SAMPLE_MS = 20;
-const ARRIVAL_MS_MAX = 5_000;
 
 /** The loop of deliveries as the product runs it, to a receiver on the same machine. */
 export const deliveries: Bench = {
@@ -177,40 +175,8 @@ function startWorker(settings: Settings, logFile: string): Worker {
       return answer.result as Results[T['task']];
     },
     memory: () => memoryOf(child.pid ?? 0),
-    [Symbol.asyncDispose]: () => end(child),
+    [Symbol.asyncDispose]: () => endChild(child),
   };
-}
-
-interface ReceiverProcess extends AsyncDisposable {
-  place: ReceiverPlace;
-  /** When each of the deliveries arrived, once all have. */
-  arrivals: (deliveries: readonly string[]) => Promise<ReadonlyMap<string, number>>;
-}
-
-async function startReceiver(): Promise<ReceiverProcess> {
-  const child = fork(join(import.meta.dirname, '_webhook-receiver.ts'));
-  const [place] = (await once(child, 'message')) as [ReceiverPlace];
-  const arrived = new Map<string, number>();
-  child.on('message', ({ delivery, atMs }: Arrival) => arrived.set(delivery, atMs));
-  return {
-    place,
-    async arrivals(awaited) {
-      const startedAt = performance.now();
-      while (!awaited.every((delivery) => arrived.has(delivery))) {
-        if (performance.now() > startedAt + ARRIVAL_MS_MAX) throw new Error('Not all deliveries arrived.');
-        await pause(10);
-      }
-      return arrived;
-    },
-    [Symbol.asyncDispose]: () => end(child),
-  };
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.disconnect();
-  await exited;
 }
 
 function textOf({ rates, latencies, backlogs }: Figures): string {

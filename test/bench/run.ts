@@ -9,6 +9,7 @@ import { attempts } from './attempts.ts';
 import { compression } from './compression.ts';
 import { deliveries } from './deliveries.ts';
 import { documents } from './documents.ts';
+import { fairness } from './fairness.ts';
 import { feed } from './feed.ts';
 import { lists } from './lists.ts';
 import { load } from './load.ts';
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, Bench>> = {
   postgres,
   attempts,
   deliveries,
+  fairness,
   documents,
 };
 
