@@ -89,6 +89,27 @@ onDeliveries(
   },
 );
 
+t.test('on PostgreSQL a lease does not wait for the disk, and what follows it does', async (t) => {
+  await using database = await openTestDatabase('postgres');
+  await createCompany(database.engine, 'acme', {}, STORY_NOW);
+  await fillDeliveries(database.engine, { acme: { whk_a: 2 } });
+  // One connection, which all statements share.
+  await using engine = await openEngine(database.url, { poolMax: 1 });
+  // Tells how the transaction is committed that changed a row.
+  await engine.run('CREATE TABLE told (how TEXT)');
+  await engine.run(
+    `CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS
+     $$ BEGIN INSERT INTO told VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$`,
+  );
+  await engine.run(
+    'CREATE TRIGGER tell AFTER UPDATE ON deliveries FOR EACH STATEMENT EXECUTE FUNCTION tell()',
+  );
+  const [leased] = await createDeliveryQueue(engine).lease(await keys(engine), 'mine', UNTIL);
+  if (!leased) throw new Error('Nothing was leased.');
+  await createResultWriter(engine)([deliveredResult(leased)]);
+  t.strictSame(await engine.run('SELECT how FROM told'), [{ how: 'off' }, { how: 'on' }]);
+});
+
 onDeliveries('what was leased and not sent counts no attempt', { acme: { whk_a: 1 } }, async (t, engine) => {
   const queue = createDeliveryQueue(engine);
   const leased = await queue.lease(await keys(engine), 'first', UNTIL);
