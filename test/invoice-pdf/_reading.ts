@@ -80,3 +80,20 @@ export async function paint(bytes: Buffer, name: string, pagesMax = 3): Promise<
     }
   });
 }
+
+/** The colours of the picture on the first page, as they are painted: in the middle of its left half and of its right. */
+export async function pictureColours(bytes: Buffer): Promise<[left: number[], right: number[]]> {
+  return withPdf(bytes, async (pdf) => {
+    const page = await pdf.getPage(1);
+    const viewport = page.getViewport({ scale: 1 });
+    const canvas = createCanvas(viewport.width, viewport.height);
+    // pdf.js is typed for a browser's canvas, which this one is like.
+    await page.render({ canvas: canvas as never, viewport }).promise;
+    const colourAt = (x: number) =>
+      [...canvas.getContext('2d').getImageData(x, LOGO.middle, 1, 1).data].slice(0, 3);
+    return [colourAt(LOGO.left), colourAt(LOGO.right)];
+  });
+}
+
+/** Within a logo of two pixels, in points: it is 124 wide and 62 high, from the left margin on. */
+const LOGO = { left: 60, right: 175, middle: 76 };
