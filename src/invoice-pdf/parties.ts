@@ -19,9 +19,8 @@ export function drawSupplier(sheet: Sheet, printed: PrintedDocument, logo: Logo 
   else if (isShown)
     sheet.tagged(sheet.root, 'P', () => sheet.draw(wordmark, { x: LEFT, y: TOP, width: LEFT_WIDTH }));
   const country = supplier.countryCode === undefined ? undefined : countryName(supplier.countryCode);
-  const tag = sheet.group(sheet.root, 'Sect');
   sheet.y = TOP;
-  drawParagraphs(sheet, tag, { x: COLUMN, width: RIGHT - COLUMN }, [
+  drawParagraphs(sheet, sheet.root, { x: COLUMN, width: RIGHT - COLUMN }, [
     [isShown && supplier.legalName === name ? undefined : supplier.legalName, STYLES.name],
     [tradingAs(printed), STYLES.small],
     [joined(', ', ...(supplier.addressLines ?? []), supplier.postcode, country), STYLES.small],
@@ -34,7 +33,6 @@ export function drawSupplier(sheet: Sheet, printed: PrintedDocument, logo: Logo 
       STYLES.small,
     ],
   ]);
-  tag.end();
 }
 
 function drawLogo(sheet: Sheet, logo: Logo, name: string): void {
