@@ -71,11 +71,11 @@ function columnsOf({ record }: PrintedDocument): Column[] {
   const vat: Column[] = showsVat(record) ? [{ head: 'VAT', align: 'right', widthMax: 88 }] : [];
   return [
     { head: 'Description', align: 'left', widthMax: CONTENT_WIDTH },
-    { head: 'Quantity', align: 'right', widthMax: 70 },
+    { head: 'Quantity', align: 'right', widthMax: 92 },
     { head: 'Unit', align: 'left', widthMax: 60 },
-    { head: `Unit price (${currency})`, align: 'right', widthMax: 84 },
+    { head: `Unit price (${currency})`, align: 'right', widthMax: 92 },
     ...vat,
-    { head: `Amount (${currency})`, align: 'right', widthMax: 96 },
+    { head: `Amount (${currency})`, align: 'right', widthMax: 104 },
   ];
 }
 

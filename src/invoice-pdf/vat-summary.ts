@@ -136,9 +136,12 @@ function drawTable(sheet: Sheet, { heading, caption, columns, rows, width }: Lai
   const lay = (texts: readonly string[], style: TextStyle) =>
     columns.map((column, index) => sheet.text(texts[index] ?? '', style, column.width));
   const heads = columns.map(({ head }) => head);
-  drawCells(sheet, tag, { cells: lay(heads, STYLES.head), columns, isHead: true });
+  const head = { cells: lay(heads, STYLES.head), columns, isHead: true };
+  drawCells(sheet, tag, head);
   for (const row of rows) {
+    const { page } = sheet;
     sheet.makeRoom(ROW_HEIGHT);
+    if (sheet.page !== page) repeatHead(sheet, head);
     drawCells(sheet, tag, { cells: lay(row, STYLES.cell), columns, isHead: false });
   }
   tag.end();
@@ -155,6 +158,19 @@ function rowsOf(printed: PrintedDocument, { currency, vatBreakdown, totals }: Am
   ]);
   if (totals) rows.push(['Total', plain(totals.netMinor), plain(totals.vatMinor)]);
   return rows;
+}
+
+/** On the pages that follow, the head is repeated for the eye alone. */
+function repeatHead(sheet: Sheet, { cells, columns }: CellRow): void {
+  const y = sheet.y + PADDING;
+  sheet.artifact(() => {
+    columns.forEach((column, index) => {
+      const cell = cells[index];
+      if (cell) sheet.draw(cell, { ...column, y }, column.align);
+    });
+  }, 'Pagination');
+  sheet.y += ROW_HEIGHT;
+  ruleUnder(sheet, columns, true);
 }
 
 interface CellRow {
@@ -175,6 +191,10 @@ function drawCells(sheet: Sheet, table: Tag, { cells, columns, isHead }: CellRow
   });
   row.end();
   sheet.y += ROW_HEIGHT;
+  ruleUnder(sheet, columns, isHead);
+}
+
+function ruleUnder(sheet: Sheet, columns: readonly PlacedColumn[], isHead: boolean): void {
   const last = columns.at(-1);
   const width = (last?.x ?? 0) + (last?.width ?? 0) - LEFT;
   const [color, thickness] = isHead ? [ACCENT, 0.8] : [RULE, 0.6];
