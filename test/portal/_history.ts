@@ -51,9 +51,10 @@ function statementsOf(
       : `to_char(to_timestamp((${ms}) / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
   const failed = `n % ${failedEvery} = 1`;
   const retried = `n % ${retriedEvery} = 2`;
+  const data = `'{"id":"job_' || n || '","title":"Boiler service"}'`;
   const events = `${numbers} INSERT INTO events (id, company, kind, created_at, data)
     SELECT 'evt_' || ${uuid}, '${company}', CASE WHEN n % ${rarelyEvery} = 3 THEN '${rarely}' ELSE '${often}' END,
-      ${at('ms')}, '{"id":"job_' || n || '","title":"Boiler service"}' FROM h`;
+      ${at('ms')}, ${name === 'sqlite' ? data : `CAST(${data} AS JSON)`} FROM h`;
   const ofWebhooks = webhooks.flatMap((webhook) => {
     const key = `'${company}', '${webhook}', 'dlv_' || ${uuid}`;
     return [

@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { portalRoutes } from '../../src/portal/routes.ts';
 import { createLogger } from '../../src/log.ts';
-import { STORY_NOW } from '../_server.ts';
+import { PORTAL_SETTINGS, STORY_NOW } from '../_server.ts';
 import { COMPANY, hiddenFields, startPortal, type TestPortal, textOf } from './_portal.ts';
 
 /** Every route of the portal, so that a new one is attacked as soon as it is listed. */
@@ -14,7 +14,7 @@ function routesOf({ engine, url }: TestPortal) {
     baseUrl: () => url,
     serviceName: 'Fieldledger',
     keyPrefix: 'fl',
-    sessionLengths: { idleMinutes: 30, hoursMax: 12 },
+    ...PORTAL_SETTINGS,
   }).map((route) => ({ ...route, address: `/portal${route.path.replaceAll(/:\w+/g, 'some-id')}` }));
 }
 

@@ -14,7 +14,6 @@ import type { Page } from '../route.ts';
 import { button, checkboxes, form, textField } from '../views/form.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState, warning } from '../views/notice.ts';
-import { facts } from '../views/table.ts';
 import {
   attemptChart,
   healthSpans,
@@ -176,14 +175,18 @@ interface Filled {
 }
 
 async function newPage(engine: Engine, visit: Visit, filled: Filled): Promise<PageReply> {
-  const { company, administrator } = visit;
+  const { company } = visit;
   const { url, events, urlProblem, problem } = filled;
   const present = await listWebhooks(engine, company.id);
   const isFull = present.length >= WEBHOOKS_MAX;
   const isRefused = urlProblem !== undefined || problem !== undefined;
   return page(
     'Register a webhook',
-    html`<p><a href="/portal/webhooks">Back to the webhooks</a></p>
+    html`<p><a href="/portal/webhooks">All webhooks</a></p>
+      <p>
+        The <a href="/reference">reference</a> has an example of every event, and code in seven languages that
+        checks a signature.
+      </p>
       ${isFull && problem === undefined && emptyState(`There are ${WEBHOOKS_MAX} webhooks already`, 'That is the limit for a company. Delete one that is no longer needed, and come back.')}
       ${
         (!isFull || problem !== undefined) &&
@@ -212,18 +215,23 @@ async function newPage(engine: Engine, visit: Visit, filled: Filled): Promise<Pa
           })}
           ${button('Register')}`,
         )
-      }
-      ${facts([
-        [
-          'What is sent',
-          html`The <a href="/reference">reference</a> has an example of every event, and code that checks its
-            signature.`,
-        ],
-        ['Your access', administrator.scopes.join(', ')],
-      ])}`,
+      }`,
     { section: 'webhooks', ...(isRefused && { status: 422 }) },
   );
 }
+
+/** When each event is sent (service.md, "Event kinds"); a new one doesn't compile without. */
+const occasions: Record<MoveEventKind, string> = {
+  'job.created': 'A job is created.',
+  'job.updated': 'Something that the API shows about a job changes.',
+  'job.completed': 'A job is completed; sent together with job.updated.',
+  'form.submitted': 'A form is submitted.',
+  'invoice.issued': 'An invoice is issued.',
+  'credit_note.issued': 'A credit note is issued.',
+  'quote.accepted': 'A customer accepted a quote.',
+  'payment.recorded': 'A payment of an invoice is recorded.',
+  'invoice.paid': 'An invoice becomes settled.',
+};
 
 /** Why an event can't be chosen, or isn't sent at present. */
 function availability(
@@ -234,8 +242,10 @@ function availability(
     return { unavailable: `You have no access to its data, which is ${scopeOfEvent(kind)}.` };
   const module = moduleOfEvent(kind);
   if (!company.modules.includes(module))
-    return { hint: `Your plan doesn’t include ${module}, so nothing is sent until it does.` };
+    return {
+      hint: `${occasions[kind]} Your plan doesn’t include ${module}, so nothing is sent until it does.`,
+    };
   if (invoicingModules.includes(module) && !company.invoicingEnabled)
-    return { hint: 'Invoicing is off, so nothing is sent until it is switched on.' };
+    return { hint: `${occasions[kind]} Invoicing is off, so nothing is sent until it is switched on.` };
   return {};
 }
