@@ -24,12 +24,14 @@ import type { PortalSettings } from './portal/options.ts';
 import { createPortal, PORTAL_PATH } from './portal/portal.ts';
 import { createPublication } from './publication.ts';
 import type { Engine } from './store/engine.ts';
+import type { KeyUsage } from './store/key-usage.ts';
 
 export interface ServerOptions {
   engine: Engine;
   documents: Pick<Documents, 'find'>;
   log: Logger;
   metrics: Metrics;
+  usage: KeyUsage;
   now: () => Date;
   /** The address that integrators use; asked once the server listens. */
   baseUrl: () => string;
@@ -129,7 +131,7 @@ function originForm(target: string): string {
 function beginExchange(
   req: IncomingMessage,
   res: ServerResponse,
-  { log, metrics, isReady, trustedProxies }: ServerOptions,
+  { log, metrics, usage, isReady, trustedProxies }: ServerOptions,
 ): Exchange {
   // A server that stops answers what is under way, and asks for no more on that connection.
   if (!isReady()) res.shouldKeepAlive = false;
@@ -149,7 +151,11 @@ function beginExchange(
     const elapsedMs = performance.now() - startedAt;
     const operation = exchange.operation?.operationId ?? (exchange.page === undefined ? 'none' : 'portal');
     // A client that went away before its answer began has got none.
-    if (res.headersSent) metrics.requestAnswered(operation, res.statusCode, elapsedMs / 1000);
+    if (res.headersSent) {
+      metrics.requestAnswered(operation, res.statusCode, elapsedMs / 1000);
+      const { caller, errorCode } = exchange;
+      if (caller) usage.count(caller.company, caller.keyId, errorCode === 'rate_limited');
+    }
     log.line(requestLine(req, res, exchange, elapsedMs), 'request.answered');
   });
   return exchange;

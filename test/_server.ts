@@ -16,6 +16,7 @@ import { createMetrics } from '../src/metrics.ts';
 import type { PortalSettings } from '../src/portal/options.ts';
 import { createServer } from '../src/server.ts';
 import { type Engine, openEngine } from '../src/store/engine.ts';
+import { type KeyUsage, openKeyUsage } from '../src/store/key-usage.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { createSecretBox } from '../src/webhooks/secrets.ts';
 import { createDatabase, startPostgres } from './_postgres.ts';
@@ -64,6 +65,7 @@ export async function openTestDatabase(name: EngineName): Promise<TestDatabase> 
 export interface TestServer extends AsyncDisposable {
   engine: Engine;
   url: string;
+  usage: KeyUsage;
   /** Sets what the server takes for the present. */
   setNow: (now: Date) => void;
   /** A client that never retries, never throws for a status, and asks without a key unless told. */
@@ -98,6 +100,10 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
   const metrics = createMetrics();
   const { engine, databaseUrl = urls.get(engine) ?? 'sqlite:nowhere/nothing.db' } = options;
   const documents = openDocuments({ engine, databaseUrl, log, metrics: metrics.documents });
+  const usage = openKeyUsage(engine, {
+    now: () => now,
+    onError: (error) => log.warn({ err: error }, 'usage.not-written'),
+  });
   const server = await createServer({
     rateLimitPerMinute: 1_000_000,
     wrongKeysPerMinute: 1_000_000,
@@ -107,6 +113,7 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     documents,
     log,
     metrics,
+    usage,
     now: () => now,
     baseUrl: () => options.baseUrl ?? 'http://127.0.0.1',
     serviceName: 'Fieldledger',
@@ -120,6 +127,7 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
   return {
     engine: options.engine,
     url,
+    usage,
     setNow: (moment) => {
       now = moment;
     },
@@ -136,6 +144,7 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
       server.close();
       server.closeAllConnections();
       await closed;
+      await usage[Symbol.asyncDispose]();
       await documents[Symbol.asyncDispose]();
     },
   };

@@ -10,6 +10,7 @@ import {
   insertKey,
   type KeyRow,
   listActiveKeyRows,
+  listActiveKeyRowsAnd,
   listKeyRows,
   listRevokedKeyRows,
   type RevokedBefore,
@@ -92,6 +93,15 @@ export async function listKeys(engine: Engine, company: string): Promise<ApiKey[
 /** The keys of a company that work, oldest first, with when they were used last. There are at most 20. */
 export async function listActiveKeys(engine: Engine, company: string): Promise<UsedKey[]> {
   return listActiveKeyRows(engine, company);
+}
+
+/** The same, followed by those among some ids that don't work any more. */
+export async function listKeysAnd(
+  engine: Engine,
+  company: string,
+  ids: readonly string[],
+): Promise<UsedKey[]> {
+  return listActiveKeyRowsAnd(engine, company, ids);
 }
 
 /** So many keys of a company that were revoked before one, the latest first. */

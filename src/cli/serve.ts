@@ -9,6 +9,7 @@ import { openDocuments } from '../invoice-pdf/documents.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import { createServer } from '../server.ts';
+import { openKeyUsage } from '../store/key-usage.ts';
 import { keepServedClock } from '../store/served-clock.ts';
 import { createBacklog } from '../webhooks/backlog.ts';
 import { withDatabase } from './database.ts';
@@ -35,12 +36,17 @@ export function serveCommand(terminal: Terminal): Command {
           log,
           metrics: metrics.documents,
         });
+        await using usage = openKeyUsage(engine, {
+          now: () => new Date(),
+          onError: (error, lost) => log.warn({ err: error, lost }, 'usage.not-written'),
+        });
         const server: Server = await createServer({
           ...config,
           engine,
           documents,
           log,
           metrics,
+          usage,
           portal: portalOf(config),
           baseUrl: () => config.baseUrl ?? addressOf(server, config),
           now: () => new Date(),

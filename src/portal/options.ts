@@ -22,4 +22,6 @@ export interface PortalOptions extends PortalSettings {
   serviceName: string;
   /** First part of every API key. */
   keyPrefix: string;
+  /** Requests that each API key may send. */
+  rateLimitPerMinute: number;
 }

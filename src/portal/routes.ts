@@ -12,6 +12,7 @@ import { inviteSomebody, removeSomebody, showPeople, withdraw } from './pages/pe
 import { showSignIn, signInWithPassword, signOut } from './pages/sign-in.ts';
 import { webhookPages } from './pages/webhook.ts';
 import { registerWebhook, showNewWebhook, showWebhooks } from './pages/webhooks.ts';
+import { showUsage } from './pages/usage.ts';
 import { get, guestGet, guestPost, post, type Route } from './route.ts';
 
 /**
@@ -25,7 +26,7 @@ import { get, guestGet, guestPost, post, type Route } from './route.ts';
  * for by id is looked up by `visit.company.id` and that id together.
  */
 export function portalRoutes(options: PortalOptions): Route[] {
-  const { engine, baseUrl, keyPrefix, sessionLengths } = options;
+  const { engine, baseUrl, keyPrefix, rateLimitPerMinute, sessionLengths } = options;
   const limits = createSignInLimits(engine);
   return [
     guestGet('/sign-in', showSignIn),
@@ -42,6 +43,8 @@ export function portalRoutes(options: PortalOptions): Route[] {
     post('/keys/new', createNewKey({ engine, keyPrefix, baseUrl })),
     post('/keys/:id/revoke', revokeOldKey(engine)),
     ...webhookRoutes(options),
+
+    get('/usage', showUsage({ engine, rateLimitPerMinute })),
 
     get('/people', showPeople(engine)),
     post('/people/invite', inviteSomebody({ engine, baseUrl })),

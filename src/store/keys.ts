@@ -181,6 +181,23 @@ export async function listActiveKeyRows(engine: Engine, company: string): Promis
   return rows.map(toUsedKey);
 }
 
+/** The keys of a company that work, and those among some ids that don't any more; the former first, oldest first. */
+export async function listActiveKeyRowsAnd(
+  engine: Engine,
+  company: string,
+  ids: readonly string[],
+): Promise<UsedKey[]> {
+  const active = await listActiveKeyRows(engine, company);
+  const others = ids.filter((id) => active.every((key) => key.id !== id));
+  if (others.length === 0) return active;
+  const rows = await usedKeys(engine, company)
+    .where('api_keys.id', 'in', others)
+    .orderBy('api_keys.created_at')
+    .orderBy('api_keys.id')
+    .execute();
+  return [...active, ...rows.map(toUsedKey)];
+}
+
 /** So many keys of a company that were revoked before one, the latest first. */
 export async function listRevokedKeyRows(
   engine: Engine,

@@ -13,6 +13,7 @@ const pages = {
   keys: '/portal/keys',
   'new-key': '/portal/keys/new',
   'webhooks-new': '/portal/webhooks/new',
+  usage: '/portal/usage',
   people: '/portal/people',
   account: '/portal/account',
   audit: '/portal/audit',

@@ -14,6 +14,7 @@ function routesOf({ engine, url }: TestPortal) {
     baseUrl: () => url,
     serviceName: 'Fieldledger',
     keyPrefix: 'fl',
+    rateLimitPerMinute: 120,
     ...PORTAL_SETTINGS,
   }).map((route) => ({ ...route, address: `/portal${route.path.replaceAll(/:\w+/g, 'some-id')}` }));
 }

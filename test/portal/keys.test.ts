@@ -53,7 +53,7 @@ for (const name of engineNames) {
     t.match(visitor.text, /1 of 20 keys in use/);
     const [, , id = '', secret = ''] = key.split('.');
     t.ok(visitor.text.includes(`${KEY_PREFIX}.${COMPANY}.${id}.…`));
-    t.match(visitor.text, /jobs:read invoices:read 20 Nov 2026, 12:00 by Aoife Brennan Active/);
+    t.match(visitor.text, /jobs:read invoices:read 20 Nov 2026, 12:00 by Aoife Brennan never Active/);
 
     t.strictSame(await ask(portal, key), { statusCode: 200, code: undefined });
     t.strictSame(await ask(portal, key, 'api/v1/people'), { statusCode: 403, code: 'missing_scope' });
@@ -112,7 +112,7 @@ for (const name of engineNames) {
     await visitor.visit('/portal/keys');
     const first = idsShown();
     t.equal(first.length, 20);
-    t.match(visitor.text, /Revoked keys Name Scopes Created Revoked Made 14 /);
+    t.match(visitor.text, /Revoked keys Name Scopes Created Last used Revoked Made 14 /);
     const [, older = ''] = /href="(\/portal\/keys\?before=[^"]*)" rel="next"/.exec(visitor.shown) ?? [];
     await visitor.visit(older.replaceAll('&amp;', '&'));
     const second = idsShown();

@@ -98,7 +98,7 @@ function activeTable(shown: Shown, keys: readonly UsedKey[]): Html {
     );
   return table({
     caption: 'Keys that work',
-    columns: ['Name', 'Scopes', 'Created', 'State', 'Action'],
+    columns: ['Name', 'Scopes', 'Created', 'Last used', 'State', 'Action'],
     rows: keys.map((key) => [
       ...described(shown, key),
       badge('good', 'Active'),
@@ -118,7 +118,7 @@ function revokedTable(shown: Shown, keys: readonly UsedKey[]): Html {
     return emptyState('No key was revoked', 'A key that you revoke stays here, with who made it and when.');
   return table({
     caption: 'Revoked keys',
-    columns: ['Name', 'Scopes', 'Created', 'Revoked'],
+    columns: ['Name', 'Scopes', 'Created', 'Last used', 'Revoked'],
     rows: keys.map((key) => [...described(shown, key), time(shown.visit, key.revokedAt)]),
   });
 }
@@ -132,6 +132,7 @@ function described({ visit, keyPrefix, makers }: Shown, key: UsedKey): Content[]
       ${key.scopes.map((scope) => html`<li>${scope}</li>`)}
     </ul>`,
     html`${time(visit, key.createdAt)}<br /><span class="hint">by ${maker}</span>`,
+    time(visit, key.usedAt),
   ];
 }
 
