@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { type CompanySettings, createCompany, listCompanies, setCompany } from '../access/companies.ts';
 import { type Module, modules } from '../contract/scopes.ts';
+import { logoProblem } from '../invoice-pdf/logo.ts';
 import type { Company, CompanyProfile } from '../store/companies.ts';
 import { withDatabase } from './database.ts';
 import type { Terminal } from './terminal.ts';
@@ -129,5 +130,8 @@ function readLogo(path: string): string {
   const head = bytes.subarray(0, 4).toString('hex');
   const format = Object.entries(SIGNATURES).find(([, signature]) => head.startsWith(signature))?.[0];
   if (!format) throw new InvalidArgumentError('It must be a PNG or JPEG picture.');
-  return `data:image/${format};base64,${bytes.toString('base64')}`;
+  const logo = `data:image/${format};base64,${bytes.toString('base64')}`;
+  const problem = logoProblem(logo);
+  if (problem !== undefined) throw new InvalidArgumentError(`Documents can't show it: ${problem}.`);
+  return logo;
 }

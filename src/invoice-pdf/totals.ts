@@ -3,7 +3,7 @@ import { moneyFormat } from './amounts.ts';
 import { ACCENT, RULE, STYLES, TINT } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
-import { isSilent, showsVat } from './wording.ts';
+import { isMarginOnly, isSilent, showsVat } from './wording.ts';
 
 /** The panel stands out to both sides, so that the last amount is in one column with those above it. */
 const HANG = 9;
@@ -16,7 +16,7 @@ function sumsOf(printed: PrintedDocument): [label: string, amountMinor: number][
   const { record } = printed;
   const { netMinor, vatMinor, grossMinor } = record.totals;
   const grand: [string, number] = [grandLabel(record), grossMinor];
-  if (!showsVat(record)) return [grand];
+  if (!showsVat(record) || isMarginOnly(record)) return [grand];
   return [
     ['Total excluding VAT', netMinor],
     ...(isSilent(printed) ? [] : [['Total VAT', vatMinor] as [string, number]]),
@@ -25,7 +25,8 @@ function sumsOf(printed: PrintedDocument): [label: string, amountMinor: number][
 }
 
 function grandLabel(record: Invoice): string {
-  if (record.kind === 'credit_note') return showsVat(record) ? 'Credit including VAT' : 'Total credit';
+  if (record.kind === 'credit_note')
+    return showsVat(record) && !isMarginOnly(record) ? 'Credit including VAT' : 'Total credit';
   return 'Amount due';
 }
 

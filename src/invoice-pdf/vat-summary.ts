@@ -7,7 +7,7 @@ import { ACCENT, LEFT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet, Tag } from './sheet.ts';
 import type { TextBlock, TextStyle } from './text-blocks.ts';
-import { categoryText, hidesReverseCharge, isMargin, isSilent, showsVat } from './wording.ts';
+import { categoryText, hidesReverseCharge, isMargin, isMarginOnly, isSilent, showsVat } from './wording.ts';
 
 type Breakdown = Invoice['vatBreakdown'];
 type Totals = Invoice['totals'];
@@ -44,8 +44,9 @@ export function vatSummary(
   narrow: number,
   wide: number,
 ): VatSummary | undefined {
-  if (!showsVat(printed.record) || isSilent(printed)) return undefined;
-  const inputs = amountsOf(printed.record).map((amounts) => measure(sheet, printed, amounts));
+  const { record } = printed;
+  if (!showsVat(record) || isSilent(printed) || isMarginOnly(record)) return undefined;
+  const inputs = amountsOf(record).map((amounts) => measure(sheet, printed, amounts));
   const natural = Math.max(
     ...inputs.map(({ widths }) => widths.reduce((sum, width) => sum + width + GUTTER, -GUTTER)),
   );
@@ -150,12 +151,16 @@ function drawTable(sheet: Sheet, { heading, caption, columns, rows, width }: Lai
 function rowsOf(printed: PrintedDocument, { currency, vatBreakdown, totals }: Amounts): string[][] {
   const { plain } = moneyFormat(currency);
   const hasMargin = printed.record.lines.some(isMargin);
-  const rows = vatBreakdown.map(({ category, rateBasisPoints, taxableMinor, vatMinor }) => [
-    hasMargin && category === 'E' ? 'Margin scheme' : categoryText(category, rateBasisPoints),
-    plain(taxableMinor),
-    // Beside the Irish reverse charge on construction no amount of VAT may stand, not even none.
-    category === 'AE' && hidesReverseCharge(printed) ? '–' : plain(vatMinor),
-  ]);
+  const rows = vatBreakdown.map(({ category, rateBasisPoints, taxableMinor, vatMinor }) => {
+    const isOfMargin = hasMargin && category === 'E';
+    // No amount of VAT may stand there, not even none.
+    const isUnstated = isOfMargin || (category === 'AE' && hidesReverseCharge(printed));
+    return [
+      isOfMargin ? 'Margin scheme' : categoryText(category, rateBasisPoints),
+      plain(taxableMinor),
+      isUnstated ? '–' : plain(vatMinor),
+    ];
+  });
   if (totals) rows.push(['Total', plain(totals.netMinor), plain(totals.vatMinor)]);
   return rows;
 }

@@ -65,6 +65,11 @@ export function isSilent(printed: PrintedDocument): boolean {
   return isReverseCharge && hidesReverseCharge(printed);
 }
 
+/** All of it is sold under a margin scheme, where the VAT within the price may not be shown (Directive art. 325). */
+export function isMarginOnly({ lines }: Invoice): boolean {
+  return lines.length > 0 && lines.every(isMargin);
+}
+
 /** A line's VAT category and rate in words. */
 export function vatOfLine(line: Line, printed: PrintedDocument): string {
   if (line.vatCategory === 'AE') {

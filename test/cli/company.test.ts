@@ -142,3 +142,13 @@ t.test('what is refused is named, and changes nothing', async (t) => {
   }
   t.equal((await workplace.call(['company', 'list'])).stdout, created.stdout.replace('Created.\n', ''));
 });
+
+t.test('a logo that documents could not show is refused', async (t) => {
+  await using workplace = await openWorkplace();
+  await workplace.call(['company', 'create', 'acme']);
+  const path = join(workplace.folder, 'half.png');
+  writeFileSync(path, Buffer.from(PNG, 'base64').subarray(0, 50));
+  const { exitCode, stderr } = await workplace.call(['company', 'set', 'acme', '--logo', path]);
+  t.equal(exitCode, 2);
+  t.match(stderr, "Documents can't show it: the PNG picture is damaged.");
+});

@@ -55,6 +55,10 @@ const isIrishConstruction = (document: PrintedDocument) =>
 const hasCategory = ({ lines }: Invoice, category: string) =>
   lines.some((line) => line.vatCategory === category);
 
+/** Under a margin scheme the VAT is within the price, and not shown. */
+const isMarginOnly = ({ lines }: Invoice) =>
+  lines.every(({ vatExemptionReason }) => /^margin scheme/i.test(vatExemptionReason ?? ''));
+
 const titles = { invoice: 'Invoice', credit_note: 'Credit note', pro_forma: 'Pro forma invoice' };
 /** The words for a line of each category that charges no VAT. */
 const categories: Record<string, string> = {
@@ -151,7 +155,7 @@ function vatOfLine(document: PrintedDocument, line: Invoice['lines'][number]): s
 function vatOf(document: PrintedDocument): Item[] {
   const { record, reverseChargeRates } = document;
   const { accountingCurrency: national, currency } = record;
-  if (record.lines.every(({ vatCategory }) => vatCategory === 'O')) {
+  if (isMarginOnly(record) || record.lines.every(({ vatCategory }) => vatCategory === 'O')) {
     return [['why there is no VAT', record.lines.map(({ vatExemptionReason }) => vatExemptionReason)]];
   }
   const rows = (breakdown: Invoice['vatBreakdown'], code: string) =>
@@ -194,7 +198,7 @@ function vatOf(document: PrintedDocument): Item[] {
 function sumsOf(document: PrintedDocument): Item[] {
   const { record } = document;
   const { currency, totals } = record;
-  const isWithoutVat = record.lines.every(({ vatCategory }) => vatCategory === 'O');
+  const isWithoutVat = isMarginOnly(record) || record.lines.every(({ vatCategory }) => vatCategory === 'O');
   const isSilent =
     isIrishConstruction(document) && record.lines.every(({ vatCategory }) => vatCategory === 'AE');
   const sum = (label: string, amountMinor: number) => `${label} ${amount(amountMinor, currency, 'symbol')}`;
@@ -226,7 +230,7 @@ function forbiddenOn({ record, supplier, ...document }: PrintedDocument): [item:
   const isSilent =
     isIrishConstruction({ record, supplier, ...document }) &&
     record.lines.every(({ vatCategory }) => vatCategory === 'AE');
-  const isWithoutVat = record.lines.every(({ vatCategory }) => vatCategory === 'O');
+  const isWithoutVat = isMarginOnly(record) || record.lines.every(({ vatCategory }) => vatCategory === 'O');
   return [
     ...(record.status === 'draft' ? [] : [['it is no draft', /DRAFT/] as [string, RegExp]]),
     ...(record.kind === 'pro_forma' ? [] : [['it is no pro forma', /PRO ?FORMA/i] as [string, RegExp]]),
