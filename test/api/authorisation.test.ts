@@ -82,11 +82,12 @@ async function answerTo(
   path: string,
   method: 'GET' | 'PUT' = 'GET',
 ): Promise<string> {
-  const { statusCode, body } = await server.http(path, {
+  const { statusCode, headers, body } = await server.http(path, {
     method,
     headers: { authorization: `Bearer ${key}` },
   });
-  const { error } = JSON.parse(body) as { error?: { code: string } };
+  const isJson = headers['content-type'] === 'application/json';
+  const { error } = (isJson ? JSON.parse(body) : {}) as { error?: { code: string } };
   return `${statusCode} ${error?.code ?? 'ok'}`;
 }
 

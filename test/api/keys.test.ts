@@ -16,7 +16,8 @@ async function start(t: Test, name: (typeof engineNames)[number]) {
     const { statusCode, headers, body } = await server.http(path, {
       headers: authorization === undefined ? {} : { authorization },
     });
-    const { error } = JSON.parse(body) as { error?: { code: string } };
+    const isJson = headers['content-type'] === 'application/json';
+    const { error } = (isJson ? JSON.parse(body) : {}) as { error?: { code: string } };
     return { answer: `${statusCode} ${error?.code ?? 'ok'}`, headers, body };
   };
   return { server, database, engine, ask };

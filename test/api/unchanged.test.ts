@@ -6,6 +6,7 @@ import t from 'tap';
 import { createCompany } from '../../src/access/companies.ts';
 import { revokeKey } from '../../src/access/keys.ts';
 import { contractOperations } from '../../src/contract/document.ts';
+import { createDocumentStore } from '../../src/store/documents.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { keyFor, openTestDatabase, startTestServer, STORY_NOW, type TestServer } from '../_server.ts';
 import { crawl } from './_crawl.ts';
@@ -36,11 +37,16 @@ const records = indexes.flatMap((index) => [
 async function prepare(engine: Engine) {
   await createCompany(engine, 'read', {}, STORY_NOW);
   await createCompany(engine, 'closed', { apiEnabled: false, invoicingEnabled: false }, STORY_NOW);
+  await createCompany(engine, 'uninvoiced', { invoicingEnabled: false }, STORY_NOW);
   await store(engine, 'read', records);
+  // A PDF is stored when it is first asked for; from then on reading it changes nothing.
+  const pdf = { sha256: '0'.repeat(64), byte_count: 3, bytes: Buffer.from('pdf') };
+  await createDocumentStore(engine).keep({ company: 'read', invoice: uuidOf(0), number: 'INV-1', ...pdf });
   const revoked = await keyFor(engine, 'read');
   await revokeKey(engine, 'read', revoked.split('.')[2] ?? '', STORY_NOW);
   const keys = [await keyFor(engine, 'read'), await keyFor(engine, 'read', ['jobs:read'])];
-  return [...keys, await keyFor(engine, 'closed'), revoked, 'fl.read.wrong.key'] as const;
+  const uninvoiced = await keyFor(engine, 'uninvoiced');
+  return [...keys, await keyFor(engine, 'closed'), revoked, 'fl.read.wrong.key', uninvoiced] as const;
 }
 
 /** Every operation with every key, also for what isn't there, with wrong parameters, methods and tags. */
