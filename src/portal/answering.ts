@@ -6,6 +6,7 @@ import type { AssetPaths } from './assets.ts';
 import type { Cookies } from './cookies.ts';
 import { formTokenFor } from './form-tokens.ts';
 import type { PortalOptions } from './options.ts';
+import { notWellFormed } from './page-error.ts';
 import type { Route } from './route.ts';
 import { frame } from './views/frame.ts';
 import { shell } from './views/shell.ts';
@@ -25,6 +26,7 @@ export function answer(route: Route, answering: Answering): RequestHandler {
   return async (req, res) => {
     traceOf(res).page = `/portal${route.path}`;
     const guest = guestVisitOf(req, res, answering);
+    refuseUnstorable(guest);
     if (route.access === 'guests') {
       await write(await route.page(guest), { req, res, guest, answering });
       return;
@@ -33,6 +35,12 @@ export function answer(route: Route, answering: Answering): RequestHandler {
     if (visit) await write(await route.page(visit), { req, res, guest, visit, answering });
     else res.redirect(303, signInPath(req, guest));
   };
+}
+
+/** PostgreSQL stores every character but one, which nobody types. */
+function refuseUnstorable({ params, query, form }: GuestVisit): void {
+  const texts = [...Object.values(params), ...query.values(), ...form.values()];
+  if (texts.some((text) => text.includes('\0'))) throw notWellFormed();
 }
 
 /** Only what was looked at is come back to; an action isn't repeated. */

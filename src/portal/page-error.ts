@@ -29,6 +29,15 @@ export function notFound(): PageError {
   );
 }
 
+/** No browser sends it by itself. */
+export function notWellFormed(): PageError {
+  return new PageError(
+    400,
+    'The request is not well-formed',
+    'Go back, load the page again and try once more.',
+  );
+}
+
 /** What a page says of whatever was thrown. What isn't meant for visitors becomes a fixed sentence with its cause. */
 export function toPageError(thrown: unknown): PageError {
   if (thrown instanceof PageError) return thrown;
@@ -37,11 +46,7 @@ export function toPageError(thrown: unknown): PageError {
   const status = statusOf(thrown);
   if (status === 413) return new PageError(413, 'The form is too large', 'Shorten what you have filled in.');
   if (status !== undefined && status < 500) {
-    return new PageError(
-      400,
-      'The request is not well-formed',
-      'Go back, load the page again and try once more.',
-    );
+    return notWellFormed();
   }
   return fault(thrown);
 }

@@ -32,8 +32,9 @@ export function createPortal(options: PortalOptions): Router {
   router.use(findVisitor(answering));
   router.use(readForm);
   router.use(refuseForeignForms(answering));
-  for (const route of portalRoutes(options)) router[route.method](route.path, answer(route, answering));
-  router.use(refuseOtherMethods(portalRoutes(options)));
+  const routes = portalRoutes(options);
+  for (const route of routes) router[route.method](route.path, answer(route, answering));
+  router.use(refuseOtherMethods(routes));
   router.use(() => {
     throw notFound();
   });

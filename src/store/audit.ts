@@ -1,4 +1,4 @@
-import { randomUUIDv7 } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
 import type { Selectable } from 'kysely';
 
@@ -81,7 +81,7 @@ export async function recordDeed(transaction: StoreTransaction, deed: Deed): Pro
     .insertInto('audit_entries')
     .values({
       company,
-      id: randomUUIDv7(),
+      id: mintId(now),
       at: now.toISOString(),
       administrator: actorId(by),
       administrator_name: by === 'operator' ? 'Operator' : by.name,
@@ -106,6 +106,16 @@ export async function recordDeed(transaction: StoreTransaction, deed: Deed): Pro
     .where('company', '=', company)
     .where('id', 'in', old)
     .execute();
+}
+
+const COUNTER_MAX = 0xffff;
+let counter = 0;
+
+/** Ids in the order of the deeds: those of one moment too, because one action may be several deeds. */
+function mintId(now: Date): string {
+  counter = counter === COUNTER_MAX ? 0 : counter + 1;
+  const time = now.getTime().toString(16).padStart(12, '0');
+  return `${time}-${counter.toString(16).padStart(4, '0')}-${randomBytes(6).toString('hex')}`;
 }
 
 export interface AuditFilter {

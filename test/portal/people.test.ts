@@ -219,7 +219,7 @@ t.test('what is refused in an invitation is named', async (t) => {
   const refusals: [fields: Record<string, string | string[]>, text: RegExp][] = [
     [{ email: 'nobody', scopes: 'jobs:read' }, /"nobody" is not an e-mail address/],
     [{ email: 'a@b@c', scopes: 'jobs:read' }, /is not an e-mail address/],
-    [{ email: 'a\u0000@b.example', scopes: 'jobs:read' }, /is not an e-mail address/],
+    [{ email: 'a\u0007@b.example', scopes: 'jobs:read' }, /is not an e-mail address/],
     [{ email: 'aoife@brennan.example', scopes: 'jobs:read' }, /administers this company already/],
     [{ email: NEWCOMER }, /Choose at least one scope/],
     [{}, /is not an e-mail address/],
