@@ -1,0 +1,190 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import t from 'tap';
+import type { Test } from 'tap';
+
+import { EMAIL, PASSWORD, startPortal } from '../portal/_portal.ts';
+import { openBrowser } from './_browser.ts';
+import { axeViolations, openWindow, picture, type PortalWindow } from './_portal-browser.ts';
+
+const NEWCOMER = { email: 'niamh@brennan.example', name: 'Niamh', password: 'seven quiet harbour bells' };
+const browser = openBrowser(t);
+
+/** The page is as it should be, also while it shows something that happens once. */
+async function isInOrder(t: Test, { page, complaints }: PortalWindow, name: string): Promise<void> {
+  await picture(page, name);
+  t.strictSame(await axeViolations(page), [], `axe-core finds nothing wrong with ${name}`);
+  t.strictSame(complaints, [], `nothing complains about ${name}`);
+}
+
+for (const javaScript of [true, false]) {
+  const how = javaScript ? 'with scripts' : 'without scripts';
+  t.test(`an administrator invites another, who comes in by the link (${how})`, async (t) => {
+    const portal = await startPortal(t, 'sqlite', {});
+    const inviter = await openWindow(t, { browser: await browser, portal }, { javaScript });
+    await inviter.open('/portal/people');
+    await inviter.page.getByLabel('Their e-mail address').fill(NEWCOMER.email);
+    await inviter.page.getByLabel('invoices:read').uncheck();
+    await inviter.page.getByRole('button', { name: 'Make an invitation' }).click();
+    const link = (await inviter.page.locator('.secret code').textContent()) ?? '';
+    if (javaScript) await isInOrder(t, inviter, 'invited');
+
+    const invited = await openWindow(t, { browser: await browser, portal }, { javaScript, signIn: false });
+    const { page } = invited;
+    // The server of the tests calls itself by an address without its port.
+    await invited.open(link.slice(link.indexOf('/portal')));
+    if (javaScript) t.notOk(page.url().includes('#'), 'the address forgets the code at once');
+    else await page.getByLabel('Code of your link').fill(link);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('heading', { name: 'Administer Brennan Heating & Electrical' }).waitFor();
+    if (javaScript) await isInOrder(t, invited, 'invitation-open');
+    await page.getByLabel('Your name').fill(NEWCOMER.name);
+    await page.getByLabel('New password', { exact: true }).fill('too short');
+    await page.getByLabel('New password again').fill('too short');
+    await page.getByRole('button', { name: 'Create my account' }).click();
+    await page.getByRole('alert').getByText('12 to 200 characters').waitFor();
+    if (javaScript) await isInOrder(t, invited, 'invitation-refused');
+    await page.getByLabel('New password', { exact: true }).fill(NEWCOMER.password);
+    await page.getByLabel('New password again').fill(NEWCOMER.password);
+    await page.getByRole('button', { name: 'Create my account' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+
+    await inviter.open('/portal/people');
+    await inviter.page.getByText('Remove Niamh').first().click();
+    if (javaScript) await isInOrder(t, inviter, 'remove-somebody');
+    await inviter.page.getByRole('button', { name: 'Remove access Niamh' }).click();
+    await inviter.page.getByText('Niamh has no access any more.').waitFor();
+    await invited.open('/portal/people');
+    t.match(page.url(), /\/portal\/sign-in\?next=/, 'and is out at once');
+    t.strictSame([...inviter.complaints, ...invited.complaints], []);
+  });
+}
+
+t.test('a wrong password is told beside the form, and what else was filled in stays', async (t) => {
+  const portal = await startPortal(t);
+  const window = await openWindow(t, { browser: await browser, portal }, { signIn: false });
+  await window.open('/portal/sign-in');
+  await window.page.getByLabel('E-mail address').fill(EMAIL);
+  await window.page.getByLabel('Password').fill('not my password');
+  await window.page.getByRole('button', { name: 'Sign in' }).click();
+  await window.page.getByText('The e-mail address or the password is wrong.').waitFor();
+  t.equal(await window.page.getByLabel('E-mail address').inputValue(), EMAIL);
+  t.equal(await window.page.getByLabel('Password').inputValue(), '');
+  await isInOrder(t, window, 'sign-in-refused');
+});
+
+t.test('after signing out the back button shows nothing', async (t) => {
+  const portal = await startPortal(t);
+  const { page, open } = await openWindow(t, { browser: await browser, portal });
+  await open('/portal/people');
+  await page.getByLabel('Their e-mail address').fill(NEWCOMER.email);
+  await page.getByRole('button', { name: 'Make an invitation' }).click();
+  await page.locator('.secret code').waitFor();
+  await open('/portal/account');
+  await page.goBack();
+  t.equal(await page.locator('.secret').count(), 0, 'what was shown once is not shown again');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('You have signed out.').waitFor();
+  for (let back = 0; back < 3; back += 1) {
+    await page.goBack();
+    t.match(page.url(), /\/portal\/sign-in/);
+    t.equal(await page.getByText(NEWCOMER.email).count(), 0);
+  }
+});
+
+t.test('another site can not put a page into a frame', async (t) => {
+  const portal = await startPortal(t);
+  const site = createServer((_req, res) => {
+    res.setHeader('Content-Type', 'text/html');
+    res.end(`<iframe src="${portal.url}/portal/people"></iframe>`);
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    site.close();
+    site.closeAllConnections();
+  });
+  const { page } = await openWindow(t, { browser: await browser, portal });
+  const refused = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()));
+  await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+  await refused;
+  t.equal(await page.frameLocator('iframe').getByRole('heading', { name: 'People' }).count(), 0);
+});
+
+t.test('a form of another site changes nothing, though the browser is signed in', async (t) => {
+  const portal = await startPortal(t);
+  const site = createServer((_req, res) => {
+    res.setHeader('Content-Type', 'text/html');
+    res.end(
+      `<form method="post" action="${portal.url}/portal/account/sign-out-everywhere"><button>Win</button></form>`,
+    );
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    site.close();
+    site.closeAllConnections();
+  });
+  const { page, open } = await openWindow(t, { browser: await browser, portal });
+  // Another name of this machine is another site.
+  await page.goto(`http://localhost:${(site.address() as AddressInfo).port}/`);
+  await page.getByRole('button', { name: 'Win' }).click();
+  await page.getByRole('heading', { name: 'This form can’t be used any more' }).waitFor();
+  await open('/portal/people');
+  await page.getByRole('heading', { name: 'People' }).waitFor();
+});
+
+t.test('the keyboard reaches everything, the content first if one likes', async (t) => {
+  const portal = await startPortal(t);
+  const { page, open } = await openWindow(t, { browser: await browser, portal });
+  await open('/portal/people');
+  await page.keyboard.press('Tab');
+  const skip = page.getByRole('link', { name: 'Skip to the content' });
+  t.ok(await skip.isVisible());
+  await picture(page, 'skip-link');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  t.equal(
+    await page.evaluate('document.activeElement.closest("main") !== null'),
+    true,
+    'the next stop is in the content',
+  );
+});
+
+t.test('a secret is copied by its button', async (t) => {
+  const portal = await startPortal(t);
+  const { page, open, context } = await openWindow(t, { browser: await browser, portal });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await open('/portal/people');
+  await page.getByLabel('Their e-mail address').fill(NEWCOMER.email);
+  await page.getByRole('button', { name: 'Make an invitation' }).click();
+  const link = await page.locator('.secret code').textContent();
+  await page.getByRole('button', { name: 'Copy Link' }).click();
+  await page.getByRole('button', { name: 'Copied Link' }).waitFor();
+  t.equal(await page.evaluate('navigator.clipboard.readText()'), link);
+});
+
+t.test('a changed password is told, and signs in from then on', async (t) => {
+  const portal = await startPortal(t);
+  const window = await openWindow(t, { browser: await browser, portal }, { look: 'phone' });
+  const { page } = window;
+  await window.open('/portal/account');
+  await page.getByLabel('Present password').fill(PASSWORD);
+  await page.getByLabel('New password', { exact: true }).fill(NEWCOMER.password);
+  await page.getByLabel('New password again').fill(NEWCOMER.password);
+  await page.getByRole('button', { name: 'Change the password' }).click();
+  await page.getByText('Your password is changed.').waitFor();
+  await isInOrder(t, window, 'password-changed-phone');
+  await portal.signedIn({ email: EMAIL, password: NEWCOMER.password });
+});
+
+t.test('what axe-core is asked to find, it finds', async (t) => {
+  const portal = await startPortal(t);
+  const { page, open, complaints } = await openWindow(t, { browser: await browser, portal });
+  await open('/portal/people');
+  await page.evaluate(`document.querySelector('label[for="email"]').remove()`);
+  t.match((await axeViolations(page)).join('\n'), /^label: /m);
+  await page.evaluate(`document.documentElement.style.setProperty('--text', '#999')`);
+  t.match((await axeViolations(page)).join(), /color-contrast/);
+  await page.evaluate(`fetch('https://elsewhere.example/').catch(() => undefined)`);
+  t.match(complaints.join(), /elsewhere\.example/, 'and a request to elsewhere is noted');
+});
