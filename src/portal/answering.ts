@@ -96,7 +96,8 @@ async function write(reply: Reply, answered: Answered): Promise<void> {
 
 async function pageText(reply: PageReply, { req, visit, answering }: Answered): Promise<string> {
   const { serviceName, assets } = answering;
-  if (!visit) return shell({ serviceName, assets, title: reply.title, content: reply.content });
+  if (!visit)
+    return shell({ serviceName, assets, title: reply.title, content: reply.content, isAlone: true });
   // A HEAD request shows nothing, so it must not use up what is shown once.
   const notice = req.method === 'HEAD' ? undefined : await takeNotice(visit, answering);
   return shell({

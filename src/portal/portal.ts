@@ -168,7 +168,7 @@ function showError(answering: Answering): ErrorRequestHandler {
     }
     const visitor = res.locals.visitor as Visitor | undefined;
     const reply = errorPage(error, requestId, visitor?.administrator !== undefined);
-    const body = shell({ serviceName, assets, title: reply.title, content: reply.content });
+    const body = shell({ serviceName, assets, title: reply.title, content: reply.content, isAlone: true });
     res
       .status(error.status)
       .set({ ...error.headers, 'Cache-Control': 'no-store' })

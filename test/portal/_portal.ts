@@ -194,6 +194,7 @@ export function hiddenFields(page: string, action: string): Record<string, strin
 export function textOf(page: string): string {
   return page
     .replace(/<title>[\s\S]*?<\/title>/g, '')
+    .replaceAll('<wbr />', '')
     .replace(/<[^>]*>/g, ' ')
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')

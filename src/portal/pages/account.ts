@@ -7,6 +7,7 @@ import { notFound, refusalOf } from '../page-error.ts';
 import type { Page } from '../route.ts';
 import { button, confirmForm, form, textField } from '../views/form.ts';
 import { html } from '../views/html.ts';
+import { browserName } from '../views/names.ts';
 import { badge } from '../views/notice.ts';
 import { facts, table } from '../views/table.ts';
 import { time } from '../views/time.ts';
@@ -88,7 +89,7 @@ async function accountPage(
         caption: 'Where you are signed in',
         columns: ['Browser', 'Signed in', 'Last used', 'Ends at the latest', 'Action'],
         rows: sessions.map((session) => [
-          html`${session.client || 'It doesn’t say'}${session.id === own.id && html` ${badge('plain', 'This one')}`}`,
+          html`${browserName(session.client)}${session.id === own.id && html` ${badge('plain', 'This one')}`}`,
           time(visit, session.createdAt),
           time(visit, session.seenAt),
           time(visit, session.expiresAt),

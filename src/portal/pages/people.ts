@@ -7,6 +7,7 @@ import { refusalOf } from '../page-error.ts';
 import type { Page } from '../route.ts';
 import { button, checkboxes, confirmForm, form, textField } from '../views/form.ts';
 import { type Html, html } from '../views/html.ts';
+import { emailText } from '../views/names.ts';
 import { badge, emptyState } from '../views/notice.ts';
 import { table } from '../views/table.ts';
 import { time, timeText } from '../views/time.ts';
@@ -96,7 +97,7 @@ async function peoplePage(engine: Engine, visit: Visit, filled: Filled = {}): Pr
           .filter(({ disabledAt }) => disabledAt === null)
           .map((person) => [
             html`${person.name}${person.id === administrator.id && html` ${badge('plain', 'You')}`}`,
-            person.email,
+            emailText(person.email),
             accessOf(person),
             time(visit, person.signedInAt),
             removal(visit, person),
@@ -143,7 +144,7 @@ function invitationTable(visit: Visit, invitations: readonly PortalLink[]): Html
     caption: 'Invitations that wait',
     columns: ['E-mail address', 'Access', 'Works until', 'Action'],
     rows: invitations.map((invitation) => [
-      invitation.email,
+      emailText(invitation.email),
       accessOf(invitation),
       time(visit, invitation.expiresAt),
       visit.administrator.mayInvite &&

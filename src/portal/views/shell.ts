@@ -7,11 +7,14 @@ export function shell({
   assets,
   title,
   content,
+  isAlone = false,
 }: {
   serviceName: string;
   assets: AssetPaths;
   title: string;
   content: Html;
+  /** Whether the page has no frame that says whose it is. */
+  isAlone?: boolean;
 }): string {
   return html`<!doctype html>
     <html lang="en-GB">
@@ -27,6 +30,7 @@ export function shell({
       </head>
       <body>
         <a class="skip" href="#content">Skip to the content</a>
+        ${isAlone && html`<header class="brand alone"><a href="/portal">${serviceName}</a></header>`}
         ${content}
       </body>
     </html>`.toString();
