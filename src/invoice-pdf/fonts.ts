@@ -88,14 +88,13 @@ function loadFace(url: string, sizeFactor: number): Face {
   const font = create(readFileSync(fileURLToPath(url))) as Font;
   const layout = keepingLayouts(font);
   const covered = new Set(font.characterSet);
+  const scale = sizeFactor / font.unitsPerEm;
   return {
     name: font.postscriptName,
     source: sourceOf(font, layout),
     sizeFactor,
     covers: (codePoint) => covered.has(codePoint),
-    width: (text) =>
-      wordsOf(text).reduce((sum, word) => sum + layout(word).advanceWidth, 0) *
-      (sizeFactor / font.unitsPerEm),
+    width: (text) => wordsOf(text).reduce((sum, word) => sum + layout(word).advanceWidth, 0) * scale,
   };
 }
 
