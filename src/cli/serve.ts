@@ -13,6 +13,7 @@ import { openKeyUsage } from '../store/key-usage.ts';
 import { keepServedClock } from '../store/served-clock.ts';
 import { createBacklog } from '../webhooks/backlog.ts';
 import { withDatabase } from './database.ts';
+import { demoPortal } from './demo-portal.ts';
 import { startDeliveries } from './deliver.ts';
 import { type Demo, prepareDemo } from './demo.ts';
 import { listenForStop } from './stop.ts';
@@ -62,7 +63,8 @@ export function serveCommand(terminal: Terminal): Command {
         await listen(server, config);
         if (config.deliverWebhooks) deliveries.use(startDeliveries(engine, config, log, metrics));
         const address = addressOf(server, config);
-        terminal.show({ address, demo }, greeting(address, demo));
+        const portal = config.portal ? await demoPortal(engine, config.baseUrl ?? address, demo) : undefined;
+        terminal.show({ address, demo, portal }, greeting(address, demo, portal));
         log.info({ address }, 'server.started');
         await stop.told;
         // Both at once: each may take ten seconds.
@@ -93,12 +95,13 @@ function addressOf(server: Server, { host }: Config): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-function greeting(address: string, demo: Demo | undefined): string {
+function greeting(address: string, demo: Demo | undefined, portal: string | undefined): string {
   const lines = [`Listening on ${address}`, `  Reference  ${address}/reference`];
   if (demo)
     lines.push(
       `  Try it     curl -H 'Authorization: Bearer ${demo.key}' '${address}/api/v1/invoices?limit=2'`,
     );
+  if (portal !== undefined) lines.push(`  Portal     ${portal}`);
   return lines.join('\n');
 }
 

@@ -37,7 +37,7 @@ t.test('without --json the greeting is prose with lines to copy', async (t) => {
   const listening = 'Listening on http://127.0.0.1:';
   const child = workplace.start(['serve', '--demo'], { PORT: '0', LOG_LEVEL: 'silent' });
   await until(() => child.output.stdout.includes('curl'));
-  const [first = '', second, third = ''] = child.output.stdout.split('\n');
+  const [first = '', second, third = '', fourth = ''] = child.output.stdout.split('\n');
   t.ok(first.startsWith(listening));
   const address = first.slice('Listening on '.length);
   t.equal(second, `  Reference  ${address}/reference`);
@@ -45,6 +45,7 @@ t.test('without --json the greeting is prose with lines to copy', async (t) => {
     /^ {2}Try it {5}curl -H 'Authorization: Bearer (\S+)' '(\S+)'$/.exec(third) ?? [];
   t.equal(url, `${address}/api/v1/invoices?limit=2`);
   t.equal(await verdict(url, '', key), '200', 'the curl line works');
+  t.match(fourth, new RegExp(`^  Portal     ${address}/portal/invitation#[\\w-]{43}$`));
   t.strictSame(await child.end('SIGTERM'), { exitCode: 0, signal: null });
   t.equal(child.output.stderr, '', 'and a silent log is silent');
 });

@@ -1,19 +1,30 @@
+import { ACTIVE_KEYS_MAX } from '../../access/keys.ts';
 import { type Module, modules } from '../../contract/scopes.ts';
+import { listAdministratorRows } from '../../store/administrators.ts';
 import type { Engine } from '../../store/engine.ts';
+import { listActiveKeyRows } from '../../store/keys.ts';
+import { createHealthReader, type ReadHealth } from '../../store/webhook-health.ts';
+import { listWebhookRows } from '../../store/webhooks.ts';
+import { WEBHOOKS_MAX } from '../../webhooks/registration.ts';
 import { whyNot, wholeProblem } from '../availability.ts';
 import type { Page } from '../route.ts';
-import { html } from '../views/html.ts';
+import { type Html, html } from '../views/html.ts';
 import { badge, warning } from '../views/notice.ts';
 import { facts, table } from '../views/table.ts';
-import { page } from '../visit.ts';
+import { healthSpans, stateBadge } from '../views/webhook-health.ts';
+import { page, type Visit } from '../visit.ts';
 
 /** What is switched on for the company, and why something isn't. */
-export function showOverview(_engine: Engine): Page {
-  return ({ company, administrator }) => {
+export function showOverview(engine: Engine): Page {
+  const readHealth = createHealthReader(engine);
+  return async (visit) => {
+    const { company, administrator } = visit;
     const problem = wholeProblem(company);
     return page(
       'Overview',
       html`${problem !== undefined && warning(problem)}
+        <h2>At a glance</h2>
+        ${await glance(engine, readHealth, visit)}
         <h2>What the API gives out</h2>
         ${table({
           caption: 'What the API gives out',
@@ -42,6 +53,27 @@ export function showOverview(_engine: Engine): Page {
       { section: 'overview' },
     );
   };
+}
+
+/** What there is, how it does, and where more is to be seen. */
+async function glance(engine: Engine, readHealth: ReadHealth, { company, now }: Visit): Promise<Html> {
+  const keys = await listActiveKeyRows(engine, company.id);
+  const webhooks = await listWebhookRows(engine, company.id);
+  const { spans } = healthSpans(company.timeZone, now);
+  const ids = webhooks.map(({ id }) => id);
+  const health = await readHealth(company.id, ids, spans.slice(-1));
+  const people = await listAdministratorRows(engine, company.id);
+  const active = people.filter(({ disabledAt }) => disabledAt === null).length;
+  return facts([
+    ['API keys', html`<a href="/portal/keys">${keys.length} of ${ACTIVE_KEYS_MAX}</a>`],
+    ['Webhooks', html`<a href="/portal/webhooks">${webhooks.length} of ${WEBHOOKS_MAX}</a>`],
+    ...webhooks.map((webhook) => {
+      const own = health.get(webhook.id);
+      const name = html`<a href="/portal/webhooks/${webhook.id}">${new URL(webhook.url).hostname}</a>`;
+      return ['Webhook', html`${name} ${own && stateBadge(webhook, own)}`] as const;
+    }),
+    ['Administrators', html`<a href="/portal/people">${active}</a>`],
+  ]);
 }
 
 function nameOf(module: Module): string {
