@@ -49,6 +49,9 @@ interface Layout {
 /** Words whose layout is kept for each font; a company's documents mostly say the same ones. */
 const KEPT_LAYOUTS_MAX = 20_000;
 
+/** Longer ones are seldom met again, and take memory by their length. */
+const KEPT_WORD_MAX = 40;
+
 /** Ligatures would be found as one odd character by who searches or copies the text. Kerning and marks stay. */
 const FEATURES = {
   liga: false,
@@ -136,7 +139,7 @@ function keepingLayouts(font: Font): (word: string) => Layout {
     if (found) return found;
     if (kept.size >= KEPT_LAYOUTS_MAX) kept = new Map();
     const layout = layoutOf(font, word);
-    kept.set(word, layout);
+    if (word.length <= KEPT_WORD_MAX) kept.set(word, layout);
     return layout;
   };
 }

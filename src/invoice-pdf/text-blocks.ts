@@ -77,23 +77,36 @@ function linesOf(paragraph: string, widthMax: number, measure: (piece: string) =
   return lines;
 }
 
+/** Longer than any line, so that it needn't be measured. */
+const WORD_MAX = 400;
+
 /** A word as it may be broken: not at all, else after a hyphen or a slash, else anywhere between two letters. */
 function piecesOf(word: string, widthMax: number, measure: (piece: string) => number): string[] {
-  if (measure(word.trimEnd()) <= widthMax) return [word];
+  if (word.length < WORD_MAX && measure(word.trimEnd()) <= widthMax) return [word];
   return (word.match(/[^-/@._]*[-/@._]+ ?|[^-/@._]+$/g) ?? [word]).flatMap((part) =>
-    measure(part.trimEnd()) <= widthMax ? [part] : lettersOf(part, widthMax, measure),
+    part.length < WORD_MAX && measure(part.trimEnd()) <= widthMax
+      ? [part]
+      : lettersOf(part, widthMax, measure),
   );
 }
 
+/** Between any two letters. Their widths are added up one by one, so that a long text takes no longer for its length. */
 function lettersOf(part: string, widthMax: number, measure: (piece: string) => number): string[] {
   const pieces: string[] = [];
   let piece = '';
+  let width = 0;
   for (const letter of part.match(/\P{M}\p{M}*|\p{M}+/gu) ?? []) {
-    if (piece !== '' && letter !== ' ' && measure(piece + letter) > widthMax) {
+    const added = measure(letter);
+    if (piece !== '' && letter !== ' ' && width + added > widthMax - KERNING) {
       pieces.push(piece);
       piece = '';
+      width = 0;
     }
     piece += letter;
+    width += added;
   }
   return [...pieces, piece];
 }
+
+/** What letters together can be wider than one by one, in points. */
+const KERNING = 1.5;
