@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 
 import type { EventKind } from '../contract/events.ts';
-import type { DeliveryKey, WebhookKey } from './delivery-keys.ts';
+import type { WebhookKey } from './delivery-keys.ts';
 import type { Engine } from './engine.ts';
 import { unindexed } from './list-queries.ts';
 import type { DeliveryState } from './schema.ts';
@@ -33,7 +33,7 @@ export interface DeliveryFilter {
 
 export interface ListedPage {
   deliveries: ListedDelivery[];
-  /** The id before which the next page goes on; undefined at the end. */
+  /** The id, of a delivery or an event, before which the next page goes on; undefined at the end. */
   before: string | undefined;
   /** There may be more than was found, because so many were looked at in vain that the search was broken off. */
   isCutShort: boolean;
@@ -41,6 +41,14 @@ export interface ListedPage {
 
 /** How many deliveries one page looks at to find those that it shows: some milliseconds' worth. */
 const LOOKED_AT_MAX = 5_000;
+/** Events that are looked at together for their deliveries. */
+const EVENTS_AT_ONCE = 200;
+
+interface PageOptions {
+  before: string | undefined;
+  since: string;
+  countMax: number;
+}
 
 /**
  * Deliveries of a webhook that pass a filter, the newest first.
@@ -48,76 +56,40 @@ const LOOKED_AT_MAX = 5_000;
  * Ids hold the time of their making, so a span of time is a range of ids. A page walks the one index that has the
  * fewest others in it: that of the state, that of a single kind of event, or all deliveries; and it ends after some
  * thousand rows, whatever was found.
- * @param page.before the id of the last one that was shown, or up to which was looked; undefined for the first page.
+ * @param page.before where the last page ended; undefined for the first page.
  * @param page.since when the webhook was registered: it heard of nothing before.
  */
 export async function listFilteredDeliveries(
   engine: Engine,
   of: WebhookKey,
   filter: DeliveryFilter,
-  page: { before: string | undefined; since: string; countMax: number },
+  page: PageOptions,
 ): Promise<ListedPage> {
-  const walk = await walkOf(engine, of, filter, page);
-  const mayRefuse = filter.kinds !== undefined || filter.state === 'delivered';
-  const floor = mayRefuse ? await floorOf(engine, walk) : undefined;
-  const end = floor === undefined ? walk.range : sql`${walk.range} AND ${walk.id} >= ${floor}`;
-  const found = await sql<ListedRow>`
-    SELECT d.id, e.kind, e.created_at, d.state, d.withheld_for, d.attempt_count, a.attempted_at, a.status, a.error
-    FROM ${walk.tables}
-    LEFT JOIN delivery_attempts AS a ON a.company = d.company AND a.webhook = d.webhook AND a.delivery = d.id
-      AND a.number = d.attempt_count
-    WHERE ${end} AND ${walk.others} AND ${conditions(filter)}
-    ORDER BY ${walk.id} DESC LIMIT ${sql.lit(page.countMax + 1)}`.execute(engine.db);
-  const rows = found.rows.slice(0, page.countMax);
-  const isMore = found.rows.length > page.countMax;
-  const isCutShort = !isMore && floor !== undefined;
+  const [kind] = filter.kinds ?? [];
+  const walked =
+    kind !== undefined && filter.kinds?.length === 1 && !isRare(filter.state)
+      ? await walkEvents(engine, of, { ...filter, kind }, page)
+      : await walkDeliveries(engine, of, filter, page);
+  const attempts = await lastAttempts(engine, of, walked.rows);
   return {
-    deliveries: rows.map(toListed),
-    before: isMore ? rows.at(-1)?.id : floor,
-    isCutShort,
+    deliveries: walked.rows.map((row) => toListed(row, attempts.get(row.id))),
+    before: walked.before,
+    isCutShort: walked.isCutShort,
   };
 }
 
 interface ListedRow {
   id: string;
-  kind: EventKind;
+  kind: string;
   created_at: string;
   state: DeliveryState;
   withheld_for: string | null;
   attempt_count: number;
-  attempted_at: string | null;
-  status: number | null;
-  error: string | null;
 }
 
-function toListed(row: ListedRow): ListedDelivery {
-  const { attempted_at: at, status, error } = row;
-  return {
-    id: row.id,
-    event: row.kind,
-    createdAt: row.created_at,
-    state: row.state,
-    withheldFor: row.withheld_for,
-    attemptCount: row.attempt_count,
-    lastAttempt: at === null ? null : { at, status, error },
-  };
+interface Walked extends Omit<ListedPage, 'deliveries'> {
+  rows: ListedRow[];
 }
-
-/** What a page goes along. */
-interface Walk {
-  /** Joins deliveries as `d` and events as `e`, the one that is walked first. */
-  tables: RawBuilder<unknown>;
-  /** The walked id, in the statement with both tables. */
-  id: RawBuilder<string>;
-  /** Which rows are walked, and which of the joined ones belong to them. */
-  range: RawBuilder<boolean>;
-  others: RawBuilder<boolean>;
-  /** The ids of the walked rows alone. */
-  alone: RawBuilder<unknown>;
-}
-
-const deliveryId = sql<string>`d.id`;
-const eventId = sql<string>`e.id`;
 
 /** The indexes `deliveries_open` and `deliveries_unsent` serve conditions in these very words. */
 const states: Record<StateGroup, RawBuilder<boolean>> = {
@@ -126,83 +98,150 @@ const states: Record<StateGroup, RawBuilder<boolean>> = {
   unsent: sql`d.state IN ('failed', 'withheld')`,
 };
 
-function conditions({ kinds, state }: DeliveryFilter): RawBuilder<boolean> {
-  const ofKind = kinds ? sql`e.kind IN (${sql.join(kinds)})` : sql`TRUE`;
-  return sql`${ofKind} AND ${state ? states[state] : sql`TRUE`}`;
+const isRare = (state: StateGroup | undefined) => state === 'open' || state === 'unsent';
+
+/** The condition of a state group; none for every state. */
+function inState(state: StateGroup | undefined): RawBuilder<boolean> {
+  return state ? states[state] : sql`TRUE`;
 }
 
-async function walkOf(
+/** Walks deliveries, all of them or those of a rare state, and looks at the event of each. */
+async function walkDeliveries(
   engine: Engine,
   of: WebhookKey,
   filter: DeliveryFilter,
-  page: { before: string | undefined; since: string },
-): Promise<Walk> {
+  page: PageOptions,
+): Promise<Walked> {
   const { kinds, state } = filter;
-  const isRareState = state === 'open' || state === 'unsent';
-  if (kinds?.length === 1 && !isRareState) return eventWalk(engine, of, filter, page);
-  const { company, webhook } = of;
-  const range = sql<boolean>`d.company = ${company} AND d.webhook = ${webhook}
-    AND ${isRareState ? states[state] : sql`TRUE`} AND ${spanOf('dlv_', deliveryId, filter, page.before)}`;
-  return {
-    tables: sql`deliveries AS d CROSS JOIN events AS e`,
-    id: deliveryId,
-    range,
-    others: sql`e.id = d.event`,
-    alone: sql`SELECT d.id FROM deliveries AS d WHERE ${range} ORDER BY d.id DESC`,
-  };
+  const walk = deliveriesIn(engine, of, filter, page);
+  const end = kinds || state === 'delivered' ? await searchEnd(engine, walk) : undefined;
+  const { rows } = await sql<ListedRow>`
+    SELECT d.id, e.kind, e.created_at, d.state, d.withheld_for, d.attempt_count
+    FROM ${walk.table} CROSS JOIN events AS e
+    WHERE ${walk.condition} AND e.id = d.event AND ${end === undefined ? sql`TRUE` : sql`d.id >= ${end}`}
+      AND ${kinds ? sql`e.kind IN (${sql.join(kinds)})` : sql`TRUE`} AND ${inState(state)}
+    ORDER BY d.id DESC LIMIT ${sql.lit(page.countMax + 1)}`.execute(engine.db);
+  const shown = rows.slice(0, page.countMax);
+  const isMore = rows.length > page.countMax;
+  return { rows: shown, before: isMore ? shown.at(-1)?.id : end, isCutShort: !isMore && end !== undefined };
 }
 
-/** Events of one kind, and of each the delivery to this webhook. */
-async function eventWalk(
+interface DeliveryWalk {
+  table: RawBuilder<unknown>;
+  condition: RawBuilder<unknown>;
+}
+
+/** The deliveries that are walked, as `d`. */
+function deliveriesIn(
+  { name }: Engine,
+  { company, webhook }: WebhookKey,
+  { state, from, until }: DeliveryFilter,
+  { before }: PageOptions,
+): DeliveryWalk {
+  const conditions = [
+    sql`d.company = ${company} AND d.webhook = ${webhook}`,
+    ...(isRare(state) ? [inState(state)] : []),
+    ...(from ? [sql`d.id >= ${firstId('dlv_', from)}`] : []),
+    ...(until ? [sql`d.id < ${firstId('dlv_', until)}`] : []),
+    ...(before === undefined ? [] : [sql`d.id < ${before}`]),
+  ];
+  // SQLite would rather walk the table, which has the same order.
+  const hint = isRare(state) && name === 'sqlite' ? sql`INDEXED BY ${sql.ref(`deliveries_${state}`)}` : sql``;
+  return { table: sql`deliveries AS d ${hint}`, condition: sql.join(conditions, sql` AND `) };
+}
+
+/** The id at which a search is broken off; undefined when there are so few that it comes to their end. */
+async function searchEnd({ db }: Engine, { table, condition }: DeliveryWalk): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT d.id FROM ${table} WHERE ${condition}
+    ORDER BY d.id DESC LIMIT 1 OFFSET ${sql.lit(LOOKED_AT_MAX)}`.execute(db);
+  return rows[0]?.id;
+}
+
+/** What comes after every id of an event. */
+const LAST_EVENT = 'evt_g';
+
+interface EventRow {
+  id: string;
+  created_at: string;
+}
+
+/** Where a walk along events of one kind begins and ends. */
+interface EventSpan {
+  kind: EventKind;
+  from: string;
+  before: string;
+}
+
+/**
+ * Walks events of one kind, and looks at the deliveries of each. In steps: a planner that isn't told the values would
+ * join them the other way round, and read all of the webhook's deliveries.
+ */
+async function walkEvents(
   engine: Engine,
   of: WebhookKey,
-  filter: DeliveryFilter,
-  page: { before: string | undefined; since: string },
-): Promise<Walk> {
-  const { company, webhook } = of;
-  const [kind = ''] = filter.kinds ?? [];
-  const before = page.before === undefined ? undefined : await eventOf(engine, { ...of, id: page.before });
-  const since = new Date(page.since);
-  const from = filter.from && filter.from > since ? filter.from : since;
-  const range = sql<boolean>`e.company = ${company} AND e.kind = ${kind}
-    AND ${spanOf('evt_', eventId, { from, until: filter.until }, before)}`;
-  // Hidden from indexes, or all deliveries of the webhook would be looked through for each event.
-  const others = sql<boolean>`d.event = e.id AND ${unindexed('d.company')} = ${company}
-    AND ${unindexed('d.webhook')} = ${webhook}`;
+  filter: DeliveryFilter & { kind: EventKind },
+  page: PageOptions,
+): Promise<Walked> {
+  const span = eventSpan(filter, page);
+  const found: (ListedRow & { event: string })[] = [];
+  for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX; lookedAt += EVENTS_AT_ONCE) {
+    const events = await listEvents(engine, of.company, span);
+    found.push(...(await deliveriesOf(engine, of, events, filter)));
+    const rows = found.slice(0, page.countMax);
+    if (found.length > page.countMax) return { rows, before: rows.at(-1)?.event, isCutShort: false };
+    if (events.length < EVENTS_AT_ONCE) return { rows, before: undefined, isCutShort: false };
+    span.before = events.at(-1)?.id ?? span.before;
+  }
+  return { rows: found, before: span.before, isCutShort: true };
+}
+
+function eventSpan(
+  { kind, from, until }: DeliveryFilter & { kind: EventKind },
+  page: PageOptions,
+): EventSpan {
+  const registeredAt = new Date(page.since);
+  const end = until ? firstId('evt_', until) : LAST_EVENT;
   return {
-    tables: sql`events AS e CROSS JOIN deliveries AS d`,
-    id: eventId,
-    range,
-    others,
-    alone: sql`SELECT e.id FROM events AS e WHERE ${range} ORDER BY e.id DESC`,
+    kind,
+    from: firstId('evt_', from && from > registeredAt ? from : registeredAt),
+    before: page.before !== undefined && page.before < end ? page.before : end,
   };
 }
 
-/** A page goes on before a delivery, or before the event up to which was looked. */
-async function eventOf(engine: Engine, { company, webhook, id }: DeliveryKey): Promise<string> {
-  if (id.startsWith('evt_')) return id;
-  const row = await engine.db
-    .selectFrom('deliveries')
-    .select('event')
-    .where('company', '=', company)
-    .where('webhook', '=', webhook)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row?.event ?? '';
+/** The next events of a walk, the newest first. */
+async function listEvents(
+  { db }: Engine,
+  company: string,
+  { kind, from, before }: EventSpan,
+): Promise<EventRow[]> {
+  // Compared and ordered as a whole, so that no other index has this order.
+  const key = sql`(e.company, e.kind, e.id)`;
+  const { rows } = await sql<EventRow>`
+    SELECT e.id, e.created_at FROM events AS e
+    WHERE ${key} >= (${company}, ${kind}, ${from}) AND ${key} < (${company}, ${kind}, ${before})
+    ORDER BY e.company DESC, e.kind DESC, e.id DESC LIMIT ${sql.lit(EVENTS_AT_ONCE)}`.execute(db);
+  return rows;
 }
 
-function spanOf(
-  prefix: 'dlv_' | 'evt_',
-  id: RawBuilder<string>,
-  { from, until }: Pick<DeliveryFilter, 'from' | 'until'>,
-  before: string | undefined,
-): RawBuilder<boolean> {
-  const bounds = [
-    ...(from ? [sql`${id} >= ${firstId(prefix, from)}`] : []),
-    ...(until ? [sql`${id} < ${firstId(prefix, until)}`] : []),
-    ...(before === undefined ? [] : [sql`${id} < ${before}`]),
-  ];
-  return bounds.length === 0 ? sql`TRUE` : sql`${sql.join(bounds, sql` AND `)}`;
+/** The deliveries of events to a webhook, in the order of the events. */
+async function deliveriesOf(
+  { db }: Engine,
+  { company, webhook }: WebhookKey,
+  events: readonly EventRow[],
+  { kind, state }: DeliveryFilter & { kind: EventKind },
+): Promise<(ListedRow & { event: string })[]> {
+  if (events.length === 0) return [];
+  // Hidden from indexes, or all deliveries of the webhook would be looked through.
+  const { rows } = await sql<Omit<ListedRow, 'kind' | 'created_at'> & { event: string }>`
+    SELECT d.id, d.event, d.state, d.withheld_for, d.attempt_count FROM deliveries AS d
+    WHERE d.event IN (${sql.join(events.map(({ id }) => id))}) AND ${unindexed('d.company')} = ${company}
+      AND ${unindexed('d.webhook')} = ${webhook} AND ${inState(state)}`.execute(db);
+  const byEvent = new Map(rows.map((row) => [row.event, row]));
+  return events.flatMap(({ id, created_at }) => {
+    const row = byEvent.get(id);
+    return row ? [{ ...row, kind, created_at }] : [];
+  });
 }
 
 /** What no id that is made at a time or later comes before (RFC 9562 section 5.7). */
@@ -211,9 +250,40 @@ function firstId(prefix: string, at: Date): string {
   return `${prefix}${time.slice(0, 8)}-${time.slice(8)}`;
 }
 
-/** The id at which a search is broken off; undefined when there are so few rows that it comes to their end. */
-async function floorOf(engine: Engine, { alone }: Walk): Promise<string | undefined> {
-  const { rows } = await sql<{ id: string }>`
-    ${alone} LIMIT 1 OFFSET ${sql.lit(LOOKED_AT_MAX)}`.execute(engine.db);
-  return rows[0]?.id;
+type LastAttempt = NonNullable<ListedDelivery['lastAttempt']>;
+
+/** How the last attempt of each delivery that isn't under way ended. */
+async function lastAttempts(
+  { db }: Engine,
+  { company, webhook }: WebhookKey,
+  deliveries: readonly ListedRow[],
+): Promise<Map<string, LastAttempt>> {
+  if (deliveries.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('delivery_attempts')
+    .select(['delivery', 'number', 'attempted_at as at', 'status', 'error'])
+    .where('company', '=', company)
+    .where('webhook', '=', webhook)
+    .where(
+      'delivery',
+      'in',
+      deliveries.map(({ id }) => id),
+    )
+    .execute();
+  const counts = new Map(deliveries.map(({ id, attempt_count }) => [id, attempt_count]));
+  const last = rows.filter(({ delivery, number }) => counts.get(delivery) === number);
+  return new Map(last.map(({ delivery, at, status, error }) => [delivery, { at, status, error }]));
+}
+
+function toListed(row: ListedRow, lastAttempt: LastAttempt | undefined): ListedDelivery {
+  return {
+    id: row.id,
+    // Written by the moves and by `insertPing`.
+    event: row.kind as EventKind,
+    createdAt: row.created_at,
+    state: row.state,
+    withheldFor: row.withheld_for,
+    attemptCount: row.attempt_count,
+    lastAttempt: lastAttempt ?? null,
+  };
 }

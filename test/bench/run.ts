@@ -14,6 +14,7 @@ import { feed } from './feed.ts';
 import { lists } from './lists.ts';
 import { load } from './load.ts';
 import { moves } from './moves.ts';
+import { portal } from './portal.ts';
 import { postgres } from './postgres.ts';
 import { reads } from './reads.ts';
 
@@ -30,6 +31,7 @@ const benches: Readonly<Record<string, Bench>> = {
   deliveries,
   fairness,
   documents,
+  portal,
 };
 
 const usage = `Usage: node test/bench/run.ts [--json] [name...]

@@ -154,6 +154,31 @@ for (const name of engineNames) {
   });
 }
 
+for (const name of engineNames) {
+  t.test(`${name}: a search among very many is broken off, and can be gone on with`, async (t) => {
+    const portal = await startPortal(t, name);
+    const { engine } = portal;
+    const { id } = await addWebhook(engine);
+    const history = { company: COMPANY, webhooks: [id], until: STORY_NOW, count: 12_000 };
+    await addHistory(engine, { ...history, kinds: ['quote.accepted', 'job.updated'], rarelyEvery: 4_000 });
+    await addAdministrator(engine, { ...LIMITED, scopes: ['jobs:read', 'forms:read'], mayInvite: false });
+    const visitor = await portal.signedIn(LIMITED);
+    const list = `/portal/webhooks/${id}/deliveries`;
+    await visitor.visit(list);
+    t.match(visitor.text, /Some thousand deliveries were looked through; older ones may match too/);
+    t.strictSame(await walk(visitor, list), await idsWhere(engine, "e.kind = 'job.updated'"));
+    await engine.run("UPDATE deliveries SET state = 'failed' WHERE id < 'dlv_01a1a'");
+    const all = await portal.signedIn();
+    const [query, condition] = [
+      '?event=quote.accepted&state=delivered',
+      "e.kind = 'quote.accepted' AND d.state = 'delivered'",
+    ];
+    const expected = await idsWhere(engine, condition);
+    await engine.run(`UPDATE deliveries SET state = 'failed' WHERE id <> '${expected.at(-1)}'`);
+    t.strictSame(await walk(all, list + query), [expected.at(-1)], 'along the events of a kind too');
+  });
+}
+
 t.test('who lacks a scope finds nothing of its deliveries', async (t) => {
   const { portal, engine, id, of } = await startHistory(t, 'sqlite', 300);
   await addAdministrator(engine, { ...LIMITED, scopes: ['jobs:read'], mayInvite: false });

@@ -1,5 +1,4 @@
 import { type MoveEventKind, moduleOfEvent, moveEventKinds, scopeOfEvent } from '../../contract/events.ts';
-import { invoicingModules } from '../../contract/scopes.ts';
 import { UsageError } from '../../errors.ts';
 import type { Administrator } from '../../store/administrators.ts';
 import type { Company } from '../../store/companies.ts';
@@ -9,6 +8,7 @@ import { findWebhookRow, type Webhook } from '../../store/webhooks.ts';
 import { createWebhook, listWebhooks, WEBHOOKS_MAX } from '../../webhooks/registration.ts';
 import type { SecretBox } from '../../webhooks/secrets.ts';
 import { canonicalWebhookUrl } from '../../webhooks/webhook-urls.ts';
+import { whyNot, wholeProblem } from '../availability.ts';
 import { notFound, refusalOf } from '../page-error.ts';
 import type { Page } from '../route.ts';
 import { button, checkboxes, form, textField } from '../views/form.ts';
@@ -68,13 +68,9 @@ export function showWebhooks(engine: Engine): Page {
 }
 
 /** Why nothing at all is sent, when that is so. */
-export function silence({ subscriptionActive, apiEnabled }: Company): Html | false {
-  if (!subscriptionActive)
-    return warning('The subscription is not active, so nothing is delivered until it is renewed.');
-  return (
-    !apiEnabled &&
-    warning('API access is off, so nothing is delivered. Ask your account manager to switch it on.')
-  );
+export function silence(company: Company): Html | false {
+  const problem = wholeProblem(company);
+  return problem !== undefined && warning(problem);
 }
 
 function card(
@@ -240,12 +236,6 @@ function availability(
 ): { unavailable?: string; hint?: string } {
   if (!maySee(administrator, kind))
     return { unavailable: `You have no access to its data, which is ${scopeOfEvent(kind)}.` };
-  const module = moduleOfEvent(kind);
-  if (!company.modules.includes(module))
-    return {
-      hint: `${occasions[kind]} Your plan doesn’t include ${module}, so nothing is sent until it does.`,
-    };
-  if (invoicingModules.includes(module) && !company.invoicingEnabled)
-    return { hint: `${occasions[kind]} Invoicing is off, so nothing is sent until it is switched on.` };
-  return {};
+  const reason = whyNot(company, moduleOfEvent(kind));
+  return reason === undefined ? {} : { hint: `${occasions[kind]} Nothing is sent now: ${reason}` };
 }
