@@ -65,7 +65,10 @@ t.test('the amounts of the lines end at the right margin, one under another', as
   for (const { name, texts, document } of laid) {
     const ends = new Set(
       texts
-        .filter(({ right, text }) => /^\u2212?\d{1,3}(?:,\d{3})*(?:\.\d+)?$/.test(text) && right > MARGIN.right - 20)
+        .filter(
+          ({ right, text }) =>
+            /^\u2212?\d{1,3}(?:,\d{3})*(?:\.\d+)?$/.test(text) && right > MARGIN.right - 20,
+        )
         .map(({ right }) => Math.round(right * 5) / 5),
     );
     if (document.record.lines.length > 0) t.equal(ends.size, 1, name);
@@ -104,18 +107,16 @@ function carriedSums(pages: readonly PlacedText[][]): { forward: string; brought
     const row = page.find(({ text }) => text === label)?.baseline ?? NaN;
     return page.findLast(({ baseline, text }) => Math.abs(baseline - row) < 1 && text !== label)?.text ?? '';
   };
-  return pages
-    .slice(1)
-    .flatMap((page, index) =>
-      page.some(({ text }) => text === 'Brought forward')
-        ? [
-            {
-              forward: sumBeside(pages[index] ?? [], 'Carried forward'),
-              brought: sumBeside(page, 'Brought forward'),
-            },
-          ]
-        : [],
-    );
+  return pages.slice(1).flatMap((page, index) =>
+    page.some(({ text }) => text === 'Brought forward')
+      ? [
+          {
+            forward: sumBeside(pages[index] ?? [], 'Carried forward'),
+            brought: sumBeside(page, 'Brought forward'),
+          },
+        ]
+      : [],
+  );
 }
 
 function sumsAfterEachLine(amountsMinor: readonly number[]): Set<string> {
