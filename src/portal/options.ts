@@ -1,4 +1,5 @@
 import type { SessionLengths } from '../access/sessions.ts';
+import type { Documents } from '../invoice-pdf/documents.ts';
 import type { Logger } from '../log.ts';
 import type { Engine } from '../store/engine.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
@@ -15,6 +16,7 @@ export interface PortalSettings {
 /** What the portal is made of. A page is given those of it that it needs, in routes.ts. */
 export interface PortalOptions extends PortalSettings {
   engine: Engine;
+  documents: Pick<Documents, 'find'>;
   log: Logger;
   now: () => Date;
   /** The address at which visitors reach the server, without a path. */

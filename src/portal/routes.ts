@@ -4,6 +4,8 @@ import { changeOwnPassword, endOtherSession, signOutEverywhere, showAccount } fr
 import { showAudit } from './pages/audit.ts';
 import { recoverSince, showDeliveries } from './pages/deliveries.ts';
 import { sendAgain, showDelivery } from './pages/delivery.ts';
+import { downloadDocument, showDocument } from './pages/document.ts';
+import { showDocuments } from './pages/documents.ts';
 import { acceptInvitation, openInvitation, showInvitation } from './pages/invitation.ts';
 import { revokeOldKey, showKeys } from './pages/keys.ts';
 import { createNewKey, showNewKey } from './pages/new-key.ts';
@@ -26,7 +28,7 @@ import { get, guestGet, guestPost, post, type Route } from './route.ts';
  * for by id is looked up by `visit.company.id` and that id together.
  */
 export function portalRoutes(options: PortalOptions): Route[] {
-  const { engine, baseUrl, keyPrefix, rateLimitPerMinute, sessionLengths } = options;
+  const { engine, documents, baseUrl, keyPrefix, rateLimitPerMinute, sessionLengths } = options;
   const limits = createSignInLimits(engine);
   return [
     guestGet('/sign-in', showSignIn),
@@ -43,6 +45,10 @@ export function portalRoutes(options: PortalOptions): Route[] {
     post('/keys/new', createNewKey({ engine, keyPrefix, baseUrl })),
     post('/keys/:id/revoke', revokeOldKey(engine)),
     ...webhookRoutes(options),
+
+    get('/documents', showDocuments(engine)),
+    get('/documents/:id', showDocument(engine)),
+    get('/documents/:id/pdf', downloadDocument(documents.find)),
 
     get('/usage', showUsage({ engine, rateLimitPerMinute })),
 

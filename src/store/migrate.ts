@@ -14,6 +14,7 @@ import { portal } from './migrations/0009-portal.ts';
 import { keyUsage } from './migrations/0010-key-usage.ts';
 import { pausedWebhooks } from './migrations/0011-paused-webhooks.ts';
 import { webhookHistory } from './migrations/0012-webhook-history.ts';
+import { documentSearch } from './migrations/0013-document-search.ts';
 import type { Tables } from './schema.ts';
 
 /** What differs between the engines in the text of a migration. */
@@ -51,6 +52,7 @@ const migrations: readonly Migration[] = [
   keyUsage,
   pausedWebhooks,
   webhookHistory,
+  documentSearch,
 ];
 
 /** Any number does, as long as no other program locks the same one in this database. */

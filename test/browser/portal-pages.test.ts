@@ -14,6 +14,7 @@ const pages = {
   'new-key': '/portal/keys/new',
   'webhooks-new': '/portal/webhooks/new',
   usage: '/portal/usage',
+  documents: '/portal/documents',
   people: '/portal/people',
   account: '/portal/account',
   audit: '/portal/audit',

@@ -9,6 +9,7 @@ import { COMPANY, hiddenFields, startPortal, type TestPortal, textOf } from './_
 function routesOf({ engine, url }: TestPortal) {
   return portalRoutes({
     engine,
+    documents: { find: async () => undefined },
     log: createLogger('silent'),
     now: () => STORY_NOW,
     baseUrl: () => url,

@@ -18,6 +18,7 @@ const names = [
   '0010-key-usage',
   '0011-paused-webhooks',
   '0012-webhook-history',
+  '0013-document-search',
 ];
 
 for (const name of engineNames) {

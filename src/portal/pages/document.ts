@@ -1,0 +1,142 @@
+import type { Invoice } from '../../contract/records.ts';
+import { contentDisposition } from '../../invoice-pdf/file-name.ts';
+import type { FindDocument } from '../../invoice-pdf/documents.ts';
+import { unitText } from '../../invoice-pdf/units.ts';
+import type { Engine } from '../../store/engine.ts';
+import { createInvoiceFinder } from '../../store/invoices.ts';
+import { kindNames, refuseWithoutDocuments } from '../document-access.ts';
+import { notFound } from '../page-error.ts';
+import type { Page } from '../route.ts';
+import { amountText, dayText } from '../views/amount.ts';
+import { type Content, type Html, html } from '../views/html.ts';
+import { facts, table } from '../views/table.ts';
+import { time } from '../views/time.ts';
+import { page, type Visit } from '../visit.ts';
+import { stateOf } from './documents.ts';
+
+/** One document: what is on it, and what became of it. */
+export function showDocument(engine: Engine): Page {
+  const find = createInvoiceFinder(engine);
+  return async (visit) => {
+    refuseWithoutDocuments(visit);
+    const found = await find(visit.company.id, visit.params.id ?? '');
+    if (!found) throw notFound();
+    const document = JSON.parse(found.text) as Invoice;
+    const { kind, number, id, note } = document;
+    return page(
+      `${kindNames[kind]} ${number ?? '(draft)'}`,
+      html`<p><a class="button" href="/portal/documents/${id}/pdf">Download the PDF</a></p>
+        ${facts(factsOf(visit, document))} ${note !== null && html`<p class="note">${note}</p>`}
+        <h2>Lines</h2>
+        ${linesOf(document)}
+        <h2>VAT and totals</h2>
+        ${totalsOf(document)} ${settlementOf(document)}
+        <p><a href="/portal/documents">Back to the search</a></p>`,
+      { section: 'documents' },
+    );
+  };
+}
+
+/** The PDF that the API serves, under the same name. */
+export function downloadDocument(find: FindDocument): Page {
+  return async (visit) => {
+    refuseWithoutDocuments(visit);
+    const prepare = await find(visit.company.id, visit.params.id ?? '');
+    const file = await prepare?.();
+    if (!file) throw notFound();
+    return {
+      kind: 'file',
+      headers: { 'Content-Type': 'application/pdf', 'Content-Disposition': contentDisposition(file.name) },
+      body: await file.read(),
+    };
+  };
+}
+
+function factsOf(visit: Visit, document: Invoice): [string, Content][] {
+  const { customer, buyer, currency, creditedInvoice } = document;
+  return [
+    ['State', stateOf(document, document.amountDueMinor)],
+    [
+      'Customer',
+      html`<a href="/portal/documents?customer=${encodeURIComponent(customer.id)}">${customer.name}</a>`,
+    ],
+    ['Billed to', [buyer.legalName ?? buyer.name, ...buyer.addressLines].join(', ')],
+    ['Issued', document.issuedAt === null ? 'Not yet' : time(visit, document.issuedAt)],
+    ['Date', dayText(document.issueDate)],
+    ['Due', dayText(document.dueDate)],
+    ['Supplied', dayText(document.supplyDate)],
+    ['Total', amountText(document.totals.grossMinor, currency)],
+    ...(document.amountDueMinor === undefined
+      ? []
+      : ([['Left to pay', amountText(document.amountDueMinor, currency)]] as [string, Content][])),
+    ...(document.creditBalanceMinor
+      ? ([['Paid too much', amountText(document.creditBalanceMinor, currency)]] as [string, Content][])
+      : []),
+    ...(creditedInvoice ? ([['Corrects', documentLink(creditedInvoice)]] as [string, Content][]) : []),
+    ['Id', html`<code>${document.id}</code>`],
+  ];
+}
+
+function documentLink({ id, number }: { id: string; number: string | null }): Html {
+  return html`<a href="/portal/documents/${id}">${number ?? 'a draft'}</a>`;
+}
+
+function linesOf({ lines, currency }: Invoice): Html {
+  return table({
+    caption: 'Lines',
+    columns: ['Description', 'Quantity', 'Price', 'VAT', 'Amount'],
+    rows: lines.map((line) => [
+      line.description,
+      `${line.quantity} ${unitText(line.unitCode, line.quantity)}`,
+      amountText(line.unitPriceMinor, currency),
+      rateText(line.vatRateBasisPoints, line.vatCategory),
+      amountText(line.amountMinor, currency),
+    ]),
+  });
+}
+
+function rateText(basisPoints: number, category: string): string {
+  return category === 'S' ? `${basisPoints / 100} %` : `${basisPoints / 100} % (${category})`;
+}
+
+function totalsOf({ vatBreakdown, totals, currency }: Invoice): Html {
+  return html`${table({
+    caption: 'VAT',
+    columns: ['Rate', 'Taxable', 'VAT'],
+    rows: vatBreakdown.map(({ rateBasisPoints, category, taxableMinor, vatMinor }) => [
+      rateText(rateBasisPoints, category),
+      amountText(taxableMinor, currency),
+      amountText(vatMinor, currency),
+    ]),
+  })}
+  ${facts([
+    ['Net', amountText(totals.netMinor, currency)],
+    ['VAT', amountText(totals.vatMinor, currency)],
+    ['Total', amountText(totals.grossMinor, currency)],
+  ])}`;
+}
+
+/** What came in, went back and was credited. */
+function settlementOf({ payments = [], refunds = [], creditNotes, currency }: Invoice): Html {
+  const rows = [
+    ...payments.map(({ paidOn, method, amountMinor }) => ({
+      day: paidOn,
+      cells: ['Payment', method.replaceAll('_', ' '), amountText(amountMinor, currency)] as Content[],
+    })),
+    ...refunds.map(({ refundedOn, method, amountMinor }) => ({
+      day: refundedOn,
+      cells: ['Refund', method.replaceAll('_', ' '), amountText(-amountMinor, currency)] as Content[],
+    })),
+    ...creditNotes.map((note) => ({
+      day: note.issueDate,
+      cells: ['Credit note', documentLink(note), amountText(note.grossMinor, currency)] as Content[],
+    })),
+  ].sort((a, b) => (a.day < b.day ? -1 : 1));
+  if (rows.length === 0) return html``;
+  return html`<h2>Payments and credits</h2>
+    ${table({
+      caption: 'Payments and credits',
+      columns: ['Day', 'What', 'How', 'Amount'],
+      rows: rows.map(({ day, cells }) => [dayText(day), ...cells]),
+    })}`;
+}
