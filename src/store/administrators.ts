@@ -26,14 +26,7 @@ export async function insertAdministrator(
   administrator: Administrator,
   password: string,
 ): Promise<boolean> {
-  const taken = await transaction
-    .selectFrom('administrators')
-    .select('id')
-    .where('email', '=', administrator.email)
-    .where('disabled_at', 'is', null)
-    .executeTakeFirst();
-  if (taken) return false;
-  await transaction
+  const { numInsertedOrUpdatedRows } = await transaction
     .insertInto('administrators')
     .values({
       id: administrator.id,
@@ -47,8 +40,9 @@ export async function insertAdministrator(
       created_at: administrator.createdAt,
       signed_in_at: administrator.signedInAt,
     })
-    .execute();
-  return true;
+    .onConflict((conflict) => conflict.column('email').where('disabled_at', 'is', null).doNothing())
+    .executeTakeFirst();
+  return Number(numInsertedOrUpdatedRows) === 1;
 }
 
 /** Who signs in with an e-mail address, and the stored form of their password; undefined when nobody may. */
