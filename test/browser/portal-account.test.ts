@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { EMAIL, PASSWORD, startPortal } from '../portal/_portal.ts';
+import { addAdministrator, EMAIL, PASSWORD, startPortal } from '../portal/_portal.ts';
 import { openBrowser } from './_browser.ts';
-import { axeViolations, openWindow, picture, type PortalWindow } from './_portal-browser.ts';
+import { axeViolations, lookAtPages, openWindow, picture, type PortalWindow } from './_portal-browser.ts';
 
 const NEWCOMER = { email: 'niamh@brennan.example', name: 'Niamh', password: 'seven quiet harbour bells' };
 const browser = openBrowser(t);
@@ -175,6 +175,19 @@ t.test('a changed password is told, and signs in from then on', async (t) => {
   await page.getByText('Your password is changed.').waitFor();
   await isInOrder(t, window, 'password-changed-phone');
   await portal.signedIn({ email: EMAIL, password: NEWCOMER.password });
+});
+
+t.test('the longest names and addresses fit, on a phone too', async (t) => {
+  const portal = await startPortal(t);
+  const long = (length: number) => 'a'.repeat(length);
+  await addAdministrator(portal.engine, { name: long(100), email: `${long(64)}@${long(180)}.example` });
+  await portal.engine.run(`UPDATE companies SET name = '${long(200)}'`);
+  const pages = {
+    'long-people': '/portal/people',
+    'long-audit': '/portal/audit',
+    'long-overview': '/portal',
+  };
+  await lookAtPages(t, { browser: await browser, portal }, pages);
 });
 
 t.test('what axe-core is asked to find, it finds', async (t) => {

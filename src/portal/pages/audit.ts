@@ -117,9 +117,10 @@ function addressOf({ action, administrator }: AuditFilter, before?: string): str
   return text === '' ? '/portal/audit' : `/portal/audit?${text}`;
 }
 
-function detailsOf({ details, subject }: AuditEntry) {
+function detailsOf({ details, subject, administrator }: AuditEntry) {
   const entries = Object.entries(details);
-  if (entries.length === 0) return html`<code>${subject}</code>`;
+  // What somebody did to themselves says whom it was done to.
+  if (entries.length === 0) return subject !== administrator && html`<code>${subject}</code>`;
   return html`<ul class="details">
     ${entries.map(([name, value]) => html`<li>${name}: ${value}</li>`)}
   </ul>`;
