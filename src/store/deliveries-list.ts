@@ -19,8 +19,8 @@ export interface ListedDelivery {
   lastAttempt: { at: string; status: number | null; error: string | null } | null;
 }
 
-/** States that are filtered by together: what is still to come, and what was never delivered. */
-export type StateGroup = 'open' | 'delivered' | 'unsent';
+/** States that are filtered by together: what is sent as soon as it can be, and what was never delivered, among them. */
+export type StateGroup = 'waiting' | 'retrying' | 'delivered' | 'unsent';
 
 export interface DeliveryFilter {
   /** Undefined for every kind. */
@@ -91,14 +91,15 @@ interface Walked extends Omit<ListedPage, 'deliveries'> {
   rows: ListedRow[];
 }
 
-/** The indexes `deliveries_open` and `deliveries_unsent` serve conditions in these very words. */
+/** The indexes `deliveries_retrying` and `deliveries_unsent` serve conditions in these very words. */
 const states: Record<StateGroup, RawBuilder<boolean>> = {
-  open: sql`d.state IN ('waiting', 'sending', 'retrying')`,
+  waiting: sql`d.state IN ('waiting', 'sending')`,
+  retrying: sql`d.state = 'retrying'`,
   delivered: sql`d.state = 'delivered'`,
   unsent: sql`d.state IN ('failed', 'withheld')`,
 };
 
-const isRare = (state: StateGroup | undefined) => state === 'open' || state === 'unsent';
+const isRare = (state: StateGroup | undefined) => state === 'retrying' || state === 'unsent';
 
 /** The condition of a state group; none for every state. */
 function inState(state: StateGroup | undefined): RawBuilder<boolean> {
@@ -114,7 +115,8 @@ async function walkDeliveries(
 ): Promise<Walked> {
   const { kinds, state } = filter;
   const walk = deliveriesIn(engine, of, filter, page);
-  const end = kinds || state === 'delivered' ? await searchEnd(engine, walk) : undefined;
+  const mayRefuse = kinds !== undefined || (state !== undefined && !isRare(state));
+  const end = mayRefuse ? await searchEnd(engine, walk) : undefined;
   const { rows } = await sql<ListedRow>`
     SELECT d.id, e.kind, e.created_at, d.state, d.withheld_for, d.attempt_count
     FROM ${walk.table} CROSS JOIN events AS e

@@ -61,13 +61,18 @@ for (const name of engineNames) {
       `UPDATE deliveries SET state = 'waiting' WHERE webhook = '${id}' AND id IN
         (SELECT id FROM deliveries WHERE webhook = '${id}' ORDER BY id DESC LIMIT 3)`,
     );
+    await engine.run(
+      `UPDATE deliveries SET state = 'retrying' WHERE webhook = '${id}' AND id IN
+        (SELECT id FROM deliveries WHERE webhook = '${id}' ORDER BY id LIMIT 2)`,
+    );
     const visitor = await portal.signedIn();
     const mine = `d.webhook = '${id}'`;
     const filters: [query: string, condition: string][] = [
       ['', 'TRUE'],
       ['?event=quote.accepted', "e.kind = 'quote.accepted'"],
       ['?state=unsent', "d.state IN ('failed', 'withheld')"],
-      ['?state=open', "d.state = 'waiting'"],
+      ['?state=waiting', "d.state = 'waiting'"],
+      ['?state=retrying', "d.state = 'retrying'"],
       ['?state=delivered', "d.state = 'delivered'"],
       ['?state=delivered&event=quote.accepted', "d.state = 'delivered' AND e.kind = 'quote.accepted'"],
       ['?state=unsent&event=quote.accepted', "d.state = 'failed' AND e.kind = 'quote.accepted'"],

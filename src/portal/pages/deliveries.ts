@@ -21,7 +21,8 @@ const PAGE_DELIVERIES = 50;
 const DAY_MS = 86_400_000;
 
 const stateNames: Record<StateGroup, string> = {
-  open: 'Waiting or tried again',
+  waiting: 'Waiting or being sent',
+  retrying: 'Tried again',
   delivered: 'Delivered',
   unsent: 'Failed or withheld',
 };
@@ -114,7 +115,9 @@ function chosenOf({ company, administrator, query }: Visit, webhook: Webhook): C
   const text = (name: string) => (query.get(name) ?? '').trim().slice(0, 50);
   const kinds = visibleKinds(administrator, webhook);
   const event = kinds.find((kind) => kind === text('event'));
-  const state = (['open', 'delivered', 'unsent'] as const).find((group) => group === text('state'));
+  const state = (['waiting', 'retrying', 'delivered', 'unsent'] as const).find(
+    (group) => group === text('state'),
+  );
   const at = (name: string) => companyInstant(company.timeZone, text(name));
   const problemOf = (name: string) => (text(name) !== '' && !at(name) ? NOT_A_TIME : undefined);
   const isAll = hiddenKinds(administrator, webhook).length === 0;

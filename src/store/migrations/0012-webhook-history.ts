@@ -14,9 +14,9 @@ export const webhookHistory: Migration = {
     hoursTable(dialect),
     `INSERT INTO webhook_hours (${COLUMNS}) ${countsOf('delivery_attempts')}`,
     ...(dialect.name === 'sqlite' ? sqliteTriggers : postgresTriggers),
-    // What still waits or is tried again, in the order of the history.
-    `CREATE INDEX deliveries_open ON deliveries (company, webhook, id)
-      WHERE state IN ('waiting', 'sending', 'retrying')`,
+    // What is tried again, in the order of the history. One of what waits too would be written to at every step of
+    // every delivery.
+    "CREATE INDEX deliveries_retrying ON deliveries (company, webhook, id) WHERE state = 'retrying'",
     // A rare kind among many others.
     'CREATE INDEX events_of_kind ON events (company, kind, id)',
   ],
