@@ -42,15 +42,14 @@ export async function findByNumber(
     .select(number.as('at'))
     .where('status', '=', sql.lit('issued'))
     .where(number, '>=', first)
-    .where(number, '<', first + LAST)
+    // One bound only: of two, SQLite walks the index from the one that it met first.
+    .where(number, '<=', after?.at ?? first + LAST)
     .orderBy(number, 'desc')
     .orderBy('id', 'desc')
     .limit(limit);
   if (after) {
     const { at, id } = after;
-    query = query
-      .where(number, '<=', at)
-      .where((where) => where.or([where(number, '<', at), where('id', '<', id)]));
+    query = query.where((where) => where.or([where(number, '<', at), where('id', '<', id)]));
   }
   return (await query.execute()).map(toFound);
 }
@@ -67,13 +66,9 @@ export async function findByDays(
     .orderBy('issue_date', 'desc')
     .orderBy('id', 'desc')
     .limit(limit);
-  if (to !== undefined) query = query.where('issue_date', '<=', to);
-  if (after) {
-    const { at, id } = after;
-    query = query
-      .where('issue_date', '<=', at)
-      .where((where) => where.or([where('issue_date', '<', at), where('id', '<', id)]));
-  }
+  // A day may have any number of documents, so that the index has to be entered at the very one.
+  if (after) query = query.where(sql<boolean>`(issue_date, id) < (${after.at}, ${after.id})`);
+  else if (to !== undefined) query = query.where('issue_date', '<=', to);
   return (await query.execute()).map(toFound);
 }
 
