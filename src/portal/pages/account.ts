@@ -5,7 +5,7 @@ import { AppError, UsageError } from '../../errors.ts';
 import type { Engine } from '../../store/engine.ts';
 import { notFound, refusalOf } from '../page-error.ts';
 import type { Page } from '../route.ts';
-import { button, confirmForm, form, textField } from '../views/form.ts';
+import { button, confirmForm, form, newPasswordFields, textField } from '../views/form.ts';
 import { html } from '../views/html.ts';
 import { browserName } from '../views/names.ts';
 import { badge } from '../views/notice.ts';
@@ -127,19 +127,6 @@ function passwordForm(visit: Visit, problem: string | undefined) {
         type: 'password',
         autocomplete: 'current-password',
       })}
-      ${textField({
-        name: 'password',
-        label: 'New password',
-        hint: 'At least 12 characters. Several words in a row are easy to remember and hard to guess.',
-        type: 'password',
-        autocomplete: 'new-password',
-      })}
-      ${textField({
-        name: 'password-again',
-        label: 'New password again',
-        type: 'password',
-        autocomplete: 'new-password',
-      })}
-      ${button('Change the password')}`,
+      ${newPasswordFields()} ${button('Change the password')}`,
   );
 }

@@ -6,7 +6,7 @@ import type { Engine } from '../../store/engine.ts';
 import type { PortalLink } from '../../store/portal-links.ts';
 import { refusalOf } from '../page-error.ts';
 import type { GuestPage } from '../route.ts';
-import { button, form, textField } from '../views/form.ts';
+import { button, form, newPasswordFields, textField } from '../views/form.ts';
 import { guestFrame } from '../views/frame.ts';
 import { html } from '../views/html.ts';
 import { type GuestVisit, page, type PageReply, redirect } from '../visit.ts';
@@ -102,20 +102,7 @@ async function linkPage(
         readonly
       />
       ${isInvitation && textField({ name: 'name', label: 'Your name', value: name, autocomplete: 'name', lengthMax: 100 })}
-      ${textField({
-        name: 'password',
-        label: 'New password',
-        hint: 'At least 12 characters. Several words in a row are easy to remember and hard to guess.',
-        type: 'password',
-        autocomplete: 'new-password',
-      })}
-      ${textField({
-        name: 'password-again',
-        label: 'New password again',
-        type: 'password',
-        autocomplete: 'new-password',
-      })}
-      ${button(isInvitation ? 'Create my account' : 'Set the password')}`,
+      ${newPasswordFields()} ${button(isInvitation ? 'Create my account' : 'Set the password')}`,
   );
   return page(title, guestFrame(title, content), problem === undefined ? {} : { status: 422 });
 }

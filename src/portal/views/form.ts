@@ -171,3 +171,20 @@ export function confirmForm(
     </div>
   </details>`;
 }
+
+/** The fields in which somebody chooses a password: `password`, and `password-again` against slips of the finger. */
+export function newPasswordFields(): Html {
+  return html`${textField({
+    name: 'password',
+    label: 'New password',
+    hint: 'At least 12 characters. Several words in a row are easy to remember and hard to guess.',
+    type: 'password',
+    autocomplete: 'new-password',
+  })}
+  ${textField({
+    name: 'password-again',
+    label: 'New password again',
+    type: 'password',
+    autocomplete: 'new-password',
+  })}`;
+}
