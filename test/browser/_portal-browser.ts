@@ -62,7 +62,8 @@ export async function openWindow(
     await page.getByLabel('E-mail address').fill(EMAIL);
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.waitForURL('/portal');
+    // Not its address alone, which the browser has before it has the page.
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
   }
   return { page, context, open, complaints };
 }
