@@ -20,7 +20,7 @@ function runOn(
     node_modules: t.fixture('symlink', join(root, 'node_modules')),
     test: tests,
   });
-  for (const name of ['run.ts', '_tally.ts']) {
+  for (const name of ['run.ts', '_tally.ts', '_postgres.ts']) {
     copyFileSync(join(root, 'test', name), join(folder, 'test', name));
   }
   // This process is itself run by tap, which tells its children so.

