@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import browserPackage, { inflate } from '@sparticuz/chromium';
 import { chromium } from 'playwright-core';
 import type { Browser } from 'playwright-core';
 import type { Test } from 'tap';
@@ -45,17 +45,23 @@ async function unpackBrowser(): Promise<string> {
   return join(folder, 'chromium');
 }
 
+/**
+ * In a process of its own: the package can be told where to unpack by TMPDIR alone, and whatever else this process puts
+ * into its temporary folder meanwhile would be moved away with the draft.
+ */
 async function unpackInto(folder: string): Promise<void> {
-  const before = process.env['TMPDIR'];
-  // The package knows no other way to be told where to unpack.
-  process.env['TMPDIR'] = folder;
-  try {
+  const libraries = join(packages, '@sparticuz', 'chromium', 'bin', 'al2023.tar.br');
+  const script = `
+    import browserPackage, { inflate } from '@sparticuz/chromium';
     await browserPackage.executablePath();
-    await inflate(join(packages, '@sparticuz', 'chromium', 'bin', 'al2023.tar.br'));
-  } finally {
-    if (before === undefined) delete process.env['TMPDIR'];
-    else process.env['TMPDIR'] = before;
-  }
+    await inflate(${JSON.stringify(libraries)});`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: join(packages, '..'),
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const [exitCode] = (await once(child, 'exit')) as [number | null];
+  if (exitCode !== 0) throw new Error(`Chromium can't be unpacked: exit code ${exitCode}.`);
 }
 
 /** The package carries the shared libraries and a font for machines that have none of their own. */
