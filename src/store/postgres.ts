@@ -26,6 +26,8 @@ const PLANNING = `
   SET enable_sort = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off`;
 /** A connection keeps the plan of every shape of list that it has met; a new one begins with none. */
 const CONNECTION_SECONDS_MAX = 3_600;
+/** To open one and have it plan what the others have takes the time of a hundred reads: a crowd finds those of the last. */
+const IDLE_MS_MAX = 600_000;
 
 /** The pool behind an engine, for the counters that several processes share; undefined on SQLite. */
 const pools = new WeakMap<Engine, pg.Pool>();
@@ -57,6 +59,7 @@ export function openPostgres(
     query_timeout: statementMsMax === 0 ? 0 : statementMsMax + SILENCE_MS_MAX,
     application_name: 'fieldledger',
     maxLifetimeSeconds: CONNECTION_SECONDS_MAX,
+    idleTimeoutMillis: IDLE_MS_MAX,
     // The pool waits for it, whatever its type says.
     onConnect: (client) => client.query(PLANNING) as never,
     types,
