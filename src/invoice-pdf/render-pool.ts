@@ -18,13 +18,16 @@ const RETRY_SECONDS = 5;
 const DOCUMENT_MS_MAX = 30_000;
 /** A worker that dies may have been killed by somebody; a document that kills two is to blame itself. */
 const ATTEMPTS_MAX = 2;
+/** Between two documents, while others wait: printing takes about half of the time then, and the API finds gaps in it. */
+const REST_MS = 8;
 const END_MS_MAX = 2_000;
 
 /**
  * A heap beyond the first is a fault of the document, and ends the worker instead of the machine. Left to itself, V8
- * makes room for so much that dies young that the process takes 370 MB, and with this 190 MB, in the same time.
+ * makes room for so much that dies young that the process takes 370 MB, and with this 190 MB, in the same time. Threads
+ * that collect and compile beside it would take the other core from the API, for thousandths of a second each.
  */
-const WORKER_OPTIONS = ['--max-old-space-size=384', '--max-semi-space-size=8'];
+const WORKER_OPTIONS = ['--max-old-space-size=384', '--max-semi-space-size=8', '--single-threaded'];
 
 export interface RenderPoolOptions {
   databaseUrl: string;
@@ -47,12 +50,14 @@ interface Task {
 interface Worker {
   child: ChildProcess;
   task: Task | undefined;
+  /** Of the document's limit, and then of the rest after it. */
   timer: NodeJS.Timeout | undefined;
+  isResting: boolean;
   isLate: boolean;
 }
 
 /**
- * Prints documents in processes of low priority: a burst of them must not make the API slow. Worker threads would have
+ * Prints documents in processes of the lowest priority: a burst of them must not make the API slow. Worker threads would have
  * the priority of the server, share its memory, and end it when they break. A process is started when the first
  * document is asked for, and prints one at a time.
  */
@@ -102,7 +107,7 @@ export class RenderPool implements AsyncDisposable {
   }
 
   #idleWorker(): Worker | undefined {
-    const idle = [...this.#workers].find(({ task }) => task === undefined);
+    const idle = [...this.#workers].find(({ task, isResting }) => !task && !isResting);
     if (idle) return idle;
     return this.#workers.size < this.#options.workersMax ? this.#startWorker() : undefined;
   }
@@ -114,7 +119,7 @@ export class RenderPool implements AsyncDisposable {
       // What a library writes there may quote the document.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    const worker: Worker = { child, task: undefined, timer: undefined, isLate: false };
+    const worker: Worker = { child, task: undefined, timer: undefined, isResting: false, isLate: false };
     this.#workers.add(worker);
     child.on('message', (answer: WorkerAnswer) => this.#takeAnswer(worker, answer));
     child.once('exit', (code, signal) => this.#replace(worker, signal ?? `exit code ${code}`));
@@ -146,7 +151,15 @@ export class RenderPool implements AsyncDisposable {
     } else if (task && 'failure' in answer) {
       this.#fail(task, answer.failure);
     }
-    this.#handOut();
+    if (this.#waiting.length > 0) this.#rest(worker);
+  }
+
+  #rest(worker: Worker): void {
+    worker.isResting = true;
+    worker.timer = setTimeout(() => {
+      worker.isResting = false;
+      this.#handOut();
+    }, REST_MS);
   }
 
   /** A worker has ended; another one takes its place when there is something to do. */

@@ -16,10 +16,10 @@ export type WorkerMessage = { databaseUrl: string } | { company: string; id: str
 export type WorkerAnswer = { printed: Printed } | { failure: { name: string; frames: string[] } };
 
 /**
- * Of 20 steps down: a process of usual priority gets nine parts of ten of a core that both want. At the lowest of all
- * a document could hold SQLite's write lock for as long as the machine is busy.
+ * The lowest: a process of usual priority gets all but a sixtieth of a core that both want, and a document takes seconds
+ * where others keep all cores busy. `SCHED_IDLE` would be lower still, and there a document took minutes.
  */
-const NICENESS = 10;
+const NICENESS = 19;
 
 let databaseUrl = '';
 let opened: Promise<Print> | undefined;
@@ -71,8 +71,8 @@ function send(given: WorkerAnswer): void {
 }
 
 /**
- * On Linux a priority is a thread's own, and V8 has threads that collect garbage and compile. Where it can't be lowered,
- * documents are printed all the same.
+ * On Linux a priority is a thread's own, and V8 may have threads of its own. Where it can't be lowered, documents are
+ * printed all the same.
  */
 function lowerPriority(): void {
   try {
