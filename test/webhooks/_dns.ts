@@ -1,6 +1,6 @@
-import { createSocket, type RemoteInfo } from 'node:dgram';
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
@@ -51,8 +51,6 @@ export async function startNameServer(
     const asked = message.subarray(0, end);
     socket.send(isTruncating ? truncated(asked, question) : replyTo(asked, question, reply), port, address);
   });
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
   // Each message stands behind its length (RFC 1035 section 4.2.2); c-ares may send several on one connection.
   const server = createServer((connection) => {
     let waiting = Buffer.alloc(0);
@@ -71,10 +69,9 @@ export async function startNameServer(
       }
     });
   });
-  server.listen(socket.address().port, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenOnBoth(socket, server);
   return {
-    address: `127.0.0.1:${socket.address().port}`,
+    address: `127.0.0.1:${port}`,
     questions,
     async [Symbol.asyncDispose]() {
       socket.close();
@@ -82,6 +79,16 @@ export async function startNameServer(
       await once(socket, 'close');
     },
   };
+}
+
+/** Has both listen on one port. TCP chooses it: other tests take many of its ports, and hardly one of UDP's. */
+async function listenOnBoth(socket: Socket, server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  socket.bind(port, '127.0.0.1');
+  await once(socket, 'listening');
+  return port;
 }
 
 const HEADER_BYTES = 12;
