@@ -45,7 +45,8 @@ export function sendBody(
   const byteLength = Buffer.byteLength(body);
   const coding = byteLength > COMPRESSED_BYTES_MIN ? preferredCoding(req) : undefined;
   const tag = coding ? `"${digest}-${coding}"` : `"${digest}"`;
-  if (hasTag(req.headers['if-none-match'], representationsOf(digest))) {
+  const ifNoneMatch = req.headers['if-none-match'];
+  if (ifNoneMatch !== undefined && hasTag(ifNoneMatch, representationsOf(digest))) {
     res.writeHead(304, { ...cacheHeaders, ...headers, ETag: tag });
     res.end();
     return 0;
@@ -103,14 +104,10 @@ export function sendError(
   return end(req, res, reply.body, byteLength);
 }
 
-/**
- * A text goes out in one write with its head, for which Node would need two if it were bytes. For a text in UTF-8 it
- * makes room for three bytes a character; most texts have no other characters than those of ASCII.
- */
+/** A text goes out in one write with its head, for which Node would need two if it were bytes. */
 function end(req: IncomingMessage, res: ServerResponse, body: string | Buffer, byteLength: number): number {
   const isHead = req.method === 'HEAD';
-  const encoding = typeof body === 'string' && body.length === byteLength ? 'latin1' : 'utf8';
-  res.end(isHead ? undefined : body, encoding);
+  res.end(isHead ? undefined : body);
   return isHead ? 0 : byteLength;
 }
 

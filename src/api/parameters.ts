@@ -14,30 +14,30 @@ export type ReadQuery = Record<string, string | string[] | number>;
 export function readQuery(text: string): RawQuery {
   // Without a prototype, a parameter called __proto__ is a name like any other.
   const query = Object.create(null) as RawQuery;
-  if (text === '') return query;
-  const pairs = /[%+]/.test(text) ? new URLSearchParams(text) : plainPairs(text);
-  for (const [name, value] of pairs) {
-    const earlier = query[name];
-    if (earlier === undefined) query[name] = value;
-    // Thousands of repetitions fit into one request, so the list grows in place.
-    else if (Array.isArray(earlier)) earlier.push(value);
-    else query[name] = [earlier, value];
+  if (/[%+]/.test(text)) {
+    for (const [name, value] of new URLSearchParams(text)) addTo(query, name, value);
+    return query;
+  }
+  // What URLSearchParams makes of a query without escapes, in a fifth of its time.
+  for (const pair of text.split('&')) {
+    const end = pair.indexOf('=');
+    if (end >= 0) addTo(query, pair.slice(0, end), pair.slice(end + 1));
+    else if (pair !== '') addTo(query, pair, '');
   }
   return query;
+}
+
+function addTo(query: RawQuery, name: string, value: string): void {
+  const earlier = query[name];
+  if (earlier === undefined) query[name] = value;
+  // Thousands of repetitions fit into one request, so the list grows in place.
+  else if (Array.isArray(earlier)) earlier.push(value);
+  else query[name] = [earlier, value];
 }
 
 /** The names of an operation's integer parameters. */
 export function integersOf(parameters: readonly ContractParameter[]): string[] {
   return parameters.filter(({ schema }) => schema.type === 'integer').map(({ name }) => name);
-}
-
-/** What URLSearchParams makes of a query without escapes, in a fifth of its time. */
-function plainPairs(text: string): [name: string, value: string][] {
-  return text.split('&').flatMap((pair): [string, string][] => {
-    if (pair === '') return [];
-    const end = pair.indexOf('=');
-    return [end < 0 ? [pair, ''] : [pair.slice(0, end), pair.slice(end + 1)]];
-  });
 }
 
 /**

@@ -1,9 +1,12 @@
 /*
  * The same handlers on Fastify, in Fastify's own ways: its router, its validation by schemas (made from the contract's
  * parameters), its hooks and its logger. Run as it is, it has the duties of the real server: key, allowance and company
- * are checked by the same functions, the body carries an ETag of the same hash, and each request leaves one line in
- * the log. With LEAN=1 it checks the key and validates, and does no more.
+ * are checked by the same functions, the body carries an ETag of the same hash and the request's id, and each request
+ * is counted for operators and for its key, and leaves one line of the same members in the log. With LEAN=1 it checks
+ * the key and validates, and does no more.
  */
+import { randomUUID } from 'node:crypto';
+
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 
 import { type Caller, createAuthentication } from '../../src/access/keys.ts';
@@ -19,15 +22,31 @@ import {
 } from '../../src/contract/document.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { createLogger } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { openKeyUsage } from '../../src/store/key-usage.ts';
 import { createAdmission } from './_admission.ts';
 import { KEY_PREFIX } from './_company.ts';
 import { announce, openGivenDatabase } from './_listen.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operationId?: string;
+    path?: string;
+  }
+}
 
 const isLean = process.env.LEAN === '1';
 
 const engine = await openGivenDatabase();
 const authenticate = createAuthentication(engine, { keyPrefix: KEY_PREFIX, windowSeconds: WINDOW_SECONDS });
 const admit = createAdmission(engine);
+const metrics = createMetrics();
+const usage = openKeyUsage(engine, {
+  now: () => new Date(),
+  onError(error) {
+    throw error;
+  },
+});
 const handlers: Record<OperationId, AnyHandler> = createHandlers({
   engine,
   documents: { find: async () => undefined },
@@ -38,16 +57,31 @@ const app = fastify({
   // Its own two lines for each request would be one more than the real server's.
   ...(isLean ? {} : { loggerInstance: createLogger('info') }),
   disableRequestLogging: true,
+  ...(isLean ? {} : { genReqId: () => randomUUID() }),
   // Unknown parameters are refused, not removed.
   ajv: { customOptions: { removeAdditional: false, coerceTypes: true, strict: false } },
 });
 app.decorateRequest('caller');
 if (!isLean) {
   app.addHook('onResponse', async (req, reply) => {
-    const ms = Math.round(reply.elapsedTime * 100) / 100;
-    req.log.info(
-      { method: req.method, status: reply.statusCode, company: callerOf(req)?.company, ms },
-      'answered',
+    const { operationId: operation = 'none', path } = req.routeOptions.config;
+    const { company, keyId } = callerOf(req) ?? {};
+    metrics.requestAnswered(operation, reply.statusCode, reply.elapsedTime / 1000);
+    if (company !== undefined && keyId !== undefined) usage.count(company, keyId, false);
+    app.log.info(
+      {
+        requestId: req.id,
+        method: req.method,
+        path,
+        operation,
+        status: reply.statusCode,
+        company,
+        keyId,
+        address: req.ip,
+        bytes: Number(reply.getHeader('content-length') ?? 0),
+        ms: Math.round(reply.elapsedTime * 100) / 100,
+      },
+      'request.answered',
     );
   });
 }
@@ -64,6 +98,7 @@ function route({ operationId, path, parameters, scope }: ContractOperation): voi
   app.route({
     method: 'GET',
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { operationId, path },
     schema: { params: schemaOf(parameters, 'path'), querystring: schemaOf(parameters, 'query') },
     onRequest: async (req, reply) => {
       const { authorization } = req.headers;
@@ -99,7 +134,12 @@ function schemaOf(parameters: readonly ContractParameter[], place: 'path' | 'que
 
 function sendTagged(req: FastifyRequest, reply: FastifyReply, { body, digests }: JsonReply): FastifyReply {
   const tag = `"${digestOf(body, digests)}"`;
-  reply.headers({ ETag: tag, 'Cache-Control': 'private, no-cache', Vary: 'Accept-Encoding' });
+  reply.headers({
+    ETag: tag,
+    'Cache-Control': 'private, no-cache',
+    Vary: 'Accept-Encoding',
+    'X-Request-Id': req.id,
+  });
   return req.headers['if-none-match'] === tag ? reply.code(304).send() : reply.send(body);
 }
 
