@@ -62,7 +62,7 @@ mock: setup ## Serve the contract's examples on http://127.0.0.1:4010
 	@exec $(BIN)/node $(BIN)/prism mock generated/openapi.json --host 127.0.0.1 --port 4010
 
 start: setup docs ## Serve the demo company, and print a request to try
-	@exec $(BIN)/node src/fieldledger.js serve --demo
+	@PATH="$(CURDIR)/$(BIN):$$PATH" exec src/fieldledger.js serve --demo
 
 dev: setup docs ## The same, starting again whenever a source file changes
 	@exec $(BIN)/node --watch-path=src --watch-path=generated src/fieldledger.js serve --demo

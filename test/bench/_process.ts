@@ -35,6 +35,9 @@ export interface ProcessOptions {
 
 const root = join(import.meta.dirname, '..', '..');
 const program = join(root, 'src', 'fieldledger.js');
+/** The options of Node in the program's first line: an operator runs it by its name. */
+const [, productOptions = []] =
+  /^#!\S+ -S node (.+)\n/.exec(readFileSync(program, 'utf8'))?.map((part) => part.split(' ')) ?? [];
 /** Linux counts processor time in hundredths of a second. */
 const MICROSECONDS_A_TICK = 10_000;
 
@@ -65,14 +68,17 @@ export async function startPrism(logFile: string): Promise<ServerProcess> {
   });
 }
 
-/** Starts a script that prints its address once it listens. */
+/** Starts a script that prints its address once it listens, with the options that the product gives Node. */
 export async function startServer(
   args: readonly string[],
   { environment = {}, logFile, execArgv = [], url: given }: ProcessOptions,
 ): Promise<ServerProcess> {
   const log = openSync(logFile, 'a');
   const env = { PATH: process.env.PATH, NODE_ENV: 'production', ...environment };
-  const child = spawn(process.execPath, [...execArgv, ...args], { env, stdio: ['ignore', 'pipe', log] });
+  const child = spawn(process.execPath, [...productOptions, ...execArgv, ...args], {
+    env,
+    stdio: ['ignore', 'pipe', log],
+  });
   closeSync(log);
   const failed = once(child, 'exit').then((): never => {
     const said = readFileSync(logFile, 'utf8').slice(-2_000);
