@@ -13,7 +13,7 @@ import { deleteLinksOf } from '../store/portal-links.ts';
 import { deleteSessionRows } from '../store/portal-sessions.ts';
 import { getCompany } from './companies.ts';
 import { hashPassword, isPassword, refuseWeakPassword } from './passwords.ts';
-import { beginSession, recordSignIn, type SessionLengths } from './sessions.ts';
+import { beginSession, type SessionLengths } from './sessions.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
 const EMAIL_CHARACTERS_MAX = 254;
@@ -50,15 +50,7 @@ export async function signIn(
     const current = await findAdministratorRow(transaction, administrator.company, administrator.id);
     if (!current || current.disabledAt !== null)
       throw new UsageError('The e-mail address or the password is wrong.');
-    await updateAdministratorRow(transaction, administrator.id, { signedInAt: now.toISOString() });
-    await recordSignIn(transaction, { administrator, now });
-    const { token } = await beginSession(transaction, {
-      administrator: administrator.id,
-      client,
-      now,
-      lengths,
-    });
-    return { token, administrator };
+    return beginSession(transaction, { administrator, client, now, lengths });
   });
 }
 

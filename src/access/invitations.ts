@@ -23,7 +23,7 @@ import {
 import { deleteSessionRows } from '../store/portal-sessions.ts';
 import { checkedEmail, checkedName, grantedScopes, type Remover } from './administrators.ts';
 import { hashPassword, refuseWeakPassword } from './passwords.ts';
-import { beginSession, recordSignIn, type SessionLengths } from './sessions.ts';
+import { beginSession, type SessionLengths } from './sessions.ts';
 import { isToken, mintToken, tokenHash } from './tokens.ts';
 
 const INVITATION_HOURS = 72;
@@ -166,15 +166,7 @@ export async function acceptLink(
       link.kind === 'invitation'
         ? await addInvited(transaction, { link, name, password, now })
         : await resetPassword(transaction, { link, password, now });
-    await updateAdministratorRow(transaction, administrator.id, { signedInAt: now.toISOString() });
-    await recordSignIn(transaction, { administrator, now });
-    const { token } = await beginSession(transaction, {
-      administrator: administrator.id,
-      client,
-      now,
-      lengths,
-    });
-    return { token, administrator };
+    return beginSession(transaction, { administrator, client, now, lengths });
   });
 }
 

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 
-import type { Administrator } from '../store/administrators.ts';
+import { type Administrator, updateAdministratorRow } from '../store/administrators.ts';
 import { recordDeed } from '../store/audit.ts';
 import type { Engine, StoreTransaction } from '../store/engine.ts';
 import {
@@ -35,23 +35,32 @@ export interface ActiveSession extends Session {
 const MINUTE_MS = 60_000;
 const CLIENT_CHARACTERS_MAX = 200;
 
-/** Begins a session, in the unit of work of what lets somebody in. */
+/** Lets an administrator in: begins a session and notes it, in the unit of work of what shows who they are. */
 export async function beginSession(
   transaction: StoreTransaction,
-  options: { administrator: string; client: string; now: Date; lengths: SessionLengths },
-): Promise<{ token: string; session: Session }> {
+  options: { administrator: Administrator; client: string; now: Date; lengths: SessionLengths },
+): Promise<{ token: string; administrator: Administrator }> {
   const { administrator, client, now, lengths } = options;
+  const { company, id } = administrator;
+  await updateAdministratorRow(transaction, id, { signedInAt: now.toISOString() });
+  await recordDeed(transaction, {
+    company,
+    by: administrator,
+    action: 'administrator.signed_in',
+    subject: id,
+    now,
+  });
   const token = mintToken();
   const session: Session = {
     id: randomUUIDv7(),
-    administrator,
+    administrator: id,
     client: client.slice(0, CLIENT_CHARACTERS_MAX),
     createdAt: now.toISOString(),
     seenAt: now.toISOString(),
     expiresAt: new Date(now.getTime() + lengths.hoursMax * 60 * MINUTE_MS).toISOString(),
   };
   await insertSession(transaction, session, tokenHash(token));
-  return { token, session };
+  return { token, administrator };
 }
 
 /** Finds the session of a token and whose it is; undefined when there is none, or it has ended. */
@@ -108,19 +117,4 @@ export async function keepFlash(engine: Engine, session: ActiveSession, text: st
 export async function takeKeptFlash(engine: Engine, session: ActiveSession): Promise<string | undefined> {
   if (session.flash === null || !(await takeFlash(engine, session.id, session.flash))) return undefined;
   return openSealed(session.flash, session.token);
-}
-
-/** Notes in the audit trail that somebody let themselves in. */
-export async function recordSignIn(
-  transaction: StoreTransaction,
-  { administrator, now }: { administrator: Administrator; now: Date },
-): Promise<void> {
-  const { company, id } = administrator;
-  await recordDeed(transaction, {
-    company,
-    by: administrator,
-    action: 'administrator.signed_in',
-    subject: id,
-    now,
-  });
 }
