@@ -28,13 +28,6 @@ import { createAdmission } from './_admission.ts';
 import { KEY_PREFIX } from './_company.ts';
 import { announce, openGivenDatabase } from './_listen.ts';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    operationId?: string;
-    path?: string;
-  }
-}
-
 const isLean = process.env.LEAN === '1';
 
 const engine = await openGivenDatabase();
@@ -64,7 +57,7 @@ const app = fastify({
 app.decorateRequest('caller');
 if (!isLean) {
   app.addHook('onResponse', async (req, reply) => {
-    const { operationId: operation = 'none', path } = req.routeOptions.config;
+    const { operationId: operation = 'none', path } = req.routeOptions.config as Partial<Configured>;
     const { company, keyId } = callerOf(req) ?? {};
     metrics.requestAnswered(operation, reply.statusCode, reply.elapsedTime / 1000);
     if (company !== undefined && keyId !== undefined) usage.count(company, keyId, false);
@@ -93,12 +86,15 @@ for (const operation of contractOperations()) route(operation);
 await app.listen({ port: 0, host: '127.0.0.1' });
 announce(app.server);
 
+/** What an operation's route is known by to those who come after it. */
+type Configured = Pick<ContractOperation, 'operationId' | 'path'>;
+
 function route({ operationId, path, parameters, scope }: ContractOperation): void {
   const handler = handlers[operationId as OperationId];
   app.route({
     method: 'GET',
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { operationId, path },
+    config: { operationId, path } satisfies Configured,
     schema: { params: schemaOf(parameters, 'path'), querystring: schemaOf(parameters, 'query') },
     onRequest: async (req, reply) => {
       const { authorization } = req.headers;
