@@ -17,7 +17,7 @@ export type WorkerAnswer = { printed: Printed } | { failure: { name: string; fra
 
 /**
  * The lowest: a process of usual priority gets all but a sixtieth of a core that both want, and a document takes seconds
- * where others keep all cores busy. `SCHED_IDLE` would be lower still, and there a document took minutes.
+ * where others keep all cores busy. `SCHED_IDLE` is lower still: there one took half a minute, and was given up.
  */
 const NICENESS = 19;
 
