@@ -45,8 +45,7 @@ export function sendBody(
   const byteLength = Buffer.byteLength(body);
   const coding = byteLength > COMPRESSED_BYTES_MIN ? preferredCoding(req) : undefined;
   const tag = coding ? `"${digest}-${coding}"` : `"${digest}"`;
-  const ifNoneMatch = req.headers['if-none-match'];
-  if (ifNoneMatch !== undefined && hasTag(ifNoneMatch, representationsOf(digest))) {
+  if (hasTag(req.headers['if-none-match'], representationsOf(digest))) {
     res.writeHead(304, { ...cacheHeaders, ...headers, ETag: tag });
     res.end();
     return 0;

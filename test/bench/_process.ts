@@ -36,8 +36,7 @@ export interface ProcessOptions {
 const root = join(import.meta.dirname, '..', '..');
 const program = join(root, 'src', 'fieldledger.js');
 /** The options of Node in the program's first line: an operator runs it by its name. */
-const [, productOptions = []] =
-  /^#!\S+ -S node (.+)\n/.exec(readFileSync(program, 'utf8'))?.map((part) => part.split(' ')) ?? [];
+const productOptions = /^#!\S+ -S node (.+)\n/.exec(readFileSync(program, 'utf8'))?.[1]?.split(' ') ?? [];
 /** Linux counts processor time in hundredths of a second. */
 const MICROSECONDS_A_TICK = 10_000;
 

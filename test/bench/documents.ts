@@ -32,6 +32,8 @@ const POOLED = 20;
 /** A client that reads 200 records a second leaves the server idle most of the time. */
 const PACE_MS = 5;
 const IDLE_MS = 2_000;
+/** A client that fails ends, and is not waited for. */
+const bound = () => ({ signal: AbortSignal.timeout(60_000) });
 
 /** PDFs: made, served, and made beside other requests. */
 export const documents: Bench = {
@@ -184,10 +186,8 @@ async function measureEngine(side: Side, generator: Generator): Promise<EngineFi
     });
   }
   // Each connection to the database plans each statement once; a server that has run for a day has done so.
-  const warmUp = async () => {
-    for (const { path, headers } of kinds) await serve(side, generator, path, headers, POOLED);
-  };
-  return { engine: side.engine, served, ...(await measureBursts(side, warmUp)) };
+  for (const { path, headers } of kinds) await serve(side, generator, path, headers, POOLED);
+  return { engine: side.engine, served, ...(await measureBursts(side)) };
 }
 
 /** Asks for the same again and again; over one connection, the client's own work isn't waited for. */
@@ -211,14 +211,13 @@ async function serve(
 }
 
 /** Reads a record at a steady pace: alone, while a crowd asks for PDFs to be made, and while it asks for them again. */
-async function measureBursts(side: Side, warmUp: () => Promise<void>) {
-  await warmUp();
+async function measureBursts(side: Side) {
   const pace: Pace = { url: side.product.url + recordPath, key: side.key, everyMs: PACE_MS };
   const reader = fork(join(import.meta.dirname, '_paced-reader.ts'), [JSON.stringify(pace)]);
   const asker = fork(join(import.meta.dirname, '_pdf-asker.ts'), [side.key, String(BURST)]);
   const tell = (stretch: Stretch) => reader.send(stretch);
   const taken = async () => {
-    const [times] = (await once(reader, 'message')) as [number[]];
+    const [times] = (await once(reader, 'message', bound())) as [number[]];
     return times;
   };
   const idle = async () => {
@@ -229,7 +228,7 @@ async function measureBursts(side: Side, warmUp: () => Promise<void>) {
     tell({ forMs: undefined });
     const urls = Array.from({ length: BURST }, (_, index) => side.product.url + pdfPath(first + index));
     asker.send({ urls, everyMs } satisfies Asked);
-    const [ms] = (await once(asker, 'message')) as [number];
+    const [ms] = (await once(asker, 'message', bound())) as [number];
     tell({ forMs: undefined });
     return { times: await taken(), ms };
   };
