@@ -2,12 +2,14 @@
  * Reads a record again and again at a steady pace, in a process of its own, as one client among others does. A message
  * says for how long: for so many milliseconds, or until the next message. It is answered with the times of the reads.
  */
-import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+
+import { createBareClient } from './_bare-client.ts';
 
 /** What is read, and how often. */
 export interface Pace {
   url: string;
+  path: string;
   key: string;
   everyMs: number;
 }
@@ -17,9 +19,8 @@ export interface Stretch {
   forMs: number | undefined;
 }
 
-const { url, key, everyMs } = JSON.parse(process.argv[2] ?? '') as Pace;
-const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-const headers = { authorization: `Bearer ${key}` };
+const { url, path, key, everyMs } = JSON.parse(process.argv[2] ?? '') as Pace;
+const ask = createBareClient(url, key);
 let underWay: AbortController | undefined;
 
 process.on('message', ({ forMs }: Stretch) => {
@@ -35,18 +36,9 @@ async function run(forMs = Infinity): Promise<void> {
   for (let due = startedAt; !signal.aborted && performance.now() - startedAt < forMs; due += everyMs) {
     await pause(Math.max(0, due - performance.now()));
     const askedAt = performance.now();
-    await ask();
+    await ask(path);
     times.push(performance.now() - askedAt);
   }
   underWay = undefined;
   process.send?.(times);
-}
-
-function ask(): Promise<void> {
-  return new Promise((resolve, reject) => {
-    get(url, { agent, headers }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`${url} is answered with ${response.statusCode}.`));
-      response.resume().once('end', resolve);
-    }).once('error', reject);
-  });
 }

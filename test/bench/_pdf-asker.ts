@@ -3,36 +3,28 @@
  * machines, and must not take a core from the server or from who else reads. A message says for which, and is answered
  * when all are there.
  */
-import { Agent, get } from 'node:http';
 import { setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { createBareClient } from './_bare-client.ts';
+
 /** Some PDFs, each asked for so long after the one before. */
 export interface Asked {
-  urls: readonly string[];
+  paths: readonly string[];
   everyMs: number;
 }
 
-const [key = '', connections = '1'] = process.argv.slice(2);
-const agent = new Agent({ keepAlive: true, maxSockets: Number(connections) });
-const headers = { authorization: `Bearer ${key}` };
+const [url = '', key = ''] = process.argv.slice(2);
+/** A connection for each. */
+const clients: ((path: string) => Promise<void>)[] = [];
 setPriority(19);
 
-process.on('message', ({ urls, everyMs }: Asked) => {
+process.on('message', ({ paths, everyMs }: Asked) => {
   const startedAt = performance.now();
-  const asked = urls.map(async (url, index) => {
+  const asked = paths.map(async (path, index) => {
     await pause(index * everyMs);
-    await ask(url);
+    await (clients[index] ??= createBareClient(url, key))(path);
   });
   void Promise.all(asked).then(() => process.send?.(performance.now() - startedAt));
 });
 process.on('disconnect', () => process.exit());
-
-function ask(url: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    get(url, { agent, headers }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`${url} is answered with ${response.statusCode}.`));
-      response.resume().once('end', resolve);
-    }).once('error', reject);
-  });
-}

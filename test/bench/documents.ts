@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent, get } from 'node:http';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +11,7 @@ import { createDocumentStore } from '../../src/store/documents.ts';
 import { openEngine } from '../../src/store/engine.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { createDatabase, startPostgres } from '../_postgres.ts';
+import { createBareClient } from './_bare-client.ts';
 import type { Bench } from './_bench.ts';
 import { COMPANY, fillCompany, jobId } from './_company.ts';
 import { type Generator, startGenerator } from './_load.ts';
@@ -50,14 +50,15 @@ interface Times {
 }
 
 interface Figures {
-  /** Of one page, in milliseconds: the renderer alone, and from the request to the PDF when no other is asked for. */
+  /** Of one page, in milliseconds, by the renderer alone. */
   rendered: Times & { bytes: number };
-  asked: Times;
   engines: EngineFigures[];
 }
 
 interface EngineFigures {
   engine: string;
+  /** From the request for a new document to the end of its PDF, when no other is asked for; in milliseconds. */
+  asked: Times;
   served: Served[];
   /** The p99 in milliseconds of a record's read, and how long the burst took. */
   idleP99: number;
@@ -86,15 +87,14 @@ async function benchDocuments(): Promise<Figures> {
     await using generator = await startGenerator();
     const urls = { sqlite: `sqlite:${join(folder, 'bench.db')}`, postgres: await createDatabase(server.url) };
     const engines = [];
-    let asked: Times = { p50: 0, p99: 0 };
     for (const [engine, url] of Object.entries(urls)) {
       const key = await fill(url);
       await using product = await startProduct(url, { logFile: join(folder, 'log') });
       const side = { engine, product, key, next: 1 };
-      if (engine === 'sqlite') asked = await measureAsked(side);
-      engines.push(await measureEngine(side, generator));
+      const asked = await measureAsked(side);
+      engines.push({ asked, ...(await measureEngine(side, generator)) });
     }
-    return { rendered: await measureRenderer(urls.sqlite), asked, engines };
+    return { rendered: await measureRenderer(urls.sqlite), engines };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -144,19 +144,19 @@ interface Side {
 /** Asks for one new document after the other. */
 async function measureAsked(side: Side): Promise<Times> {
   const times: number[] = [];
-  const ask = createPdfAsker(side);
+  const ask = createBareClient(side.product.url, side.key);
   for (let count = 0; count < WARM_UP + RENDERED; count += 1) {
     const startedAt = performance.now();
-    await ask(side.next);
+    await ask(pdfPath(side.next));
     if (count >= WARM_UP) times.push(performance.now() - startedAt);
     side.next += 1;
   }
   return timesOf(times);
 }
 
-async function measureEngine(side: Side, generator: Generator): Promise<EngineFigures> {
+async function measureEngine(side: Side, generator: Generator): Promise<Omit<EngineFigures, 'asked'>> {
   const stored = pdfPath(side.next);
-  await createPdfAsker(side)(side.next);
+  await createBareClient(side.product.url, side.key)(stored);
   side.next += 1;
   const { etag } = await answerOf(side, stored);
   const kinds = [
@@ -212,9 +212,10 @@ async function serve(
 
 /** Reads a record at a steady pace: alone, while a crowd asks for PDFs to be made, and while it asks for them again. */
 async function measureBursts(side: Side) {
-  const pace: Pace = { url: side.product.url + recordPath, key: side.key, everyMs: PACE_MS };
+  const { url } = side.product;
+  const pace: Pace = { url, path: recordPath, key: side.key, everyMs: PACE_MS };
   const reader = fork(join(import.meta.dirname, '_paced-reader.ts'), [JSON.stringify(pace)]);
-  const asker = fork(join(import.meta.dirname, '_pdf-asker.ts'), [side.key, String(BURST)]);
+  const asker = fork(join(import.meta.dirname, '_pdf-asker.ts'), [url, side.key]);
   const tell = (stretch: Stretch) => reader.send(stretch);
   const taken = async () => {
     const [times] = (await once(reader, 'message', bound())) as [number[]];
@@ -226,8 +227,8 @@ async function measureBursts(side: Side) {
   };
   const ask = async (first: number, everyMs: number) => {
     tell({ forMs: undefined });
-    const urls = Array.from({ length: BURST }, (_, index) => side.product.url + pdfPath(first + index));
-    asker.send({ urls, everyMs } satisfies Asked);
+    const paths = Array.from({ length: BURST }, (_, index) => pdfPath(first + index));
+    asker.send({ paths, everyMs } satisfies Asked);
     const [ms] = (await once(asker, 'message', bound())) as [number];
     tell({ forMs: undefined });
     return { times: await taken(), ms };
@@ -257,20 +258,6 @@ async function measureBursts(side: Side) {
   };
 }
 
-/** Asks for a document by its number, over one connection. */
-function createPdfAsker({ product, key }: Side): (number: number) => Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const headers = { authorization: `Bearer ${key}` };
-  return (number) =>
-    new Promise((resolve, reject) => {
-      get(product.url + pdfPath(number), { agent, headers }, (response) => {
-        if (response.statusCode !== 200)
-          reject(new Error(`Document ${number} is answered with ${response.statusCode}.`));
-        response.resume().once('end', resolve);
-      }).once('error', reject);
-    });
-}
-
 async function answerOf(
   { product, key }: Side,
   path: string,
@@ -288,11 +275,15 @@ const timesOf = (values: readonly number[]): Times => ({
   p99: quantile(values, 0.99),
 });
 
-function textOf({ rendered, asked, engines }: Figures): string {
+function textOf({ rendered, engines }: Figures): string {
   const made = aligned([
     [`ms for a new PDF of ${whole(rendered.bytes)} bytes`, 'p50', 'p99'],
     ['in a warm renderer', rendered.p50.toFixed(1), rendered.p99.toFixed(1)],
-    ['from the request to its end, on SQLite', asked.p50.toFixed(1), asked.p99.toFixed(1)],
+    ...engines.map(({ engine, asked }) => [
+      `from the request to its end, on ${engine}`,
+      asked.p50.toFixed(1),
+      asked.p99.toFixed(1),
+    ]),
   ]);
   const rates = engines.map(({ engine, served }) =>
     aligned([
