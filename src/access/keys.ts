@@ -26,18 +26,20 @@ export const ACTIVE_KEYS_MAX = 20;
 const SECRET_BYTES = 32;
 const KEY_ID_BYTES = 6;
 const KEY_CHARACTERS_MAX = 200;
+/** Callers that are remembered, of some 300 bytes each; there can be more keys than that. */
+const REMEMBERED_MAX = 10_000;
 export const KEY_NAME_CHARACTERS_MAX = 100;
 
-/** Who asks, and what their company's switches allow: looked up on every request. */
+/** Who asks, and what their company's switches allow, as the database has it when they ask. */
 export interface Caller {
-  company: string;
-  keyId: string;
-  scopes: readonly Scope[];
-  apiEnabled: boolean;
-  subscriptionActive: boolean;
-  invoicingEnabled: boolean;
-  modules: readonly Module[];
-  timeZone: string;
+  readonly company: string;
+  readonly keyId: string;
+  readonly scopes: readonly Scope[];
+  readonly apiEnabled: boolean;
+  readonly subscriptionActive: boolean;
+  readonly invoicingEnabled: boolean;
+  readonly modules: readonly Module[];
+  readonly timeZone: string;
 }
 
 /** A key that is to be made. `by` is an operator unless told. */
@@ -143,14 +145,15 @@ export type Authenticate = (authorization: string | undefined) => Promise<Authen
 /**
  * Builds the check of keys.
  * @returns a function that throws AppError `invalid_key` (missing, malformed, unknown, wrong secret) or `revoked_key`
- *   (right secret, but revoked). Both are looked up anew each time, so a revocation works at once on every machine.
+ *   (right secret, but revoked). A revocation works at once on every machine: nothing is taken for what it was before
+ *   the database's last commit.
  */
 export function createAuthentication(
   engine: Engine,
   { keyPrefix, windowSeconds }: { keyPrefix: string; windowSeconds: number },
 ): Authenticate {
   const findKey = createFinder(engine, windowSeconds);
-  return async (authorization) => {
+  return rememberCallers(engine, async (authorization) => {
     const { secret, ...parts } = parseAuthorization(authorization, keyPrefix);
     const secretSha256 = hashOf(secret);
     const found = await findKey({ ...parts, secretSha256 });
@@ -160,6 +163,28 @@ export function createAuthentication(
     if (!found || !isRight) throw new AppError('invalid_key', 'The API key is missing or wrong.');
     if (found.key.revoked_at !== null) throw new AppError('revoked_key', 'This API key was revoked.');
     return { caller: toCaller(parts, found.key), counted: found.counted };
+  });
+}
+
+/**
+ * Remembers whose keys were right until somebody commits something, which the database is asked about each time: to find
+ * the same again took a fifth of a record's answer. Digests of headers are kept, and never a key.
+ */
+function rememberCallers(engine: Engine, authenticate: Authenticate): Authenticate {
+  const known = new Map<string, Authenticated>();
+  let knownVersion: number | undefined;
+  return async (authorization) => {
+    const version = authorization === undefined ? undefined : engine.version();
+    if (authorization === undefined || version === undefined) return authenticate(authorization);
+    if (version !== knownVersion || known.size >= REMEMBERED_MAX) known.clear();
+    knownVersion = version;
+    const digest = hashOf(authorization);
+    const remembered = known.get(digest);
+    if (remembered) return remembered;
+    const authenticated = await authenticate(authorization);
+    // Another request may have heard of a commit meanwhile that this one was too early for.
+    if (version === knownVersion) known.set(digest, authenticated);
+    return authenticated;
   };
 }
 

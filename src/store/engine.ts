@@ -39,6 +39,11 @@ export interface Engine extends AsyncDisposable {
    * It may call in vain, and may miss something while a connection is broken.
    */
   watchDeliveries(onNews: () => void): AsyncDisposable;
+  /**
+   * A number that changes with whatever anybody commits, asked of the database each time: what was read since it became
+   * what it is would be read again. Undefined when the database doesn't say, which PostgreSQL never does.
+   */
+  version(): number | undefined;
   /** Runs statements of a schema change or of an inspection as they are. */
   run(sql: string, parameters?: readonly unknown[]): Promise<Record<string, unknown>[]>;
 }

@@ -84,6 +84,7 @@ export function openPostgres(
       };
     },
     ...writing(db),
+    version: () => undefined,
     watchDeliveries: (onNews) => listenOnPostgres(url, onNews),
     async [Symbol.asyncDispose]() {
       await db.destroy();

@@ -50,6 +50,7 @@ export async function openSqlite(path: string): Promise<Engine> {
       createQueryCompiler: () => new SteadyCompiler(),
     },
   });
+  const version = createVersion(reader);
   const watchers = new Set<() => void>();
   const checkpoints = keepCheckpoints(path, (pages) => writer.pragma(`wal_autocheckpoint = ${pages}`));
   const { transaction, ...others } = writing(db);
@@ -80,7 +81,8 @@ export async function openSqlite(path: string): Promise<Engine> {
       checkpoints.noteCommit();
       return result;
     },
-    watchDeliveries: (onNews) => watchFile(reader, watchers, onNews),
+    version,
+    watchDeliveries: (onNews) => watchFile(version, watchers, onNews),
     async [Symbol.asyncDispose]() {
       await checkpoints[Symbol.asyncDispose]();
       reader.close();
@@ -95,16 +97,32 @@ function openHandle(path: string, options: { readonly: boolean }): Database.Data
   return new Database(path, { ...options, timeout: 0 });
 }
 
-/** A process hears at once of what it commits itself; what others commit changes a number that each handle can ask for. */
+/**
+ * Asks for the number that changes with what other handles commit (sqlite.org/pragma.html#pragma_data_version), which
+ * for a reader is all that is committed; undefined while another process holds the lock that this needs.
+ */
+function createVersion(reader: Database.Database): () => number | undefined {
+  const statement = reader.prepare('PRAGMA data_version').pluck();
+  return () => {
+    try {
+      // The pragma's one value.
+      return statement.get() as number;
+    } catch (error) {
+      if (isBusy(error)) return undefined;
+      throw error;
+    }
+  };
+}
+
+/** A process hears at once of what it commits itself; what others commit changes the file's version. */
 function watchFile(
-  reader: Database.Database,
+  version: () => number | undefined,
   watchers: Set<() => void>,
   onNews: () => void,
 ): AsyncDisposable {
   // A set holds a function once, and the same one may watch twice.
   const watcher = () => onNews();
   watchers.add(watcher);
-  const version = () => reader.pragma('data_version', { simple: true });
   let last = version();
   const timer = setInterval(() => {
     try {
