@@ -49,7 +49,7 @@ interface LoopDelay {
 interface Burst {
   capacity: Loaded;
   burst: Loaded;
-  memory: { before: Memory; highest: Memory; after: Memory };
+  memory: { before: Memory; highestInHalf: Memory; highest: Memory; after: Memory };
   /** From the end of the burst to the first answer within the usual time. */
   recoveryMs: number;
 }
@@ -185,7 +185,10 @@ async function measureBurst({ server, generator, headers }: Served): Promise<Bur
   const capacity = await generator.run({ url, headers, connections: CAPACITY_CONNECTIONS, seconds: 5 });
   const before = server.memory();
   using watch = watchMemory(server);
-  const burst = await generator.run({ url, headers, connections: BURST_CONNECTIONS, seconds: BURST_SECONDS });
+  const bursting = generator.run({ url, headers, connections: BURST_CONNECTIONS, seconds: BURST_SECONDS });
+  await pause(BURST_SECONDS * 500);
+  const highestInHalf = watch.highest();
+  const burst = await bursting;
   const endedAt = performance.now();
   const usualMs = capacity.byStatus['200']?.p99 ?? 0;
   for (;;) {
@@ -197,7 +200,7 @@ async function measureBurst({ server, generator, headers }: Served): Promise<Bur
   const recoveryMs = performance.now() - endedAt;
   const highest = watch.highest();
   await pause(5_000);
-  return { capacity, burst, memory: { before, highest, after: server.memory() }, recoveryMs };
+  return { capacity, burst, memory: { before, highestInHalf, highest, after: server.memory() }, recoveryMs };
 }
 
 function watchMemory(server: ServerProcess): Disposable & { highest: () => Memory } {
@@ -218,6 +221,7 @@ function textOf({ records, memory, idle, loop, burst }: LoadFigures): string {
     memoryRow('before idle connections', idle.before),
     memoryRow(`with ${whole(idle.connections)} idle connections`, idle.after),
     memoryRow('before the burst', burst.memory.before),
+    memoryRow('at most in the first half of the burst', burst.memory.highestInHalf),
     memoryRow('at most in the burst', burst.memory.highest),
     memoryRow('5 seconds after the burst', burst.memory.after),
   ]);
