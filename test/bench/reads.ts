@@ -13,6 +13,8 @@ import { aligned, quantile, takeTurns, whole } from './_rounds.ts';
 
 const ROUNDS = Number(process.env.READS_ROUNDS ?? 5);
 const SECONDS = Number(process.env.READS_SECONDS ?? 0.5);
+/** V8 compiles what is hot in the background, and has done with the slowest side's way by then. */
+const WARM_UP_SECONDS = 2;
 /** Enough to keep a server busy all the time, and few enough that the wait in its queue doesn't hide the work. */
 const CONNECTIONS = 8;
 const JOBS = 20_000;
@@ -150,6 +152,7 @@ async function measure(generator: Generator, sides: readonly Side[], question: Q
     const own = side.asked(question);
     return own ? [{ side, own }] : [];
   });
+  for (const { side, own } of asked) await loadOnce(generator, side, own, WARM_UP_SECONDS);
   const rounds = await takeTurns(
     asked.map(
       ({ side, own }) =>
@@ -188,13 +191,18 @@ interface Round {
   cpuMicroseconds: number;
 }
 
-async function loadOnce(generator: Generator, { name, server }: Side, question: Question): Promise<Round> {
+async function loadOnce(
+  generator: Generator,
+  { name, server }: Side,
+  question: Question,
+  seconds = SECONDS,
+): Promise<Round> {
   const cpuBefore = server.cpuMicroseconds();
   const { errors, byStatus } = await generator.run({
     url: server.url + question.path,
     headers: question.headers,
     connections: CONNECTIONS,
-    seconds: SECONDS,
+    seconds,
   });
   const cpu = server.cpuMicroseconds() - cpuBefore;
   const expected = byStatus[question.status];
