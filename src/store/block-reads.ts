@@ -5,8 +5,14 @@ import { matchesQuery, type Slots, streamSlot, unindexed, wantedQuery } from './
 import type { ListedRow, Range, Selection } from './lists.ts';
 import type { RecordTableName, Tables } from './schema.ts';
 
-/** A row that was found, or none; each comes with the id that the statement looked up to, or null for the end. */
+/**
+ * A row that was found, or none, in no order. Those with a horizon tell up to which id the statement has found all: the
+ * least one counts, and without any it has looked up to the end.
+ */
 export type Sighting = (ListedRow | { id: null; body: null; digest: null }) & { horizon: string | null };
+
+/** Where a stream's blocks are looked through to: the place where the first stream has had its share, or its own. */
+type Share = 'least' | 'own';
 
 /**
  * Finds the rows that lie in every range by the blocks that can hold some: the rows after the cursor up to the next
@@ -19,15 +25,23 @@ export function blocksQuery(
   selection: Selection,
   slot: Slots,
 ): Compilable<Sighting> {
-  const { ends, found } = blockParts(engine, selection, slot);
-  const horizon = sql`SELECT MIN(first_id) FROM (${ends}) AS stream_ends`;
-  return sightings(db, selection, slot, { horizon, found });
+  const { ends, found } = blockParts(engine, selection, slot, 'least');
+  const query = sql<Sighting>`
+    WITH
+      horizon (id) AS MATERIALIZED (SELECT MIN(first_id) FROM (${ends}) AS stream_ends),
+      ${foundRows(found, slot)}
+    SELECT found.id, record.body, record.digest, horizon.id AS horizon
+    FROM horizon
+      LEFT JOIN found ON TRUE
+      ${withRecord(selection, slot)}`;
+  return { compile: () => query.compile(db) };
 }
 
 /**
  * The whole of a list with ranges in one statement, for PostgreSQL, where each one is a round trip: takes the matches
  * of each range as long as they are few, sorts those of the first range of which that were all, and otherwise looks
- * into blocks. What isn't asked for costs nothing: PostgreSQL begins with whether it is.
+ * into blocks. What isn't asked for is begun all the same, though it isn't run: each part of it costs every list some
+ * microseconds, so that here a stream knows nothing of the others' shares.
  */
 export function rangesQuery(
   engine: Engine,
@@ -35,7 +49,7 @@ export function rangesQuery(
   selection: Selection,
   slot: Slots,
 ): Compilable<Sighting> {
-  const { ends, found: inBlocks } = blockParts(engine, selection, slot);
+  const { ends, found: inBlocks } = blockParts(engine, selection, slot, 'own');
   const indexes = [...selection.ranges.keys()];
   const isChosen = (way: number) => sql`(SELECT way FROM chosen) = ${sql.lit(way)}`;
   const few = (index: number) => `few${index}`;
@@ -51,18 +65,23 @@ export function rangesQuery(
       SELECT id FROM ${wantedQuery(db, selection, index, slot, few(index))} AS wanted
       WHERE ${isChosen(index)}`,
   );
-  return sightings(db, selection, slot, {
-    before: sql`
+  const found = unionAll([...wanted, sql`SELECT id FROM (${inBlocks}) AS in_blocks WHERE ${isChosen(-1)}`]);
+  const query = sql<Sighting>`
+    WITH
       ${sql.join(matches)},
-      chosen (way) AS MATERIALIZED (SELECT CASE ${sql.join(shorts, sql` `)} ELSE -1 END),`,
-    horizon: sql`SELECT MIN(first_id) FROM (${ends}) AS stream_ends WHERE ${isChosen(-1)}`,
-    found: unionAll([...wanted, sql`SELECT id FROM (${inBlocks}) AS in_blocks WHERE ${isChosen(-1)}`]),
-  });
+      chosen (way) AS MATERIALIZED (SELECT CASE ${sql.join(shorts, sql` `)} ELSE -1 END),
+      ${foundRows(found, slot)}
+    SELECT found.id, record.body, record.digest, NULL AS horizon FROM found ${withRecord(selection, slot)}
+    UNION ALL
+    SELECT NULL, NULL, NULL, first_id FROM (${ends}) AS stream_ends WHERE ${isChosen(-1)}`;
+  return { compile: () => query.compile(db) };
 }
 
 /** The ends of the streams' shares of blocks, and the rows that are found in those. */
-function blockParts(engine: Engine, selection: Selection, slot: Slots) {
-  const streams = selection.streams.map((_stream, index) => streamParts(engine, selection, index, slot));
+function blockParts(engine: Engine, selection: Selection, slot: Slots, share: Share) {
+  const streams = selection.streams.map((_stream, index) =>
+    streamParts(engine, selection, index, slot, share),
+  );
   return {
     ends: unionAll(streams.map(({ end }) => sql`SELECT first_id FROM (${end}) AS stream_end`)),
     found: unionAll(
@@ -76,37 +95,26 @@ function blockParts(engine: Engine, selection: Selection, slot: Slots) {
 
 const unionAll = (queries: RawBuilder<unknown>[]) => sql.join(queries, sql` UNION ALL `);
 
-/** The rows found up to a horizon with their texts, at least one line, so that the horizon is told in any case. */
-function sightings(
-  db: Kysely<Tables>,
-  { table }: Selection,
-  slot: Slots,
-  {
-    before = sql``,
-    horizon,
-    found,
-  }: Record<'horizon' | 'found', RawBuilder<unknown>> & { before?: RawBuilder<unknown> },
-): Compilable<Sighting> {
-  const query = sql<Sighting>`
-    WITH
-      ${before}
-      horizon (id) AS MATERIALIZED (${horizon}),
-      found (id) AS MATERIALIZED (
-        SELECT id FROM (${found}) AS matches ORDER BY id LIMIT ${slot.limit}
-      )
-    SELECT found.id, record.body, record.digest, horizon.id AS horizon
-    FROM horizon
-      LEFT JOIN found ON TRUE
-      LEFT JOIN ${sql.table(table)} AS record ON record.company = ${slot.company} AND record.id = found.id
-    ORDER BY found.id`;
-  return { compile: () => query.compile(db) };
-}
+/** Of all that is found, what the list has room for. */
+const foundRows = (found: RawBuilder<unknown>, slot: Slots) => sql`
+  found (id) AS MATERIALIZED (SELECT id FROM (${found}) AS matches ORDER BY id LIMIT ${slot.limit})`;
+
+/** Joins the records of what was found: texts are read for these alone, whatever was passed on the way. */
+const withRecord = ({ table }: Selection, slot: Slots) => sql`
+  LEFT JOIN ${sql.table(table)} AS record ON record.company = ${slot.company} AND record.id = found.id`;
 
 /** The parts of the statement that are about one stream. */
-function streamParts(engine: Engine, { table, streams, ranges }: Selection, index: number, slot: Slots) {
+function streamParts(
+  engine: Engine,
+  { table, streams, ranges }: Selection,
+  index: number,
+  slot: Slots,
+  share: Share,
+) {
   // No text in SQLite comes after a blob; an id has 200 characters at most, of which none is greater than this one.
   const afterIds = engine.name === 'sqlite' ? sql`x''` : sql`REPEAT(CHR(1114111), 201)`;
-  const horizon = sql`COALESCE((SELECT id FROM horizon), ${afterIds})`;
+  const upToHorizon = (id: RawBuilder<unknown>) =>
+    share === 'own' ? sql`TRUE` : sql`${id} <= COALESCE((SELECT id FROM horizon), ${afterIds})`;
   const ofStream = sql`company = ${slot.company} AND stream = ${slot[blockSlot(index)]}`;
   const nextBlock = (id: RawBuilder<unknown>) => sql`
     COALESCE((SELECT MIN(first_id) FROM list_blocks WHERE ${ofStream} AND first_id > ${id}), ${afterIds})`;
@@ -122,8 +130,10 @@ function streamParts(engine: Engine, { table, streams, ranges }: Selection, inde
     ...ranges.flatMap((range, at) => liesIn(range, at, slot)),
   ]);
   const stream = sql`${sql.table(table)} AS record`;
-  const candidates = sql`SELECT first_id FROM list_blocks WHERE ${meeting} AND first_id <= ${horizon}`;
-  const inBlock = sql`id >= first_id AND id < ${nextBlock(sql`block.first_id`)} AND ${unindexed('id')} <= ${horizon}`;
+  const candidates = sql`SELECT first_id FROM list_blocks WHERE ${meeting} AND ${upToHorizon(sql`first_id`)}`;
+  // The block at which its share ends is the horizon, which is looked at as well.
+  const ownShare = share === 'own' ? sql`LIMIT ${slot.blocksMax} + 1` : sql``;
+  const inBlock = sql`id >= first_id AND id < ${nextBlock(sql`block.first_id`)} AND ${upToHorizon(unindexed('id'))}`;
   // SQLite doesn't see by itself that the longer index is the better one, but that a cross join gives the wanted order.
   const source =
     engine.name === 'sqlite' ? sql`${stream} INDEXED BY ${sql.ref(streamIndex(table, columns))}` : stream;
@@ -133,7 +143,7 @@ function streamParts(engine: Engine, { table, streams, ranges }: Selection, inde
     WHERE ${isWanted} AND ${inBlock}
     ORDER BY first_id, id LIMIT ${slot.limit}`;
   const lateral = sql`
-    SELECT id FROM (${candidates} ORDER BY first_id) AS block
+    SELECT id FROM (${candidates} ORDER BY first_id ${ownShare}) AS block
     CROSS JOIN LATERAL (${rows} AND ${inBlock} ORDER BY id LIMIT ${slot.limit}) AS rows
     ORDER BY first_id, id LIMIT ${slot.limit}`;
   return {
@@ -142,7 +152,7 @@ function streamParts(engine: Engine, { table, streams, ranges }: Selection, inde
       SELECT first_id FROM list_blocks WHERE ${meeting} ORDER BY first_id LIMIT 1 OFFSET ${slot.blocksMax}`,
     /** The rows before the next block. */
     head: sql`
-      ${rows} AND id > ${slot.after} AND ${unindexed('id')} <= ${horizon} AND id < ${nextBlock(sql`${slot.after}`)}
+      ${rows} AND id > ${slot.after} AND ${upToHorizon(unindexed('id'))} AND id < ${nextBlock(sql`${slot.after}`)}
       ORDER BY id LIMIT ${slot.limit}`,
     /** The rows of the blocks after that: the blocks in their order, and within each the rows in theirs. */
     blocks: engine.name === 'sqlite' ? joined : lateral,

@@ -127,8 +127,13 @@ interface Look {
 }
 
 function lookOf(sightings: readonly Sighting[]): Look {
-  const rows = sightings.flatMap(({ id, body, digest }) => (id === null ? [] : [{ id, body, digest }]));
-  return { rows, horizon: sightings[0]?.horizon ?? null };
+  const horizon = sightings.flatMap(({ horizon: end }) => end ?? []).sort()[0] ?? null;
+  // Beyond it another stream may have rows that weren't found.
+  const rows = sightings.flatMap(({ id, body, digest }) =>
+    id === null || (horizon !== null && id > horizon) ? [] : [{ id, body, digest }],
+  );
+  // A database that puts them in order carries their texts about.
+  return { rows: rows.sort((a, b) => (a.id < b.id ? -1 : 1)), horizon };
 }
 
 /** Looks from one horizon to the next until there are enough rows or none left; nearly always once is enough. */
