@@ -185,10 +185,8 @@ async function measureBurst({ server, generator, headers }: Served): Promise<Bur
   const capacity = await generator.run({ url, headers, connections: CAPACITY_CONNECTIONS, seconds: 5 });
   const before = server.memory();
   using watch = watchMemory(server);
-  const bursting = generator.run({ url, headers, connections: BURST_CONNECTIONS, seconds: BURST_SECONDS });
-  await pause(BURST_SECONDS * 500);
-  const highestInHalf = watch.highest();
-  const burst = await bursting;
+  const half = pause(BURST_SECONDS * 500).then(() => watch.highest());
+  const burst = await generator.run({ url, headers, connections: BURST_CONNECTIONS, seconds: BURST_SECONDS });
   const endedAt = performance.now();
   const usualMs = capacity.byStatus['200']?.p99 ?? 0;
   for (;;) {
@@ -200,7 +198,8 @@ async function measureBurst({ server, generator, headers }: Served): Promise<Bur
   const recoveryMs = performance.now() - endedAt;
   const highest = watch.highest();
   await pause(5_000);
-  return { capacity, burst, memory: { before, highestInHalf, highest, after: server.memory() }, recoveryMs };
+  const memory = { before, highestInHalf: await half, highest, after: server.memory() };
+  return { capacity, burst, memory, recoveryMs };
 }
 
 function watchMemory(server: ServerProcess): Disposable & { highest: () => Memory } {
