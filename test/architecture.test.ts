@@ -29,6 +29,7 @@ const mayImport = {
   contract: [],
   config: [],
   log: [],
+  heap: [],
   metrics: [],
   // The codes of errors are the contract's.
   errors: ['contract'],
@@ -72,7 +73,12 @@ const contract = JSON.parse(read('generated/openapi.json')) as {
 const operationIds = Object.values(contract.paths)
   .flatMap((item) => Object.values(item))
   .flatMap(({ operationId }) => operationId ?? []);
-const rules: Rules = { mayImport, leaves: ['config', 'log', 'metrics', 'errors'], owners, operationIds };
+const rules: Rules = {
+  mayImport,
+  leaves: ['config', 'heap', 'log', 'metrics', 'errors'],
+  owners,
+  operationIds,
+};
 
 function readTree(folder: string): Source[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

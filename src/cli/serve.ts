@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { Command } from 'commander';
 
 import type { Config } from '../config.ts';
+import { boundHeap } from '../heap.ts';
 import { openDocuments } from '../invoice-pdf/documents.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
@@ -26,6 +27,7 @@ export function serveCommand(terminal: Terminal): Command {
     .description('serve the API')
     .option('--demo', 'load the example company first, and print a key of it')
     .action(async (options: { demo?: boolean }) => {
+      boundHeap();
       await withDatabase(terminal, async (engine, config) => {
         const demo = options.demo ? await prepareDemo(engine, config) : undefined;
         const log = createLogger(config.logLevel);

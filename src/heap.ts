@@ -1,0 +1,16 @@
+import { setFlagsFromString } from 'node:v8';
+
+/**
+ * How V8 keeps the heap of a process that runs for long small, beside the size in the first line of `fieldledger.js`,
+ * which can't be set any more once Node runs. A V8 that doesn't know one of them says so on standard error and goes on.
+ * - Left to itself it stops collecting what dies young while it marks the rest, and takes all of that for alive: some
+ *   30 MB each time, on a server with a thousand connections.
+ * - It lets the heap grow to as much as four times what is alive before it looks for what isn't. Little of a request
+ *   grows old here, so that it can look early at no cost.
+ */
+const FLAGS = ['--no-separate-gc-phases', '--heap-growing-percent=25'];
+
+/** Sets them for this process, from now on. */
+export function boundHeap(): void {
+  for (const flag of FLAGS) setFlagsFromString(flag);
+}
