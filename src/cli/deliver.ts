@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 
 import type { Config } from '../config.ts';
-import { boundHeap } from '../heap.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import type { Engine } from '../store/engine.ts';
@@ -20,7 +19,6 @@ export function deliverCommand(terminal: Terminal): Command {
   return new Command('deliver')
     .description('deliver webhooks, beside servers that run with DELIVER_WEBHOOKS=off or beside others')
     .action(async () => {
-      boundHeap();
       await withDatabase(terminal, async (engine, config) => {
         const log = createLogger(config.logLevel);
         using stop = listenForStop();
