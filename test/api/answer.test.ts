@@ -247,6 +247,28 @@ t.test('1,024 bytes are not worth compressing, one more is', async (t) => {
   }
 });
 
+t.test('a large body goes out whole, however many bytes its characters have', async (t) => {
+  await using server = await answering();
+  for (const length of [4_096, 4_097, 30_000, 400_000]) {
+    // One byte for each character, two of them in V8's shorter texts, three, and four for a pair.
+    for (const [character, count] of Object.entries({ x: 0, é: 1, '€': 1, '😀': 500 })) {
+      const body = 'x'.repeat(length - count * character.length) + character.repeat(count);
+      const byteLength = Buffer.byteLength(body);
+      server.say(body);
+      const { rawBody, headers } = await server.http('');
+      t.equal(
+        headers['content-length'],
+        String(byteLength),
+        `${length} characters, ${count} of them ${character}`,
+      );
+      t.equal(server.reported(), byteLength);
+      t.ok(textOf(rawBody) === body, 'the same text');
+      const { headers: ofHead } = await server.http.head('');
+      t.equal(ofHead['content-length'], String(byteLength), 'HEAD tells the same');
+    }
+  }
+});
+
 t.test('whatever the body and the encoding, the client reads the same text', async (t) => {
   await using server = await answering();
   const text = fc.string({ unit: 'grapheme', maxLength: 3_000 });
