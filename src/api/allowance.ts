@@ -30,7 +30,10 @@ export interface Taken {
 /** Counts requests (service.md, "Limits"). */
 export interface Allowance {
   /** Counts one request of a key, unless it is counted already. */
-  takeRequest: (caller: { company: string; keyId: string }, counted: Counted | undefined) => Promise<Taken>;
+  takeRequest: (
+    caller: { company: string; keyId: string },
+    counted: Counted | undefined,
+  ) => Taken | Promise<Taken>;
   /** Counts one request without a key that works from an address. */
   takeWrongKey: (address: string) => Promise<Taken>;
 }
@@ -41,40 +44,63 @@ export function createAllowance(engine: Engine, limits: AllowanceLimits): Allowa
   const window = seconds === 60 ? 'a minute' : `in ${seconds} seconds`;
   const ofKey = createOwnCounter({ name: 'key', points: rateLimitPerMinute, seconds });
   const ofAddress = createRateCounter(engine, { name: 'wrong-key', points: wrongKeysPerMinute, seconds });
+  const keyPolicy = {
+    name: '"default"',
+    points: rateLimitPerMinute,
+    text: `"default";q=${rateLimitPerMinute};w=${seconds}`,
+    sentence: `This API key may send ${rateLimitPerMinute} requests ${window}.`,
+  };
+  const addressPolicy = {
+    name: '"address"',
+    points: wrongKeysPerMinute,
+    text: `"address";q=${wrongKeysPerMinute};w=${seconds}`,
+    sentence: 'This address has sent too many requests without a key that works.',
+  };
   return {
-    takeRequest: async ({ company, keyId }, counted) =>
-      taken(counted ? standing(counted, rateLimitPerMinute) : await consume(ofKey, `${company}.${keyId}`), {
-        policy: `"default";q=${rateLimitPerMinute};w=${seconds}`,
-        sentence: `This API key may send ${rateLimitPerMinute} requests ${window}.`,
-      }),
-    takeWrongKey: async (address) =>
-      taken(await consume(ofAddress, address), {
-        policy: `"address";q=${wrongKeysPerMinute};w=${seconds}`,
-        sentence: 'This address has sent too many requests without a key that works.',
-      }),
+    takeRequest: ({ company, keyId }, counted) =>
+      counted ? standing(counted, keyPolicy) : take(ofKey, `${company}.${keyId}`, keyPolicy),
+    takeWrongKey: (address) => take(ofAddress, address, addressPolicy),
   };
 }
 
-/** Where somebody stands with the request that was just counted. */
-interface Standing {
-  state: Pick<RateLimiterRes, 'remainingPoints' | 'msBeforeNext'>;
-  isRefused: boolean;
+/** What is allowed, as it is told; made once. */
+interface Policy {
+  name: string;
+  points: number;
+  text: string;
+  sentence: string;
 }
 
-function standing({ points, msBeforeNext }: Counted, pointsMax: number): Standing {
-  return { state: { remainingPoints: pointsMax - points, msBeforeNext }, isRefused: points > pointsMax };
+/** Counts one. */
+async function take(
+  counter: ReturnType<typeof createRateCounter>,
+  key: string,
+  policy: Policy,
+): Promise<Taken> {
+  try {
+    return taken(policy, await counter.consume(key), false);
+  } catch (refusal) {
+    // The package rejects with its result when the points are used up, and with an error when it can't count.
+    if (refusal instanceof RateLimiterRes) return taken(policy, refusal, true);
+    throw refusal;
+  }
+}
+
+/** What was counted elsewhere. */
+function standing({ points, msBeforeNext }: Counted, policy: Policy): Taken {
+  return taken(policy, { remainingPoints: policy.points - points, msBeforeNext }, points > policy.points);
 }
 
 function taken(
-  { state, isRefused }: Standing,
-  { policy, sentence }: { policy: string; sentence: string },
+  { name, text, sentence }: Policy,
+  { remainingPoints, msBeforeNext }: Pick<RateLimiterRes, 'remainingPoints' | 'msBeforeNext'>,
+  isRefused: boolean,
 ): Taken {
-  const resetSeconds = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
-  const name = policy.slice(0, policy.indexOf(';'));
+  const resetSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
   return {
     headers: {
-      'RateLimit-Policy': policy,
-      RateLimit: `${name};r=${Math.max(0, state.remainingPoints)};t=${resetSeconds}`,
+      'RateLimit-Policy': text,
+      RateLimit: `${name};r=${Math.max(0, remainingPoints)};t=${resetSeconds}`,
     },
     refusal: isRefused
       ? new AppError('rate_limited', `${sentence} Wait ${resetSeconds} seconds.`, {
@@ -82,14 +108,4 @@ function taken(
         })
       : undefined,
   };
-}
-
-async function consume(counter: ReturnType<typeof createRateCounter>, key: string): Promise<Standing> {
-  try {
-    return { state: await counter.consume(key), isRefused: false };
-  } catch (refusal) {
-    // The package rejects with its result when the points are used up, and with an error when it can't count.
-    if (refusal instanceof RateLimiterRes) return { state: refusal, isRefused: true };
-    throw refusal;
-  }
 }

@@ -55,8 +55,7 @@ function admission({ engine, keyPrefix, ...limits }: ApiOptions): Admit {
   const { windowSeconds = WINDOW_SECONDS } = limits;
   const authenticate = createAuthentication(engine, { keyPrefix, windowSeconds });
   const allowance = createAllowance(engine, limits);
-  const take = async (exchange: Exchange, counted: Promise<Taken>) => {
-    const { headers, refusal } = await counted;
+  const take = (exchange: Exchange, { headers, refusal }: Taken) => {
     // Without a key that works only a refusal says how much is allowed: the contract's 401 states no allowance.
     if (exchange.caller || refusal) Object.assign(exchange.headers, headers);
     if (refusal) throw refusal;
@@ -68,11 +67,11 @@ function admission({ engine, keyPrefix, ...limits }: ApiOptions): Admit {
     } catch (error) {
       // A fault of the database is not the caller's.
       if (error instanceof AppError && errorStatuses[error.code] === 401) {
-        await take(exchange, allowance.takeWrongKey(exchange.address));
+        take(exchange, await allowance.takeWrongKey(exchange.address));
       }
       throw error;
     }
-    await take(exchange, allowance.takeRequest(exchange.caller, counted));
+    take(exchange, await allowance.takeRequest(exchange.caller, counted));
     authorise(exchange.caller, scope);
   };
 }
