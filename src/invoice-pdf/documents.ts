@@ -76,9 +76,9 @@ async function fileOf(
     const { bytes, sha256 } = printed;
     return { name: `draft-${id}`, sha256, byteCount: bytes.length, read: async () => bytes };
   }
-  const located = await store.locate(company, id);
-  if (!located?.head) throw new Error('A document that was stored just now is not there.');
-  return storedFile(store, company, id, located.head);
+  const head = printed.head ?? (await store.locate(company, id))?.head;
+  if (!head) throw new Error('A document that was stored just now is not there.');
+  return storedFile(store, company, id, head);
 }
 
 function storedFile(

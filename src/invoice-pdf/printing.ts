@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 
 import type { CompanyProfile } from '../store/companies.ts';
-import { createDocumentStore, type DocumentStore, type PrintableDocument } from '../store/documents.ts';
+import {
+  createDocumentStore,
+  type DocumentHead,
+  type DocumentStore,
+  type PrintableDocument,
+} from '../store/documents.ts';
 import type { Engine } from '../store/engine.ts';
 import { asIssued } from './as-issued.ts';
 import type { PrintedDocument } from './printed-document.ts';
@@ -12,8 +17,8 @@ const PDF_BYTES_MAX = 16 * 1024 * 1024;
 
 /** What became of a document that was to be printed. */
 export type Printed =
-  /** It is issued, and its PDF is stored now, by this call or by another one. */
-  | { outcome: 'stored' }
+  /** It is issued, and its PDF is stored now: by this call, which then knows what it is like, or by another one. */
+  | { outcome: 'stored'; head: DocumentHead | undefined }
   /** It is a draft, whose PDF is for whoever asked alone. */
   | { outcome: 'draft'; bytes: Buffer; sha256: string }
   /** The company has no such document. */
@@ -39,8 +44,16 @@ export function createPrint(engine: Engine, renderer: Renderer): Print {
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     if (isDraft) return { outcome: 'draft', bytes, sha256 };
     const number = found.record.number ?? id;
-    await store.keep({ company, invoice: id, number, sha256, byte_count: bytes.length, bytes });
-    return { outcome: 'stored' };
+    const head = { number, sha256, byteCount: bytes.length };
+    const isOwn = await store.keep({
+      company,
+      invoice: id,
+      number,
+      sha256,
+      byte_count: head.byteCount,
+      bytes,
+    });
+    return { outcome: 'stored', head: isOwn ? head : undefined };
   };
 }
 

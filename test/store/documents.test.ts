@@ -45,10 +45,11 @@ onEachEngine('the store of documents', async (t, office) => {
     t.equal(await store.readBytes(company.id, invoice.id), undefined);
     const key = { company: company.id, invoice: invoice.id, number: 'INV-2026-0001' };
     const [first, second] = [pdf(0, 255, 37), pdf(1)];
-    await Promise.all([store.keep({ ...key, ...first }), store.keep({ ...key, ...second })]);
-    await store.keep({ ...key, ...second, number: 'another' });
+    const isOwn = await Promise.all([store.keep({ ...key, ...first }), store.keep({ ...key, ...second })]);
+    t.strictSame([...isOwn].sort(), [false, true], 'one of them is told that it is the one');
+    t.equal(await store.keep({ ...key, ...second, number: 'another' }), false);
     const located = await store.locate(company.id, invoice.id);
-    const kept = [first, second].find(({ sha256 }) => sha256 === located?.head?.sha256);
+    const kept = [first, second].find((_pdf, index) => isOwn[index]);
     t.strictSame(located, {
       status: 'issued',
       head: { number: 'INV-2026-0001', sha256: kept?.sha256, byteCount: kept?.byte_count },
