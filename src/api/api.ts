@@ -41,7 +41,11 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     try {
       const query = readQuery(queryStart < 0 ? '' : url.slice(queryStart + 1));
       reply = await dispatch({ method, path, query }, exchange);
-      if ('body' in reply) exchange.bodyBytes = sendBody(req, res, reply, exchange.headers);
+      if ('body' in reply) {
+        exchange.bodyBytes = sendBody(req, res, reply, exchange.headers);
+        // The promise that brought it may have grown old; see `takeOut`.
+        reply.body = '';
+      }
     } finally {
       load.end();
     }

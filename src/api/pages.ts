@@ -1,6 +1,7 @@
 import { type JsonText, listEnvelope } from '../contract/json-text.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { Page, PageRequest } from '../store/pages.ts';
+import { takeOut } from '../store/take-out.ts';
 import { type Filters, openCursor, sealCursor } from './cursors.ts';
 
 /**
@@ -22,7 +23,7 @@ export async function answerPage<T>(
   const nextCursor = lastId === null ? null : sealCursor(operationId, filters, lastId);
   return {
     status: 200,
-    body: listEnvelope(records, nextCursor),
+    body: listEnvelope(takeOut(records), nextCursor),
     // Also of a page without records there is more than one part, and so a digest of its own.
     digests: ['page', ...digests, nextCursor ?? 'end'],
   };

@@ -6,6 +6,7 @@ import { blockBindings, blocksQuery, rangesQuery, type Sighting } from './block-
 import type { Engine, PreparedQuery } from './engine.ts';
 import { bindings, countQuery, type Slots, sortQuery, walkQuery } from './list-queries.ts';
 import type { RecordTableName, Tables } from './schema.ts';
+import { takeOut } from './take-out.ts';
 
 /** A condition on a column that no id-ordered index begins with: bounds are inclusive and compare as text. */
 export interface Range {
@@ -87,11 +88,11 @@ export function createListReader(engine: Engine, bounds: Partial<Bounds> = {}): 
   };
   const lookIntoBlocks = async (selection: Selection, values: Slots): Promise<Look> => {
     const look = prepare('blocks', selection, (db, slot) => blocksQuery(engine, db, selection, slot));
-    return lookOf(await look({ ...values, blocksMax: blocks }));
+    return lookOf(takeOut(await look({ ...values, blocksMax: blocks })));
   };
   const lookAtOnce = async (selection: Selection, values: Slots): Promise<Look> => {
     const look = prepare('ranges', selection, (db, slot) => rangesQuery(engine, db, selection, slot));
-    return lookOf(await look({ ...values, blocksMax: blocks, countMax: few + 1 }));
+    return lookOf(takeOut(await look({ ...values, blocksMax: blocks, countMax: few + 1 })));
   };
 
   return async (selection, after, limit) => {

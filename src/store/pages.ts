@@ -1,5 +1,6 @@
 import type { JsonText } from '../contract/json-text.ts';
 import type { ReadList, Selection } from './lists.ts';
+import { takeOut } from './take-out.ts';
 
 /** One page of a list: the records' texts, and the id after which the next page begins, null on the last page. */
 export interface Page<T> {
@@ -21,7 +22,7 @@ export async function readPage<T>(
   { after, limit }: PageRequest,
   selection: Selection,
 ): Promise<Page<T>> {
-  const rows = await read(selection, after, limit + 1);
+  const rows = takeOut(await read(selection, after, limit + 1));
   const hasMore = rows.length > limit;
   if (hasMore) rows.pop();
   return {

@@ -5,6 +5,7 @@ import type { Engine } from './engine.ts';
 import { listenOnPostgres } from './notifications.ts';
 import type { Tables } from './schema.ts';
 import { compileStatement, slots } from './slots.ts';
+import { takeOut } from './take-out.ts';
 import { writing } from './writing.ts';
 
 const CONNECT_MS_MAX = 5_000;
@@ -80,7 +81,7 @@ export function openPostgres(
       return async (values) => {
         // The builder's type says what the statement selects.
         const { rows } = await pool.query({ name, text: sql, values: bind(values) });
-        return rows as never[];
+        return takeOut(rows) as never[];
       };
     },
     ...writing(db),

@@ -1,0 +1,44 @@
+import t from 'tap';
+
+import { answerPage } from '../../src/api/pages.ts';
+import type { JsonText } from '../../src/contract/json-text.ts';
+import type { ListedRow } from '../../src/store/lists.ts';
+import { readPage } from '../../src/store/pages.ts';
+
+const rowsOf = (...ids: string[]): ListedRow[] =>
+  ids.map((id) => ({ id, body: `{"id":"${id}"}`, digest: `digest of ${id}` }));
+const selection = { table: 'jobs', company: 'acme', streams: [], ranges: [] } as const;
+
+t.test('a page holds as many records as it may, and tells where the next one begins', async (t) => {
+  for (const [ids, lastId] of [
+    [['a', 'b', 'c'], 'b'],
+    [['a', 'b'], null],
+    [['a'], null],
+    [[], null],
+  ] as const) {
+    const { records, digests, ...rest } = await readPage(
+      async () => rowsOf(...ids),
+      { after: '', limit: 2 },
+      selection,
+    );
+    t.strictSame(rest, { lastId });
+    t.strictSame(
+      records,
+      ids.slice(0, 2).map((id) => `{"id":"${id}"}`),
+    );
+    t.strictSame(
+      digests,
+      ids.slice(0, 2).map((id) => `digest of ${id}`),
+    );
+  }
+});
+
+// The promise that brought them grows old while it waits for PostgreSQL, and is collected long after the answer.
+t.test('nothing of a page stays with the promises that brought it', async (t) => {
+  const rows = rowsOf('a', 'b', 'c');
+  const page = readPage(async () => rows, { after: '', limit: 2 }, selection);
+  const { body } = await answerPage('listJobs', {}, { limit: 2 }, () => page);
+  t.match(body, /^\{"data":\[\{"id":"a"\},\{"id":"b"\}\],"nextCursor":"/);
+  t.strictSame(rows, []);
+  t.strictSame((await page).records, [] as JsonText<unknown>[]);
+});
