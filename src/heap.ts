@@ -5,15 +5,12 @@ import { setFlagsFromString } from 'node:v8';
  * more once Node runs. A V8 that doesn't know one of them says so on standard error and goes on.
  * - Left to itself it stops collecting what dies young while it marks the rest, and takes all of that for alive: some
  *   30 MB each time, on a server with a thousand connections.
- * - It lets the heap grow to as much as four times what is alive before it looks for what isn't.
+ * - It lets the heap grow to as much as four times what is alive before it looks for what isn't. Little of a request
+ *   grows old here, so that to look early costs nothing.
  */
 const FLAGS = ['--no-separate-gc-phases', '--heap-growing-percent=50'];
 
-/**
- * Sets them for this process, from now on. On SQLite little of a request grows old, so that to look early costs nothing.
- * On PostgreSQL all that waits for the database does, and a busy server would lose a fifth of what it can answer.
- */
-export function boundHeap({ name }: { name: 'sqlite' | 'postgres' }): void {
-  if (name !== 'sqlite') return;
+/** Sets them for this process, from now on. */
+export function boundHeap(): void {
   for (const flag of FLAGS) setFlagsFromString(flag);
 }

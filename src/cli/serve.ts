@@ -27,8 +27,8 @@ export function serveCommand(terminal: Terminal): Command {
     .description('serve the API')
     .option('--demo', 'load the example company first, and print a key of it')
     .action(async (options: { demo?: boolean }) => {
+      boundHeap();
       await withDatabase(terminal, async (engine, config) => {
-        boundHeap(engine);
         const demo = options.demo ? await prepareDemo(engine, config) : undefined;
         const log = createLogger(config.logLevel);
         using stop = listenForStop();

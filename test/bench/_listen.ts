@@ -6,10 +6,9 @@ import { boundHeap } from '../../src/heap.ts';
 import { type Engine, openEngine } from '../../src/store/engine.ts';
 
 /** The database that a peer was started for; it serves until it is ended, with a heap that is bounded as the server's is. */
-export async function openGivenDatabase(): Promise<Engine> {
-  const engine = await openEngine(process.env.DATABASE_URL ?? '');
-  boundHeap(engine);
-  return engine;
+export function openGivenDatabase(): Promise<Engine> {
+  boundHeap();
+  return openEngine(process.env.DATABASE_URL ?? '');
 }
 
 /** Listens on a free port of this machine and prints the address, for whoever started the process. */
