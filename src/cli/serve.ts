@@ -84,8 +84,14 @@ function portalOf(config: Config) {
   return { sessionLengths: { idleMinutes, hoursMax }, secrets: secretBoxOf(config) };
 }
 
+/**
+ * Connections that may wait to be taken; the system may allow fewer. Node's own 511 are too few for a crowd that comes
+ * at once: the rest would be told nothing, and try again after seconds.
+ */
+const BACKLOG = 4_096;
+
 async function listen(server: Server, { host, port }: Config): Promise<void> {
-  server.listen(port, host);
+  server.listen({ host, port, backlog: BACKLOG });
   // Rejects with the system's reason when the port is taken or the address isn't this machine's.
   await once(server, 'listening');
 }
