@@ -53,7 +53,8 @@ export function sendBody(
   const { plain, byteLength } = encoded(body);
   const coding = byteLength > COMPRESSED_BYTES_MIN ? preferredCoding(req) : undefined;
   const tag = coding ? `"${digest}-${coding}"` : `"${digest}"`;
-  if (hasTag(req.headers['if-none-match'], representationsOf(digest))) {
+  const ifNoneMatch = req.headers['if-none-match'];
+  if (ifNoneMatch !== undefined && hasTag(ifNoneMatch, representationsOf(digest))) {
     res.writeHead(304, { ...cacheHeaders, ...headers, ETag: tag });
     res.end();
     return 0;
