@@ -1,7 +1,8 @@
 /*
  * The limit of what can be reached: a handler of node:http that runs the same statements through the same functions of
  * the store and writes the same bytes, and nothing else. No key is checked, nothing is counted, validated, hashed or
- * logged. A 304 and a 401 cost it the statement behind the real one's answer and a fixed reply.
+ * logged: what the real one's head tells of that is fixed here. A 304 and a 401 cost it the statement behind the real
+ * one's answer and a fixed reply. With SHORT_HEAD=1 its head has no more than the body's type and length.
  */
 import { createServer, type ServerResponse } from 'node:http';
 
@@ -23,12 +24,32 @@ const findJob = createRecordFinder<Job>(engine, 'jobs');
 const findKey = createKeyFinder(engine);
 const read = createListReader(engine);
 
+const isShort = process.env.SHORT_HEAD === '1';
+const cacheHead = ['Cache-Control', 'private, no-cache', 'Vary', 'Accept-Encoding'];
+const tagHead = ['ETag', `"${'0'.repeat(27)}"`];
+const requestHead = ['X-Request-Id', '00000000-0000-4000-8000-000000000000'];
+const allowanceHead = [
+  'RateLimit-Policy',
+  '"default";q=10000000;w=60',
+  'RateLimit',
+  '"default";r=9000000;t=60',
+];
+/** What each kind of answer says in its head beside the body's type and length. */
+const heads: Record<number, readonly string[]> = {
+  200: [...cacheHead, ...tagHead, ...requestHead, ...allowanceHead],
+  304: [...cacheHead, ...tagHead, ...requestHead, ...allowanceHead],
+  401: [...cacheHead, 'WWW-Authenticate', 'Bearer', ...requestHead],
+};
+const headOf = (status: number) => (isShort ? [] : (heads[status] ?? []));
+
 const server = createServer((req, res) => {
   void bodyOf(req.url ?? '', req.headers.authorization).then(({ status, body }) => {
     if (req.headers['if-none-match'] === undefined) write(res, status, body);
-    else res.writeHead(304).end();
+    else res.writeHead(304, [...headOf(304)]).end();
   });
 });
+// Told in every head.
+server.keepAliveTimeout = 65_000;
 await listen(server);
 
 async function bodyOf(url: string, authorization: string | undefined) {
@@ -50,6 +71,7 @@ async function bodyOf(url: string, authorization: string | undefined) {
 
 function write(res: ServerResponse, status: number, body: string): void {
   const bytes = Buffer.from(body, 'utf8');
-  res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': bytes.length });
+  const entity = ['Content-Type', 'application/json', 'Content-Length', String(bytes.length)];
+  res.writeHead(status, [...entity, ...headOf(status)]);
   res.end(bytes);
 }
