@@ -15,7 +15,7 @@ const TURN_REQUESTS_MIN = 100;
  * On PostgreSQL they wait for a connection: so many are a tenth of a second's work. More of them are a crowd as well, and
  * nobody is let in to twice as many.
  */
-const UNDER_WAY_MAX = 250;
+const UNDER_WAY_MAX = 200;
 const RETRY_SECONDS = 1;
 /**
  * A refusal is held back, because some ask again as soon as they have it: to refuse a thousand of those took the server
