@@ -34,10 +34,11 @@ const allowanceHead = [
   'RateLimit',
   '"default";r=9000000;t=60',
 ];
+const keptHead = [...cacheHead, ...tagHead, ...requestHead, ...allowanceHead];
 /** What each kind of answer says in its head beside the body's type and length. */
 const heads: Record<number, readonly string[]> = {
-  200: [...cacheHead, ...tagHead, ...requestHead, ...allowanceHead],
-  304: [...cacheHead, ...tagHead, ...requestHead, ...allowanceHead],
+  200: keptHead,
+  304: keptHead,
   401: [...cacheHead, 'WWW-Authenticate', 'Bearer', ...requestHead],
 };
 const headOf = (status: number) => (isShort ? [] : (heads[status] ?? []));

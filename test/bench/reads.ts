@@ -37,6 +37,8 @@ interface Side {
   asked: (question: Question) => Question | undefined;
   /** Whether it serves the database, and so has to give the same bodies as the others. */
   servesDatabase: boolean;
+  /** Whether it states all that the contract has in an answer's head, and so the same fields as the others that do. */
+  hasWholeHead: boolean;
 }
 
 /** What one side reached for one question; times in milliseconds. */
@@ -93,12 +95,12 @@ async function startSides(stack: AsyncDisposableStack, databaseUrl: string, fold
     });
   const sides: Side[] = [];
   const add = async (name: string, server: Promise<ServerProcess>, differing: Partial<Side> = {}) => {
-    const same = { asked: (question: Question) => question, servesDatabase: true };
+    const same = { asked: (question: Question) => question, servesDatabase: true, hasWholeHead: false };
     sides.push({ name, server: stack.use(await server), ...same, ...differing });
   };
-  await add('bare node:http', peer('bare'));
+  await add('bare node:http', peer('bare'), { hasWholeHead: true });
   await add('bare node:http, short head', peer('bare', { SHORT_HEAD: '1' }));
-  await add('fieldledger serve', startProduct(databaseUrl, { logFile }));
+  await add('fieldledger serve', startProduct(databaseUrl, { logFile }), { hasWholeHead: true });
   await add('Fastify, same duties', peer('fastify'));
   await add('Fastify, key and validation only', peer('fastify', { LEAN: '1' }), {
     asked: (question) => (question.status === 304 ? undefined : question),
@@ -126,11 +128,12 @@ async function etagOf(sides: readonly Side[], key: string): Promise<string> {
 /**
  * Makes sure that the sides do the same work.
  * @returns the length of the body that they give.
- * @throws Error when a side answers with another status, or another body than the others of the same database.
+ * @throws Error when a side answers with another status, or another body or head than the others that are to have the same.
  */
 async function requireSameAnswers(sides: readonly Side[], question: Question): Promise<number> {
   const bodies = new Map<string, string[]>();
-  for (const { name, server, asked, servesDatabase } of sides) {
+  const heads = new Set<string>();
+  for (const { name, server, asked, servesDatabase, hasWholeHead } of sides) {
     const own = asked(question);
     if (!own) continue;
     const response = await fetch(server.url + own.path, {
@@ -139,13 +142,22 @@ async function requireSameAnswers(sides: readonly Side[], question: Question): P
     const body = await response.text();
     if (response.status !== own.status)
       throw new Error(`${name} answers ${question.name} with ${response.status}: ${body.slice(0, 500)}`);
+    if (hasWholeHead) heads.add(fieldsOf(response));
     if (servesDatabase) bodies.set(body, [...(bodies.get(body) ?? []), name]);
   }
   if (bodies.size !== 1) {
     const groups = [...bodies].map(([body, names]) => `${names.join(', ')}: ${body.slice(0, 300)}`);
     throw new Error(`The sides give different answers for ${question.name}.\n${groups.join('\n')}`);
   }
+  if (heads.size !== 1) throw new Error(`The heads of ${question.name} differ.\n${[...heads].join('\n')}`);
   return Buffer.byteLength([...bodies.keys()][0] ?? '');
+}
+
+/** The names of a head's fields, in alphabetical order. */
+function fieldsOf({ headers }: Response): string {
+  const names: string[] = [];
+  headers.forEach((_value, name) => names.push(name));
+  return names.join(' ');
 }
 
 async function measure(generator: Generator, sides: readonly Side[], question: Question): Promise<Figures[]> {
