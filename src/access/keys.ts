@@ -167,8 +167,8 @@ export function createAuthentication(
 }
 
 /**
- * Remembers whose keys were right until somebody commits something, which the database is asked about each time: to find
- * the same again took a fifth of a record's answer. Digests of headers are kept, and never a key.
+ * Remembers whose keys were right until somebody commits something, which the database tells: to find the same again
+ * took a fifth of a record's answer. Digests of headers are kept, and never a key.
  */
 function rememberCallers(engine: Engine, authenticate: Authenticate): Authenticate {
   const known = new Map<string, Authenticated>();

@@ -77,12 +77,13 @@ export async function openSqlite(path: string): Promise<Engine> {
     ...others,
     async transaction(work) {
       const result = await transaction(work);
+      version.forget();
       for (const onNews of watchers) onNews();
       checkpoints.noteCommit();
       return result;
     },
-    version,
-    watchDeliveries: (onNews) => watchFile(version, watchers, onNews),
+    version: version.ask,
+    watchDeliveries: (onNews) => watchFile(version.ask, watchers, onNews),
     async [Symbol.asyncDispose]() {
       await checkpoints[Symbol.asyncDispose]();
       reader.close();
@@ -100,18 +101,29 @@ function openHandle(path: string, options: { readonly: boolean }): Database.Data
 /**
  * Asks for the number that changes with what other handles commit (sqlite.org/pragma.html#pragma_data_version), which
  * for a reader is all that is committed; undefined while another process holds the lock that this needs.
+ *
+ * The file is asked once in a turn of the event loop. The requests of a turn had all come when it began, so that none
+ * of them was sent by somebody who knew of what another process has committed since; of its own commits this process
+ * knows at once.
  */
-function createVersion(reader: Database.Database): () => number | undefined {
+function createVersion(reader: Database.Database): { ask: () => number | undefined; forget: () => void } {
   const statement = reader.prepare('PRAGMA data_version').pluck();
-  return () => {
+  let known: number | undefined;
+  const forget = () => {
+    known = undefined;
+  };
+  const ask = () => {
+    if (known !== undefined) return known;
     try {
       // The pragma's one value.
-      return statement.get() as number;
+      known = statement.get() as number;
+      setImmediate(forget);
     } catch (error) {
-      if (isBusy(error)) return undefined;
-      throw error;
+      if (!isBusy(error)) throw error;
     }
+    return known;
   };
+  return { ask, forget };
 }
 
 /** A process hears at once of what it commits itself; what others commit changes the file's version. */
