@@ -10,10 +10,17 @@ export type RawQuery = Record<string, string | string[]>;
 /** A query whose integers have been read. */
 export type ReadQuery = Record<string, string | string[] | number>;
 
+/**
+ * An object that inherits no names, so that a parameter called __proto__ is a name like any other. One of
+ * `Object.create(null)` would be a table to V8, which takes three times as long to fill and to read (Node's own
+ * `querystring` does it this way).
+ */
+const EmptyQuery = function () {} as unknown as new () => RawQuery;
+EmptyQuery.prototype = Object.freeze(Object.create(null)) as RawQuery;
+
 /** Reads a query string. Repeated names are kept, so that they can be refused rather than one of them ignored. */
 export function readQuery(text: string): RawQuery {
-  // Without a prototype, a parameter called __proto__ is a name like any other.
-  const query = Object.create(null) as RawQuery;
+  const query = new EmptyQuery();
   if (/[%+]/.test(text)) {
     for (const [name, value] of new URLSearchParams(text)) addTo(query, name, value);
     return query;

@@ -16,11 +16,16 @@ export function listEnvelope<T>(
   records: readonly JsonText<T>[],
   nextCursor: string | null,
 ): JsonText<{ data: T[]; nextCursor: string | null }> {
-  const [first = '', ...others] = records;
-  const texts: string[] = [`{"data":[${first}`, ...others];
-  texts.push(`${texts.pop()}],"nextCursor":${JSON.stringify(nextCursor)}}`);
-  // Joined in one go: what is put around a joined text makes V8 copy all of it once more.
-  return texts.join(',') as JsonText<{ data: T[]; nextCursor: string | null }>;
+  let text = '{"data":[';
+  let separator = '';
+  for (const record of records) {
+    text += separator + record;
+    separator = ',';
+  }
+  return `${text}],"nextCursor":${JSON.stringify(nextCursor)}}` as JsonText<{
+    data: T[];
+    nextCursor: string | null;
+  }>;
 }
 
 /** Joins the texts of two non-empty objects without a common member into the text of one. */
