@@ -13,8 +13,11 @@ import { aligned, quantile, takeTurns, whole } from './_rounds.ts';
 
 const ROUNDS = Number(process.env.READS_ROUNDS ?? 5);
 const SECONDS = Number(process.env.READS_SECONDS ?? 0.5);
-/** V8 compiles what is hot in the background, and has done with the slowest side's way by then. */
-const WARM_UP_SECONDS = 2;
+/**
+ * For each question. V8 compiles what is hot in the background, again and again: on pages the bare handler is as quick as
+ * it gets after three seconds, and both the server and Fastify, which have more to be compiled, after six.
+ */
+const WARM_UP_SECONDS = 6;
 /** Enough to keep a server busy all the time, and few enough that the wait in its queue doesn't hide the work. */
 const CONNECTIONS = 8;
 const JOBS = 20_000;
