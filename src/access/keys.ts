@@ -145,8 +145,8 @@ export type Authenticate = (authorization: string | undefined) => Promise<Authen
 /**
  * Builds the check of keys.
  * @returns a function that throws AppError `invalid_key` (missing, malformed, unknown, wrong secret) or `revoked_key`
- *   (right secret, but revoked). A revocation works at once on every machine: nothing is taken for what it was before
- *   the database's last commit.
+ *   (right secret, but revoked). A revocation works at once on every machine: no key is taken for what it was before
+ *   the request came.
  */
 export function createAuthentication(
   engine: Engine,
