@@ -51,6 +51,7 @@ export async function openSqlite(path: string): Promise<Engine> {
     },
   });
   const version = createVersion(reader);
+  const ofTurn = oncePerTurn(version);
   const watchers = new Set<() => void>();
   const checkpoints = keepCheckpoints(path, (pages) => writer.pragma(`wal_autocheckpoint = ${pages}`));
   const { transaction, ...others } = writing(db);
@@ -77,13 +78,13 @@ export async function openSqlite(path: string): Promise<Engine> {
     ...others,
     async transaction(work) {
       const result = await transaction(work);
-      version.forget();
+      ofTurn.forget();
       for (const onNews of watchers) onNews();
       checkpoints.noteCommit();
       return result;
     },
-    version: version.ask,
-    watchDeliveries: (onNews) => watchFile(version.ask, watchers, onNews),
+    version: ofTurn.ask,
+    watchDeliveries: (onNews) => watchFile(version, watchers, onNews),
     async [Symbol.asyncDispose]() {
       await checkpoints[Symbol.asyncDispose]();
       reader.close();
@@ -101,25 +102,34 @@ function openHandle(path: string, options: { readonly: boolean }): Database.Data
 /**
  * Asks for the number that changes with what other handles commit (sqlite.org/pragma.html#pragma_data_version), which
  * for a reader is all that is committed; undefined while another process holds the lock that this needs.
- *
- * The file is asked once in a turn of the event loop. The requests of a turn had all come when it began, so that none
- * of them was sent by somebody who knew of what another process has committed since; of its own commits this process
- * knows at once.
  */
-function createVersion(reader: Database.Database): { ask: () => number | undefined; forget: () => void } {
+function createVersion(reader: Database.Database): () => number | undefined {
   const statement = reader.prepare('PRAGMA data_version').pluck();
+  return () => {
+    try {
+      // The pragma's one value.
+      return statement.get() as number;
+    } catch (error) {
+      if (isBusy(error)) return undefined;
+      throw error;
+    }
+  };
+}
+
+/**
+ * Has the file asked once for all requests of a turn of the event loop. They had all come when the first of them asks, so
+ * that none was sent by somebody who knew of what another process has committed since. Only requests may ask this way:
+ * a timer that did would do so before the turn's requests come. This process forgets it when it commits something itself.
+ */
+function oncePerTurn(version: () => number | undefined) {
   let known: number | undefined;
   const forget = () => {
     known = undefined;
   };
   const ask = () => {
-    if (known !== undefined) return known;
-    try {
-      // The pragma's one value.
-      known = statement.get() as number;
+    if (known === undefined) {
+      known = version();
       setImmediate(forget);
-    } catch (error) {
-      if (!isBusy(error)) throw error;
     }
     return known;
   };
