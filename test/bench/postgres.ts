@@ -94,7 +94,7 @@ function readsOf(engine: Engine): Read[] {
       path: `/api/v1/jobs?limit=${limit}&updatedSince=${late}`,
       store: () => listRecords<Job>(read, 'jobs', COMPANY, late, page),
       sql: `SELECT id, body FROM jobs
-        WHERE company = $1 AND updated_at >= $2 AND NULLIF(id, '') > $3 ORDER BY NULLIF(id, '') LIMIT $4`,
+        WHERE company = $1 AND updated_at >= $2 AND COALESCE(id, id) > $3 ORDER BY COALESCE(id, id) LIMIT $4`,
       values: [COMPANY, late, '', rows],
     },
   ];

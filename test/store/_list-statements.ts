@@ -60,7 +60,7 @@ export function kindOf(sql: string): ListStatement['kind'] {
   if (sql.includes('chosen')) return 'ranges';
   if (sql.includes('list_blocks')) return 'blocks';
   if (/count\(\*\)/i.test(sql)) return 'count';
-  return /order by nullif/i.test(sql) ? 'sort' : 'walk';
+  return /order by coalesce/i.test(sql) ? 'sort' : 'walk';
 }
 
 const none = undefined;

@@ -234,7 +234,7 @@ function rowsAllowed(kind: ListStatement['kind'], sql: string, filling: Allowanc
       return countMax * sql.split(/count\(\*\)/i).length;
     case 'sort':
       // A range without a beginning holds nearly all rows here, so that all of the table may be read.
-      return page + (/>= \$\d+ and NULLIF\("id"/i.test(sql) ? fillings.planned.rows / RARE : rowCount);
+      return page + (/>= \$\d+ and COALESCE\("id"/i.test(sql) ? fillings.planned.rows / RARE : rowCount);
     case 'ranges':
       // The ways that aren't taken pass no row.
       return (
