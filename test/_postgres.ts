@@ -56,13 +56,13 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
   };
 }
 
-/** Creates an empty database on a server and gives its address. */
-export async function createDatabase(serverUrl: string): Promise<string> {
+/** Creates a database on a server, empty or a copy of another one, and gives its address. */
+export async function createDatabase(serverUrl: string, template = 'template1'): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
   try {
-    await client.query(`CREATE DATABASE ${name}`);
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   } finally {
     await client.end();
   }

@@ -19,7 +19,8 @@ import { type Engine, openEngine } from '../src/store/engine.ts';
 import { type KeyUsage, openKeyUsage } from '../src/store/key-usage.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { createSecretBox } from '../src/webhooks/secrets.ts';
-import { createDatabase, startPostgres } from './_postgres.ts';
+import { createMigratedDatabase } from './_migrated.ts';
+import { startPostgres } from './_postgres.ts';
 
 export type EngineName = Engine['name'];
 export const engineNames: readonly EngineName[] = ['sqlite', 'postgres'];
@@ -47,10 +48,10 @@ export async function openTestDatabase(name: EngineName): Promise<TestDatabase> 
   const url =
     name === 'sqlite'
       ? `sqlite:${join(folder, 'test.db')}`
-      : await createDatabase(given ?? server?.url ?? '');
+      : await createMigratedDatabase(given ?? server?.url ?? '');
   const engine = await openEngine(url);
   urls.set(engine, url);
-  await migrate(engine);
+  if (name === 'sqlite') await migrate(engine);
   return {
     engine,
     url,

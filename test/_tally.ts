@@ -19,6 +19,8 @@ export interface Failure {
 
 export interface FileTally extends Tally {
   name: string;
+  /** Milliseconds from its start to its end, while others ran beside it. */
+  ms: number;
   failures: Failure[];
 }
 
@@ -36,7 +38,7 @@ interface Reading extends Tally {
 export function createTally(onFile: (file: FileTally) => void): { parser: Parser; total: Reading } {
   const total = startReading([]);
   const parser = new Parser();
-  follow(parser, total, (file) => onFile({ ...file, name: file.path.join(' ') }));
+  follow(parser, total, (file, ms) => onFile({ ...file, name: file.path.join(' '), ms }));
   parser.on('bailout', (reason: string) => {
     fail(total, `bailed out: ${reason}`);
   });
@@ -47,7 +49,7 @@ function startReading(path: string[]): Reading {
   return { path, tests: 0, assertions: 0, passed: 0, failed: 0, skipped: 0, failures: [], closed: undefined };
 }
 
-function follow(parser: Parser, reading: Reading, onClose?: (child: Reading) => void): void {
+function follow(parser: Parser, reading: Reading, onClose?: (child: Reading, ms: number) => void): void {
   parser.on('child', (child: Parser) => {
     abandon(reading);
     const inner = startReading([...reading.path, child.name]);
@@ -69,7 +71,7 @@ function follow(parser: Parser, reading: Reading, onClose?: (child: Reading) => 
     // A failed test is one failure, whether one of its assertions failed or five.
     if (closed.tests === 0) closed.failed = Math.min(closed.failed, 1);
     add(reading, closed);
-    onClose?.(closed);
+    onClose?.(closed, result.time ?? 0);
   });
 }
 

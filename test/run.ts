@@ -17,6 +17,9 @@ const STEPS = [['lint:code'], ['lint:format', 'lint:contract', 'types']];
 
 const root = join(import.meta.dirname, '..');
 
+/** Most files load most of the program: what one has compiled, the next ones needn't. */
+const COMPILED = join(root, 'node_modules', '.cache', 'compiled');
+
 interface Outcome extends Tally {
   failures: Failure[];
 }
@@ -58,13 +61,16 @@ async function runStep(script: string): Promise<Outcome> {
   });
   // In one piece, for another step may be writing as well.
   write(output);
-  print(`${trouble === undefined ? 'passed' : 'FAILED'}  ${script}  ${secondsSince(startedAt)}`);
+  print(
+    `${trouble === undefined ? 'passed' : 'FAILED'}  ${script}  ${seconds(performance.now() - startedAt)}`,
+  );
   return outcomeOf(script, trouble);
 }
 
 async function runTap(): Promise<Outcome> {
   const { parser, total } = createTally((file) => {
-    print(`${file.failed === 0 ? 'passed' : 'FAILED'}  ${file.name}  ${countsOf(file)}`);
+    const { name, ms, failed } = file;
+    print(`${failed === 0 ? 'passed' : 'FAILED'}  ${name}  ${countsOf(file)}  ${seconds(ms)}`);
     for (const failure of file.failures) print(describe(failure));
   });
   const tap = join(root, 'node_modules', '.bin', 'tap');
@@ -76,7 +82,7 @@ async function runTap(): Promise<Outcome> {
     process.execPath,
     [tap, '--reporter=tap', ...files],
     (text) => parser.write(text),
-    postgres ? { TEST_POSTGRES_URL: postgres.url } : {},
+    { NODE_COMPILE_CACHE: COMPILED, ...(postgres ? { TEST_POSTGRES_URL: postgres.url } : {}) },
   );
   parser.end();
   if (total.tests === 0) return outcomeOf('tap', `ran no test; ${trouble ?? 'exit code 0'}`);
@@ -113,8 +119,8 @@ function countsOf({ passed, failed, skipped }: Tally): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }
 
-function secondsSince(startedAt: number): string {
-  return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }
 
 function print(line: string): void {
