@@ -11,7 +11,8 @@ import { type ServerProcess, startPrism, startProduct, startServer } from './_pr
 import { type Question, questionsOf } from './_questions.ts';
 import { aligned, quantile, takeTurns, whole } from './_rounds.ts';
 
-const ROUNDS = Number(process.env.READS_ROUNDS ?? 5);
+/** Five gave one page 0.70 of the bare handler and then 0.98, on a machine that is quick and slow by turns. */
+const ROUNDS = Number(process.env.READS_ROUNDS ?? 11);
 const SECONDS = Number(process.env.READS_SECONDS ?? 0.5);
 /**
  * For each question. V8 compiles what is hot in the background, again and again: on pages the bare handler is as quick as
