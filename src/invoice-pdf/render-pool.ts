@@ -11,15 +11,24 @@ import type { WorkerAnswer, WorkerMessage } from './render-worker.ts';
 
 /** One is enough where there are few cores: the server needs one for itself. */
 const WORKERS_MAX = availableParallelism() > 2 ? 2 : 1;
-/** As many as take some seconds. Who comes later is told to come again. */
+/** As many as take some twenty seconds. Who comes later is told to come again. */
 const WAITING_MAX = 256;
 const RETRY_SECONDS = 5;
 /** A document takes hundredths of a second, the largest some tenths, on a busy machine more; what takes longer never ends. */
 const DOCUMENT_MS_MAX = 30_000;
 /** A worker that dies may have been killed by somebody; a document that kills two is to blame itself. */
 const ATTEMPTS_MAX = 2;
-/** Between two documents, while others wait: printing takes about half of the time then, and the API finds gaps in it. */
-const REST_MS = 8;
+/**
+ * Between two documents, while others wait, a process rests for so many times as long as the first one took, so that
+ * hardly any read of a record meets one that is being printed. On a usual core it prints a dozen in a second; a key may
+ * ask for two (service.md, "Limits").
+ */
+const REST_TIMES = 6;
+const REST_MS_MAX = 250;
+/** A process that gives way and takes longer has got no turn, or has such a document as few companies ever have. */
+const STARVED_MS = 3_000;
+/** After which it is tried again whether the others leave time enough. */
+const PRESSED_MS = 300_000;
 const END_MS_MAX = 2_000;
 
 /**
@@ -36,6 +45,7 @@ export interface RenderPoolOptions {
   workersMax?: number;
   waitingMax?: number;
   documentMsMax?: number;
+  starvedMs?: number;
 }
 
 interface Task {
@@ -50,21 +60,30 @@ interface Task {
 interface Worker {
   child: ChildProcess;
   task: Task | undefined;
+  givenAt: number;
   /** Of the document's limit, and then of the rest after it. */
   timer: NodeJS.Timeout | undefined;
   isResting: boolean;
+  hasPrinted: boolean;
+  /** Whether it runs only where no other process wants to; once it does, it always does. */
+  givesWay: boolean;
   isLate: boolean;
 }
 
 /**
- * Prints documents in processes of the lowest priority: a burst of them must not make the API slow. Worker threads would have
- * the priority of the server, share its memory, and end it when they break. A process is started when the first
- * document is asked for, and prints one at a time.
+ * Prints documents in processes of the lowest priority: a burst of them must not make the API slow. Worker threads would
+ * have the priority of the server, share its memory, and end it when they break. A process is started when the first
+ * document is asked for, and prints one at a time. After the first, for which somebody waits longest, it gives way to all
+ * other processes. Where it gets no turn then, others take its place that don't.
  */
 export class RenderPool implements AsyncDisposable {
   readonly #options: Required<RenderPoolOptions>;
   readonly #workers = new Set<Worker>();
+  /** Those that have got no turn, and end when they get one. */
+  readonly #leaving = new Set<Worker>();
   readonly #waiting: Task[] = [];
+  /** Until when no process begins to give way. */
+  #pressedUntil = 0;
   #isClosed = false;
 
   constructor(options: RenderPoolOptions) {
@@ -72,6 +91,7 @@ export class RenderPool implements AsyncDisposable {
       workersMax: WORKERS_MAX,
       waitingMax: WAITING_MAX,
       documentMsMax: DOCUMENT_MS_MAX,
+      starvedMs: STARVED_MS,
       ...options,
     };
     options.metrics.watchWaiting(() => this.#waiting.length);
@@ -119,7 +139,16 @@ export class RenderPool implements AsyncDisposable {
       // What a library writes there may quote the document.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    const worker: Worker = { child, task: undefined, timer: undefined, isResting: false, isLate: false };
+    const worker: Worker = {
+      child,
+      task: undefined,
+      givenAt: 0,
+      timer: undefined,
+      isResting: false,
+      hasPrinted: false,
+      givesWay: false,
+      isLate: false,
+    };
     this.#workers.add(worker);
     child.on('message', (answer: WorkerAnswer) => this.#takeAnswer(worker, answer));
     child.once('exit', (code, signal) => this.#replace(worker, signal ?? `exit code ${code}`));
@@ -132,19 +161,47 @@ export class RenderPool implements AsyncDisposable {
   }
 
   #give(worker: Worker, task: Task): void {
+    const { documentMsMax, starvedMs } = this.#options;
     task.attempts += 1;
     worker.task = task;
-    worker.timer = setTimeout(() => {
-      worker.isLate = true;
-      worker.child.kill('SIGKILL');
-    }, this.#options.documentMsMax);
-    tell(worker.child, { company: task.company, id: task.id });
+    worker.givenAt = performance.now();
+    worker.givesWay ||= worker.hasPrinted && worker.givenAt >= this.#pressedUntil;
+    worker.timer = worker.givesWay
+      ? setTimeout(() => this.#press(), starvedMs)
+      : setTimeout(() => {
+          worker.isLate = true;
+          worker.child.kill('SIGKILL');
+        }, documentMsMax);
+    tell(worker.child, { company: task.company, id: task.id, givesWay: worker.givesWay });
+  }
+
+  /** Other processes leave no time: what those have begun that give way is printed by such as don't. */
+  #press(): void {
+    this.#pressedUntil = performance.now() + PRESSED_MS;
+    for (const worker of [...this.#workers]) {
+      if (worker.givesWay) this.#dismiss(worker);
+    }
+  }
+
+  /** A process without a turn takes seconds to die, with all that it has locked: better it ends by itself. */
+  #dismiss(worker: Worker): void {
+    const { child, task } = worker;
+    if (task) task.attempts -= 1;
+    this.#leaving.add(worker);
+    const kill = setTimeout(() => child.kill('SIGKILL'), this.#options.documentMsMax);
+    child.once('exit', () => {
+      clearTimeout(kill);
+      this.#leaving.delete(worker);
+    });
+    if (child.connected) child.disconnect();
+    this.#replace(worker, 'starved');
   }
 
   #takeAnswer(worker: Worker, answer: WorkerAnswer): void {
     const { task } = worker;
     clearTimeout(worker.timer);
     worker.task = undefined;
+    worker.hasPrinted = true;
     if (task && 'printed' in answer) {
       this.#options.metrics.printed(answer.printed.outcome, secondsSince(task.askedAt));
       task.resolve(answer.printed);
@@ -156,17 +213,21 @@ export class RenderPool implements AsyncDisposable {
 
   #rest(worker: Worker): void {
     worker.isResting = true;
-    worker.timer = setTimeout(() => {
-      worker.isResting = false;
-      this.#handOut();
-    }, REST_MS);
+    worker.timer = setTimeout(
+      () => {
+        worker.isResting = false;
+        this.#handOut();
+      },
+      Math.min(REST_TIMES * (performance.now() - worker.givenAt), REST_MS_MAX),
+    );
   }
 
-  /** A worker has ended; another one takes its place when there is something to do. */
+  /** A worker has ended, or is left to do so; another one takes its place when there is something to do. */
   #replace(worker: Worker, ending: string): void {
-    this.#workers.delete(worker);
+    if (!this.#workers.delete(worker)) return;
     clearTimeout(worker.timer);
     const { task, isLate } = worker;
+    worker.task = undefined;
     if (this.#isClosed) return;
     this.#options.log.warn({ pid: worker.child.pid, ending }, 'document.worker-ended');
     if (task && !isLate && task.attempts < ATTEMPTS_MAX) this.#waiting.unshift(task);
@@ -185,7 +246,7 @@ export class RenderPool implements AsyncDisposable {
     this.#isClosed = true;
     const unfinished = [...this.#waiting.splice(0), ...[...this.#workers].flatMap(({ task }) => task ?? [])];
     for (const task of unfinished) task.reject(unavailable(RETRY_SECONDS));
-    await Promise.all([...this.#workers].map(endWorker));
+    await Promise.all([...this.#workers, ...this.#leaving].map(endWorker));
   }
 }
 

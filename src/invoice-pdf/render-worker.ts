@@ -2,27 +2,26 @@
  * The process that prints documents: started by RenderPool, told what to print by messages, ended with whoever started
  * it. It reads and writes the database itself, so that the server's event loop has to do with neither.
  */
-import { readdirSync } from 'node:fs';
-import { setPriority } from 'node:os';
-
 import { openEngine } from '../store/engine.ts';
+import { giveWay, lowerPriority } from './giving-way.ts';
 import { createPrint, type Print, type Printed } from './printing.ts';
 import { createRenderer } from './render.ts';
 
-/** What the process is told: once where the documents are, and then which one to print. */
-export type WorkerMessage = { databaseUrl: string } | { company: string; id: string };
+/**
+ * What the process is told: once where the documents are, and then which one to print, and whether to give way to all
+ * other processes from then on.
+ */
+export type WorkerMessage = { databaseUrl: string } | { company: string; id: string; givesWay: boolean };
 
 /** What it answers to each document. A failure is told without its message, which may quote the document. */
 export type WorkerAnswer = { printed: Printed } | { failure: { name: string; frames: string[] } };
 
-/**
- * The lowest: a process of usual priority gets all but a sixtieth of a core that both want, and a document takes seconds
- * where others keep all cores busy. `SCHED_IDLE` is lower still: there one took half a minute, and was given up.
- */
-const NICENESS = 19;
+type Task = Extract<WorkerMessage, { id: string }>;
 
 let databaseUrl = '';
 let opened: Promise<Print> | undefined;
+let isFirst = true;
+let givingWay: Promise<void> | undefined;
 
 // A signal to the whole group of processes is for the server, which lets what is under way finish.
 process.on('SIGINT', () => undefined);
@@ -33,13 +32,20 @@ process.on('message', (message: WorkerMessage) => {
   else void answer(message);
 });
 
-async function answer({ company, id }: { company: string; id: string }): Promise<void> {
-  send(await printed(company, id));
+async function answer({ company, id, givesWay }: Task): Promise<void> {
+  if (givesWay) await (givingWay ??= giveWay());
+  const answered = await printed(company, id);
+  // Whoever waits for the first document waits for all to be loaded and compiled, too: some tenths of a second.
+  if (isFirst) lowerPriority();
+  isFirst = false;
+  send(answered);
 }
 
 async function printed(company: string, id: string): Promise<WorkerAnswer> {
   try {
-    opened ??= openPrint();
+    opened ??= openEngine(databaseUrl, { poolMax: 1 }).then((engine) =>
+      createPrint(engine, createRenderer()),
+    );
     const print = await opened.catch((error: unknown) => {
       // The next document finds the database again, perhaps.
       opened = undefined;
@@ -49,13 +55,6 @@ async function printed(company: string, id: string): Promise<WorkerAnswer> {
   } catch (error) {
     return { failure: failureOf(error) };
   }
-}
-
-/** Whoever waits for the first document waits for this too, so the priority is lowered when it is done. */
-async function openPrint(): Promise<Print> {
-  const print = createPrint(await openEngine(databaseUrl, { poolMax: 1 }), createRenderer());
-  lowerPriority();
-  return print;
 }
 
 function failureOf(error: unknown): { name: string; frames: string[] } {
@@ -68,17 +67,4 @@ function failureOf(error: unknown): { name: string; frames: string[] } {
 function send(given: WorkerAnswer): void {
   // Who started the process may just have ended.
   process.send?.(given, () => undefined);
-}
-
-/**
- * On Linux a priority is a thread's own, and V8 may have threads of its own. Where it can't be lowered, documents are
- * printed all the same.
- */
-function lowerPriority(): void {
-  try {
-    const threads = process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [0];
-    for (const thread of threads) setPriority(thread, NICENESS);
-  } catch {
-    // A thread may end before it is its turn.
-  }
 }

@@ -1,11 +1,11 @@
 /*
- * Asks for PDFs at a steady pace, in a process of its own and of the lowest priority: its clients would be other
+ * Asks for PDFs at a steady pace, in a process of its own that gives way to all others: its clients would be other
  * machines, and must not take a core from the server or from who else reads. A message says for which, and is answered
  * when all are there.
  */
-import { setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { giveWay, lowerPriority } from '../../src/invoice-pdf/giving-way.ts';
 import { createBareClient } from './_bare-client.ts';
 
 /** Some PDFs, each asked for so long after the one before. */
@@ -17,7 +17,8 @@ export interface Asked {
 const [url = '', key = ''] = process.argv.slice(2);
 /** A connection for each. */
 const clients: ((path: string) => Promise<void>)[] = [];
-setPriority(19);
+lowerPriority();
+await giveWay();
 
 process.on('message', ({ paths, everyMs }: Asked) => {
   const startedAt = performance.now();

@@ -23,6 +23,8 @@ import { aligned, quantile, takeTurns, whole } from './_rounds.ts';
 const ROUNDS = Number(process.env.DOCUMENTS_ROUNDS ?? 5);
 /** Documents that are asked for at once, in each round. */
 const BURST = 200;
+/** Of those, so many are asked for again at the pace at which they were made. */
+const AGAIN = 50;
 const RENDERED = 500;
 const WARM_UP = 50;
 const JOBS = 1_000;
@@ -31,7 +33,7 @@ const SECONDS = 0.5;
 const POOLED = 20;
 /** A client that reads 200 records a second leaves the server idle most of the time. */
 const PACE_MS = 5;
-const IDLE_MS = 2_000;
+const IDLE_MS = 5_000;
 /** A client that fails ends, and is not waited for. */
 const bound = () => ({ signal: AbortSignal.timeout(60_000) });
 
@@ -64,7 +66,7 @@ interface EngineFigures {
   idleP99: number;
   burstP99: number;
   burstOfIdle: number;
-  /** The same while as many stored PDFs are answered in the same time: what isn't of making them. */
+  /** The same while stored PDFs are answered at the same pace: what isn't of making them. */
   storedOfIdle: number;
   burstMs: number;
 }
@@ -225,9 +227,9 @@ async function measureBursts(side: Side) {
     tell({ forMs: IDLE_MS });
     return { times: await taken(), ms: 0 };
   };
-  const ask = async (first: number, everyMs: number) => {
+  const ask = async (first: number, count: number, everyMs: number) => {
     tell({ forMs: undefined });
-    const paths = Array.from({ length: BURST }, (_, index) => pdfPath(first + index));
+    const paths = Array.from({ length: count }, (_, index) => pdfPath(first + index));
     asker.send({ paths, everyMs } satisfies Asked);
     const [ms] = (await once(asker, 'message', bound())) as [number];
     tell({ forMs: undefined });
@@ -236,12 +238,12 @@ async function measureBursts(side: Side) {
   let burstMs = 0;
   const burst = async () => {
     // Hundreds in one turn of the event loop would be a crowd, which is refused whatever it asks for.
-    const asked = await ask(side.next, 1);
+    const asked = await ask(side.next, BURST, 1);
     side.next += BURST;
     burstMs = asked.ms;
     return asked;
   };
-  const again = () => ask(side.next - BURST, burstMs / BURST);
+  const again = () => ask(side.next - BURST, AGAIN, burstMs / BURST);
   const [idles = [], bursts = [], agains = []] = await takeTurns([idle, burst, again], ROUNDS);
   reader.disconnect();
   asker.disconnect();

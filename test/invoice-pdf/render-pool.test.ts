@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 import t, { type Test } from 'tap';
@@ -68,19 +69,60 @@ t.test('a process is started for the first document, prints all, and ends with t
   await t.rejects(print(), BUSY);
 });
 
-t.test('every thread of the process has the lowest priority', async (t) => {
-  const { pool, print } = await openPool(t);
+/** Of each thread of a process: its niceness and the scheduling policy, as proc(5) counts the fields. */
+function threadsOf(pid: number): { niceness: number; policy: number }[] {
+  return readdirSync(`/proc/${pid}/task`).map((thread) => {
+    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { niceness: Number(fields[16]), policy: Number(fields[38]) };
+  });
+}
+
+/** Linux's SCHED_OTHER, and what a process has that gives way: SCHED_IDLE, where there is a command to ask for it. */
+const USUAL = 0;
+const GIVING_WAY = spawnSync('chrt', ['--all-tasks', '--max']).status === 0 ? 5 : USUAL;
+
+t.test(
+  'every thread of the process has the lowest priority, and gives way after the first document',
+  async (t) => {
+    const { pool, print } = await openPool(t);
+    for (const policy of [USUAL, GIVING_WAY]) {
+      await print();
+      const threads = threadsOf(pidOf(pool));
+      t.ok(threads.length > 1);
+      t.strictSame(
+        threads,
+        threads.map(() => ({ niceness: 19, policy })),
+      );
+    }
+  },
+);
+
+t.test('a process that gets no turn is replaced by one that gives no way', async (t) => {
+  const { pool, print, logged } = await openPool(t, { starvedMs: 1_000 });
   await print();
   const pid = pidOf(pool);
-  const niceness = readdirSync(`/proc/${pid}/task`).map((thread) => {
-    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
-  });
-  t.ok(niceness.length > 1);
-  t.ok(
-    niceness.every((value) => value === 19),
-    niceness.join(' '),
-  );
+  process.kill(pid, 'SIGSTOP');
+  t.match(await print(), { outcome: 'stored' });
+  const next = pidOf(pool);
+  t.not(next, pid);
+  t.strictSame(logged, [{ level: 'warn', line: { pid, ending: 'starved' }, name: 'document.worker-ended' }]);
+  t.match(await print(), { outcome: 'stored' });
+  t.equal(pidOf(pool), next);
+  t.ok(threadsOf(next).every(({ niceness, policy }) => niceness === 19 && policy === USUAL));
+  process.kill(pid, 'SIGCONT');
+  await until(() => !isRunning(pid));
+  t.equal(logged.length, 1);
+});
+
+t.test('a pool that ends takes with it what still waits for a turn', async (t) => {
+  const { pool, print } = await openPool(t, { starvedMs: 1_000 });
+  await print();
+  const pid = pidOf(pool);
+  process.kill(pid, 'SIGSTOP');
+  t.match(await print(), { outcome: 'stored' });
+  await pool[Symbol.asyncDispose]();
+  t.notOk(isRunning(pid));
 });
 
 t.test('a document whose process is killed is printed by another one', async (t) => {
@@ -113,10 +155,9 @@ t.test('a document that takes two processes with it is given up, and the next on
 
 t.test('a document that takes too long is given up, and its process replaced', async (t) => {
   const { pool, print, ids, logged } = await openPool(t, { documents: 2, documentMsMax: 8_000 });
-  await print(ids[0]);
+  const [late, next] = [print(ids[0]), print(ids[1])];
   const pid = pidOf(pool);
   process.kill(pid, 'SIGSTOP');
-  const [late, next] = [print(ids[0]), print(ids[1])];
   await t.rejects(late, BUSY);
   t.match(await next, { outcome: 'stored' });
   t.not(pidOf(pool), pid);
