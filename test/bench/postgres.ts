@@ -20,7 +20,7 @@ import { openWire, type Wire } from './_wire.ts';
 
 const JOBS = 20_000;
 const INVOICES = 5_000;
-const ROUNDS = 5;
+const ROUNDS = 15;
 /** Requests of a round, one after the other. */
 const REQUESTS = 300;
 /** Requests whose round trips are counted, once the connections are made. */
