@@ -11,7 +11,7 @@ import type { WorkerAnswer, WorkerMessage } from './render-worker.ts';
 
 /** One is enough where there are few cores: the server needs one for itself. */
 const WORKERS_MAX = availableParallelism() > 2 ? 2 : 1;
-/** As many as take some twenty seconds. Who comes later is told to come again. */
+/** As many as take less than half a minute. Who comes later is told to come again. */
 const WAITING_MAX = 256;
 const RETRY_SECONDS = 5;
 /** A document takes hundredths of a second, the largest some tenths, on a busy machine more; what takes longer never ends. */
@@ -20,7 +20,7 @@ const DOCUMENT_MS_MAX = 30_000;
 const ATTEMPTS_MAX = 2;
 /**
  * Between two documents, while others wait, a process rests for so many times as long as the first one took, so that
- * hardly any read of a record meets one that is being printed. On a usual core it prints a dozen in a second; a key may
+ * hardly any read of a record meets one that is being printed. On a usual core it prints some ten in a second; a key may
  * ask for two (service.md, "Limits").
  */
 const REST_TIMES = 6;
