@@ -67,16 +67,13 @@ export function walkQuery(
   return union.orderBy('id').limit(slot.limit as never) as unknown as Compilable<ListedRow>;
 }
 
-/** Counts the matches of each range, but no further than is asked for: `count0`, `count1`. */
-export function countQuery(db: Kysely<Tables>, selection: Selection, slot: Slots) {
-  const counts = selection.ranges.map((_range, index) => {
-    const matches = rangeQuery(db, selection, index, slot).limit(slot.countMax as never);
-    const count = untyped(db)
-      .selectFrom(matches.as('counted'))
-      .select(sql<number>`CAST(COUNT(*) AS INTEGER)`.as('count'));
-    return count.as(`count${index}`);
-  });
-  return db.selectNoFrom(counts) as unknown as Compilable<Record<string, number>>;
+/** Counts the matches of one range, but no further than is asked for. */
+export function countQuery(db: Kysely<Tables>, selection: Selection, index: number, slot: Slots) {
+  const matches = rangeQuery(db, selection, index, slot).limit(slot.countMax as never);
+  const count = untyped(db)
+    .selectFrom(matches.as('counted'))
+    .select(sql<number>`CAST(COUNT(*) AS INTEGER)`.as(`count${index}`));
+  return count as unknown as Compilable<Record<string, number>>;
 }
 
 /** Finds the matches of one range by its own index and sorts those that the selection wants. */

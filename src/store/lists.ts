@@ -79,12 +79,17 @@ export function createListReader(engine: Engine, bounds: Partial<Bounds> = {}): 
     selection: Selection,
     values: Slots,
   ): Promise<Look | undefined> => {
-    const count = prepare('count', selection, (db, slot) => countQuery(db, selection, slot));
-    const [counts = {}] = await count({ ...values, countMax: matches + 1 });
-    const short = selection.ranges.findIndex((_range, index) => (counts[`count${index}`] ?? 0) <= matches);
-    if (short < 0) return undefined;
-    const sort = prepare(`sort ${short}`, selection, (db, slot) => sortQuery(db, selection, short, slot));
-    return { rows: await sort(values), horizon: null };
+    // One after the other: where the first range is short, none of the second is counted.
+    for (const index of selection.ranges.keys()) {
+      const count = prepare(`count ${index}`, selection, (db, slot) =>
+        countQuery(db, selection, index, slot),
+      );
+      const [counted] = await count({ ...values, countMax: matches + 1 });
+      if ((counted?.[`count${index}`] ?? 0) > matches) continue;
+      const sort = prepare(`sort ${index}`, selection, (db, slot) => sortQuery(db, selection, index, slot));
+      return { rows: await sort(values), horizon: null };
+    }
+    return undefined;
   };
   const lookIntoBlocks = async (selection: Selection, values: Slots): Promise<Look> => {
     const look = prepare('blocks', selection, (db, slot) => blocksQuery(engine, db, selection, slot));
