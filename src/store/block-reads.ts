@@ -1,8 +1,9 @@
 import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely';
 
 import type { Engine } from './engine.ts';
-import { matchesQuery, type Slots, streamSlot, unindexed, wantedQuery } from './list-queries.ts';
+import { and, isOfDays, liesIn, type Slots, streamSlot, unindexed } from './list-queries.ts';
 import type { ListedRow, Range, Selection } from './lists.ts';
+import { matchesQuery, wantedQuery } from './range-queries.ts';
 import type { RecordTableName, Tables } from './schema.ts';
 
 /**
@@ -54,7 +55,8 @@ export function rangesQuery(
   const isChosen = (way: number) => sql`(SELECT way FROM chosen) = ${sql.lit(way)}`;
   const few = (index: number) => `few${index}`;
   const matches = indexes.map(
-    (index) => sql`${sql.table(few(index))} AS MATERIALIZED ${matchesQuery(db, selection, index, slot)}`,
+    (index) =>
+      sql`${sql.table(few(index))} AS MATERIALIZED ${matchesQuery(engine, db, selection, index, slot)}`,
   );
   const shorts = indexes.map(
     (index) =>
@@ -159,17 +161,9 @@ function streamParts(
   };
 }
 
-/** Whether a row lies in a range. The index to follow is the stream's, and none that begins with the range's column. */
-function liesIn({ column, from, to }: Range, at: number, slot: Slots): RawBuilder<unknown>[] {
-  return [
-    ...(from === undefined ? [] : [sql`${unindexed(column)} >= ${slot[`from${at}`]}`]),
-    ...(to === undefined ? [] : [sql`${unindexed(column)} <= ${slot[`to${at}`]}`]),
-  ];
-}
-
 /** Whether a block can have rows that lie in a range. */
 function meets({ column, from, to }: Range, at: number, slot: Slots): RawBuilder<unknown>[] {
-  if (column.endsWith('_at')) {
+  if (!isOfDays({ column })) {
     if (to !== undefined || from === undefined) throw new Error('Blocks know the latest time and no other.');
     return [sql`time_max >= ${slot[`from${at}`]}`];
   }
@@ -192,7 +186,7 @@ export function blockBindings({ table, streams, ranges }: Selection): Record<str
     values[blockSlot(index)] = blockStream(table, stream);
   });
   ranges.forEach(({ column, from, to }, at) => {
-    if (from !== undefined && to !== undefined && !column.endsWith('_at'))
+    if (from !== undefined && to !== undefined && isOfDays({ column }))
       values[monthsSlot(at)] = monthBits(from, to);
   });
   return values;
@@ -219,8 +213,4 @@ function monthBits(from: string, to: string): string {
   for (let month = first; month <= monthOf(to) && month < first + 60; month += 1)
     bits |= 1n << BigInt(month % 60);
   return bits.toString();
-}
-
-function and(conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {
-  return sql.join(conditions, sql` AND `);
 }

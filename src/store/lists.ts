@@ -4,7 +4,8 @@ import type { Compilable, Kysely } from 'kysely';
 
 import { blockBindings, blocksQuery, rangesQuery, type Sighting } from './block-reads.ts';
 import type { Engine, PreparedQuery } from './engine.ts';
-import { bindings, countQuery, type Slots, sortQuery, walkQuery } from './list-queries.ts';
+import { bindings, type Slots, walkQuery } from './list-queries.ts';
+import { countQuery, sortQuery } from './range-queries.ts';
 import type { RecordTableName, Tables } from './schema.ts';
 import { takeOut } from './take-out.ts';
 
@@ -45,8 +46,9 @@ const ROWS_MAX = 101;
 
 /**
  * How a list with ranges is read: the matches of a range that has few of them are sorted, which costs as much as they
- * are, wherever they lie. Where every range has more, its matches are looked for in id order, passing over the blocks
- * that can't have any. So no list reads all of an index, or sorts whatever matches.
+ * are, wherever they lie; days and times together count as one more range, which has what lies in both. Where every
+ * range has more, its matches are looked for in id order, passing over the blocks that can't have any. So no list reads
+ * all of an index, or sorts whatever matches.
  */
 const FEW_MATCHES_MAX = 1_000;
 
@@ -82,11 +84,13 @@ export function createListReader(engine: Engine, bounds: Partial<Bounds> = {}): 
     // One after the other: where the first range is short, none of the second is counted.
     for (const index of selection.ranges.keys()) {
       const count = prepare(`count ${index}`, selection, (db, slot) =>
-        countQuery(db, selection, index, slot),
+        countQuery(engine, db, selection, index, slot),
       );
       const [counted] = await count({ ...values, countMax: matches + 1 });
       if ((counted?.[`count${index}`] ?? 0) > matches) continue;
-      const sort = prepare(`sort ${index}`, selection, (db, slot) => sortQuery(db, selection, index, slot));
+      const sort = prepare(`sort ${index}`, selection, (db, slot) =>
+        sortQuery(engine, db, selection, index, slot),
+      );
       return { rows: await sort(values), horizon: null };
     }
     return undefined;

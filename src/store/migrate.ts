@@ -15,6 +15,7 @@ import { keyUsage } from './migrations/0010-key-usage.ts';
 import { pausedWebhooks } from './migrations/0011-paused-webhooks.ts';
 import { webhookHistory } from './migrations/0012-webhook-history.ts';
 import { documentSearch } from './migrations/0013-document-search.ts';
+import { daysChanges } from './migrations/0014-days-changes.ts';
 import type { Tables } from './schema.ts';
 
 /** What differs between the engines in the text of a migration. */
@@ -53,6 +54,7 @@ const migrations: readonly Migration[] = [
   pausedWebhooks,
   webhookHistory,
   documentSearch,
+  daysChanges,
 ];
 
 /** Any number does, as long as no other program locks the same one in this database. */

@@ -147,7 +147,7 @@ const cases: Case[] = [
   invoices({ updatedSince: sinceLast(1_000) }, 'sort'),
   invoices({ updatedSince: sinceLast(1_002) }, 'blocks'),
   invoices({ updatedSince: sinceLast(1_500), issuedFrom: '2026-11-02' }, 'blocks'),
-  invoices({ updatedSince: sinceLast(1_500), issuedTo: '2026-11-01' }, 'blocks'),
+  invoices({ updatedSince: sinceLast(1_500), issuedTo: '2026-11-01' }, 'sort'),
   invoices({ updatedSince: sinceLast(2_000), issuedFrom: '2026-11-30' }, 'sort'),
   invoices({ updatedSince: sinceLast(900), issuedFrom: '2026-09-01', kind: 'credit_note' }, 'sort'),
   invoices({ status: 'all', updatedSince: sinceLast(1_400), customer: 'cus_rare' }, 'blocks'),

@@ -19,6 +19,7 @@ const names = [
   '0011-paused-webhooks',
   '0012-webhook-history',
   '0013-document-search',
+  '0014-days-changes',
 ];
 
 for (const name of engineNames) {
