@@ -60,8 +60,11 @@ const FEW_MATCHES_MAX = 1_000;
  */
 const BLOCKS_MAX = 104;
 
-/** Where that has found too little, as many matches are sorted as would fill some three hundred blocks. */
-const SCATTERED_MATCHES_MAX = 20_000;
+/**
+ * Where that has found too little, which blocks can't have matches says too little: each of a million rows would be
+ * looked at in some 150 milliseconds. To count and to sort so many matches takes 10.
+ */
+const SCATTERED_MATCHES_MAX = 40_000;
 
 /**
  * Builds the reader of lists; its statements are compiled once for each shape of selection and kept.
