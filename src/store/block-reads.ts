@@ -1,9 +1,9 @@
-import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Compilable, type Kysely, type RawBuilder, sql, type SqlBool } from 'kysely';
 
 import type { Engine } from './engine.ts';
 import { and, isOfDays, liesIn, type Slots, streamSlot, unindexed } from './list-queries.ts';
 import type { ListedRow, Range, Selection } from './lists.ts';
-import { matchesQuery, wantedQuery } from './range-queries.ts';
+import { countQuery, sortFewQuery, sortQuery } from './range-queries.ts';
 import type { RecordTableName, Tables } from './schema.ts';
 
 /**
@@ -39,10 +39,10 @@ export function blocksQuery(
 }
 
 /**
- * The whole of a list with ranges in one statement, for PostgreSQL, where each one is a round trip: takes the matches
- * of each range as long as they are few, sorts those of the first range of which that were all, and otherwise looks
- * into blocks. What isn't asked for is begun all the same, though it isn't run: each part of it costs every list some
- * microseconds, so that here a stream knows nothing of the others' shares.
+ * The whole of a list with ranges in one statement, for PostgreSQL, where each one is a round trip: counts the matches of
+ * each range as long as they are few, sorts those of the first range that has few, and otherwise looks into blocks. What
+ * isn't asked for is begun all the same, though it isn't run: each part of it costs every list some microseconds, so
+ * that here a stream knows nothing of the others' shares.
  */
 export function rangesQuery(
   engine: Engine,
@@ -50,30 +50,25 @@ export function rangesQuery(
   selection: Selection,
   slot: Slots,
 ): Compilable<Sighting> {
-  const { ends, found: inBlocks } = blockParts(engine, selection, slot, 'own');
+  const { ends, found } = blockParts(engine, selection, slot, 'own');
   const indexes = [...selection.ranges.keys()];
-  const isChosen = (way: number) => sql`(SELECT way FROM chosen) = ${sql.lit(way)}`;
-  const few = (index: number) => `few${index}`;
-  const matches = indexes.map(
-    (index) =>
-      sql`${sql.table(few(index))} AS MATERIALIZED ${matchesQuery(engine, db, selection, index, slot)}`,
-  );
-  const shorts = indexes.map(
-    (index) =>
-      sql`WHEN (SELECT COUNT(*) FROM ${sql.table(few(index))}) < ${slot.countMax} THEN CAST(${sql.lit(index)} AS INTEGER)`,
-  );
-  const wanted = indexes.map(
-    (index) => sql`
-      SELECT id FROM ${wantedQuery(db, selection, index, slot, few(index))} AS wanted
-      WHERE ${isChosen(index)}`,
-  );
-  const found = unionAll([...wanted, sql`SELECT id FROM (${inBlocks}) AS in_blocks WHERE ${isChosen(-1)}`]);
+  const isChosen = (way: number) => sql<SqlBool>`(SELECT way FROM chosen) = ${sql.lit(way)}`;
+  const shorts = indexes.map((index) => {
+    const count = countQuery(engine, db, selection, index, slot);
+    return sql`WHEN ${count} < ${slot.countMax} THEN CAST(${sql.lit(index)} AS INTEGER)`;
+  });
+  const sorts = indexes.map((index) => {
+    const sort = indexes.length === 1 ? sortFewQuery : sortQuery;
+    const sorted = sort(engine, db, selection, index, slot);
+    return sql`SELECT id, body, digest, NULL AS horizon FROM ${sorted} AS sorted WHERE ${isChosen(index)}`;
+  });
   const query = sql<Sighting>`
     WITH
-      ${sql.join(matches)},
       chosen (way) AS MATERIALIZED (SELECT CASE ${sql.join(shorts, sql` `)} ELSE -1 END),
-      ${foundRows(found, slot)}
-    SELECT found.id, record.body, record.digest, NULL AS horizon FROM found ${withRecord(selection, slot)}
+      ${foundRows(sql`SELECT id FROM (${found}) AS in_blocks WHERE ${isChosen(-1)}`, slot)}
+    ${unionAll(sorts)}
+    UNION ALL
+    SELECT found.id, record.body, record.digest, NULL FROM found ${withRecord(selection, slot)}
     UNION ALL
     SELECT NULL, NULL, NULL, first_id FROM (${ends}) AS stream_ends WHERE ${isChosen(-1)}`;
   return { compile: () => query.compile(db) };

@@ -31,7 +31,9 @@ export function countQuery(
   index: number,
   slot: Slots,
 ) {
-  const matches = rangeQuery(engine, db, selection, index, slot).limit(slot.countMax as never);
+  const matches = rangeQuery(engine, db, selection, index, slot)
+    .select('id')
+    .limit(slot.countMax as never);
   const count = untyped(db)
     .selectFrom(matches.as('counted'))
     .select(sql<number>`CAST(COUNT(*) AS INTEGER)`.as(`count${index}`));
@@ -46,52 +48,44 @@ export function sortQuery(
   index: number,
   slot: Slots,
 ) {
-  const ids = narrowed(rangeQuery(engine, db, selection, index, slot), selection, index, slot, unindexed);
-  return withBodies(db, selection, slot, ids.orderBy(unindexed('id')).limit(slot.limit as never));
+  const ids = wantedQuery(engine, db, selection, index, slot).select('id');
+  return withBodies(db, selection, slot, ids);
 }
 
-/** The matches of one range, but no more than are asked for, with whatever else decides about them. */
-export function matchesQuery(
+/** The same for a list of one range that has few matches: their texts are read with them, and not looked up later. */
+export function sortFewQuery(
+  engine: Engine,
+  db: Kysely<Tables>,
+  selection: Selection,
+  index: number,
+  slot: Slots,
+) {
+  return wantedQuery(engine, db, selection, index, slot).select(['id', 'body', 'digest']);
+}
+
+/**
+ * The matches of one range that come after the cursor, and lie in a stream and in every other range: in id order, as
+ * many as the list has room for.
+ */
+function wantedQuery(
   engine: Engine,
   db: Kysely<Tables>,
   selection: Selection,
   index: number,
   slot: Slots,
 ): Query {
-  return rangeQuery(engine, db, selection, index, slot)
-    .select(decidingColumns(selection))
-    .limit(slot.countMax as never);
-}
-
-/** Those of the `matches` of a range that the selection wants, in no order. */
-export function wantedQuery(
-  db: Kysely<Tables>,
-  selection: Selection,
-  index: number,
-  slot: Slots,
-  matches: string,
-): Query {
-  return narrowed(untyped(db).selectFrom(matches).select('id'), selection, index, slot, plain);
-}
-
-/** Leaves the matches of one range that come after the cursor, and lie in a stream and in every other range. */
-function narrowed(
-  query: Query,
-  { streams, ranges }: Selection,
-  index: number,
-  slot: Slots,
-  refer: (column: string) => RawBuilder<unknown>,
-): Query {
-  const inStreams = query
-    .where(refer('id'), '>', slot.after as never)
+  const { streams, ranges } = selection;
+  const inStreams = rangeQuery(engine, db, selection, index, slot)
+    .where(unindexed('id'), '>', slot.after as never)
     .where((where) =>
-      where.or(streams.map((stream, streamIndex) => inStream(where, stream, streamIndex, slot, refer))),
+      where.or(streams.map((stream, streamIndex) => inStream(where, stream, streamIndex, slot))),
     );
-  return ranges.reduce(
-    (inRanges, range, rangeIndex) =>
-      rangeIndex === index ? inRanges : withinRange(inRanges, range, rangeIndex, slot, refer),
+  const inRanges = ranges.reduce(
+    (query, range, rangeIndex) =>
+      rangeIndex === index ? query : query.where(and(liesIn(range, rangeIndex, slot))),
     inStreams,
   );
+  return inRanges.orderBy(unindexed('id')).limit(slot.limit as never);
 }
 
 /** The rows whose ids a query gives, in id order. Texts are read for these alone, whatever was passed on the way. */
@@ -112,14 +106,15 @@ function inStream(
   stream: Readonly<Record<string, string>>,
   index: number,
   slot: Slots,
-  refer: (column: string) => RawBuilder<unknown>,
 ) {
   return where.and(
-    Object.keys(stream).map((column) => where(refer(column), '=', slot[streamSlot(index, column)] as never)),
+    Object.keys(stream).map((column) =>
+      where(unindexed(column), '=', slot[streamSlot(index, column)] as never),
+    ),
   );
 }
 
-/** The ids of the rows of one range, out of the index that begins with its column. */
+/** The rows of one range, out of the index that begins with its column. */
 function rangeQuery(
   engine: Engine,
   db: Kysely<Tables>,
@@ -134,8 +129,9 @@ function rangeQuery(
     throw new Error('A range within a stream needs exactly one stream.');
   const times = isOfDays(range) ? ranges.findIndex((other) => !isOfDays(other)) : -1;
   if (times !== -1) return daysQuery(engine, db, selection, { days: index, times }, slot);
-  const query = untyped(db).selectFrom(table).select('id').where(ofIndex(range, slot));
-  return withinRange(query, range, index, slot);
+  return untyped(db)
+    .selectFrom(table)
+    .where(and([ofIndex(range, slot), ...liesIn(range, index, slot, plain)]));
 }
 
 /** What all rows of a range's index share: the company, and the columns of the one stream that come before the range. */
@@ -145,7 +141,7 @@ function ofIndex({ within = [] }: Range, slot: Slots): RawBuilder<SqlBool> {
 }
 
 /**
- * The ids of the rows that lie in a range of days and in one of times too, out of the index that begins with both: day
+ * The rows that lie in a range of days and in one of times too, out of the index that begins with both: day
  * by day, the latest first, because what has changed is mostly of late. A day without a match gives NULL instead, so
  * that a limit on what comes out bounds what is looked at.
  */
@@ -165,7 +161,7 @@ function daysQuery(
     (SELECT ${day} FROM ${rows} WHERE ${and([ofRange, ...bounds])} ORDER BY ${day} DESC LIMIT 1)`;
   // Of two upper bounds SQLite follows the index from the one that it meets first.
   const before = [...liesIn({ ...days, to: undefined }, at.days, slot, plain), sql`${day} < days.day`];
-  const columns = sql`id, ${sql.join(decidingColumns(selection).map(plain))}`;
+  const columns = sql.join(['id', ...decidingColumns(selection)].map(plain));
   const since = slot[`from${at.times}`];
   const matches =
     engine.name === 'sqlite'
@@ -184,20 +180,10 @@ function daysQuery(
     )
     SELECT ${columns} FROM days LEFT JOIN ${matches}
   )`;
-  return untyped(db).selectFrom(entries.as('entries')).select('id');
+  return untyped(db).selectFrom(entries.as('entries'));
 }
 
 /** The columns that decide about a row, besides the company's and the id. */
 function decidingColumns({ streams, ranges }: Selection): string[] {
   return [...new Set([...streams.flatMap(Object.keys), ...ranges.map(({ column }) => column)])];
-}
-
-function withinRange(
-  query: Query,
-  range: Range,
-  index: number,
-  slot: Slots,
-  refer: (column: string) => RawBuilder<unknown> = plain,
-): Query {
-  return query.where(and(liesIn(range, index, slot, refer)));
 }

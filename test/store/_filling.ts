@@ -6,13 +6,15 @@ const ROWS_MAX = 4_000;
 /**
  * Fills the tables of PostgreSQL with bare rows, of which the columns are computed as of any other, and tells its
  * planner about them.
- * @param isLate tells in SQL of the row with the number `n` whether it was changed, issued or made lately.
+ * @param isLate tells in SQL of the row with the number `n` whether it was changed or made lately.
+ * @param hasLateDay the same of the days on which it was issued, or until which it is valid.
  */
 export async function fillPostgres(
   engine: Engine,
   company: string,
   rowCount: number,
   isLate: string,
+  hasLateDay = isLate,
 ): Promise<void> {
   const row = `json_build_object(
     'id', lpad(n::text, 12, '0'),
@@ -21,8 +23,8 @@ export async function fillPostgres(
     'status', (ARRAY['draft', 'sent', 'issued', 'accepted', 'declined', 'revised'])[1 + n % 6],
     'customer', json_build_object('id', 'cus_' || n % 50),
     'quoteGroupId', n::text,
-    'issueDate', CASE WHEN ${isLate} THEN '2026-11-10' ELSE '2025-01-01' END,
-    'validUntil', CASE WHEN ${isLate} THEN '2026-12-10' ELSE '2025-01-01' END,
+    'issueDate', CASE WHEN ${hasLateDay} THEN '2026-11-10' ELSE '2025-01-01' END,
+    'validUntil', CASE WHEN ${hasLateDay} THEN '2026-12-10' ELSE '2025-01-01' END,
     'createdAt', CASE WHEN ${isLate} THEN '2026-11-15T00:00:00.000Z' ELSE '2025-01-01T00:00:00.000Z' END,
     'updatedAt', CASE WHEN ${isLate} THEN '2026-11-15T00:00:00.000Z' ELSE '2025-01-01T00:00:00.000Z' END
   )`;
