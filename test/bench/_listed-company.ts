@@ -30,6 +30,8 @@ export const days = {
   /** 3 in 100, all at the end of the ids, or all at their beginning. */
   end: '2024-03-01',
   beginning: '2024-04-01',
+  /** 1 in 35, a day of the month of `end`: no block can tell by its months that it has none of the end's. */
+  endMonth: '2024-03-15',
   /** 1 in 1,999: at a million rows a few hundred. */
   few: '2024-05-01',
   /** Nobody's. */
@@ -42,7 +44,9 @@ export const days = {
 export const changes = {
   /** The last 3 in 100 by their ids. */
   end: '2025-02-01',
-  /** Those, and 1 in 33 of all. */
+  /** Those, and 1 in 35 of the invoices, of which none was issued in the month of `days.end` but at the end. */
+  apart: '2025-01-15',
+  /** Those of the end, and 1 in 33 of all. */
   spread: '2025-01-01',
   /** 1 in 1,999. */
   few: '2025-03-01',
@@ -100,12 +104,13 @@ function jobText(rows: number): string {
 
 function invoiceText(rows: number): string {
   // The others' day is of those that are not the big customer's.
+  const changed = `CASE WHEN n % 35 = 9 AND n * 100.0 < ${rows} * 97.0 THEN '${changes.apart}T00:00:00.' || (10000000 + n) || 'Z' ELSE ${changeOf(rows)} END`;
   const customer = `CASE WHEN n % 2 = 0 AND n % 65 <> 2 THEN '${BIG_CUSTOMER}' ELSE 'cus_' || (n % 5003) END`;
   return `'{"id":"${ID_PREFIX}' || (${FIRST_ID} + n) || '","number":' || n || ',"kind":"' ||
     CASE WHEN n % 20 = 3 THEN 'credit_note' WHEN n % 20 = 7 THEN 'pro_forma' ELSE 'invoice' END ||
     '","status":"' || CASE WHEN n % 11 = 5 THEN 'draft' ELSE 'issued' END ||
     '","customer":{"id":"' || ${customer} || '"},"issueDate":"' || ${dayOf(rows)} ||
-    '","updatedAt":"' || ${changeOf(rows)} || '","note":"${FILLER}"}'`;
+    '","updatedAt":"' || ${changed} || '","note":"${FILLER}"}'`;
 }
 
 function dayOf(rows: number): string {
@@ -115,6 +120,7 @@ function dayOf(rows: number): string {
     WHEN n % 1999 = 3 THEN '${days.few}'
     WHEN n * 100.0 >= ${rows} * 97.0 THEN '${days.end}'
     WHEN n * 100.0 < ${rows} * 3.0 THEN '${days.beginning}'
+    WHEN n % 35 = 4 THEN '${days.endMonth}'
     ELSE '${days.usual}' END`;
 }
 

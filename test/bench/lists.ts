@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { sealCursor } from '../../src/api/cursors.ts';
 import { type InvoiceFilters, listInvoices } from '../../src/store/invoices.ts';
 import { createListReader, type ReadList } from '../../src/store/lists.ts';
+import type { Page, PageRequest } from '../../src/store/pages.ts';
 import { listRecords } from '../../src/store/records.ts';
 import { type EngineName, openTestDatabase } from '../_server.ts';
 import { createAsker } from './_asker.ts';
@@ -13,20 +14,17 @@ import { BIG_CUSTOMER, changes, COMPANY, days, fillListedCompany, idAt } from '.
 import { startProduct } from './_process.ts';
 import { aligned, quantile, takeTurns } from './_rounds.ts';
 
-const SIZES: Record<EngineName, readonly number[]> = {
-  sqlite: [1_000, 100_000, 1_000_000],
-  postgres: [1_000, 100_000],
-};
+const SIZES = [1_000, 100_000, 1_000_000];
 const ROUNDS = 40;
 const PAGE = 50;
 
 /** What a page costs however large its company is, and wherever in the order of ids the records of a range lie. */
 export const lists: Bench = {
-  about: 'a first and a deep page of lists in a company of 1,000 to 1,000,000 jobs and as many invoices',
+  about: 'a first and a later page of lists in a company of 1,000 to 1,000,000 jobs and as many invoices',
   run: async () => {
     const figures: Figures[] = [];
     for (const engine of ['sqlite', 'postgres'] as const) {
-      figures.push(...(await benchLists(engine, SIZES[engine])));
+      figures.push(...(await benchLists(engine, SIZES)));
     }
     return { figures, text: textOf(figures) };
   },
@@ -36,7 +34,7 @@ interface Case {
   name: string;
   /** The same list as the API is asked for it, where that is measured too. */
   asked?: { operationId: 'listJobs' | 'listInvoices'; filters: Record<string, string> };
-  list: (read: ReadList, page: { after: string; limit: number }) => Promise<unknown>;
+  list: (read: ReadList, page: PageRequest) => Promise<Page<unknown>>;
 }
 
 const invoices = (name: string, filters: Partial<InvoiceFilters>): Case => ({
@@ -60,7 +58,7 @@ const issued = (name: keyof typeof days, filters: Partial<InvoiceFilters> = {}):
   });
 const jobs = (name: string, since: string | undefined): Case => ({
   name: `jobs: ${name}`,
-  list: (read, page) => listRecords(read, 'jobs', COMPANY, since, page),
+  list: (read, page) => listRecords<unknown>(read, 'jobs', COMPANY, since, page),
 });
 
 const customer = BIG_CUSTOMER;
@@ -73,7 +71,9 @@ const cases: readonly Case[] = [
     kind: 'invoice',
     customer,
   }),
-  ...(Object.keys(changes) as (keyof typeof changes)[]).map((name) => jobs(`changed ${name}`, changes[name])),
+  ...(Object.keys(changes) as (keyof typeof changes)[])
+    .filter((name) => name !== 'apart')
+    .map((name) => jobs(`changed ${name}`, changes[name])),
   ...(Object.keys(changes) as (keyof typeof changes)[]).map((name) =>
     invoices(`changed ${name}`, { updatedSince: changes[name] }),
   ),
@@ -98,14 +98,25 @@ const cases: readonly Case[] = [
     issuedTo: days.others,
     updatedSince: changes.spread,
   }),
+  // In every block there are rows of either range, but none of both; or only at the end.
+  invoices('issued endMonth, changed apart', {
+    issuedFrom: days.endMonth,
+    issuedTo: days.endMonth,
+    updatedSince: changes.apart,
+  }),
+  invoices('issued end to endMonth, changed apart', {
+    issuedFrom: days.end,
+    issuedTo: days.endMonth,
+    updatedSince: changes.apart,
+  }),
 ];
 
 interface Figures {
   engine: EngineName;
   list: string;
-  page: 'first' | 'deep';
-  /** Milliseconds by the number of records. */
-  sizes: { records: number; p50: number; p99: number }[];
+  page: 'first' | 'later';
+  /** Milliseconds by the number of records, and how many of them are on the page. */
+  sizes: { records: number; p50: number; p99: number; onPage: number }[];
 }
 
 /** Measures every list on one engine in companies of these sizes, which take turns. */
@@ -118,26 +129,53 @@ export async function benchLists(engineName: EngineName, sizes: readonly number[
     companies.push(await openCompany(stack, engineName, records, join(folder, 'log')));
   const figures: Figures[] = [];
   for (const one of cases) {
-    for (const page of ['first', 'deep'] as const) {
-      const { asked } = one;
-      const measure = (list: string, work: (company: Company) => Promise<unknown>) =>
-        measureTurns(companies, work).then((measured) => {
-          figures.push({ engine: engineName, list, page, sizes: measured });
+    const later = await Promise.all(companies.map((company) => laterPage(one, company)));
+    for (const page of ['first', 'later'] as const) {
+      const places = companies.map((company, index) => ({
+        ...company,
+        after: page === 'first' ? '' : (later[index] ?? ''),
+      }));
+      const onPage = await Promise.all(
+        places.map(async ({ read, after }) => (await one.list(read, { after, limit: PAGE })).records.length),
+      );
+      const measure = async (list: string, work: (place: Place) => Promise<unknown>) => {
+        const sizes = await measureTurns(places, work);
+        figures.push({
+          engine: engineName,
+          list,
+          page,
+          sizes: sizes.map((size, index) => ({ ...size, onPage: onPage[index] ?? 0 })),
         });
-      await measure(one.name, ({ read, afters }) => one.list(read, { after: afters[page], limit: PAGE }));
-      if (asked)
-        await measure(`request of ${one.name}`, ({ ask, afters }) => ask(pathOf(asked, afters[page])));
+      };
+      const { asked } = one;
+      await measure(one.name, ({ read, after }) => one.list(read, { after, limit: PAGE }));
+      if (asked) await measure(`request of ${one.name}`, ({ ask, after }) => ask(pathOf(asked, after)));
     }
   }
   return figures;
+}
+
+/**
+ * The id after which a later page begins: like any cursor that of a list's own record, the last one of a page, as near
+ * to the end of the company's records as there are more to come.
+ */
+async function laterPage({ list }: Case, { read, records }: Company): Promise<string> {
+  for (const share of [0.9, 0.5, 0.01]) {
+    const { lastId } = await list(read, { after: idAt(Math.floor(records * share)), limit: PAGE });
+    if (lastId !== null) return lastId;
+  }
+  return '';
 }
 
 interface Company {
   records: number;
   read: ReadList;
   ask: (path: string) => Promise<void>;
-  /** The ids after which the first and the deep page begin. */
-  afters: { first: string; deep: string };
+}
+
+/** A page of a company's list: the id after which it begins. */
+interface Place extends Company {
+  after: string;
 }
 
 async function openCompany(
@@ -149,8 +187,7 @@ async function openCompany(
   const { engine, url } = stack.use(await openTestDatabase(engineName));
   const key = await fillListedCompany(engine, records);
   const server = stack.use(await startProduct(url, { logFile }));
-  const afters = { first: '', deep: idAt(Math.floor(records * 0.9)) };
-  return { records, read: createListReader(engine), ask: createAsker(server.url, key), afters };
+  return { records, read: createListReader(engine), ask: createAsker(server.url, key) };
 }
 
 function pathOf({ operationId, filters }: NonNullable<Case['asked']>, after: string): string {
@@ -160,32 +197,42 @@ function pathOf({ operationId, filters }: NonNullable<Case['asked']>, after: str
 }
 
 async function measureTurns(
-  companies: readonly Company[],
-  work: (company: Company) => Promise<unknown>,
-): Promise<Figures['sizes']> {
-  const timed = companies.map((company) => async () => {
+  places: readonly Place[],
+  work: (place: Place) => Promise<unknown>,
+): Promise<Omit<Figures['sizes'][number], 'onPage'>[]> {
+  const timed = places.map((place) => async () => {
     const startedAt = performance.now();
-    await work(company);
+    await work(place);
     return performance.now() - startedAt;
   });
   const times = await takeTurns(timed, ROUNDS);
-  return companies.map(({ records }, index) => {
+  return places.map(({ records }, index) => {
     const [p50 = 0, p99 = 0] = [0.5, 0.99].map((share) => quantile(times[index] ?? [], share));
     return { records, p50, p99 };
   });
 }
 
-/** A table for each engine: the milliseconds of each size, and what the largest takes beside the smallest. */
+/**
+ * A table for each engine: the milliseconds of each size, and what the largest takes beside the smallest whose page has
+ * as many records.
+ */
 export function textOf(figures: readonly Figures[]): string {
   const tables = [...Map.groupBy(figures, ({ engine }) => engine)].map(([engine, ofEngine]) => {
     const sizes = ofEngine[0]?.sizes.map(({ records }) => records.toLocaleString('en')) ?? [];
-    const heading = sizes.flatMap((size) => [`p50 of ${size}`, 'p99']);
+    const heading = sizes.flatMap((size) => [`p50 of ${size}`, 'p99', 'rows']);
     const rows = ofEngine.map(({ list, page, sizes: measured }) => [
       `${list}, ${page}`,
-      ...measured.flatMap(({ p50, p99 }) => [p50.toFixed(2), p99.toFixed(2)]),
-      ((measured.at(-1)?.p50 ?? 0) / (measured[0]?.p50 ?? 1)).toFixed(2),
+      ...measured.flatMap(({ p50, p99, onPage }) => [p50.toFixed(2), p99.toFixed(2), String(onPage)]),
+      ratioOf(measured),
     ]);
     return aligned([[`${engine}, ms`, ...heading, 'ratio'], ...rows]);
   });
   return tables.join('\n\n');
+}
+
+function ratioOf(sizes: Figures['sizes']): string {
+  const largest = sizes.at(-1);
+  const smallest = sizes.find(({ onPage }) => onPage === largest?.onPage);
+  if (!largest || !smallest || smallest === largest) return '';
+  return (largest.p50 / smallest.p50).toFixed(2);
 }
