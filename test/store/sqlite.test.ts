@@ -188,4 +188,11 @@ t.test('the file is in write-ahead mode, and closing leaves one file', async (t)
   }
   t.ok(existsSync(path));
   t.notOk(existsSync(`${path}-wal`));
+  {
+    await using engine = await openEngine(`sqlite:${path}`);
+    await engine
+      .prepare((db) => db.selectFrom('companies').select('id'))({})
+      .catch(() => undefined);
+  }
+  t.notOk(existsSync(`${path}-wal`), 'nor does one that was only read');
 });
