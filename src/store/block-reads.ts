@@ -58,6 +58,7 @@ export function rangesQuery(
     return sql`WHEN ${count} < ${slot.countMax} THEN CAST(${sql.lit(index)} AS INTEGER)`;
   });
   const sorts = indexes.map((index) => {
+    // With texts to read as well, PostgreSQL would look for days and times in the index of days alone.
     const sort = indexes.length === 1 ? sortFewQuery : sortQuery;
     const sorted = sort(engine, db, selection, index, slot);
     return sql`SELECT id, body, digest, NULL AS horizon FROM ${sorted} AS sorted WHERE ${isChosen(index)}`;

@@ -46,7 +46,7 @@ const ROWS_MAX = 101;
 
 /**
  * How a list with ranges is read: the matches of a range that has few of them are sorted, which costs as much as they
- * are, wherever they lie; days and times together count as one more range, which has what lies in both. Where every
+ * are, wherever they lie; beside a range of times, the matches of one of days are those that lie in both. Where every
  * range has more, its matches are looked for in id order, passing over the blocks that can't have any. So no list reads
  * all of an index, or sorts whatever matches.
  */

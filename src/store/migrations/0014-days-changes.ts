@@ -2,7 +2,7 @@ import type { Migration } from '../migrate.ts';
 
 /**
  * The changes of each day's documents: where a list asks for days and for a time of change, what lies in both is read
- * out of the index alone (see ../list-queries.ts).
+ * out of the index alone (see ../range-queries.ts).
  */
 export const daysChanges: Migration = {
   name: '0014-days-changes',
