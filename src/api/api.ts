@@ -15,6 +15,7 @@ import { createFileSender } from './file-answer.ts';
 import { createHandlers } from './handlers.ts';
 import { createLoadLimit } from './load-limit.ts';
 import { readQuery } from './parameters.ts';
+import { createSendingTurn } from './sending-turn.ts';
 
 export interface ApiOptions extends AllowanceLimits {
   engine: Engine;
@@ -31,6 +32,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
   const handlers = createHandlers(options);
   const dispatch = await createDispatch(handlers, admission(options));
   const load = createLoadLimit();
+  const sendingTurn = createSendingTurn();
   const sendFile = createFileSender();
   return async (req, res, exchange) => {
     const { method = 'GET', url = '/' } = req;
@@ -41,16 +43,19 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     try {
       const query = readQuery(queryStart < 0 ? '' : url.slice(queryStart + 1));
       reply = await dispatch({ method, path, query }, exchange);
-      if ('body' in reply) {
-        exchange.bodyBytes = sendBody(req, res, reply, exchange.headers);
-        // The promise that brought it may have grown old; see `takeOut`.
-        reply.body = '';
-      }
     } finally {
+      // An error is sent with the others too.
+      await sendingTurn();
       load.end();
     }
-    // Who waits for a document to be printed keeps nobody else from being let in.
-    if ('file' in reply) exchange.bodyBytes = await sendFile(req, res, await reply.file(), exchange.headers);
+    if ('body' in reply) {
+      exchange.bodyBytes = sendBody(req, res, reply, exchange.headers);
+      // The promise that brought it may have grown old; see `takeOut`.
+      reply.body = '';
+    } else {
+      // Who waits for a document to be printed keeps nobody else from being let in.
+      exchange.bodyBytes = await sendFile(req, res, await reply.file(), exchange.headers);
+    }
   };
 }
 
