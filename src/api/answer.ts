@@ -4,26 +4,22 @@ import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 
 import Negotiator from 'negotiator';
 
+import { type JsonParts, textOf } from '../contract/json-text.ts';
+import { encodeBody, endWith } from './body-bytes.ts';
 import type { JsonReply } from './contract-backend.ts';
 import type { ErrorReply } from './error-replies.ts';
 
 /** Below this a compressed body saves less than it costs. */
 const COMPRESSED_BYTES_MIN = 1_024;
-/** Up to this a text goes out in one piece with its head, for which all of it has to be copied once more. */
-const TOGETHER_CHARACTERS_MAX = 4_096;
-/** UTF-8 takes no more for one of JavaScript's (RFC 3629: no more than 4 for a pair of them). */
-const CHARACTER_BYTES_MAX = 3;
-/** Where texts are encoded, one at a time: to have V8 count their bytes first takes seven times as long. */
-const encoding = Buffer.allocUnsafeSlow(1024 * 1024);
-
 /**
  * The codings that are offered, the better one first: zstd (RFC 8878) takes half of gzip's time and gives less. A page
  * of fifty takes a tenth of a millisecond, for which it saves five sixths of its bytes; handing it to another thread and
  * back would cost more than that. Higher levels take twice as long for another fiftieth. (`make bench` compares them.)
  */
 const codings = {
-  zstd: (body: string) => zstdCompressSync(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
-  gzip: (body: string) => gzipSync(body, { level: 3 }),
+  zstd: (body: string | Buffer) =>
+    zstdCompressSync(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
+  gzip: (body: string | Buffer) => gzipSync(body, { level: 3 }),
 };
 type Coding = keyof typeof codings;
 
@@ -50,7 +46,7 @@ export function sendBody(
   headers: Record<string, string>,
 ): number {
   const digest = digestOf(body, digests);
-  const { plain, byteLength } = encoded(body);
+  const { bytes, byteLength } = encodeBody(body);
   const coding = byteLength > COMPRESSED_BYTES_MIN ? preferredCoding(req) : undefined;
   const tag = coding ? `"${digest}-${coding}"` : `"${digest}"`;
   const ifNoneMatch = req.headers['if-none-match'];
@@ -59,8 +55,8 @@ export function sendBody(
     res.end();
     return 0;
   }
-  const sent = coding ? codings[coding](body) : plain;
-  const sentBytes = typeof sent === 'string' ? byteLength : sent.length;
+  const sent = coding ? codings[coding](bytes) : bytes;
+  const sentBytes = coding ? sent.length : byteLength;
   const head = [...fixedHead, 'Content-Length', String(sentBytes), 'ETag', tag];
   if (coding) head.push('Content-Encoding', coding);
   for (const [name, value] of Object.entries(headers)) head.push(name, value);
@@ -72,16 +68,16 @@ export function sendBody(
  * What tells a body from all others that may be at the same address. A page of fifty records would take half as long
  * to digest as to be read: what is known of its records says the same.
  */
-export function digestOf(body: string, digests: JsonReply['digests'] = []): string {
+export function digestOf(body: JsonParts<unknown>, digests: JsonReply['digests'] = []): string {
   const [first] = digests;
   if (digests.length === 1 && typeof first === 'string') return first;
   // Put together in a third of the time that a join would take.
   let text = '';
   for (const digest of digests) {
-    if (digest === null) return hash('sha1', body, 'base64url');
+    if (digest === null) return hash('sha1', textOf(body), 'base64url');
     text += `${digest} `;
   }
-  return hash('sha1', text === '' ? body : text, 'base64url');
+  return hash('sha1', text === '' ? textOf(body) : text, 'base64url');
 }
 
 /**
@@ -115,29 +111,13 @@ export function sendError(
   return end(req, res, reply.body, byteLength);
 }
 
-/** A body in UTF-8: as the text itself if it is short or has nothing beyond ASCII, which then needn't be encoded. */
-function encoded(body: string): { plain: string | Buffer; byteLength: number } {
-  if (body.length <= TOGETHER_CHARACTERS_MAX) return { plain: body, byteLength: Buffer.byteLength(body) };
-  const fits = body.length * CHARACTER_BYTES_MAX <= encoding.length;
-  const byteLength = fits ? encoding.write(body) : Buffer.byteLength(body);
-  if (byteLength === body.length) return { plain: body, byteLength };
-  return { plain: fits ? Buffer.from(encoding.subarray(0, byteLength)) : Buffer.from(body), byteLength };
-}
-
 /** Sends a body after the head. @returns the number of bytes that the client gets as the body. */
 function end(req: IncomingMessage, res: ServerResponse, body: string | Buffer, byteLength: number): number {
   if (req.method === 'HEAD') {
     res.end();
     return 0;
   }
-  if (typeof body === 'string' && body.length > TOGETHER_CHARACTERS_MAX && body.length === byteLength) {
-    // One write of two pieces. What is as long in bytes as in characters is the same in both encodings.
-    res.cork();
-    res.flushHeaders();
-    res.end(body, 'latin1');
-  } else {
-    res.end(body);
-  }
+  endWith(res, body);
   return byteLength;
 }
 

@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts';
 import type { Documents } from '../invoice-pdf/documents.ts';
 import type { Engine } from '../store/engine.ts';
 import type { Counted } from '../store/rate-counters.ts';
+import { takeOut } from '../store/take-out.ts';
 import { type AllowanceLimits, createAllowance, type Taken, WINDOW_SECONDS } from './allowance.ts';
 import { sendBody } from './answer.ts';
 import { authorise } from './authorisation.ts';
@@ -50,8 +51,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     }
     if ('body' in reply) {
       exchange.bodyBytes = sendBody(req, res, reply, exchange.headers);
-      // The promise that brought it may have grown old; see `takeOut`.
-      reply.body = '';
+      takeOut(reply.body.items);
     } else {
       // Who waits for a document to be printed keeps nobody else from being let in.
       exchange.bodyBytes = await sendFile(req, res, await reply.file(), exchange.headers);

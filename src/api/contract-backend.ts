@@ -3,6 +3,7 @@ import { OpenAPIBackend } from 'openapi-backend';
 
 import { type ContractOperation, contractDocument, contractOperations } from '../contract/document.ts';
 import type { AnsweredFile, OperationId } from '../contract/operations.ts';
+import type { JsonParts } from '../contract/json-text.ts';
 import { isScope, type Scope } from '../contract/scopes.ts';
 import { createAjv } from '../contract/validators.ts';
 import { AppError } from '../errors.ts';
@@ -28,7 +29,7 @@ export type AnyReply = JsonReply | FileReply;
 
 export interface JsonReply {
   status: number;
-  body: string;
+  body: JsonParts<unknown>;
   digests?: readonly (string | null)[];
 }
 

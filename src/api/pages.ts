@@ -1,4 +1,4 @@
-import { type JsonText, listEnvelope } from '../contract/json-text.ts';
+import { type JsonParts, listEnvelope } from '../contract/json-text.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { Page, PageRequest } from '../store/pages.ts';
 import { takeOut } from '../store/take-out.ts';
@@ -15,7 +15,7 @@ export async function answerPage<T>(
   read: (page: PageRequest) => Promise<Page<T>>,
 ): Promise<{
   status: 200;
-  body: JsonText<{ data: T[]; nextCursor: string | null }>;
+  body: JsonParts<{ data: T[]; nextCursor: string | null }>;
   digests: (string | null)[];
 }> {
   const after = query.cursor === undefined ? '' : openCursor(operationId, filters, query.cursor);

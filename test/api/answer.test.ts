@@ -9,6 +9,7 @@ import t from 'tap';
 
 import { sendBody, sendError } from '../../src/api/answer.ts';
 import { errorReply } from '../../src/api/error-replies.ts';
+import type { JsonParts } from '../../src/contract/json-text.ts';
 import { AppError } from '../../src/errors.ts';
 
 /** Leaves the body as it came over the wire, and sends no Accept-Encoding of its own. */
@@ -24,7 +25,7 @@ interface Answering extends AsyncDisposable {
 
 /** A server that answers one body at `/`, and the error of a missing record elsewhere. */
 async function answering(): Promise<Answering> {
-  let body = '';
+  let text = '';
   let digests: (string | null)[] = [];
   let reported = -1;
   const headers = { 'X-Request-Id': 'one' };
@@ -33,7 +34,9 @@ async function answering(): Promise<Answering> {
   app.use((req, res) => {
     const reply = errorReply(new AppError('not_found', 'There is nothing.'));
     reported =
-      req.path === '/' ? sendBody(req, res, { body, digests }, headers) : sendError(req, res, reply, headers);
+      req.path === '/'
+        ? sendBody(req, res, { body: partsOf(text), digests }, headers)
+        : sendError(req, res, reply, headers);
   });
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -41,8 +44,8 @@ async function answering(): Promise<Answering> {
   const prefixUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     http: client.extend({ prefixUrl }),
-    say: (text, known = [null]) => {
-      body = text;
+    say: (said, known = [null]) => {
+      text = said;
       digests = known;
     },
     reported: () => reported,
@@ -53,6 +56,13 @@ async function answering(): Promise<Answering> {
       await closed;
     },
   };
+}
+
+/** A text in parts, as many as it has commas. */
+function partsOf(text: string): JsonParts<unknown> {
+  const [before, after] = [text.slice(0, 9), text.length < 11 ? '' : text.slice(-2)];
+  const items = text.slice(before.length, text.length - after.length).split(',');
+  return { before, items, after } as unknown as JsonParts<unknown>;
 }
 
 /** The headers that belong to an answer rather than to its connection. */

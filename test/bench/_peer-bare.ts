@@ -1,13 +1,17 @@
 /*
  * The limit of what can be reached: a handler of node:http that runs the same statements through the same functions of
- * the store and writes the same bytes, and nothing else. No key is checked, nothing is counted, validated, hashed or
- * logged: what the real one's head tells of that is fixed here. A 304 and a 401 cost it the statement behind the real
- * one's answer and a fixed reply. With SHORT_HEAD=1 its head has no more than the body's type and length.
+ * the store and sends the same bytes by the same functions, and nothing else. No key is checked, nothing is counted,
+ * validated, hashed or logged: what the real one's head tells of that is fixed here. A 304 and a 401 cost it the
+ * statement behind the real one's answer and a fixed reply. With PLAIN=1 it sends as most handlers do: each answer as
+ * soon as it is made, its text put together first.
  */
 import { createServer, type ServerResponse } from 'node:http';
 
+import { encodeBody, type EncodedBody, endWith } from '../../src/api/body-bytes.ts';
 import { answerPage } from '../../src/api/pages.ts';
 import { answerRecord } from '../../src/api/records.ts';
+import { createSendingTurn } from '../../src/api/sending-turn.ts';
+import { type JsonParts, textOf } from '../../src/contract/json-text.ts';
 import type { Job } from '../../src/contract/records.ts';
 import { listInvoices } from '../../src/store/invoices.ts';
 import { createKeyFinder } from '../../src/store/keys.ts';
@@ -23,8 +27,9 @@ const engine = await openGivenDatabase();
 const findJob = createRecordFinder<Job>(engine, 'jobs');
 const findKey = createKeyFinder(engine);
 const read = createListReader(engine);
+const sendingTurn = createSendingTurn();
 
-const isShort = process.env.SHORT_HEAD === '1';
+const isPlain = process.env.PLAIN === '1';
 const cacheHead = ['Cache-Control', 'private, no-cache', 'Vary', 'Accept-Encoding'];
 const tagHead = ['ETag', `"${'0'.repeat(27)}"`];
 const requestHead = ['X-Request-Id', '00000000-0000-4000-8000-000000000000'];
@@ -41,10 +46,11 @@ const heads: Record<number, readonly string[]> = {
   304: keptHead,
   401: [...cacheHead, 'WWW-Authenticate', 'Bearer', ...requestHead],
 };
-const headOf = (status: number) => (isShort ? [] : (heads[status] ?? []));
+const headOf = (status: number) => heads[status] ?? [];
 
 const server = createServer((req, res) => {
-  void bodyOf(req.url ?? '', req.headers.authorization).then(({ status, body }) => {
+  void bodyOf(req.url ?? '', req.headers.authorization).then(async ({ status, body }) => {
+    if (!isPlain) await sendingTurn();
     if (req.headers['if-none-match'] === undefined) write(res, status, body);
     else res.writeHead(304, [...headOf(304)]).end();
   });
@@ -53,10 +59,16 @@ const server = createServer((req, res) => {
 server.keepAliveTimeout = 65_000;
 await listen(server);
 
-async function bodyOf(url: string, authorization: string | undefined) {
+async function bodyOf(
+  url: string,
+  authorization: string | undefined,
+): Promise<{ status: number; body: JsonParts<unknown> }> {
   if (authorization === `Bearer ${WRONG_KEY}`) {
     await findKey({ company: COMPANY, id: 'unknown' });
-    return { status: 401, body: WRONG_KEY_BODY };
+    return {
+      status: 401,
+      body: { before: WRONG_KEY_BODY, items: [], after: '' } as unknown as JsonParts<unknown>,
+    };
   }
   if (url.startsWith(JOBS)) return answerRecord(await findJob(COMPANY, url.slice(JOBS.length)));
   const query = new URLSearchParams(url.slice(url.indexOf('?')));
@@ -70,9 +82,14 @@ async function bodyOf(url: string, authorization: string | undefined) {
   return answerPage('listInvoices', filters, { limit }, (page) => listInvoices(read, COMPANY, filters, page));
 }
 
-function write(res: ServerResponse, status: number, body: string): void {
-  const bytes = Buffer.from(body, 'utf8');
-  const entity = ['Content-Type', 'application/json', 'Content-Length', String(bytes.length)];
+function write(res: ServerResponse, status: number, body: JsonParts<unknown>): void {
+  const { bytes, byteLength } = isPlain ? putTogether(body) : encodeBody(body);
+  const entity = ['Content-Type', 'application/json', 'Content-Length', String(byteLength)];
   res.writeHead(status, [...entity, ...headOf(status)]);
-  res.end(bytes);
+  endWith(res, bytes);
+}
+
+function putTogether(body: JsonParts<unknown>): EncodedBody {
+  const bytes = Buffer.from(textOf(body));
+  return { bytes, byteLength: bytes.length };
 }

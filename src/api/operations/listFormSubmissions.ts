@@ -15,6 +15,6 @@ export const listFormSubmissions =
       listStoredSubmissions<Submission>(read, caller.company, path.formId, updatedSince, page),
     );
     // Only an empty page leaves open whether there is such a form.
-    if (answer.body.startsWith('{"data":[]')) answerRecord(await findForm(caller.company, path.formId));
+    if (answer.body.items.length === 0) answerRecord(await findForm(caller.company, path.formId));
     return answer;
   };
