@@ -174,6 +174,7 @@ function isWithoutHost({ headers, httpVersion }: IncomingMessage): boolean {
 }
 
 function requestLine(req: IncomingMessage, res: ServerResponse, exchange: Exchange, elapsedMs: number) {
+  const { caller, visitor } = exchange;
   return {
     requestId: exchange.requestId,
     method: req.method,
@@ -182,7 +183,10 @@ function requestLine(req: IncomingMessage, res: ServerResponse, exchange: Exchan
     operation: exchange.operation?.operationId,
     status: res.headersSent ? res.statusCode : undefined,
     code: exchange.errorCode,
-    ...whoAsked(exchange),
+    // A key of a company, or somebody who is signed in to the portal.
+    company: caller?.company ?? visitor?.company,
+    keyId: caller?.keyId,
+    administrator: visitor?.administrator,
     address: exchange.address,
     bytes: exchange.bodyBytes ?? (req.method === 'HEAD' ? 0 : Number(res.getHeader('Content-Length') ?? 0)),
     ms: Math.round(elapsedMs * 100) / 100,
@@ -192,11 +196,6 @@ function requestLine(req: IncomingMessage, res: ServerResponse, exchange: Exchan
 
 function pathOf({ operation, page }: Exchange): string | undefined {
   return operation?.path ?? page;
-}
-
-/** A key of a company, or somebody who is signed in to the portal. */
-function whoAsked({ caller, visitor }: Exchange) {
-  return caller ? { company: caller.company, keyId: caller.keyId } : visitor;
 }
 
 /** The one place where an error becomes an answer. */

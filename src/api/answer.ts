@@ -71,11 +71,11 @@ export function sendBody(
 export function digestOf(body: JsonParts<unknown>, digests: JsonReply['digests'] = []): string {
   const [first] = digests;
   if (digests.length === 1 && typeof first === 'string') return first;
-  // Put together in a third of the time that a join would take.
+  // Put together in a third of the time that a join would take. Nothing stands between them: records' are of one length.
   let text = '';
   for (const digest of digests) {
     if (digest === null) return hash('sha1', textOf(body), 'base64url');
-    text += `${digest} `;
+    text += digest;
   }
   return hash('sha1', text === '' ? textOf(body) : text, 'base64url');
 }
