@@ -5,7 +5,7 @@ import type { Compilable, Kysely } from 'kysely';
 import { blockBindings, blocksQuery, rangesQuery, type Sighting } from './block-reads.ts';
 import type { Engine, PreparedQuery } from './engine.ts';
 import { bindings, type Slots, walkQuery } from './list-queries.ts';
-import { countQuery, sortQuery } from './range-queries.ts';
+import { areWalkedDays, countQuery, sortQuery, walkDaysQuery } from './range-queries.ts';
 import type { RecordTableName, Tables } from './schema.ts';
 import { takeOut } from './take-out.ts';
 
@@ -67,18 +67,46 @@ const BLOCKS_MAX = 104;
 const SCATTERED_MATCHES_MAX = 40_000;
 
 /**
+ * More matches of a range of days than that are walked day by day. So many rows hold the first one of every day of ten
+ * years, and a page; where most are of other streams than the list's, to look at them takes 10 milliseconds.
+ */
+const WALKED_MAX = 4_000;
+
+/**
  * Builds the reader of lists; its statements are compiled once for each shape of selection and kept.
  * @param bounds are smaller in tests, which then need fewer records.
  */
 export function createListReader(engine: Engine, bounds: Partial<Bounds> = {}): ReadList {
-  const { few, scattered, blocks } = {
-    few: FEW_MATCHES_MAX,
-    scattered: SCATTERED_MATCHES_MAX,
-    blocks: BLOCKS_MAX,
-    ...bounds,
-  };
+  const { few, scattered, ...others } = { ...usualBounds, ...bounds };
   const prepare = statementsOf(engine);
+  const { sortAtMost, walkDays, lookIntoBlocks, lookAtOnce } = createWays(engine, prepare, {
+    few,
+    ...others,
+  });
+  return async (selection, after, limit) => {
+    if (selection.streams.length === 0) return [];
+    const values = { ...bindings(selection), after, limit };
+    if (selection.ranges.length === 0) {
+      const walk = prepare('walk', selection, (db, slot) => walkQuery(engine, db, selection, slot, ROWS_MAX));
+      return walk(values);
+    }
+    const all = { ...values, ...blockBindings(selection) };
+    const first =
+      engine.name === 'postgres'
+        ? await lookAtOnce(selection, all)
+        : ((await sortAtMost(few, selection, all)) ?? (await lookIntoBlocks(selection, all)));
+    return lookOnAndOn(first, limit, async (horizon, wanted, isSecond) => {
+      const rest = { ...all, after: horizon, limit: wanted };
+      const found = isSecond
+        ? ((await sortAtMost(scattered, selection, rest)) ?? (await walkDays(selection, rest)))
+        : undefined;
+      return found ?? (await lookIntoBlocks(selection, rest));
+    });
+  };
+}
 
+/** The ways of reading a list with ranges. Those that may find that they aren't the right one are undefined then. */
+function createWays(engine: Engine, prepare: Prepare, { few, walked, blocks }: Omit<Bounds, 'scattered'>) {
   const sortAtMost = async (
     matches: number,
     selection: Selection,
@@ -98,6 +126,13 @@ export function createListReader(engine: Engine, bounds: Partial<Bounds> = {}): 
     }
     return undefined;
   };
+  const walkDays = async (selection: Selection, values: Slots): Promise<Look | undefined> => {
+    if (!areWalkedDays(engine, selection)) return undefined;
+    const walk = prepare('days', selection, (db, slot) => walkDaysQuery(db, selection, slot));
+    const rows = await walk({ ...values, walkedMax: walked });
+    const horizon = rows.at(-1)?.id;
+    return horizon === undefined ? undefined : { rows, horizon };
+  };
   const lookIntoBlocks = async (selection: Selection, values: Slots): Promise<Look> => {
     const look = prepare('blocks', selection, (db, slot) => blocksQuery(engine, db, selection, slot));
     return lookOf(takeOut(await look({ ...values, blocksMax: blocks })));
@@ -106,32 +141,16 @@ export function createListReader(engine: Engine, bounds: Partial<Bounds> = {}): 
     const look = prepare('ranges', selection, (db, slot) => rangesQuery(engine, db, selection, slot));
     return lookOf(takeOut(await look({ ...values, blocksMax: blocks, countMax: few + 1 })));
   };
-
-  return async (selection, after, limit) => {
-    if (selection.streams.length === 0) return [];
-    const values = { ...bindings(selection), after, limit };
-    if (selection.ranges.length === 0) {
-      const walk = prepare('walk', selection, (db, slot) => walkQuery(engine, db, selection, slot, ROWS_MAX));
-      return walk(values);
-    }
-    const all = { ...values, ...blockBindings(selection) };
-    const first =
-      engine.name === 'postgres'
-        ? await lookAtOnce(selection, all)
-        : ((await sortAtMost(few, selection, all)) ?? (await lookIntoBlocks(selection, all)));
-    return lookOnAndOn(first, limit, async (horizon, wanted, isSecond) => {
-      const rest = { ...all, after: horizon, limit: wanted };
-      const sorted = isSecond ? await sortAtMost(scattered, selection, rest) : undefined;
-      return sorted ?? (await lookIntoBlocks(selection, rest));
-    });
-  };
+  return { sortAtMost, walkDays, lookIntoBlocks, lookAtOnce };
 }
 
-interface Bounds {
-  few: number;
-  scattered: number;
-  blocks: number;
-}
+const usualBounds = {
+  few: FEW_MATCHES_MAX,
+  scattered: SCATTERED_MATCHES_MAX,
+  walked: WALKED_MAX,
+  blocks: BLOCKS_MAX,
+};
+type Bounds = typeof usualBounds;
 
 /** The rows that were found as far as the horizon; null when that is the end. */
 interface Look {
@@ -169,8 +188,10 @@ async function lookOnAndOn(
 
 type Build<Row> = (db: Kysely<Tables>, slot: Slots) => Compilable<Row>;
 
-/** Prepares statements once for each name and shape of selection. */
-function statementsOf(engine: Engine) {
+/** Prepares a statement once for each name and shape of selection. */
+type Prepare = <Row>(name: string, selection: Selection, build: Build<Row>) => PreparedQuery<Slots, Row>;
+
+function statementsOf(engine: Engine): Prepare {
   const statements = new Map<string, PreparedQuery<Slots, never>>();
   return <Row>(name: string, selection: Selection, build: Build<Row>): PreparedQuery<Slots, Row> => {
     const key = `${name} ${shapeOf(selection)}`;

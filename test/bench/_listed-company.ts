@@ -32,6 +32,8 @@ export const days = {
   beginning: '2024-04-01',
   /** 1 in 35, a day of the month of `end`: no block can tell by its months that it has none of the end's. */
   endMonth: '2024-03-15',
+  /** 6 in 100, shortly before the end, in the same month: at a million rows more than are sorted. */
+  many: '2024-03-20',
   /** 1 in 1,999: at a million rows a few hundred. */
   few: '2024-05-01',
   /** Nobody's. */
@@ -120,6 +122,7 @@ function dayOf(rows: number): string {
     WHEN n % 1999 = 3 THEN '${days.few}'
     WHEN n * 100.0 >= ${rows} * 97.0 THEN '${days.end}'
     WHEN n * 100.0 < ${rows} * 3.0 THEN '${days.beginning}'
+    WHEN n * 100.0 >= ${rows} * 90.0 THEN '${days.many}'
     WHEN n % 35 = 4 THEN '${days.endMonth}'
     ELSE '${days.usual}' END`;
 }

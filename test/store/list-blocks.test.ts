@@ -178,7 +178,9 @@ for (const name of engineNames) {
       const ledger = new Ledger(engine, randomOf(20_261_120));
       const readers = {
         // So small that nothing is sorted, and a list has to look on and on.
-        'blocks alone': createListReader(engine, { few: -1, scattered: -1, blocks: 2 }),
+        'blocks alone': createListReader(engine, { few: -1, scattered: -1, walked: 0, blocks: 2 }),
+        'day by day': createListReader(engine, { few: -1, scattered: -1, blocks: 1 }),
+        'some days': createListReader(engine, { few: -1, scattered: -1, walked: 9, blocks: 1 }),
         'now this, now that': createListReader(engine, { few: 20, scattered: 80, blocks: 2 }),
         usual: createListReader(engine),
       };
