@@ -47,8 +47,8 @@ const ROWS_MAX = 101;
 /**
  * How a list with ranges is read: the matches of a range that has few of them are sorted, which costs as much as they
  * are, wherever they lie; beside a range of times, the matches of one of days are those that lie in both. Where every
- * range has more, its matches are looked for in id order, passing over the blocks that can't have any. So no list reads
- * all of an index, or sorts whatever matches.
+ * range has more, its matches are looked for in id order, passing over the blocks that can't have any; and where blocks
+ * can't tell, those of days are walked day by day. So no list reads all of an index, or sorts whatever matches.
  */
 const FEW_MATCHES_MAX = 1_000;
 
@@ -77,12 +77,10 @@ const WALKED_MAX = 4_000;
  * @param bounds are smaller in tests, which then need fewer records.
  */
 export function createListReader(engine: Engine, bounds: Partial<Bounds> = {}): ReadList {
-  const { few, scattered, ...others } = { ...usualBounds, ...bounds };
+  const allBounds = { ...usualBounds, ...bounds };
+  const { few, scattered } = allBounds;
   const prepare = statementsOf(engine);
-  const { sortAtMost, walkDays, lookIntoBlocks, lookAtOnce } = createWays(engine, prepare, {
-    few,
-    ...others,
-  });
+  const { sortAtMost, walkDays, lookIntoBlocks, lookAtOnce } = createWays(engine, prepare, allBounds);
   return async (selection, after, limit) => {
     if (selection.streams.length === 0) return [];
     const values = { ...bindings(selection), after, limit };
@@ -106,7 +104,7 @@ export function createListReader(engine: Engine, bounds: Partial<Bounds> = {}): 
 }
 
 /** The ways of reading a list with ranges. Those that may find that they aren't the right one are undefined then. */
-function createWays(engine: Engine, prepare: Prepare, { few, walked, blocks }: Omit<Bounds, 'scattered'>) {
+function createWays(engine: Engine, prepare: Prepare, { few, walked, blocks }: Bounds) {
   const sortAtMost = async (
     matches: number,
     selection: Selection,
