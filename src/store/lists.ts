@@ -3,9 +3,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Compilable, Kysely } from 'kysely';
 
 import { blockBindings, blocksQuery, rangesQuery, type Sighting } from './block-reads.ts';
+import { areWalkedDays, walkDaysQuery } from './day-walks.ts';
 import type { Engine, PreparedQuery } from './engine.ts';
 import { bindings, type Slots, walkQuery } from './list-queries.ts';
-import { areWalkedDays, countQuery, sortQuery, walkDaysQuery } from './range-queries.ts';
+import { countQuery, sortQuery } from './range-queries.ts';
 import type { RecordTableName, Tables } from './schema.ts';
 import { takeOut } from './take-out.ts';
 
@@ -47,8 +48,9 @@ const ROWS_MAX = 101;
 /**
  * How a list with ranges is read: the matches of a range that has few of them are sorted, which costs as much as they
  * are, wherever they lie; beside a range of times, the matches of one of days are those that lie in both. Where every
- * range has more, its matches are looked for in id order, passing over the blocks that can't have any; and where blocks
- * can't tell, those of days are walked day by day. So no list reads all of an index, or sorts whatever matches.
+ * range has more, its matches are looked for in id order, passing over the blocks that can't have any. Where blocks
+ * can't tell, those of days are walked day by day; and if that finds none in reasonable time, or there are no days, they
+ * are sorted unless they are too many for that.
  */
 const FEW_MATCHES_MAX = 1_000;
 
@@ -61,16 +63,23 @@ const FEW_MATCHES_MAX = 1_000;
 const BLOCKS_MAX = 104;
 
 /**
- * Where that has found too little, which blocks can't have matches says too little: each of a million rows would be
- * looked at in some 150 milliseconds. To count and to sort so many matches takes 10.
+ * So many rows of days that are walked, in the order of their ids, hold a page of every stream that one in twenty is of;
+ * streams of fewer rows are read in no time by their blocks. To look at them takes 3 milliseconds, or 20 where each is
+ * followed by a block of rows that have not changed since.
  */
-const SCATTERED_MATCHES_MAX = 40_000;
+const WALKED_MAX = 1_000;
 
 /**
- * More matches of a range of days than that are walked day by day. So many rows hold the first one of every day of ten
- * years, and a page; where most are of other streams than the list's, to look at them takes 10 milliseconds.
+ * Days that are walked: those of ten years, whose first rows are found in some 10 milliseconds; or those of a year,
+ * where each first row may be followed by a block.
  */
-const WALKED_MAX = 4_000;
+const DAYS_MAX = { alone: 4_000, changed: 400 };
+
+/**
+ * Where all that has found too little, each of a million rows would be looked at in some 150 milliseconds. To count and
+ * to sort so many matches takes 10.
+ */
+const SCATTERED_MATCHES_MAX = 40_000;
 
 /**
  * Builds the reader of lists; its statements are compiled once for each shape of selection and kept.
@@ -93,15 +102,20 @@ export function createListReader(engine: Engine, bounds: Partial<Bounds> = {}): 
       engine.name === 'postgres'
         ? await lookAtOnce(selection, all)
         : ((await sortAtMost(few, selection, all)) ?? (await lookIntoBlocks(selection, all)));
-    return lookOnAndOn(first, limit, async (horizon, wanted, isSecond) => {
+    const otherWays = [walkDays, (...wanted: Wanted) => sortAtMost(scattered, ...wanted)];
+    return lookOnAndOn(first, limit, async (horizon, wanted) => {
       const rest = { ...all, after: horizon, limit: wanted };
-      const found = isSecond
-        ? ((await sortAtMost(scattered, selection, rest)) ?? (await walkDays(selection, rest)))
-        : undefined;
-      return found ?? (await lookIntoBlocks(selection, rest));
+      for (let way = otherWays.shift(); way !== undefined; way = otherWays.shift()) {
+        const found = await way(selection, rest);
+        if (found) return found;
+        await turn();
+      }
+      return lookIntoBlocks(selection, rest);
     });
   };
 }
+
+type Wanted = [selection: Selection, values: Slots];
 
 /** The ways of reading a list with ranges. Those that may find that they aren't the right one are undefined then. */
 function createWays(engine: Engine, prepare: Prepare, { few, walked, blocks }: Bounds) {
@@ -127,7 +141,10 @@ function createWays(engine: Engine, prepare: Prepare, { few, walked, blocks }: B
   const walkDays = async (selection: Selection, values: Slots): Promise<Look | undefined> => {
     if (!areWalkedDays(engine, selection)) return undefined;
     const walk = prepare('days', selection, (db, slot) => walkDaysQuery(db, selection, slot));
-    const rows = await walk({ ...values, walkedMax: walked });
+    const daysMax = selection.ranges.length === 1 ? DAYS_MAX.alone : DAYS_MAX.changed;
+    const steps = await walk({ ...values, walkedMax: walked, daysMax });
+    const rows = steps.filter((step): step is ListedRow => step.id !== null);
+    if (rows.length < steps.length) return { rows, horizon: null };
     const horizon = rows.at(-1)?.id;
     return horizon === undefined ? undefined : { rows, horizon };
   };
@@ -144,9 +161,9 @@ function createWays(engine: Engine, prepare: Prepare, { few, walked, blocks }: B
 
 const usualBounds = {
   few: FEW_MATCHES_MAX,
-  scattered: SCATTERED_MATCHES_MAX,
-  walked: WALKED_MAX,
   blocks: BLOCKS_MAX,
+  walked: WALKED_MAX,
+  scattered: SCATTERED_MATCHES_MAX,
 };
 type Bounds = typeof usualBounds;
 
@@ -170,14 +187,14 @@ function lookOf(sightings: readonly Sighting[]): Look {
 async function lookOnAndOn(
   first: Look,
   limit: number,
-  lookOn: (horizon: string, wanted: number, isSecond: boolean) => Promise<Look>,
+  lookOn: (horizon: string, wanted: number) => Promise<Look>,
 ): Promise<ListedRow[]> {
   const { rows } = first;
   let { horizon } = first;
-  for (let isSecond = true; horizon !== null && rows.length < limit; isSecond = false) {
+  while (horizon !== null && rows.length < limit) {
     // On SQLite a statement holds the thread: others have their turn before the next one.
     await turn();
-    const next = await lookOn(horizon, limit - rows.length, isSecond);
+    const next = await lookOn(horizon, limit - rows.length);
     rows.push(...next.rows);
     ({ horizon } = next);
   }

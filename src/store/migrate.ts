@@ -16,6 +16,7 @@ import { pausedWebhooks } from './migrations/0011-paused-webhooks.ts';
 import { webhookHistory } from './migrations/0012-webhook-history.ts';
 import { documentSearch } from './migrations/0013-document-search.ts';
 import { daysChanges } from './migrations/0014-days-changes.ts';
+import { dayBlocks } from './migrations/0015-day-blocks.ts';
 import type { Tables } from './schema.ts';
 
 /** What differs between the engines in the text of a migration. */
@@ -55,6 +56,7 @@ const migrations: readonly Migration[] = [
   webhookHistory,
   documentSearch,
   daysChanges,
+  dayBlocks,
 ];
 
 /** Any number does, as long as no other program locks the same one in this database. */

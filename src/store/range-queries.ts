@@ -176,7 +176,7 @@ function daysQuery(
 }
 
 /** The days of a range that have rows at all, as a recursion over `days (day)`: the latest first, and NULL at their end. */
-function daysWithRows({ table, ranges }: Selection, index: number, slot: Slots): RawBuilder<unknown> {
+export function daysWithRows({ table, ranges }: Selection, index: number, slot: Slots): RawBuilder<unknown> {
   const range = ranges[index];
   if (!range) throw new Error(`The selection has no range ${index}.`);
   const day = plain(range.column);
@@ -189,48 +189,6 @@ function daysWithRows({ table, ranges }: Selection, index: number, slot: Slots):
     SELECT ${latest(liesIn(range, index, slot, plain))}
     UNION ALL
     SELECT ${latest(before)} FROM days WHERE day IS NOT NULL`;
-}
-
-/** Whether the matches of a selection can be walked day by day. */
-export function areWalkedDays(engine: Engine, { ranges }: Selection): boolean {
-  const [range, ...others] = ranges;
-  // PostgreSQL has no order within a recursion, and only documents have an index of days and ids.
-  return engine.name === 'sqlite' && range?.column === 'issue_date' && others.length === 0;
-}
-
-/**
- * The matches of a range of days in id order, however many there are and wherever: the first of each day, and after
- * each one the next of its day, the one with the least id first (sqlite.org/lang_with.html, section 3.4). What is
- * looked at is as much as there are days and rows that are wanted, and those that lie in no stream.
- */
-export function walkDaysQuery(db: Kysely<Tables>, selection: Selection, slot: Slots): Compilable<ListedRow> {
-  const { table, ranges, streams } = selection;
-  const day = plain(ranges[0]?.column ?? '');
-  const rows = sql.table(table);
-  const next = (ofDay: RawBuilder<unknown>, after: unknown) => sql`
-    (SELECT id FROM ${rows}
-    WHERE company = ${slot.company} AND ${day} = ${ofDay} AND id > ${after} ORDER BY id LIMIT 1)`;
-  const inStreams = streams.map((stream, index) =>
-    and(
-      Object.keys(stream).map(
-        (column) => sql`${unindexed(`record.${column}`)} = ${slot[streamSlot(index, column)]}`,
-      ),
-    ),
-  );
-  const query = sql<ListedRow>`
-    WITH RECURSIVE
-      days (day) AS (${daysWithRows(selection, 0, slot)}),
-      walked (id, day) AS (
-        SELECT ${next(sql`days.day`, slot.after)}, day FROM days WHERE day IS NOT NULL
-        UNION ALL
-        SELECT ${next(sql`walked.day`, sql`walked.id`)}, day FROM walked WHERE id IS NOT NULL
-        ORDER BY 1 LIMIT ${slot.walkedMax}
-      )
-    SELECT record.id, record.body, record.digest
-    FROM walked CROSS JOIN ${rows} AS record ON record.company = ${slot.company} AND record.id = walked.id
-    WHERE ${sql.join(inStreams, sql` OR `)}
-    LIMIT ${slot.limit}`;
-  return { compile: () => query.compile(db) };
 }
 
 /** The columns that decide about a row, besides the company's and the id. */

@@ -48,7 +48,9 @@ export const changes = {
   end: '2025-02-01',
   /** Those, and 1 in 35 of the invoices, of which none was issued in the month of `days.end` but at the end. */
   apart: '2025-01-15',
-  /** Those of the end, and 1 in 33 of all. */
+  /** Those, and all that were issued on `days.many`: at a million rows more than are sorted. */
+  many: '2025-01-10',
+  /** Those of the end and of many, and 1 in 33 of all. */
   spread: '2025-01-01',
   /** 1 in 1,999. */
   few: '2025-03-01',
@@ -133,5 +135,6 @@ function changeOf(rows: number): string {
     WHEN n % 1999 = 3 THEN '${changes.few}'
     WHEN n * 100.0 >= ${rows} * 97.0 THEN '${changes.end}'
     WHEN n % 33 = 1 THEN '${changes.spread}'
+    WHEN n * 100.0 >= ${rows} * 90.0 AND n % 65 <> 2 THEN '${changes.many}'
     ELSE '${changes.all}' END || 'T00:00:00.' || (10000000 + n) || 'Z'`;
 }

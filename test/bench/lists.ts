@@ -72,7 +72,7 @@ const cases: readonly Case[] = [
     customer,
   }),
   ...(Object.keys(changes) as (keyof typeof changes)[])
-    .filter((name) => name !== 'apart')
+    .filter((name) => name !== 'apart' && name !== 'many')
     .map((name) => jobs(`changed ${name}`, changes[name])),
   ...(Object.keys(changes) as (keyof typeof changes)[]).map((name) =>
     invoices(`changed ${name}`, { updatedSince: changes[name] }),
@@ -108,6 +108,11 @@ const cases: readonly Case[] = [
     issuedFrom: days.end,
     issuedTo: days.endMonth,
     updatedSince: changes.apart,
+  }),
+  invoices('issued endMonth to many, changed many', {
+    issuedFrom: days.endMonth,
+    issuedTo: days.many,
+    updatedSince: changes.many,
   }),
 ];
 

@@ -6,6 +6,7 @@ import type { Engine } from '../../src/store/engine.ts';
 import { type InvoiceFilters, listInvoices } from '../../src/store/invoices.ts';
 import { createListReader, type ReadList } from '../../src/store/lists.ts';
 import { listBlocks } from '../../src/store/migrations/0003-list-blocks.ts';
+import { dayBlocks } from '../../src/store/migrations/0015-day-blocks.ts';
 import type { PageRequest } from '../../src/store/pages.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 
@@ -70,7 +71,9 @@ class Ledger {
 
   #row(id: string): Row {
     this.#stamp += 1 + Math.floor(this.#random() * 50);
-    const issueDate = new Date(Date.UTC(2020, 0, 1 + Math.floor(this.#random() ** 3 * 2_500)));
+    // Half of them on a day or two, which have blocks of their own.
+    const share = this.#random() < 0.5 ? 0 : this.#random() ** 3;
+    const issueDate = new Date(Date.UTC(2020, 0, 1 + Math.floor(share * 2_500 + this.#random() * 2)));
     return {
       id,
       kind: this.#random() < 0.9 ? 'invoice' : 'credit_note',
@@ -99,26 +102,30 @@ class Ledger {
   }
 }
 
-const streams = ["status || '/' || kind", "status || '/' || kind || '/' || customer"];
+/** The streams of a document. That of its day, which only SQLite has, needs no bounds of days. */
+const streams = [
+  { name: "status || '/' || kind", hasDays: true },
+  { name: "status || '/' || kind || '/' || customer", hasDays: true },
+  { name: 'issue_date', hasDays: false },
+];
 const monthBit =
   'CAST(1 AS BIGINT) << ((CAST(SUBSTR(issue_date, 1, 4) AS INTEGER) * 12 + CAST(SUBSTR(issue_date, 6, 2) AS INTEGER)) % 60)';
 
 /** Rows that lie outside of the bounds of their block, and blocks that don't begin with a row of their stream. */
 async function faults(engine: Engine): Promise<unknown[]> {
   const found: unknown[] = [];
-  const ofStreams = streams.map(
-    (stream) => `SELECT 'invoices/' || ${stream} AS of_stream, record.* FROM invoices AS record`,
-  );
-  for (const rows of ofStreams) {
+  const rowsOf = ({ name }: (typeof streams)[number]) =>
+    `SELECT 'invoices/' || ${name} AS of_stream, record.* FROM invoices AS record`;
+  for (const stream of streams) {
     found.push(
       ...(await engine.run(`
         SELECT ours.id, block.first_id, block.time_max, block.day_min, block.day_max, block.months
-        FROM (${rows}) AS ours
+        FROM (${rowsOf(stream)}) AS ours
         JOIN list_blocks AS block ON block.company = ours.company AND block.stream = of_stream AND block.first_id = (
           SELECT MAX(first_id) FROM list_blocks AS one
           WHERE one.company = ours.company AND one.stream = of_stream AND one.first_id <= ours.id)
         WHERE time_max < updated_at
-          OR (issue_date IS NOT NULL AND (
+          OR (${stream.hasDays} AND issue_date IS NOT NULL AND (
             day_min IS NULL OR day_min > issue_date OR day_max < issue_date OR months & (${monthBit}) = 0))`)),
     );
   }
@@ -126,14 +133,14 @@ async function faults(engine: Engine): Promise<unknown[]> {
     ...(await engine.run(`
       SELECT stream, first_id FROM list_blocks AS block
       WHERE NOT EXISTS (
-        SELECT 1 FROM (${ofStreams.join(' UNION ALL ')}) AS ours
+        SELECT 1 FROM (${streams.map(rowsOf).join(' UNION ALL ')}) AS ours
         WHERE ours.company = block.company AND of_stream = block.stream AND ours.id = block.first_id)`)),
   );
   return found;
 }
 
 const days = fc.option(
-  fc.constantFrom('2020-01-01', '2020-02-10', '2021-06-15', '2023-01-01', '2026-06-30'),
+  fc.constantFrom('2020-01-01', '2020-01-02', '2020-02-10', '2021-06-15', '2023-01-01', '2026-06-30'),
   {
     nil: undefined,
   },
@@ -211,6 +218,30 @@ for (const name of engineNames) {
   );
 }
 
+t.test('drafts that are issued on a day begin blocks of that day', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const { engine } = database;
+  await createCompany(engine, COMPANY, {}, STORY_NOW);
+  const issueDate = '2026-11-20';
+  const drafts = `
+    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 3000)
+    INSERT INTO invoices (company, body, detail)
+    SELECT '${COMPANY}', json_object('id', 'inv_' || (10000 + n), 'number', n, 'kind', 'invoice', 'status', 'draft',
+      'customer', json_object('id', 'cus_1'), 'issueDate', NULL, 'updatedAt', '${STORY_NOW.toISOString()}'), '{}'
+    FROM numbers`;
+  await engine.run(drafts);
+  const blocks = async () =>
+    (await engine.run('SELECT first_id FROM list_blocks WHERE stream = ?', [`invoices/${issueDate}`])).length;
+  t.equal(await blocks(), 0);
+  await engine.run(
+    `UPDATE invoices SET body = json_set(body, '$.issueDate', '${issueDate}', '$.status', 'issued')`,
+  );
+  // Some 47, as chance has it.
+  t.ok((await blocks()) > 15, `there are ${await blocks()} blocks`);
+  await engine.run(`UPDATE invoices SET body = json_set(body, '$.issueDate', NULL, '$.status', 'draft')`);
+  t.equal(await blocks(), 0, 'and take them with them');
+});
+
 /** The ids of a list, page by page. */
 async function idsOf(read: ReadList, filters: InvoiceFilters, limit: number): Promise<string[]> {
   const ids: string[] = [];
@@ -225,7 +256,8 @@ async function idsOf(read: ReadList, filters: InvoiceFilters, limit: number): Pr
 /** Fills the blocks anew with the statements of the migration. */
 async function refill(engine: Engine): Promise<void> {
   await engine.run('DELETE FROM list_blocks');
-  const statements = listBlocks.statements({ name: engine.name, text: 'TEXT', json: 'JSON', table: '' });
+  const dialect = { name: engine.name, text: 'TEXT', json: 'JSON', table: '' };
+  const statements = [listBlocks, dayBlocks].flatMap((migration) => migration.statements(dialect));
   const fillings = statements.filter((statement) => statement.trim().startsWith('INSERT INTO list_blocks'));
   for (const statement of fillings) await engine.run(statement);
 }

@@ -20,6 +20,7 @@ const names = [
   '0012-webhook-history',
   '0013-document-search',
   '0014-days-changes',
+  '0015-day-blocks',
 ];
 
 for (const name of engineNames) {

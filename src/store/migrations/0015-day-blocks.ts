@@ -1,0 +1,81 @@
+import type { Migration } from '../migrate.ts';
+
+/**
+ * Blocks of each day's documents, by which those of a range of days that have also changed are found in id order,
+ * wherever they lie (see ../day-walks.ts): what blocks of all days can't tell where each has rows of these days, and
+ * changed rows, but none that are both. They are as the others (see ./0003-list-blocks.ts), with the day for a stream's
+ * name, and know the latest time of change alone. On SQLite only, where days are walked.
+ */
+export const dayBlocks: Migration = {
+  name: '0015-day-blocks',
+  statements: ({ name }) => (name === 'sqlite' ? [...index, filling, ...triggers] : []),
+};
+
+/** What is walked is read out of the index alone. */
+const index = [
+  'DROP INDEX invoices_issued',
+  'CREATE INDEX invoices_issued ON invoices (company, issue_date, id, updated_at, status, kind, customer)',
+];
+
+const BLOCK_ROWS = 64;
+const begins = `ABS(RANDOM() % ${BLOCK_ROWS}) = 0`;
+const columns = '(company, stream, first_id, time_max, months)';
+
+/** The blocks of the rows that are there. */
+const filling = `
+  INSERT INTO list_blocks ${columns}
+  SELECT company, 'invoices/' || issue_date, MIN(id), MAX(updated_at), 0
+  FROM (
+    SELECT
+      company,
+      issue_date,
+      id,
+      updated_at,
+      SUM(CASE WHEN ${begins} THEN 1 ELSE 0 END)
+        OVER (PARTITION BY company, issue_date ORDER BY id ROWS UNBOUNDED PRECEDING) AS block
+    FROM invoices
+    WHERE issue_date IS NOT NULL
+  ) AS numbered
+  WHERE block > 0
+  GROUP BY company, issue_date, block`;
+
+const ofDay = (row: string) => `company = ${row}.company AND stream = 'invoices/' || ${row}.issue_date`;
+
+/** A block that begins with the new row has the latest change of the rows that it takes from the one before. */
+const begin = `
+  INSERT INTO list_blocks ${columns}
+  SELECT NEW.company, 'invoices/' || NEW.issue_date, NEW.id, MAX(updated_at), 0
+  FROM invoices
+  WHERE company = NEW.company AND issue_date = NEW.issue_date AND id >= NEW.id AND id < COALESCE(
+    (SELECT MIN(first_id) FROM list_blocks WHERE ${ofDay('NEW')} AND first_id > NEW.id), x'');`;
+
+const widen = `
+  UPDATE list_blocks SET time_max = MAX(time_max, NEW.updated_at)
+  WHERE ${ofDay('NEW')} AND first_id = (
+    SELECT MAX(first_id) FROM list_blocks WHERE ${ofDay('NEW')} AND first_id <= NEW.id);`;
+
+/** The rows of a block that loses its first row belong to the one before. */
+const leave = `
+  UPDATE list_blocks SET time_max = MAX(list_blocks.time_max, gone.time_max)
+  FROM (SELECT time_max FROM list_blocks WHERE ${ofDay('OLD')} AND first_id = OLD.id) AS gone
+  WHERE ${ofDay('OLD')} AND first_id = (
+    SELECT MAX(first_id) FROM list_blocks WHERE ${ofDay('OLD')} AND first_id < OLD.id);
+  DELETE FROM list_blocks WHERE ${ofDay('OLD')} AND first_id = OLD.id;`;
+
+const trigger = (name: string, event: string, statements: string, condition: string) => `
+  CREATE TRIGGER invoices_${name} AFTER ${event} ON invoices
+  WHEN ${condition}
+  BEGIN ${statements} END`;
+
+/** Of a document that gets another day, or its first one, or has none any more. */
+const isMoved = 'NEW.issue_date IS NOT OLD.issue_date';
+const isNewDays = 'NEW.issue_date IS NOT NULL';
+
+const triggers = [
+  trigger('widen_day', 'INSERT', widen, isNewDays),
+  trigger('begin_day', 'INSERT', begin, `${isNewDays} AND ${begins}`),
+  trigger('rewiden_day', 'UPDATE OF body', widen, isNewDays),
+  trigger('end_day', 'DELETE', leave, 'OLD.issue_date IS NOT NULL'),
+  trigger('leave_day', 'UPDATE OF body', leave, `${isMoved} AND OLD.issue_date IS NOT NULL`),
+  trigger('enter_day', 'UPDATE OF body', begin, `${isMoved} AND ${isNewDays} AND ${begins}`),
+];
