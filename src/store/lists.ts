@@ -70,10 +70,10 @@ const BLOCKS_MAX = 104;
 const WALKED_MAX = 1_000;
 
 /**
- * Days that are walked: those of ten years, whose first rows are found in some 10 milliseconds; or those of a year,
- * where each first row may be followed by a block.
+ * Days that are walked: those of ten years, whose first rows are found in some 10 milliseconds. Those of a year, where
+ * each first row may be followed by a block, and on PostgreSQL, where as many as the list has room for are read of each.
  */
-const DAYS_MAX = { alone: 4_000, changed: 400 };
+const DAYS_MAX = { light: 4_000, usual: 400 };
 
 /**
  * Where all that has found too little, each of a million rows would be looked at in some 150 milliseconds. To count and
@@ -139,10 +139,11 @@ function createWays(engine: Engine, prepare: Prepare, { few, walked, blocks }: B
     return undefined;
   };
   const walkDays = async (selection: Selection, values: Slots): Promise<Look | undefined> => {
-    if (!areWalkedDays(engine, selection)) return undefined;
-    const walk = prepare('days', selection, (db, slot) => walkDaysQuery(db, selection, slot));
-    const daysMax = selection.ranges.length === 1 ? DAYS_MAX.alone : DAYS_MAX.changed;
-    const steps = await walk({ ...values, walkedMax: walked, daysMax });
+    if (!areWalkedDays(selection)) return undefined;
+    const walk = prepare('days', selection, (db, slot) => walkDaysQuery(engine, db, selection, slot));
+    const isLight = engine.name === 'sqlite' && selection.ranges.length === 1;
+    const daysMax = isLight ? DAYS_MAX.light : DAYS_MAX.usual;
+    const steps = takeOut(await walk({ ...values, walkedMax: walked, daysMax }));
     const rows = steps.filter((step): step is ListedRow => step.id !== null);
     if (rows.length < steps.length) return { rows, horizon: null };
     const horizon = rows.at(-1)?.id;

@@ -301,9 +301,16 @@ function rowsAllowed(kind: ListStatement['kind'], sql: string, filling: Allowanc
       const blocks = isDense || company === 'late' ? 6 : page + 2;
       return page + streams * (bounds + 1.4 * blocks * (BLOCK_ROWS + 2) + page);
     }
-    default:
-      throw new Error(`PostgreSQL reads no list by ${kind}.`);
+    case 'days':
+      return page + dayRowsAllowed(sql, filling);
   }
+}
+
+/** All rows of the days of a range, of which a filling has two, and those that say which days there are. */
+function dayRowsAllowed(sql: string, { company, isDense }: Case): number {
+  const hasBeginning = /"issue_date" >= \$\d+/.test(sql);
+  const { rows, isLate } = fillings[company];
+  return 20 + (hasBeginning && !isDense && isLate === SPREAD ? rows / RARE : rows);
 }
 
 t.test(

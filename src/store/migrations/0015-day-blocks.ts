@@ -4,14 +4,14 @@ import type { Migration } from '../migrate.ts';
  * Blocks of each day's documents, by which those of a range of days that have also changed are found in id order,
  * wherever they lie (see ../day-walks.ts): what blocks of all days can't tell where each has rows of these days, and
  * changed rows, but none that are both. They are as the others (see ./0003-list-blocks.ts), with the day for a stream's
- * name, and know the latest time of change alone. On SQLite only, where days are walked.
+ * name, and know the latest time of change alone. On SQLite only: PostgreSQL looks at all rows of a day.
  */
 export const dayBlocks: Migration = {
   name: '0015-day-blocks',
   statements: ({ name }) => (name === 'sqlite' ? [...index, filling, ...triggers] : []),
 };
 
-/** What is walked is read out of the index alone. */
+/** What is walked is read out of the index alone. PostgreSQL would take it for the index of days and changes. */
 const index = [
   'DROP INDEX invoices_issued',
   'CREATE INDEX invoices_issued ON invoices (company, issue_date, id, updated_at, status, kind, customer)',
