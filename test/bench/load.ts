@@ -69,10 +69,13 @@ async function benchLoad(): Promise<LoadFigures> {
     await using database = await openTestDatabase(ENGINE);
     const key = await fillCompany(database.engine, { jobs: RECORDS, invoices: 0 });
     const delayFile = join(folder, 'delay');
+    const logFile = join(folder, 'log');
+    // A place's first start compiles the program for all later ones, which it holds 20 MB more for.
+    await (await startProduct(database.url, { logFile }))[Symbol.asyncDispose]();
     await using server = await startProduct(database.url, {
-      logFile: join(folder, 'log'),
+      logFile,
       environment: { LOOP_DELAY_FILE: delayFile },
-      execArgv: ['--import', join(import.meta.dirname, '_loop-delay.ts')],
+      execArgv: ['--import', join(import.meta.dirname, '_loop-delay.js')],
     });
     await using generator = await startGenerator();
     const served = { server, generator, headers: { authorization: `Bearer ${key}` }, delayFile };
