@@ -1,18 +1,22 @@
 import { Command, CommanderError } from 'commander';
 
-import { adminCommand } from './cli/admin.ts';
-import { applyCommand } from './cli/apply.ts';
-import { companyCommand } from './cli/company.ts';
-import { configCommand } from './cli/config.ts';
-import { deliverCommand } from './cli/deliver.ts';
-import { demoCommand } from './cli/demo.ts';
-import { documentCommand } from './cli/document.ts';
-import { keyCommand } from './cli/key.ts';
-import { migrateCommand } from './cli/migrate.ts';
 import { createTerminal, type Terminal, ToldFailure } from './cli/terminal.ts';
-import { numberingCommand } from './cli/numbering.ts';
-import { serveCommand } from './cli/serve.ts';
-import { webhookCommand } from './cli/webhook.ts';
+
+/** Each is loaded only when it is asked for: to load all of them takes some longer than to run. */
+const COMMANDS = {
+  serve: async () => (await import('./cli/serve.ts')).serveCommand,
+  deliver: async () => (await import('./cli/deliver.ts')).deliverCommand,
+  migrate: async () => (await import('./cli/migrate.ts')).migrateCommand,
+  company: async () => (await import('./cli/company.ts')).companyCommand,
+  admin: async () => (await import('./cli/admin.ts')).adminCommand,
+  key: async () => (await import('./cli/key.ts')).keyCommand,
+  webhook: async () => (await import('./cli/webhook.ts')).webhookCommand,
+  apply: async () => (await import('./cli/apply.ts')).applyCommand,
+  numbering: async () => (await import('./cli/numbering.ts')).numberingCommand,
+  document: async () => (await import('./cli/document.ts')).documentCommand,
+  demo: async () => (await import('./cli/demo.ts')).demoCommand,
+  config: async () => (await import('./cli/config.ts')).configCommand,
+};
 
 /** What a command did wrong (1) and what its caller did wrong (2) have exit codes of their own. */
 const USAGE_EXIT_CODE = 2;
@@ -29,22 +33,13 @@ export async function main(args: readonly string[], terminal: Terminal = createT
     .showHelpAfterError()
     .exitOverride()
     .configureOutput({ writeOut: terminal.print, writeErr: terminal.tell });
-  for (const command of [
-    serveCommand,
-    deliverCommand,
-    migrateCommand,
-    companyCommand,
-    adminCommand,
-    keyCommand,
-    webhookCommand,
-    applyCommand,
-    numberingCommand,
-    documentCommand,
-    demoCommand,
-    configCommand,
-  ]) {
+  // Whoever asks for none of them is shown all.
+  const [asked = ''] = args;
+  const loads = Object.hasOwn(COMMANDS, asked)
+    ? [COMMANDS[asked as keyof typeof COMMANDS]]
+    : Object.values(COMMANDS);
+  for (const command of await Promise.all(loads.map((load) => load())))
     program.addCommand(inherit(command(terminal), program));
-  }
   program.hook('preAction', (_program, action) => terminal.setJson(action.optsWithGlobals().json === true));
   // Known before the command is: an error in its arguments is told in the same way as its result.
   terminal.setJson(args.includes('--json'));
