@@ -12,50 +12,79 @@ export type Step = ListedRow | { id: null; body: null; digest: null };
 /** Comes after every id, being no text. */
 const END = sql`x''`;
 
-/** Whether the matches of a selection can be walked day by day. */
-export function areWalkedDays({ ranges }: Selection): boolean {
+/** By what a range of days is walked: each day, or each month that lies in it whole and each day of the others. */
+export type Spans = 'days' | 'months';
+
+/** How the matches of a selection can be walked, the best way first. */
+export function walkableSpans({ name }: Engine, { ranges }: Selection): readonly Spans[] {
   // Only documents have an index of days and ids.
-  return ranges.some(({ column }) => column === 'issue_date');
+  if (!ranges.some(({ column }) => column === 'issue_date')) return [];
+  return name === 'sqlite' && ranges.length > 1 ? ['days', 'months'] : ['days'];
 }
 
-/** The matches of a range of days in id order, however many there are and wherever; none if the days are `daysMax`. */
+/**
+ * The matches of a range of days in id order, however many there are and wherever; none if it has rows of `spansMax`
+ * spans or more.
+ */
 export function walkDaysQuery(
   engine: Engine,
   db: Kysely<Tables>,
   selection: Selection,
+  spans: Spans,
   slot: Slots,
 ): Compilable<Step> {
+  const index = selection.ranges.findIndex(isOfDays);
+  const spanOf = spans === 'months' ? spanIn(selection, index, slot) : undefined;
+  // SQLite would find all days before the first is asked for; PostgreSQL doesn't, and has no limit in a recursion.
+  const limit = engine.name === 'sqlite' ? sql`LIMIT ${slot.spansMax}` : sql``;
   const parts = {
     days: sql`WITH RECURSIVE
-      days (day) AS (${daysWithRows(selection, selection.ranges.findIndex(isOfDays), slot)}),
-      begun (day) AS MATERIALIZED (
-        SELECT day FROM days WHERE ${and(hasMatches(engine, selection, slot))} LIMIT ${slot.daysMax}
-      )`,
-    areAll: sql`(SELECT COUNT(*) FROM begun) < ${slot.daysMax}`,
+      days (day) AS (${daysWithRows(selection, index, slot, spanOf)} ${limit}),
+      seen (day) AS MATERIALIZED (SELECT day FROM days LIMIT ${slot.spansMax}),
+      begun (day) AS MATERIALIZED (SELECT day FROM seen WHERE ${and(hasMatches(engine, selection, spans, slot))})`,
+    areAll: sql`EXISTS (SELECT 1 FROM seen WHERE day IS NULL)`,
     rows: sql.table(selection.table),
+    spans,
   };
   const walk = engine.name === 'sqlite' ? sideBySide : oneByOne;
   const query = walk(selection, slot, parts);
   return { compile: () => query.compile(db) };
 }
 
-type Parts = Record<'days' | 'areAll' | 'rows', RawBuilder<unknown>>;
+const monthOf = (day: unknown) => sql`SUBSTR(${day}, 1, 7)`;
+
+/** What stands for a day: its month, unless the range begins or ends in that. */
+function spanIn({ ranges }: Selection, index: number, slot: Slots) {
+  const bounds = [
+    ...(ranges[index]?.from === undefined ? [] : [slot[`from${index}`]]),
+    ...(ranges[index]?.to === undefined ? [] : [slot[`to${index}`]]),
+  ];
+  const months = sql.join(bounds.map(monthOf));
+  return (day: RawBuilder<unknown>) =>
+    sql`CASE WHEN ${monthOf(day)} IN (${months}) THEN ${day} ELSE ${monthOf(day)} END`;
+}
+
+type Parts = Record<'days' | 'areAll' | 'rows', RawBuilder<unknown>> & { spans: Spans };
 
 /**
- * On SQLite: the first row of each day, and after each one the next of its day, the one with the least id first
+ * On SQLite: the first row of each day or month, and after each one the next of its own, the one with the least id first
  * (sqlite.org/lang_with.html, section 3.4). Beside a range of times the next one is that of its block, or else the first
- * of the next block that has one (./migrations/0015-day-blocks.ts). What is looked at is as much as there are days and
+ * of the next block that has one (./migrations/0015-day-blocks.ts). What is looked at is as much as there are spans and
  * rows that are wanted, and those that lie in no stream.
  */
-function sideBySide(selection: Selection, slot: Slots, { days, areAll, rows }: Parts): RawBuilder<Step> {
+function sideBySide(
+  selection: Selection,
+  slot: Slots,
+  { days, areAll, rows, spans }: Parts,
+): RawBuilder<Step> {
   return sql`
     ${days},
       walked (id, day) AS (
-        SELECT ${firstRow(selection, slot, sql`begun.day`, sql`${slot.after}`)}, day FROM begun WHERE ${areAll}
+        SELECT ${firstRow(spans, slot, sql`begun.day`, sql`${slot.after}`)}, day FROM begun WHERE ${areAll}
         UNION ALL
         SELECT ${END}, NULL WHERE ${areAll}
         UNION ALL
-        SELECT ${nextRow(selection, slot)}, day FROM walked WHERE id < ${END}
+        SELECT ${nextRow(selection, spans, slot)}, day FROM walked WHERE id < ${END}
         ORDER BY 1 LIMIT ${slot.walkedMax}
       )
     SELECT record.id, record.body, record.digest
@@ -89,8 +118,13 @@ function oneByOne(selection: Selection, slot: Slots, { days, areAll, rows }: Par
     SELECT NULL, NULL, NULL WHERE ${areAll}`;
 }
 
-/** Whether a day has rows that lie in the range of times, if there is one, at all. */
-function hasMatches({ name }: Engine, { table, ranges }: Selection, slot: Slots): RawBuilder<unknown>[] {
+/** Whether a day has rows that lie in the range of times, if there is one, at all; of a month that isn't asked. */
+function hasMatches(
+  { name }: Engine,
+  { table, ranges }: Selection,
+  spans: Spans,
+  slot: Slots,
+): RawBuilder<unknown>[] {
   const times = ranges.findIndex((range) => !isOfDays(range));
   const isDay = sql`day IS NOT NULL`;
   const range = ranges[times];
@@ -98,42 +132,45 @@ function hasMatches({ name }: Engine, { table, ranges }: Selection, slot: Slots)
   const [time, since] = [plain(range.column), slot[`from${times}`]];
   const ofDay =
     name === 'sqlite'
-      ? sql`issue_date = days.day AND ${time} >= ${since}`
-      : sql`(issue_date, ${time}) >= (days.day, ${since}) AND issue_date <= days.day`;
-  return [
-    isDay,
-    sql`EXISTS (SELECT 1 FROM ${sql.table(table)} WHERE company = ${slot.company} AND ${ofDay})`,
-  ];
+      ? sql`issue_date = seen.day AND ${time} >= ${since}`
+      : sql`(issue_date, ${time}) >= (seen.day, ${since}) AND issue_date <= seen.day`;
+  const hasRows = sql`EXISTS (SELECT 1 FROM ${sql.table(table)} WHERE company = ${slot.company} AND ${ofDay})`;
+  return [isDay, spans === 'months' ? sql`(${isMonth(sql`seen.day`)} OR ${hasRows})` : hasRows];
 }
 
-/** The first row of a day after an id that fulfils the conditions. */
+const isMonth = (span: RawBuilder<unknown>) => sql`LENGTH(${span}) = 7`;
+
+/** The first row of a day or a month after an id that fulfils the conditions. */
 function firstRow(
-  { table }: Selection,
+  spans: Spans,
   slot: Slots,
-  day: RawBuilder<unknown>,
+  span: RawBuilder<unknown>,
   after: RawBuilder<unknown>,
   conditions: RawBuilder<unknown>[] = [],
 ): RawBuilder<unknown> {
-  const all = [sql`company = ${slot.company}`, sql`issue_date = ${day}`, sql`id > ${after}`, ...conditions];
   // By ids alone, which a planner that knows nothing of a day's rows prefers, there would be all other days' between.
-  const rows = sql`${sql.table(table)} INDEXED BY ${sql.ref(`${table}_issued`)}`;
-  return sql`(SELECT id FROM ${rows} WHERE ${and(all)} ORDER BY id LIMIT 1)`;
+  const first = (index: string, ofSpan: RawBuilder<unknown>) => sql`
+    (SELECT id FROM invoices INDEXED BY ${sql.ref(index)}
+    WHERE ${and([sql`company = ${slot.company}`, sql`${ofSpan} = ${span}`, sql`id > ${after}`, ...conditions])}
+    ORDER BY id LIMIT 1)`;
+  const ofDay = first('invoices_issued', sql`issue_date`);
+  if (spans === 'days') return ofDay;
+  return sql`CASE WHEN ${isMonth(span)} THEN ${first('invoices_of_month', monthOf(sql`issue_date`))} ELSE ${ofDay} END`;
 }
 
-/** The row of a day after the one that is walked: any, or one that can lie in the range of times. */
-function nextRow(selection: Selection, slot: Slots): RawBuilder<unknown> {
-  const { table, ranges } = selection;
+/** The row of a day or a month after the one that is walked: any, or one that can lie in the range of times. */
+function nextRow({ table, ranges }: Selection, spans: Spans, slot: Slots): RawBuilder<unknown> {
   const [day, after] = [sql`walked.day`, sql`walked.id`];
   const times = ranges.findIndex((range) => !isOfDays(range));
   const range = ranges[times];
-  if (!range) return firstRow(selection, slot, day, after);
+  if (!range) return firstRow(spans, slot, day, after);
   const nextBlock = (conditions: RawBuilder<unknown>) => sql`
     (SELECT first_id FROM list_blocks
     WHERE company = ${slot.company} AND stream = ${sql.lit(`${table}/`)} || walked.day AND first_id > walked.id ${conditions}
     ORDER BY first_id LIMIT 1)`;
   const inBlock = [sql`id < COALESCE(${nextBlock(sql``)}, ${END})`, ...liesIn(range, times, slot)];
   return sql`COALESCE(
-    ${firstRow(selection, slot, day, after, inBlock)},
+    ${firstRow(spans, slot, day, after, inBlock)},
     ${nextBlock(sql`AND time_max >= ${slot[`from${times}`]}`)})`;
 }
 

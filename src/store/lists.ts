@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Compilable, Kysely } from 'kysely';
 
 import { blockBindings, blocksQuery, rangesQuery, type Sighting } from './block-reads.ts';
-import { areWalkedDays, walkDaysQuery } from './day-walks.ts';
+import { type Spans, walkableSpans, walkDaysQuery } from './day-walks.ts';
 import type { Engine, PreparedQuery } from './engine.ts';
 import { bindings, type Slots, walkQuery } from './list-queries.ts';
 import { countQuery, sortQuery } from './range-queries.ts';
@@ -49,8 +49,8 @@ const ROWS_MAX = 101;
  * How a list with ranges is read: the matches of a range that has few of them are sorted, which costs as much as they
  * are, wherever they lie; beside a range of times, the matches of one of days are those that lie in both. Where every
  * range has more, its matches are looked for in id order, passing over the blocks that can't have any. Where blocks
- * can't tell, those of days are walked day by day; and if that finds none in reasonable time, or there are no days, they
- * are sorted unless they are too many for that.
+ * can't tell, those of days are walked day by day, or month by month; and if that finds none in reasonable time, or
+ * there are no days, they are sorted unless they are too many for that.
  */
 const FEW_MATCHES_MAX = 1_000;
 
@@ -70,10 +70,13 @@ const BLOCKS_MAX = 104;
 const WALKED_MAX = 1_000;
 
 /**
- * Days that are walked: those of ten years, whose first rows are found in some 10 milliseconds. Those of a year, where
- * each first row may be followed by a block, and on PostgreSQL, where as many as the list has room for are read of each.
+ * Days that are walked on SQLite: those of ten years, whose first rows are found in some 10 milliseconds; beside a range
+ * of times, where a block is passed after each first row, those of a season, which takes 5, and then months. On
+ * PostgreSQL, where as many rows as the list has room for are read of each day, those of a year.
  */
-const DAYS_MAX = { light: 4_000, usual: 400 };
+const DAYS_MAX = { alone: 4_000, besideTimes: 100, postgres: 400 };
+/** Those of 28 years, and the days of a first and a last one. */
+const MONTHS_MAX = 400;
 
 /**
  * Where all that has found too little, each of a million rows would be looked at in some 150 milliseconds. To count and
@@ -102,7 +105,10 @@ export function createListReader(engine: Engine, bounds: Partial<Bounds> = {}): 
       engine.name === 'postgres'
         ? await lookAtOnce(selection, all)
         : ((await sortAtMost(few, selection, all)) ?? (await lookIntoBlocks(selection, all)));
-    const otherWays = [walkDays, (...wanted: Wanted) => sortAtMost(scattered, ...wanted)];
+    const otherWays = [
+      ...walkableSpans(engine, selection).map((spans) => walkDays(spans)),
+      (...wanted: Wanted) => sortAtMost(scattered, ...wanted),
+    ];
     return lookOnAndOn(first, limit, async (horizon, wanted) => {
       const rest = { ...all, after: horizon, limit: wanted };
       for (let way = otherWays.shift(); way !== undefined; way = otherWays.shift()) {
@@ -118,7 +124,7 @@ export function createListReader(engine: Engine, bounds: Partial<Bounds> = {}): 
 type Wanted = [selection: Selection, values: Slots];
 
 /** The ways of reading a list with ranges. Those that may find that they aren't the right one are undefined then. */
-function createWays(engine: Engine, prepare: Prepare, { few, walked, blocks }: Bounds) {
+function createWays(engine: Engine, prepare: Prepare, { few, walked, days, blocks }: Bounds) {
   const sortAtMost = async (
     matches: number,
     selection: Selection,
@@ -138,17 +144,19 @@ function createWays(engine: Engine, prepare: Prepare, { few, walked, blocks }: B
     }
     return undefined;
   };
-  const walkDays = async (selection: Selection, values: Slots): Promise<Look | undefined> => {
-    if (!areWalkedDays(selection)) return undefined;
-    const walk = prepare('days', selection, (db, slot) => walkDaysQuery(engine, db, selection, slot));
-    const isLight = engine.name === 'sqlite' && selection.ranges.length === 1;
-    const daysMax = isLight ? DAYS_MAX.light : DAYS_MAX.usual;
-    const steps = takeOut(await walk({ ...values, walkedMax: walked, daysMax }));
-    const rows = steps.filter((step): step is ListedRow => step.id !== null);
-    if (rows.length < steps.length) return { rows, horizon: null };
-    const horizon = rows.at(-1)?.id;
-    return horizon === undefined ? undefined : { rows, horizon };
-  };
+  const walkDays =
+    (spans: Spans) =>
+    async (selection: Selection, values: Slots): Promise<Look | undefined> => {
+      const walk = prepare(spans, selection, (db, slot) => walkDaysQuery(engine, db, selection, spans, slot));
+      const onSqlite = selection.ranges.length === 1 ? days.alone : days.besideTimes;
+      const daysMax = engine.name === 'sqlite' ? onSqlite : days.postgres;
+      const spansMax = spans === 'months' ? MONTHS_MAX : daysMax;
+      const steps = takeOut(await walk({ ...values, walkedMax: walked, spansMax }));
+      const rows = steps.filter((step): step is ListedRow => step.id !== null);
+      if (rows.length < steps.length) return { rows, horizon: null };
+      const horizon = rows.at(-1)?.id;
+      return horizon === undefined ? undefined : { rows, horizon };
+    };
   const lookIntoBlocks = async (selection: Selection, values: Slots): Promise<Look> => {
     const look = prepare('blocks', selection, (db, slot) => blocksQuery(engine, db, selection, slot));
     return lookOf(takeOut(await look({ ...values, blocksMax: blocks })));
@@ -164,6 +172,7 @@ const usualBounds = {
   few: FEW_MATCHES_MAX,
   blocks: BLOCKS_MAX,
   walked: WALKED_MAX,
+  days: DAYS_MAX,
   scattered: SCATTERED_MATCHES_MAX,
 };
 type Bounds = typeof usualBounds;

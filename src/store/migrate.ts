@@ -17,6 +17,7 @@ import { webhookHistory } from './migrations/0012-webhook-history.ts';
 import { documentSearch } from './migrations/0013-document-search.ts';
 import { daysChanges } from './migrations/0014-days-changes.ts';
 import { dayBlocks } from './migrations/0015-day-blocks.ts';
+import { monthBlocks } from './migrations/0016-month-blocks.ts';
 import type { Tables } from './schema.ts';
 
 /** What differs between the engines in the text of a migration. */
@@ -57,6 +58,7 @@ const migrations: readonly Migration[] = [
   documentSearch,
   daysChanges,
   dayBlocks,
+  monthBlocks,
 ];
 
 /** Any number does, as long as no other program locks the same one in this database. */

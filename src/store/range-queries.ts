@@ -175,13 +175,21 @@ function daysQuery(
   return untyped(db).selectFrom(entries.as('entries'));
 }
 
-/** The days of a range that have rows at all, as a recursion over `days (day)`: the latest first, and NULL at their end. */
-export function daysWithRows({ table, ranges }: Selection, index: number, slot: Slots): RawBuilder<unknown> {
+/**
+ * The days of a range that have rows at all, as a recursion over `days (day)`: the latest first, and NULL at their end.
+ * @param spanOf tells what stands for a day, and perhaps for others before it: text that comes before all of those.
+ */
+export function daysWithRows(
+  { table, ranges }: Selection,
+  index: number,
+  slot: Slots,
+  spanOf = (day: RawBuilder<unknown>): RawBuilder<unknown> => day,
+): RawBuilder<unknown> {
   const range = ranges[index];
   if (!range) throw new Error(`The selection has no range ${index}.`);
   const day = plain(range.column);
   const latest = (bounds: RawBuilder<unknown>[]) => sql`
-    (SELECT ${day} FROM ${sql.table(table)}
+    (SELECT ${spanOf(day)} FROM ${sql.table(table)}
     WHERE ${and([ofIndex(range, slot), ...bounds])} ORDER BY ${day} DESC LIMIT 1)`;
   // Of two upper bounds SQLite follows the index from the one that it meets first.
   const before = [...liesIn({ ...range, to: undefined }, index, slot, plain), sql`${day} < days.day`];

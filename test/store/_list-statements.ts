@@ -12,7 +12,7 @@ export interface ListCase {
 }
 
 /** The ways of reading a list that src/store/lists.ts has. */
-export const statementKinds = ['walk', 'ranges', 'count', 'sort', 'days', 'blocks'] as const;
+export const statementKinds = ['walk', 'ranges', 'count', 'sort', 'days', 'months', 'blocks'] as const;
 
 export interface ListStatement {
   kind: (typeof statementKinds)[number];
@@ -63,7 +63,7 @@ export async function statementsOf(
 /** Tells the statements apart by their text. */
 export function kindOf(sql: string): ListStatement['kind'] {
   if (sql.includes('chosen')) return 'ranges';
-  if (sql.includes('walked')) return 'days';
+  if (sql.includes('walked')) return sql.includes('_of_month') ? 'months' : 'days';
   if (sql.includes('list_blocks')) return 'blocks';
   if (/count\(\*\)/i.test(sql)) return 'count';
   return /order by coalesce/i.test(sql) ? 'sort' : 'walk';

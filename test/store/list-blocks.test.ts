@@ -5,16 +5,17 @@ import { createCompany } from '../../src/access/companies.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { type InvoiceFilters, listInvoices } from '../../src/store/invoices.ts';
 import { createListReader, type ReadList } from '../../src/store/lists.ts';
-import { listBlocks } from '../../src/store/migrations/0003-list-blocks.ts';
-import { dayBlocks } from '../../src/store/migrations/0015-day-blocks.ts';
 import type { PageRequest } from '../../src/store/pages.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
+import { fillBlocks } from './_filling.ts';
 
 const COMPANY = 'blocks';
 const STEPS = 120;
 /** Rows that a step writes at most. */
 const ROWS_MAX = 60;
 const CHECKS = 12;
+/** As if each range beside one of times had too many days. */
+const byMonths = { few: -1, scattered: -1, blocks: 1, days: { alone: 0, besideTimes: 0, postgres: 0 } };
 
 interface Row {
   id: string;
@@ -102,11 +103,12 @@ class Ledger {
   }
 }
 
-/** The streams of a document. That of its day, which only SQLite has, needs no bounds of days. */
+/** The streams of a document. Those of its day and month, which only SQLite has, need no bounds of days. */
 const streams = [
   { name: "status || '/' || kind", hasDays: true },
   { name: "status || '/' || kind || '/' || customer", hasDays: true },
   { name: 'issue_date', hasDays: false },
+  { name: 'SUBSTR(issue_date, 1, 7)', hasDays: false },
 ];
 const monthBit =
   'CAST(1 AS BIGINT) << ((CAST(SUBSTR(issue_date, 1, 4) AS INTEGER) * 12 + CAST(SUBSTR(issue_date, 6, 2) AS INTEGER)) % 60)';
@@ -188,6 +190,7 @@ for (const name of engineNames) {
         'blocks alone': createListReader(engine, { few: -1, scattered: -1, walked: 0, blocks: 2 }),
         'day by day': createListReader(engine, { few: -1, scattered: -1, blocks: 1 }),
         'some days': createListReader(engine, { few: -1, scattered: -1, walked: 9, blocks: 1 }),
+        ...(name === 'sqlite' ? { 'month by month': createListReader(engine, byMonths) } : {}),
         'now this, now that': createListReader(engine, { few: 20, scattered: 80, blocks: 2 }),
         usual: createListReader(engine),
       };
@@ -209,7 +212,7 @@ for (const name of engineNames) {
       }
       const [counted] = await engine.run('SELECT COUNT(*) AS blocks FROM list_blocks');
       t.ok(Number(counted?.blocks) > ledger.rows.size / 64, `there are ${String(counted?.blocks)} blocks`);
-      await refill(engine);
+      await fillBlocks(engine);
       t.strictSame(await faults(engine), [], 'filled by the migration');
       const [refilled] = await engine.run('SELECT COUNT(*) AS blocks FROM list_blocks');
       t.ok(Number(refilled?.blocks) > ledger.rows.size / 64, `there are ${String(refilled?.blocks)} blocks`);
@@ -251,13 +254,4 @@ async function idsOf(read: ReadList, filters: InvoiceFilters, limit: number): Pr
     page = lastId === null ? undefined : { after: lastId, limit };
   }
   return ids;
-}
-
-/** Fills the blocks anew with the statements of the migration. */
-async function refill(engine: Engine): Promise<void> {
-  await engine.run('DELETE FROM list_blocks');
-  const dialect = { name: engine.name, text: 'TEXT', json: 'JSON', table: '' };
-  const statements = [listBlocks, dayBlocks].flatMap((migration) => migration.statements(dialect));
-  const fillings = statements.filter((statement) => statement.trim().startsWith('INSERT INTO list_blocks'));
-  for (const statement of fillings) await engine.run(statement);
 }

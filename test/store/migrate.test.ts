@@ -21,6 +21,7 @@ const names = [
   '0013-document-search',
   '0014-days-changes',
   '0015-day-blocks',
+  '0016-month-blocks',
 ];
 
 for (const name of engineNames) {

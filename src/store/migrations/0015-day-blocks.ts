@@ -8,7 +8,7 @@ import type { Migration } from '../migrate.ts';
  */
 export const dayBlocks: Migration = {
   name: '0015-day-blocks',
-  statements: ({ name }) => (name === 'sqlite' ? [...index, filling, ...triggers] : []),
+  statements: ({ name }) => (name === 'sqlite' ? [...index, ...blocksOf('day', (day) => day)] : []),
 };
 
 /** What is walked is read out of the index alone. PostgreSQL would take it for the index of days and changes. */
@@ -21,61 +21,66 @@ const BLOCK_ROWS = 64;
 const begins = `ABS(RANDOM() % ${BLOCK_ROWS}) = 0`;
 const columns = '(company, stream, first_id, time_max, months)';
 
-/** The blocks of the rows that are there. */
-const filling = `
-  INSERT INTO list_blocks ${columns}
-  SELECT company, 'invoices/' || issue_date, MIN(id), MAX(updated_at), 0
-  FROM (
-    SELECT
-      company,
-      issue_date,
-      id,
-      updated_at,
-      SUM(CASE WHEN ${begins} THEN 1 ELSE 0 END)
-        OVER (PARTITION BY company, issue_date ORDER BY id ROWS UNBOUNDED PRECEDING) AS block
+/**
+ * Fills the blocks of days, or of what else days lie in, and keeps them.
+ * @param span goes into the names of the triggers.
+ * @param spanOf is what stands for a day, in SQL.
+ */
+export function blocksOf(span: string, spanOf: (day: string) => string): string[] {
+  const filling = `
+    INSERT INTO list_blocks ${columns}
+    SELECT company, 'invoices/' || span, MIN(id), MAX(updated_at), 0
+    FROM (
+      SELECT
+        company,
+        ${spanOf('issue_date')} AS span,
+        id,
+        updated_at,
+        SUM(CASE WHEN ${begins} THEN 1 ELSE 0 END)
+          OVER (PARTITION BY company, ${spanOf('issue_date')} ORDER BY id ROWS UNBOUNDED PRECEDING) AS block
+      FROM invoices
+      WHERE issue_date IS NOT NULL
+    ) AS numbered
+    WHERE block > 0
+    GROUP BY company, span, block`;
+  return [filling, ...triggersOf(span, (row) => spanOf(`${row}issue_date`))];
+}
+
+/** @param spanOf is that of a row, named with its point. */
+function triggersOf(span: string, spanOf: (row: 'OLD.' | 'NEW.' | '') => string): string[] {
+  const ofSpan = (row: 'OLD.' | 'NEW.') =>
+    `company = ${row}company AND stream = 'invoices/' || ${spanOf(row)}`;
+  // A block that begins with the new row has the latest change of the rows that it takes from the one before.
+  const begin = `
+    INSERT INTO list_blocks ${columns}
+    SELECT NEW.company, 'invoices/' || ${spanOf('NEW.')}, NEW.id, MAX(updated_at), 0
     FROM invoices
-    WHERE issue_date IS NOT NULL
-  ) AS numbered
-  WHERE block > 0
-  GROUP BY company, issue_date, block`;
-
-const ofDay = (row: string) => `company = ${row}.company AND stream = 'invoices/' || ${row}.issue_date`;
-
-/** A block that begins with the new row has the latest change of the rows that it takes from the one before. */
-const begin = `
-  INSERT INTO list_blocks ${columns}
-  SELECT NEW.company, 'invoices/' || NEW.issue_date, NEW.id, MAX(updated_at), 0
-  FROM invoices
-  WHERE company = NEW.company AND issue_date = NEW.issue_date AND id >= NEW.id AND id < COALESCE(
-    (SELECT MIN(first_id) FROM list_blocks WHERE ${ofDay('NEW')} AND first_id > NEW.id), x'');`;
-
-const widen = `
-  UPDATE list_blocks SET time_max = MAX(time_max, NEW.updated_at)
-  WHERE ${ofDay('NEW')} AND first_id = (
-    SELECT MAX(first_id) FROM list_blocks WHERE ${ofDay('NEW')} AND first_id <= NEW.id);`;
-
-/** The rows of a block that loses its first row belong to the one before. */
-const leave = `
-  UPDATE list_blocks SET time_max = MAX(list_blocks.time_max, gone.time_max)
-  FROM (SELECT time_max FROM list_blocks WHERE ${ofDay('OLD')} AND first_id = OLD.id) AS gone
-  WHERE ${ofDay('OLD')} AND first_id = (
-    SELECT MAX(first_id) FROM list_blocks WHERE ${ofDay('OLD')} AND first_id < OLD.id);
-  DELETE FROM list_blocks WHERE ${ofDay('OLD')} AND first_id = OLD.id;`;
-
-const trigger = (name: string, event: string, statements: string, condition: string) => `
-  CREATE TRIGGER invoices_${name} AFTER ${event} ON invoices
-  WHEN ${condition}
-  BEGIN ${statements} END`;
-
-/** Of a document that gets another day, or its first one, or has none any more. */
-const isMoved = 'NEW.issue_date IS NOT OLD.issue_date';
-const isNewDays = 'NEW.issue_date IS NOT NULL';
-
-const triggers = [
-  trigger('widen_day', 'INSERT', widen, isNewDays),
-  trigger('begin_day', 'INSERT', begin, `${isNewDays} AND ${begins}`),
-  trigger('rewiden_day', 'UPDATE OF body', widen, isNewDays),
-  trigger('end_day', 'DELETE', leave, 'OLD.issue_date IS NOT NULL'),
-  trigger('leave_day', 'UPDATE OF body', leave, `${isMoved} AND OLD.issue_date IS NOT NULL`),
-  trigger('enter_day', 'UPDATE OF body', begin, `${isMoved} AND ${isNewDays} AND ${begins}`),
-];
+    WHERE company = NEW.company AND ${spanOf('')} = ${spanOf('NEW.')} AND id >= NEW.id AND id < COALESCE(
+      (SELECT MIN(first_id) FROM list_blocks WHERE ${ofSpan('NEW.')} AND first_id > NEW.id), x'');`;
+  const widen = `
+    UPDATE list_blocks SET time_max = MAX(time_max, NEW.updated_at)
+    WHERE ${ofSpan('NEW.')} AND first_id = (
+      SELECT MAX(first_id) FROM list_blocks WHERE ${ofSpan('NEW.')} AND first_id <= NEW.id);`;
+  // The rows of a block that loses its first row belong to the one before.
+  const leave = `
+    UPDATE list_blocks SET time_max = MAX(list_blocks.time_max, gone.time_max)
+    FROM (SELECT time_max FROM list_blocks WHERE ${ofSpan('OLD.')} AND first_id = OLD.id) AS gone
+    WHERE ${ofSpan('OLD.')} AND first_id = (
+      SELECT MAX(first_id) FROM list_blocks WHERE ${ofSpan('OLD.')} AND first_id < OLD.id);
+    DELETE FROM list_blocks WHERE ${ofSpan('OLD.')} AND first_id = OLD.id;`;
+  const trigger = (name: string, event: string, statements: string, condition: string) => `
+    CREATE TRIGGER invoices_${name}_${span} AFTER ${event} ON invoices
+    WHEN ${condition}
+    BEGIN ${statements} END`;
+  // Of a document that gets another day, or its first one, or has none any more.
+  const isMoved = `${spanOf('NEW.')} IS NOT ${spanOf('OLD.')}`;
+  const isNew = 'NEW.issue_date IS NOT NULL';
+  return [
+    trigger('widen', 'INSERT', widen, isNew),
+    trigger('begin', 'INSERT', begin, `${isNew} AND ${begins}`),
+    trigger('rewiden', 'UPDATE OF body', widen, isNew),
+    trigger('end', 'DELETE', leave, 'OLD.issue_date IS NOT NULL'),
+    trigger('leave', 'UPDATE OF body', leave, `${isMoved} AND OLD.issue_date IS NOT NULL`),
+    trigger('enter', 'UPDATE OF body', begin, `${isMoved} AND ${isNew} AND ${begins}`),
+  ];
+}
