@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 
 import { createTerminal, type Terminal, ToldFailure } from './cli/terminal.ts';
 
-/** Each is loaded only when it is asked for: to load all of them takes some longer than to run. */
+/** Each is loaded only when it is asked for: all of them together take as long to load as most take in all. */
 const COMMANDS = {
   serve: async () => (await import('./cli/serve.ts')).serveCommand,
   deliver: async () => (await import('./cli/deliver.ts')).deliverCommand,

@@ -51,6 +51,7 @@ export function walkDaysQuery(
   return { compile: () => query.compile(db) };
 }
 
+/** Has to be written as the index has it (./migrations/0016-month-blocks.ts). */
 const monthOf = (day: unknown) => sql`SUBSTR(${day}, 1, 7)`;
 
 /** What stands for a day: its month, unless the range begins or ends in that. */

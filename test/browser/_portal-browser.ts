@@ -8,7 +8,7 @@ import type { Test } from 'tap';
 import { EMAIL, PASSWORD, type TestPortal } from '../portal/_portal.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** The folder where pictures of pages go, for somebody who wants to look at them: they take a third of the time. */
+/** The folder where pictures of pages go, for somebody who wants to look at them: they take a sixth of the time. */
 const pictures = process.env.PICTURES;
 
 /** How a page is looked at. */

@@ -306,8 +306,9 @@ function rowsAllowed(kind: ListStatement['kind'], sql: string, filling: Allowanc
       return page + streams * (bounds + 1.4 * blocks * (BLOCK_ROWS + 2) + page);
     }
     case 'days':
-    case 'months':
       return page + dayRowsAllowed(sql, filling);
+    case 'months':
+      throw new Error('PostgreSQL walks no months.');
   }
 }
 

@@ -10,7 +10,7 @@ export const monthBlocks: Migration = {
   statements: ({ name }) => (name === 'sqlite' ? [index, ...blocksOf('month', monthOf)] : []),
 };
 
-/** The index finds what is written just as here. */
+/** Only what is written just so is found by the index. */
 const monthOf = (day: string) => `SUBSTR(${day}, 1, 7)`;
 
 const index = `CREATE INDEX invoices_of_month ON invoices (company, ${monthOf('issue_date')}, id, updated_at)`;
