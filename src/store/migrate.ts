@@ -18,6 +18,7 @@ import { documentSearch } from './migrations/0013-document-search.ts';
 import { daysChanges } from './migrations/0014-days-changes.ts';
 import { dayBlocks } from './migrations/0015-day-blocks.ts';
 import { monthBlocks } from './migrations/0016-month-blocks.ts';
+import { quotesBlocks } from './migrations/0017-quotes-blocks.ts';
 import type { Tables } from './schema.ts';
 
 /** What differs between the engines in the text of a migration. */
@@ -59,6 +60,7 @@ const migrations: readonly Migration[] = [
   daysChanges,
   dayBlocks,
   monthBlocks,
+  quotesBlocks,
 ];
 
 /** Any number does, as long as no other program locks the same one in this database. */

@@ -135,7 +135,7 @@ function rangeQuery(
 }
 
 /** What all rows of a range's index share: the company, and the columns of the one stream that come before the range. */
-function ofIndex({ within = [] }: Range, slot: Slots): RawBuilder<SqlBool> {
+export function ofIndex({ within = [] }: Range, slot: Slots): RawBuilder<SqlBool> {
   const columns = within.map((column) => sql`${plain(column)} = ${slot[streamSlot(0, column)]}`);
   return and([sql`company = ${slot.company}`, ...columns]);
 }

@@ -59,8 +59,11 @@ export const changes = {
   all: '2023-01-01',
 };
 
+/** The day of a list of quotes: half of them were valid for some days of a year more, the others have expired by then. */
+export const TODAY = '2026-11-20';
+
 /**
- * Fills a company with so many jobs and as many invoices, as the database itself makes them up: a list reads no more of
+ * Fills a company with so many jobs and as many invoices and quotes, as the database itself makes them up: a list reads no more of
  * a record than its id, its columns and its text. Beside it there are a thousand small companies.
  * @returns a key of the large one.
  */
@@ -96,6 +99,10 @@ async function insert(engine: Engine, companies: string, rows: number): Promise<
       `${numbers} INSERT INTO invoices (company, body, detail)
        SELECT company, ${json(invoiceText(rows))}, ${json("'{}'")} ${source}`,
     );
+    await engine.run(
+      `${numbers} INSERT INTO quotes (company, body, detail)
+       SELECT company, ${json(quoteText(engine, rows))}, ${json("'{}'")} ${source}`,
+    );
   }
 }
 
@@ -115,6 +122,22 @@ function invoiceText(rows: number): string {
     '","status":"' || CASE WHEN n % 11 = 5 THEN 'draft' ELSE 'issued' END ||
     '","customer":{"id":"' || ${customer} || '"},"issueDate":"' || ${dayOf(rows)} ||
     '","updatedAt":"' || ${changed} || '","note":"${FILLER}"}'`;
+}
+
+/** Sent quotes: in turn one that is valid and one that was changed; at the end 45 in 1,000 that are both. */
+function quoteText({ name }: Engine, rows: number): string {
+  const isAtEnd = `n * 1000.0 >= ${rows} * 955.0`;
+  const dayAfter = (first: string) => {
+    const days = '(n * 79 % 365)';
+    return name === 'postgres'
+      ? `CAST(DATE '${first}' + ${days} AS TEXT)`
+      : `DATE('${first}', ${days} || ' days')`;
+  };
+  return `'{"id":"${ID_PREFIX}' || (${FIRST_ID} + n) || '","number":' || n ||
+    ',"status":"sent","quoteGroupId":"' || n || '","customer":{"id":"cus_' || (n % 5003) || '"},"validUntil":"' ||
+    CASE WHEN n % 2 = 0 OR ${isAtEnd} THEN ${dayAfter(TODAY)} ELSE ${dayAfter('2024-11-20')} END ||
+    '","updatedAt":"' || CASE WHEN n % 2 = 1 OR ${isAtEnd} THEN '${changes.end}' ELSE '${changes.all}' END ||
+    'T00:00:00.' || (10000000 + n) || 'Z","note":"${FILLER}"}'`;
 }
 
 function dayOf(rows: number): string {

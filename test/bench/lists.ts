@@ -6,11 +6,12 @@ import { sealCursor } from '../../src/api/cursors.ts';
 import { type InvoiceFilters, listInvoices } from '../../src/store/invoices.ts';
 import { createListReader, type ReadList } from '../../src/store/lists.ts';
 import type { Page, PageRequest } from '../../src/store/pages.ts';
+import { listQuotes, type QuoteFilters } from '../../src/store/quotes.ts';
 import { listRecords } from '../../src/store/records.ts';
 import { type EngineName, openTestDatabase } from '../_server.ts';
 import { createAsker } from './_asker.ts';
 import type { Bench } from './_bench.ts';
-import { BIG_CUSTOMER, changes, COMPANY, days, fillListedCompany, idAt } from './_listed-company.ts';
+import { BIG_CUSTOMER, changes, COMPANY, days, fillListedCompany, idAt, TODAY } from './_listed-company.ts';
 import { startProduct } from './_process.ts';
 import { aligned, quantile, takeTurns } from './_rounds.ts';
 
@@ -20,7 +21,8 @@ const PAGE = 50;
 
 /** What a page costs however large its company is, and wherever in the order of ids the records of a range lie. */
 export const lists: Bench = {
-  about: 'a first and a later page of lists in a company of 1,000 to 1,000,000 jobs and as many invoices',
+  about:
+    'a first and a later page of lists in a company of 1,000 to 1,000,000 jobs and as many invoices and quotes',
   run: async () => {
     const figures: Figures[] = [];
     for (const engine of ['sqlite', 'postgres'] as const) {
@@ -56,6 +58,10 @@ const issued = (name: keyof typeof days, filters: Partial<InvoiceFilters> = {}):
     issuedTo: days[name],
     ...filters,
   });
+const quotes = (name: string, filters: Partial<QuoteFilters>): Case => ({
+  name: `quotes: ${name}`,
+  list: (read, page) => listQuotes(read, COMPANY, TODAY, { versions: 'latest', ...filters }, page),
+});
 const jobs = (name: string, since: string | undefined): Case => ({
   name: `jobs: ${name}`,
   list: (read, page) => listRecords<unknown>(read, 'jobs', COMPANY, since, page),
@@ -114,6 +120,11 @@ const cases: readonly Case[] = [
     issuedTo: days.many,
     updatedSince: changes.many,
   }),
+  quotes('sent', { status: 'sent' }),
+  quotes('expired', { status: 'expired' }),
+  // In every block there are valid ones and changed ones, but none that are both; or only at the end.
+  quotes('sent, changed', { status: 'sent', updatedSince: changes.end }),
+  quotes('expired, changed', { status: 'expired', updatedSince: changes.end }),
 ];
 
 interface Figures {

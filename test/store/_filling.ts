@@ -2,6 +2,7 @@ import type { Engine } from '../../src/store/engine.ts';
 import { listBlocks } from '../../src/store/migrations/0003-list-blocks.ts';
 import { dayBlocks } from '../../src/store/migrations/0015-day-blocks.ts';
 import { monthBlocks } from '../../src/store/migrations/0016-month-blocks.ts';
+import { quotesBlocks } from '../../src/store/migrations/0017-quotes-blocks.ts';
 
 /** Rows of one statement, so that none takes long on a busy machine. */
 const ROWS_MAX = 4_000;
@@ -35,7 +36,7 @@ export async function fillPostgres(
 export async function fillBlocks(engine: Engine): Promise<void> {
   await engine.run('DELETE FROM list_blocks');
   const dialect = { name: engine.name, text: 'TEXT', json: 'JSON', table: '' };
-  const statements = [listBlocks, dayBlocks, monthBlocks].flatMap((migration) =>
+  const statements = [listBlocks, dayBlocks, monthBlocks, quotesBlocks].flatMap((migration) =>
     migration.statements(dialect),
   );
   const fillings = statements.filter((statement) => statement.trim().startsWith('INSERT INTO list_blocks'));

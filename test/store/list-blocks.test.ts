@@ -5,7 +5,8 @@ import { createCompany } from '../../src/access/companies.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { type InvoiceFilters, listInvoices } from '../../src/store/invoices.ts';
 import { createListReader, type ReadList } from '../../src/store/lists.ts';
-import type { PageRequest } from '../../src/store/pages.ts';
+import type { Page, PageRequest } from '../../src/store/pages.ts';
+import { listQuotes, type QuoteFilters } from '../../src/store/quotes.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 import { fillBlocks } from './_filling.ts';
 
@@ -38,6 +39,12 @@ function randomOf(seed: number): () => number {
   };
 }
 
+/** A quote beside each document, valid until the day on which that is issued. */
+function quoteBeside({ id, status, customer, issueDate, updatedAt }: Row) {
+  const stored = status === 'issued' ? 'sent' : 'draft';
+  return { id, quoteGroupId: id, status: stored, customer, validUntil: issueDate, updatedAt };
+}
+
 /** Writes rows in random order of their ids, changes them and takes them away, and keeps what there should be. */
 class Ledger {
   readonly rows = new Map<string, Row>();
@@ -59,7 +66,8 @@ class Ledger {
     if (chance < 0.55) return this.#put(Array.from({ length: count }, () => this.#row(this.#id())));
     if (chance < 0.85) return this.#put(ids.map((id) => this.#row(id)));
     for (const id of ids) {
-      await this.#engine.run(`DELETE FROM invoices WHERE company = '${COMPANY}' AND id = '${id}'`);
+      for (const table of tables)
+        await this.#engine.run(`DELETE FROM ${table} WHERE company = '${COMPANY}' AND id = '${id}'`);
       this.rows.delete(id);
     }
   }
@@ -88,47 +96,54 @@ class Ledger {
   /** One statement for all of them: PostgreSQL tells its triggers of a row when all rows are there. */
   async #put(rows: readonly Row[]): Promise<void> {
     const ofId = new Map(rows.map((row) => [row.id, row]));
-    await this.#engine.transaction(async (transaction) => {
-      await transaction
-        .insertInto('invoices')
-        .values(
-          [...ofId.values()].map((row) => ({ company: COMPANY, body: JSON.stringify(row), detail: '{}' })),
-        )
-        .onConflict((conflict) =>
-          conflict.columns(['company', 'id']).doUpdateSet((row) => ({ body: row.ref('excluded.body') })),
-        )
-        .execute();
-    });
+    const put = async (table: (typeof tables)[number], bodies: readonly object[]) => {
+      await this.#engine.transaction(async (transaction) => {
+        await transaction
+          .insertInto(table)
+          .values(bodies.map((body) => ({ company: COMPANY, body: JSON.stringify(body), detail: '{}' })))
+          .onConflict((conflict) =>
+            conflict.columns(['company', 'id']).doUpdateSet((row) => ({ body: row.ref('excluded.body') })),
+          )
+          .execute();
+      });
+    };
+    await put('invoices', [...ofId.values()]);
+    await put('quotes', [...ofId.values()].map(quoteBeside));
     for (const [id, row] of ofId) this.rows.set(id, row);
   }
 }
 
-/** The streams of a document. Those of its day and month, which only SQLite has, need no bounds of days. */
+const tables = ['invoices', 'quotes'] as const;
+/** The streams of each table. Those of a day and a month, which only SQLite has, need no bounds of days. */
 const streams = [
-  { name: "status || '/' || kind", hasDays: true },
-  { name: "status || '/' || kind || '/' || customer", hasDays: true },
-  { name: 'issue_date', hasDays: false },
-  { name: 'SUBSTR(issue_date, 1, 7)', hasDays: false },
+  { table: 'invoices', day: 'issue_date', name: "status || '/' || kind", hasDays: true },
+  { table: 'invoices', day: 'issue_date', name: "status || '/' || kind || '/' || customer", hasDays: true },
+  { table: 'invoices', day: 'issue_date', name: 'issue_date', hasDays: false },
+  { table: 'invoices', day: 'issue_date', name: 'SUBSTR(issue_date, 1, 7)', hasDays: false },
+  { table: 'quotes', day: 'valid_until', name: 'status', hasDays: true },
+  { table: 'quotes', day: 'valid_until', name: "status || '/' || customer", hasDays: true },
+  { table: 'quotes', day: 'valid_until', name: "valid_until || '/' || status", hasDays: false },
+  { table: 'quotes', day: 'valid_until', name: "SUBSTR(valid_until, 1, 7) || '/' || status", hasDays: false },
 ];
-const monthBit =
-  'CAST(1 AS BIGINT) << ((CAST(SUBSTR(issue_date, 1, 4) AS INTEGER) * 12 + CAST(SUBSTR(issue_date, 6, 2) AS INTEGER)) % 60)';
+const monthBit = (day: string) =>
+  `CAST(1 AS BIGINT) << ((CAST(SUBSTR(${day}, 1, 4) AS INTEGER) * 12 + CAST(SUBSTR(${day}, 6, 2) AS INTEGER)) % 60)`;
 
 /** Rows that lie outside of the bounds of their block, and blocks that don't begin with a row of their stream. */
 async function faults(engine: Engine): Promise<unknown[]> {
   const found: unknown[] = [];
-  const rowsOf = ({ name }: (typeof streams)[number]) =>
-    `SELECT 'invoices/' || ${name} AS of_stream, record.* FROM invoices AS record`;
+  const rowsOf = ({ table, day, name }: (typeof streams)[number]) =>
+    `SELECT '${table}/' || ${name} AS of_stream, company, id, updated_at, ${day} AS day FROM ${table}`;
   for (const stream of streams) {
     found.push(
       ...(await engine.run(`
-        SELECT ours.id, block.first_id, block.time_max, block.day_min, block.day_max, block.months
+        SELECT ours.id, block.stream, block.first_id, block.time_max, block.day_min, block.day_max, block.months
         FROM (${rowsOf(stream)}) AS ours
         JOIN list_blocks AS block ON block.company = ours.company AND block.stream = of_stream AND block.first_id = (
           SELECT MAX(first_id) FROM list_blocks AS one
           WHERE one.company = ours.company AND one.stream = of_stream AND one.first_id <= ours.id)
         WHERE time_max < updated_at
-          OR (${stream.hasDays} AND issue_date IS NOT NULL AND (
-            day_min IS NULL OR day_min > issue_date OR day_max < issue_date OR months & (${monthBit}) = 0))`)),
+          OR (${stream.hasDays} AND day IS NOT NULL AND (
+            day_min IS NULL OR day_min > day OR day_max < day OR months & (${monthBit('day')}) = 0))`)),
     );
   }
   found.push(
@@ -172,10 +187,47 @@ function isWanted(row: Row, { kind, status, customer, updatedSince }: InvoiceFil
   );
 }
 
+/** A list of quotes as it reads on a day. */
+type QuotesToday = QuoteFilters & { today: string };
+const quoteFiltersOf: fc.Arbitrary<QuotesToday & { sinceShare: number | undefined }> = fc.record({
+  status: fc.constantFrom('sent' as const, 'expired' as const),
+  customer: fc.option(fc.constantFrom('cus_1', 'cus/3', 'nobody'), { nil: undefined }),
+  versions: fc.constantFrom('latest' as const, 'all' as const),
+  today: fc.constantFrom('2020-01-01', '2020-01-02', '2020-02-10', '2021-06-15', '2023-01-01'),
+  sinceShare: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
+});
+
+function expectedQuotes(
+  rows: Iterable<Row>,
+  { status, customer, updatedSince, today }: QuotesToday,
+): string[] {
+  const statusOf = (row: Row) => {
+    if (row.status === 'draft') return 'draft';
+    return row.issueDate !== null && row.issueDate < today ? 'expired' : 'sent';
+  };
+  return [...rows]
+    .filter((row) => status === statusOf(row) && (customer ?? row.customer.id) === row.customer.id)
+    .filter(({ updatedAt }) => updatedAt >= (updatedSince ?? ''))
+    .map(({ id }) => id)
+    .sort();
+}
+
 function isIssuedWithin(issueDate: string | null, { issuedFrom, issuedTo }: InvoiceFilters): boolean {
   if (issuedFrom === undefined && issuedTo === undefined) return true;
   return issueDate !== null && issueDate >= (issuedFrom ?? '') && issueDate <= (issuedTo ?? '9999');
 }
+
+type List = (read: ReadList, page: PageRequest) => Promise<Page<unknown>>;
+
+const invoicesOf =
+  (filters: InvoiceFilters): List =>
+  (read, page) =>
+    listInvoices(read, COMPANY, filters, page);
+
+const quotesOf =
+  ({ today, ...filters }: QuotesToday): List =>
+  (read, page) =>
+    listQuotes(read, COMPANY, today, filters, page);
 
 for (const name of engineNames) {
   t.test(
@@ -194,21 +246,26 @@ for (const name of engineNames) {
         'now this, now that': createListReader(engine, { few: 20, scattered: 80, blocks: 2 }),
         usual: createListReader(engine),
       };
-      const check = async (filters: InvoiceFilters, limit: number) => {
-        const wanted = expected(ledger.rows.values(), filters);
+      const check = async (list: List, limit: number, wanted: readonly string[], filters: object) => {
         for (const [name, read] of Object.entries(readers))
-          t.strictSame(await idsOf(read, filters, limit), wanted, `${JSON.stringify(filters)}, ${name}`);
+          t.strictSame(await idsOf(list, read, limit), wanted, `${JSON.stringify(filters)}, ${name}`);
       };
+      const checkInvoices = (filters: InvoiceFilters, limit: number) =>
+        check(invoicesOf(filters), limit, expected(ledger.rows.values(), filters), filters);
+      const checkQuotes = (filters: QuotesToday, limit: number) =>
+        check(quotesOf(filters), limit, expectedQuotes(ledger.rows.values(), filters), filters);
       for (let step = 1; step <= STEPS; step += 1) {
         await ledger.step();
         if (step % (STEPS / CHECKS) !== 0) continue;
         t.strictSame(await faults(engine), [], `after ${step} steps with ${ledger.rows.size} rows`);
         const stamps = [...ledger.rows.values()].map(({ updatedAt }) => updatedAt).sort();
-        for (const { sinceShare, ...filters } of fc.sample(filtersOf, { numRuns: 12, seed: step })) {
-          const updatedSince =
-            sinceShare === undefined ? undefined : stamps[Math.floor(sinceShare * stamps.length)];
-          await check({ ...filters, updatedSince }, 1 + (step % 50));
-        }
+        const limit = 1 + (step % 47);
+        const since = (share: number | undefined) =>
+          share === undefined ? undefined : stamps[Math.floor(share * stamps.length)];
+        for (const { sinceShare, ...filters } of fc.sample(filtersOf, { numRuns: 12, seed: step }))
+          await checkInvoices({ ...filters, updatedSince: since(sinceShare) }, limit);
+        for (const { sinceShare, ...filters } of fc.sample(quoteFiltersOf, { numRuns: 8, seed: step }))
+          await checkQuotes({ ...filters, updatedSince: since(sinceShare) }, limit);
       }
       const [counted] = await engine.run('SELECT COUNT(*) AS blocks FROM list_blocks');
       t.ok(Number(counted?.blocks) > ledger.rows.size / 64, `there are ${String(counted?.blocks)} blocks`);
@@ -216,10 +273,40 @@ for (const name of engineNames) {
       t.strictSame(await faults(engine), [], 'filled by the migration');
       const [refilled] = await engine.run('SELECT COUNT(*) AS blocks FROM list_blocks');
       t.ok(Number(refilled?.blocks) > ledger.rows.size / 64, `there are ${String(refilled?.blocks)} blocks`);
-      await check({ status: 'all', updatedSince: STORY_NOW.toISOString() }, 40);
+      await checkInvoices({ status: 'all', updatedSince: STORY_NOW.toISOString() }, 40);
     },
   );
 }
+
+t.test('a walk looks at nothing that the blocks of its days and months deny', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const { engine } = database;
+  await createCompany(engine, COMPANY, {}, STORY_NOW);
+  const ledger = new Ledger(engine, randomOf(20_261_120));
+  for (let step = 0; step < STEPS; step += 1) await ledger.step();
+  await engine.run(
+    "UPDATE list_blocks SET time_max = '' WHERE stream GLOB 'invoices/[0-9]*' OR stream GLOB 'quotes/[0-9]*'",
+  );
+  const updatedSince = STORY_NOW.toISOString();
+  // A month before the first rows, so that theirs is a whole one.
+  const day = '2019-12-15';
+  const invoices = { status: 'all', issuedFrom: day, updatedSince } as const;
+  const quotes = { status: 'sent', versions: 'latest', updatedSince, today: day } as const;
+  const lists: [string, List, wanted: string[]][] = [
+    ['invoices', invoicesOf(invoices), expected(ledger.rows.values(), invoices)],
+    ['quotes', quotesOf(quotes), expectedQuotes(ledger.rows.values(), quotes)],
+  ];
+  for (const [spans, besideTimes] of Object.entries({ days: 4_000, months: 0 })) {
+    const days = { alone: 0, besideTimes, postgres: 0 };
+    // A page begins where the last one ended, in a block that may be denied: it is all one page.
+    const read = createListReader(engine, { few: -1, scattered: -1, blocks: 0, walked: 10_000, days });
+    for (const [table, list, wanted] of lists) {
+      const found = await idsOf(list, read, 5_000);
+      const counts = `${found.length} of ${wanted.length}`;
+      t.ok(found.length > 0 && found.length < wanted.length, `${table} by ${spans}: ${counts} found`);
+    }
+  }
+});
 
 t.test('drafts that are issued on a day begin blocks of that day', async (t) => {
   await using database = await openTestDatabase('sqlite');
@@ -246,10 +333,10 @@ t.test('drafts that are issued on a day begin blocks of that day', async (t) => 
 });
 
 /** The ids of a list, page by page. */
-async function idsOf(read: ReadList, filters: InvoiceFilters, limit: number): Promise<string[]> {
+async function idsOf(list: List, read: ReadList, limit: number): Promise<string[]> {
   const ids: string[] = [];
   for (let page: PageRequest | undefined = { after: '', limit }; page;) {
-    const { records, lastId } = await listInvoices(read, COMPANY, filters, page);
+    const { records, lastId } = await list(read, page);
     ids.push(...records.map((text) => (JSON.parse(text) as Row).id));
     page = lastId === null ? undefined : { after: lastId, limit };
   }

@@ -22,6 +22,7 @@ const names = [
   '0014-days-changes',
   '0015-day-blocks',
   '0016-month-blocks',
+  '0017-quotes-blocks',
 ];
 
 for (const name of engineNames) {
