@@ -238,8 +238,11 @@ t.test('on PostgreSQL no list passes more rows than its way of reading allows', 
   ]);
   let measured = 0;
   for (const after of ['', '000000000300']) {
+    // A later page has the same statements with another beginning: two companies tell whether it is followed.
+    const begun =
+      after === '' ? cases : cases.filter(({ company }) => ['planned', 'apart'].includes(company));
     for (const statement of await allStatements(engine, after)) {
-      const possible = cases.filter((one) => isPossible(statement.kind, one));
+      const possible = begun.filter((one) => isPossible(statement.kind, one));
       // Prepared as the server does it: the plan is made before the values are known.
       await engine.run(`PREPARE measured AS ${statement.sql}`);
       for (const filling of possible) await checkRows(t, engine, statement, filling);
