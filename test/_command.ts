@@ -75,7 +75,8 @@ export async function openWorkplace(engine: EngineName = 'sqlite'): Promise<Work
     // The tests' own environment stays outside: it may hold settings, and what tap does to its processes.
     const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl, ...environment };
     const options: SpawnOptions = { cwd: folder, env, stdio: [stdin, 'pipe', 'pipe'] };
-    const running = runningOf(spawn(process.execPath, [bin, ...args], options));
+    // By its first line, which gives Node an option that bounds its memory.
+    const running = runningOf(spawn(bin, args, options));
     started.add(running);
     return running;
   };

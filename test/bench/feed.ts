@@ -54,7 +54,7 @@ async function benchFeed(): Promise<FeedFigures> {
 
 /** Runs a command to its end. @returns its own memory from time to time, in megabytes. */
 async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number[]> {
-  const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'ignore', 'ignore'] });
+  const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'ignore'] });
   const memoryMb: number[] = [];
   const timer = setInterval(() => memoryMb.push(ownMb(child.pid)), MEMORY_INTERVAL_MS);
   const [exitCode] = (await once(child, 'close')) as [number | null];
