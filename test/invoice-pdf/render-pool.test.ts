@@ -12,6 +12,8 @@ import { invoiceDraft, issued, openIssuer } from '../backoffice/_documents.ts';
 import { createTestOffice } from '../backoffice/_office.ts';
 
 const BUSY = { code: 'unavailable', retryAfterSeconds: 5 };
+/** A machine that runs other tests as well may give no turn for seconds to who gives way. */
+const STARVED_MS = 60_000;
 
 /** A pool for a company with so many issued documents, and what it has logged and counted. */
 async function openPool(t: Test, options: Partial<RenderPoolOptions> & { documents?: number } = {}) {
@@ -30,6 +32,7 @@ async function openPool(t: Test, options: Partial<RenderPoolOptions> & { documen
     log,
     metrics: metrics.documents,
     workersMax: 1,
+    starvedMs: STARVED_MS,
     ...given,
   });
   t.teardown(async () => {
