@@ -56,6 +56,7 @@ async function run({ url, paths, headers, connections, seconds }: Load): Promise
       perSecond: ofStatus.length / elapsedSeconds,
       p50: quantile(ofStatus, 0.5),
       p99: quantile(ofStatus, 0.99),
+      longest: quantile(ofStatus, 1),
     },
   ]);
   return { errors, byStatus: Object.fromEntries(byStatus) as Loaded['byStatus'] };

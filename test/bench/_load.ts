@@ -17,7 +17,7 @@ export interface Load {
 export interface Loaded {
   /** Connections that broke, and requests without an answer. */
   errors: number;
-  byStatus: Record<string, { count: number; perSecond: number; p50: number; p99: number }>;
+  byStatus: Record<string, { count: number; perSecond: number; p50: number; p99: number; longest: number }>;
 }
 
 export interface Generator extends AsyncDisposable {

@@ -258,12 +258,13 @@ function textOf({ records, memory, idle, loop, burst }: LoadFigures): string {
     ]),
   ]);
   const burstRows = (name: string, { errors, byStatus }: Loaded) =>
-    Object.entries(byStatus).map(([status, { count, perSecond, p50, p99 }]) => {
+    Object.entries(byStatus).map(([status, { count, perSecond, p50, p99, longest }]) => {
       const cells = [count, perSecond].map(whole);
-      return [`${name}: ${status}`, ...cells, p50.toFixed(1), p99.toFixed(1), String(errors)];
+      const times = [p50, p99, longest].map((ms) => ms.toFixed(1));
+      return [`${name}: ${status}`, ...cells, ...times, String(errors)];
     });
   const burstTable = aligned([
-    ['a page of 50', 'answers', 'answers/s', 'p50 ms', 'p99 ms', 'errors'],
+    ['a page of 50', 'answers', 'answers/s', 'p50 ms', 'p99 ms', 'longest', 'errors'],
     ...burstRows(`${CAPACITY_CONNECTIONS} connections`, burst.capacity),
     ...burstRows(`${whole(BURST_CONNECTIONS)} connections for ${BURST_SECONDS} s`, burst.burst),
   ]);
