@@ -9,15 +9,8 @@ import { setFlagsFromString } from 'node:v8';
  *   grows old here (see `takeOut`), so that to look early, after a fifth, costs nothing.
  * - It has other threads help to collect what dies young. Next to nothing of that is alive here: to wake them takes a
  *   third of the time of a collection.
- * - When a crowd's requests have waited and outlived a collection, it takes all that come after them for as long-lived and
- *   makes them where only a full collection finds them: eight times as many of those, at half the speed, from then on.
  */
-const FLAGS = [
-  '--no-separate-gc-phases',
-  '--heap-growing-percent=20',
-  '--no-parallel-scavenge',
-  '--no-allocation-site-pretenuring',
-];
+const FLAGS = ['--no-separate-gc-phases', '--heap-growing-percent=20', '--no-parallel-scavenge'];
 
 /** Sets them for this process, from now on. */
 export function boundHeap(): void {

@@ -15,7 +15,6 @@ import { sendError } from './api/answer.ts';
 import { createApi } from './api/api.ts';
 import { errorBody, errorReply } from './api/error-replies.ts';
 import type { Exchange } from './api/exchange.ts';
-import { createLoadLimit } from './api/load-limit.ts';
 import { AppError } from './errors.ts';
 import type { Documents } from './invoice-pdf/documents.ts';
 import type { Logger } from './log.ts';
@@ -60,8 +59,7 @@ const API_PATH = /^\/api(?:[/?#]|$)/i;
 
 /** Creates the HTTP server, not yet listening. */
 export async function createServer(options: ServerOptions): Promise<Server> {
-  const load = createLoadLimit();
-  const api = await createApi({ ...options, load });
+  const api = await createApi(options);
   const pages = createPages(options);
   const answer: RequestListener = (req, res) => {
     req.url = originForm(req.url ?? '/');
@@ -88,8 +86,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   );
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.maxConnections = CONNECTIONS_MAX;
-
-  server.on('connection', load.connect);
   server.on('clientError', answerMalformed);
   // Without a listener Node answers an unknown expectation with a bare 417; the API has no use for a body anyway.
   server.on('checkExpectation', answer);

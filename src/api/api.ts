@@ -14,14 +14,13 @@ import { errorStatuses } from './error-replies.ts';
 import type { Exchange } from './exchange.ts';
 import { createFileSender } from './file-answer.ts';
 import { createHandlers } from './handlers.ts';
-import type { LoadLimit } from './load-limit.ts';
+import { createLoadLimit } from './load-limit.ts';
 import { readQuery } from './parameters.ts';
 import { createSendingTurn } from './sending-turn.ts';
 
 export interface ApiOptions extends AllowanceLimits {
   engine: Engine;
   documents: Pick<Documents, 'find'>;
-  load: LoadLimit;
   keyPrefix: string;
   now: () => Date;
 }
@@ -33,7 +32,7 @@ export type Api = (req: IncomingMessage, res: ServerResponse, exchange: Exchange
 export async function createApi(options: ApiOptions): Promise<Api> {
   const handlers = createHandlers(options);
   const dispatch = await createDispatch(handlers, admission(options));
-  const { load } = options;
+  const load = createLoadLimit();
   const sendingTurn = createSendingTurn();
   const sendFile = createFileSender();
   return async (req, res, exchange) => {
@@ -41,7 +40,6 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     const queryStart = url.indexOf('?');
     const path = queryStart < 0 ? url : url.slice(0, queryStart);
     let reply: AnyReply;
-    if (load.taking) await load.taking;
     if (!load.begin()) await load.refuse();
     try {
       const query = readQuery(queryStart < 0 ? '' : url.slice(queryStart + 1));

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { AppError } from '../errors.ts';
-import { followTurns, type Turn } from './turns.ts';
 
 /**
  * On SQLite a request is answered in one go, so that those which came together wait for each other, unseen, in their
@@ -39,10 +38,6 @@ export interface LoadBounds {
  * anyway, and then nobody is answered. Memory and waiting stay bounded however many come.
  */
 export interface LoadLimit {
-  /** Has to be told of every connection that the server takes. */
-  connect: () => void;
-  /** What a request has to wait for before it asks to begin, if there is anything: that connections are taken. */
-  readonly taking: Promise<void> | undefined;
   /** Whether the request may begin, and not be one too many. */
   begin: () => boolean;
   /** Has to follow every `begin` that said yes. */
@@ -70,12 +65,24 @@ export function createLoadLimit({
   let underWay = 0;
   /** Since when as many have been under way as may be. */
   let fullSince: number | undefined;
-  const turns = followTurns({ turnMsMax });
+  let turn: { beganAt: number; requests: number } | undefined;
+  /** Since when every turn has been a long one. */
+  let crowdedSince: number | undefined;
 
-  const isTooLate = ({ beganAt, requests }: Turn) => {
-    if (turns.crowdedSince === undefined || requests <= turnRequestsMin) return false;
+  const beginTurn = () => {
+    const begun = { beganAt: performance.now(), requests: 0 };
+    turn = begun;
+    setImmediate(() => {
+      turn = undefined;
+      const isLong = performance.now() - begun.beganAt > turnMsMax;
+      crowdedSince = isLong ? (crowdedSince ?? begun.beganAt) : undefined;
+    });
+    return begun;
+  };
+  const isTooLate = ({ beganAt, requests }: { beganAt: number; requests: number }) => {
+    if (crowdedSince === undefined || requests <= turnRequestsMin) return false;
     const now = performance.now();
-    return now - beganAt > turnMsMax && now - turns.crowdedSince > crowdMsMax;
+    return now - beganAt > turnMsMax && now - crowdedSince > crowdMsMax;
   };
   const isFull = () => {
     if (underWay < underWayMax) return false;
@@ -85,16 +92,10 @@ export function createLoadLimit({
     return now - fullSince > crowdMsMax;
   };
   return {
-    connect() {
-      turns.current().connections += 1;
-    },
-    get taking() {
-      return turns.taking;
-    },
     begin() {
-      const turn = turns.current();
-      turn.requests += 1;
-      if (isFull() || isTooLate(turn)) return false;
+      const current = turn ?? beginTurn();
+      current.requests += 1;
+      if (isFull() || isTooLate(current)) return false;
       underWay += 1;
       return true;
     },
