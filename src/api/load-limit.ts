@@ -12,8 +12,8 @@ const TURN_MS_MAX = 15;
 const CROWD_MS_MAX = 60;
 const TURN_REQUESTS_MIN = 100;
 /**
- * On PostgreSQL they wait for a connection: so many are a tenth of a second's work. More of them are a crowd as well, and
- * nobody is let in to twice as many.
+ * On PostgreSQL they wait for a connection: so many are a tenth of a second's work. More of them are a crowd as well, until
+ * half are left, and nobody is let in to twice as many.
  */
 const UNDER_WAY_MAX = 200;
 const RETRY_SECONDS = 1;
@@ -63,7 +63,7 @@ export function createLoadLimit({
   heldBackMs = HELD_BACK_MS,
 }: Partial<LoadBounds> = {}): LoadLimit {
   let underWay = 0;
-  /** Since when as many have been under way as may be. */
+  /** Since when as many have been under way as may be, and never only half of them. */
   let fullSince: number | undefined;
   let turn: { beganAt: number; requests: number } | undefined;
   /** Since when every turn has been a long one. */
@@ -101,7 +101,7 @@ export function createLoadLimit({
     },
     end() {
       underWay -= 1;
-      if (underWay < underWayMax) fullSince = undefined;
+      if (underWay <= underWayMax / 2) fullSince = undefined;
     },
     async refuse() {
       await pause(heldBackMs * (0.5 + Math.random()));

@@ -61,14 +61,16 @@ t.test('a turn that is quick takes any number', (t) => {
 });
 
 t.test('while a crowd is under way, nobody else is let in', async (t) => {
-  const { begin, end } = createLoadLimit({ underWayMax: 3, crowdMsMax: 20 });
-  t.equal(begun(begin, 5), 5, 'at first everybody is served');
+  const { begin, end } = createLoadLimit({ underWayMax: 4, crowdMsMax: 20 });
+  t.equal(begun(begin, 6), 6, 'at first everybody is served');
   await pause(30);
   t.equal(begun(begin, 3), 0);
   for (let ended = 0; ended < 2; ended += 1) end();
   t.equal(begun(begin, 3), 0, 'as many are under way as may be');
   end();
-  t.equal(begun(begin, 3), 3, 'one fewer, and the crowd is gone');
+  t.equal(begun(begin, 3), 1, 'one for each that is answered');
+  for (let ended = 0; ended < 2; ended += 1) end();
+  t.equal(begun(begin, 6), 6, 'half are left, and the crowd is gone');
 });
 
 t.test('however quickly they come, no more than twice as many are under way', (t) => {
