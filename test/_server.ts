@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,6 +10,7 @@ import { createKey } from '../src/access/keys.ts';
 import { scopes } from '../src/contract/scopes.ts';
 import { loadExampleCompany } from '../src/demo/load.ts';
 import { openDocuments } from '../src/invoice-pdf/documents.ts';
+import { listen } from '../src/listen.ts';
 import { createLogger } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
 import type { PortalSettings } from '../src/portal/options.ts';
@@ -82,6 +82,7 @@ export interface TestServerOptions {
   windowSeconds?: number;
   logLevel?: string;
   trustedProxies?: number;
+  connectionsMax?: number;
   baseUrl?: string;
   portal?: PortalSettings | undefined;
 }
@@ -121,8 +122,7 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     keyPrefix: KEY_PREFIX,
     isReady: () => isReady,
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const stopListening = await listen(server, { host: '127.0.0.1', port: 0 });
   // A server that listens on a port has an address of this shape.
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
@@ -141,8 +141,7 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     }),
     async [Symbol.asyncDispose]() {
       isReady = false;
-      const closed = once(server, 'close');
-      server.close();
+      const closed = stopListening();
       server.closeAllConnections();
       await closed;
       await usage[Symbol.asyncDispose]();

@@ -12,7 +12,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const mayImport = {
   fieldledger: ['main'],
   main: ['cli'],
-  cli: ['server', 'demo', 'access', 'webhooks', 'backoffice', 'invoice-pdf', 'store', 'contract'],
+  cli: ['server', 'listen', 'demo', 'access', 'webhooks', 'backoffice', 'invoice-pdf', 'store', 'contract'],
   server: ['publication', 'operator-pages', 'portal', 'api', 'invoice-pdf', 'store'],
   publication: ['contract'],
   'operator-pages': ['store'],
@@ -28,6 +28,7 @@ const mayImport = {
   store: ['contract'],
   contract: [],
   config: [],
+  listen: [],
   log: [],
   heap: [],
   metrics: [],

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
@@ -7,6 +6,7 @@ import { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { boundHeap } from '../heap.ts';
 import { openDocuments } from '../invoice-pdf/documents.ts';
+import { listen } from '../listen.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import { createServer } from '../server.ts';
@@ -62,7 +62,7 @@ export function serveCommand(terminal: Terminal): Command {
         await using deliveries = new AsyncDisposableStack();
         const onError = (error: unknown) => log.warn({ err: error }, 'server.clock-not-kept');
         background.use(await keepServedClock(engine, () => new Date(), onError));
-        await listen(server, config);
+        const stopListening = await listen(server, config);
         if (config.deliverWebhooks) deliveries.use(startDeliveries(engine, config, log, metrics));
         const address = addressOf(server, config);
         const portal = config.portal ? await demoPortal(engine, config.baseUrl ?? address, demo) : undefined;
@@ -71,7 +71,7 @@ export function serveCommand(terminal: Terminal): Command {
         await stop.told;
         // Both at once: each may take ten seconds.
         const stopped = deliveries.disposeAsync();
-        await drain(server, connections, config.shutdownSeconds, log);
+        await drain(server, stopListening, connections, config.shutdownSeconds, log);
         await stopped;
         log.info('server.stopped');
       });
@@ -82,18 +82,6 @@ function portalOf(config: Config) {
   if (!config.portal) return undefined;
   const { portalIdleMinutes: idleMinutes, portalSessionHours: hoursMax } = config;
   return { sessionLengths: { idleMinutes, hoursMax }, secrets: secretBoxOf(config) };
-}
-
-/**
- * Connections that may wait to be taken; the system may allow fewer. Node's own 511 are too few for a crowd that comes
- * at once: the rest would be told nothing, and try again after seconds.
- */
-const BACKLOG = 4_096;
-
-async function listen(server: Server, { host, port }: Config): Promise<void> {
-  server.listen({ host, port, backlog: BACKLOG });
-  // Rejects with the system's reason when the port is taken or the address isn't this machine's.
-  await once(server, 'listening');
 }
 
 function addressOf(server: Server, { host }: Config): string {
@@ -130,12 +118,12 @@ const SILENT_MS_MAX = 500;
 /** Takes no new connections, lets the requests under way finish, and cuts off what takes longer than that. */
 async function drain(
   server: Server,
+  stopListening: () => Promise<void>,
   connections: ReadonlySet<Socket>,
   seconds: number,
   log: Logger,
 ): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
+  const closed = stopListening();
   // Closing the server ends only connections that are idle at that moment: not those that become so with their
   // answer, nor those on which nothing was ever sent.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
