@@ -16,16 +16,26 @@ const SOCKETS = process.platform === 'linux' ? 32 : 1;
  */
 const BACKLOG = 4_096;
 
+/** More connections than this are refused, so that a flood can't use up the memory. */
+const CONNECTIONS_MAX = 10_000;
+
+/** A server's connections, whichever socket took them. */
+export interface Listening {
+  /** Those that are open, kept up to date. */
+  connections: ReadonlySet<Socket>;
+  /** Takes no more of them; resolves once all are closed. */
+  stop: () => Promise<void>;
+}
+
 /**
  * Has a server answer on a port, or on any that is free if it is 0.
- * @returns what has it take no more connections, and resolves once all that it took are closed.
  * @throws the system's error when the port is taken, or the address isn't this machine's.
  */
 export async function listen(
   server: Server,
-  { host, port }: { host: string; port: number },
-): Promise<() => Promise<void>> {
-  // They would share it with those of another process too; of two that start in the same millisecond they still do.
+  { host, port, connectionsMax = CONNECTIONS_MAX }: { host: string; port: number; connectionsMax?: number },
+): Promise<Listening> {
+  // The sockets would share it with another process's too; those of two that start in the same millisecond still do.
   if (SOCKETS > 1) await findFree({ host, port });
   const sockets: SocketServer[] = [];
   const add = async (socket: SocketServer, at: number) => {
@@ -33,11 +43,12 @@ export async function listen(
     await once(socket, 'listening');
     sockets.push(socket);
   };
-  const close = async () => {
+  const stop = async () => {
     const closed = sockets.map((socket) => once(socket, 'close'));
     for (const socket of sockets) socket.close();
     await Promise.all(closed);
   };
+  const connections = boundConnections(server, connectionsMax);
   try {
     await add(server, port);
     // A server that listens on a port has an address of this shape.
@@ -48,10 +59,21 @@ export async function listen(
       await add(createServer({ allowHalfOpen: true, noDelay: true }, take), shared);
     }
   } catch (error) {
-    await close();
+    await stop();
     throw error;
   }
-  return close;
+  return { connections, stop };
+}
+
+/** Node's own `maxConnections` counts those of each listening socket by themselves. */
+function boundConnections(server: Server, max: number): ReadonlySet<Socket> {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    if (open.size > max) socket.destroy();
+  });
+  return open;
 }
 
 /** Rejects if somebody listens there. */

@@ -41,15 +41,12 @@ export interface ServerOptions {
   wrongKeysPerMinute: number;
   windowSeconds?: number;
   trustedProxies: number;
-  connectionsMax?: number;
   /** Undefined for a server without the portal. */
   portal: PortalSettings | undefined;
   /** False once the server has been told to stop: a load balancer then sends its requests elsewhere. */
   isReady: () => boolean;
 }
 
-/** More connections than this are refused, so that a flood can't use up the memory. */
-const CONNECTIONS_MAX = 10_000;
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 30_000;
 /** How often Node looks for requests that take longer: its own half minute would let them take three times as long. */
@@ -86,7 +83,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     answer,
   );
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  boundConnections(server, options.connectionsMax ?? CONNECTIONS_MAX);
   server.on('clientError', answerMalformed);
   // Without a listener Node answers an unknown expectation with a bare 417; the API has no use for a body anyway.
   server.on('checkExpectation', answer);
@@ -96,16 +92,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     refuseRaw(socket, 405, 'method_not_allowed', 'This path answers GET and HEAD, not CONNECT.');
   });
   return server;
-}
-
-/** Node's own `maxConnections` counts those of each listening socket by themselves. */
-function boundConnections(server: Server, max: number): void {
-  let open = 0;
-  server.on('connection', (socket: Socket) => {
-    open += 1;
-    socket.once('close', () => (open -= 1));
-    if (open > max) socket.destroy();
-  });
 }
 
 /**

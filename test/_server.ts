@@ -122,7 +122,7 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     keyPrefix: KEY_PREFIX,
     isReady: () => isReady,
   });
-  const stopListening = await listen(server, { host: '127.0.0.1', port: 0 });
+  const { stop } = await listen(server, { ...options, host: '127.0.0.1', port: 0 });
   // A server that listens on a port has an address of this shape.
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
@@ -141,7 +141,7 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     }),
     async [Symbol.asyncDispose]() {
       isReady = false;
-      const closed = stopListening();
+      const closed = stop();
       server.closeAllConnections();
       await closed;
       await usage[Symbol.asyncDispose]();

@@ -1,12 +1,12 @@
 import type { Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 
 import { Command } from 'commander';
 
 import type { Config } from '../config.ts';
 import { boundHeap } from '../heap.ts';
 import { openDocuments } from '../invoice-pdf/documents.ts';
-import { listen } from '../listen.ts';
+import { listen, type Listening } from '../listen.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import { createServer } from '../server.ts';
@@ -57,12 +57,11 @@ export function serveCommand(terminal: Terminal): Command {
         });
         // Whoever delivers: `fieldledger deliver` has no page to show it on.
         metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
-        const connections = openConnections(server);
         using background = new DisposableStack();
         await using deliveries = new AsyncDisposableStack();
         const onError = (error: unknown) => log.warn({ err: error }, 'server.clock-not-kept');
         background.use(await keepServedClock(engine, () => new Date(), onError));
-        const stopListening = await listen(server, config);
+        const listening = await listen(server, config);
         if (config.deliverWebhooks) deliveries.use(startDeliveries(engine, config, log, metrics));
         const address = addressOf(server, config);
         const portal = config.portal ? await demoPortal(engine, config.baseUrl ?? address, demo) : undefined;
@@ -71,7 +70,7 @@ export function serveCommand(terminal: Terminal): Command {
         await stop.told;
         // Both at once: each may take ten seconds.
         const stopped = deliveries.disposeAsync();
-        await drain(server, stopListening, connections, config.shutdownSeconds, log);
+        await drain(server, listening, config.shutdownSeconds, log);
         await stopped;
         log.info('server.stopped');
       });
@@ -101,16 +100,6 @@ function greeting(address: string, demo: Demo | undefined, portal: string | unde
   return lines.join('\n');
 }
 
-/** The connections that are open, kept up to date. */
-function openConnections(server: Server): ReadonlySet<Socket> {
-  const connections = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
-  });
-  return connections;
-}
-
 const SWEEP_MS = 50;
 /** A connection that was just made gets this long to send its request. */
 const SILENT_MS_MAX = 500;
@@ -118,12 +107,11 @@ const SILENT_MS_MAX = 500;
 /** Takes no new connections, lets the requests under way finish, and cuts off what takes longer than that. */
 async function drain(
   server: Server,
-  stopListening: () => Promise<void>,
-  connections: ReadonlySet<Socket>,
+  { connections, stop }: Listening,
   seconds: number,
   log: Logger,
 ): Promise<void> {
-  const closed = stopListening();
+  const closed = stop();
   // Closing the server ends only connections that are idle at that moment: not those that become so with their
   // answer, nor those on which nothing was ever sent.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
