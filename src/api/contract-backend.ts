@@ -8,7 +8,14 @@ import { isScope, type Scope } from '../contract/scopes.ts';
 import { createAjv } from '../contract/validators.ts';
 import { AppError } from '../errors.ts';
 import type { Exchange } from './exchange.ts';
-import { explainParameters, integersOf, type RawQuery, readIntegers } from './parameters.ts';
+import {
+  explainParameters,
+  integersOf,
+  type RawQuery,
+  readIntegers,
+  readUuids,
+  uuidsOf,
+} from './parameters.ts';
 
 /** A request as the dispatcher takes it: the path still encoded, the query read. */
 export interface ContractRequest {
@@ -62,6 +69,7 @@ export async function createDispatch(
       segments: operation.path.split('/'),
       scope: scopeOf(operation),
       integers: integersOf(operation.parameters),
+      uuids: uuidsOf(operation.parameters),
       validators: backend.validator.getRequestValidatorsForOperation(id),
       handler: handlers[id],
     };
@@ -129,18 +137,20 @@ interface Route {
   scope: Scope;
   /** Names of the parameters that are integers. */
   integers: readonly string[];
+  /** Names of the parameters of the path that are UUIDs. */
+  uuids: readonly string[];
   validators: readonly ValidateFunction[];
   handler: AnyHandler;
 }
 
 /** @throws AppError for the first parameter that the contract refuses. */
 function checkedParameters(
-  { operation: { parameters }, segments: template, integers, validators }: Route,
+  { operation: { parameters }, segments: template, integers, uuids, validators }: Route,
   segments: readonly string[],
   query: RawQuery,
 ): { path: never; query: never } {
   const given = {
-    path: pathParameters(template, segments),
+    path: readUuids(pathParameters(template, segments), uuids),
     query: readIntegers(query, integers),
     header: {},
     cookie: {},

@@ -47,15 +47,28 @@ export function integersOf(parameters: readonly ContractParameter[]): string[] {
   return parameters.filter(({ schema }) => schema.type === 'integer').map(({ name }) => name);
 }
 
+/** The names of an operation's path parameters that are UUIDs. */
+export function uuidsOf(parameters: readonly ContractParameter[]): string[] {
+  return parameters
+    .filter((parameter) => parameter.in === 'path' && parameter.schema.format === 'uuid')
+    .map(({ name }) => name);
+}
+
+/** Puts UUIDs into the lower case in which they are stored, in place: case does not matter (RFC 9562 section 4). */
+export function readUuids(path: Record<string, string>, uuids: readonly string[]): Record<string, string> {
+  for (const name of uuids) path[name] = path[name]?.toLowerCase() ?? '';
+  return path;
+}
+
 /**
- * Turns the text of integer parameters into numbers, in place. Only plain decimal digits count: `1e1` and `5.0` stay
- * text, which the contract then refuses.
+ * Turns the text of integer parameters into numbers, in place. Only plain decimal digits without leading zeros count:
+ * `1e1`, `5.0` and `010` stay text, which the contract then refuses.
  */
 export function readIntegers(query: RawQuery, integers: readonly string[]): ReadQuery {
   const read: ReadQuery = query;
   for (const name of integers) {
     const text = read[name];
-    if (typeof text === 'string' && /^-?\d{1,15}$/.test(text)) read[name] = Number(text);
+    if (typeof text === 'string' && /^-?(0|[1-9]\d{0,14})$/.test(text)) read[name] = Number(text);
   }
   return read;
 }
@@ -89,7 +102,7 @@ export function explainParameters(
   const rule = ruleOf(parameter?.schema ?? {});
   return new AppError(
     'invalid_parameter',
-    `${name} must be ${rule}, not ${quote(value)}.${plusHint(parameter, value)}`,
+    `${name} must be ${rule}, not ${quote(value)}.${hint(parameter, value)}`,
   );
 }
 
@@ -113,8 +126,11 @@ function ruleOf({ type, enum: values, format, minimum, maximum, maxLength }: Jso
   return `an id of 1 to ${maxLength} letters, digits and the characters . _ : -, a letter or digit first`;
 }
 
-/** In a query string a plus sign means a space, which makes many a right time wrong. */
-function plusHint(parameter: ContractParameter | undefined, value: string): string {
-  const lostPlus = parameter?.schema.format === 'date-time' && / \d{2}:\d{2}$/.test(value);
-  return lostPlus ? ' Write the + of an offset as %2B.' : '';
+/** How to write a value that is right but for the way it is written. */
+function hint(parameter: ContractParameter | undefined, value: string): string {
+  const { type, format } = parameter?.schema ?? {};
+  if (type === 'integer' && /^0+[1-9]/.test(value)) return ' Write it without leading zeros.';
+  // In a query string a plus sign means a space.
+  if (format === 'date-time' && / \d{2}:\d{2}$/.test(value)) return ' Write the + of an offset as %2B.';
+  return '';
 }

@@ -106,7 +106,12 @@ function valueOf({ name, schema }: ContractParameter): fc.Arbitrary<Given> {
       '-0',
       'Infinity',
     ];
-    return fc.oneof({ weight: 6, arbitrary: inRange }, right('007', '1', '100'), wrong(...beside), any);
+    return fc.oneof(
+      { weight: 6, arbitrary: inRange },
+      right('1', '100'),
+      wrong('007', '010', ...beside),
+      any,
+    );
   }
   if (name === 'cursor')
     return fc.oneof(wrong('1', '1AAAA', '2AAAA', '1AAAAAAAAAAAAAAAA=', `1${'A'.repeat(200)}`), any);
@@ -155,7 +160,7 @@ const wrongTimes = wrong(
 /** What any text is worth as a value; written from the contract's words, without its patterns. */
 function ruleOf(name: string, schema: ContractParameter['schema']): (text: string) => boolean {
   if (schema.enum) return (text) => (schema.enum as string[]).includes(text);
-  if (name === 'limit') return (text) => /^\d{1,15}$/.test(text) && Number(text) >= 1 && Number(text) <= 100;
+  if (name === 'limit') return (text) => /^[1-9]\d{0,2}$/.test(text) && Number(text) <= 100;
   if (name === 'customer')
     return (text) =>
       text.length <= 64 && /^[a-z0-9]/i.test(text) && ![...text].some((one) => !/[\w.:-]/.test(one));
@@ -269,7 +274,12 @@ function pathIdOf(known: string, isUuid: boolean): fc.Arbitrary<{ text: string; 
     '%ff',
   );
   return fc.oneof(
-    { weight: 3, arbitrary: fc.constant({ text: known, id: 'known' as const }) },
+    {
+      weight: 3,
+      arbitrary: fc
+        .constantFrom(known, ...(isUuid ? [known.toUpperCase()] : []))
+        .map((text) => ({ text, id: 'known' as const })),
+    },
     fc.oneof(unknown, odd, broken).map((text) => ({ text, id: 'unknown' as const })),
   );
 }

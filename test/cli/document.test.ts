@@ -162,4 +162,9 @@ t.test('a document is found by its id alone while one company has it', async (t)
     `fieldledger: The company "acme" has no document "${ABSENT}".\n`,
   );
   t.equal((await check(OWN, '--company', 'none')).stderr, 'fieldledger: There is no company "none".\n');
+  t.equal(
+    (await check(OWN.toUpperCase(), '--company', 'acme')).stderr,
+    (await check(OWN, '--company', 'acme')).stderr,
+    'an id in upper case is the same id',
+  );
 });
