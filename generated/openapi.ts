@@ -609,7 +609,6 @@ export interface components {
          */
         PaymentTermsDays: number;
         /**
-         * Format: uri-reference
          * @description The path of the document in this API.
          * @example /api/v1/invoices/01a0a486-e8e0-7076-ace5-e31611d48e0a
          */
@@ -946,7 +945,7 @@ export interface components {
             /** @description The id of the customer. */
             id: components["schemas"]["Id"];
             /**
-             * @description What the id names. `customer` today.
+             * @description The kind of record that the id names. An open set: `customer`.
              * @example customer
              */
             type: string;
@@ -1073,7 +1072,6 @@ export interface components {
         InvoiceLinks: {
             self: components["schemas"]["InvoicePath"];
             /**
-             * Format: uri-reference
              * @description The path of its PDF.
              * @example /api/v1/invoices/01a0a486-e8e0-7076-ace5-e31611d48e0a/pdf
              */
@@ -1082,7 +1080,6 @@ export interface components {
         /** @description Paths of the quote. */
         QuoteLinks: {
             /**
-             * Format: uri-reference
              * @description The path of this version in this API.
              * @example /api/v1/quotes/01a0a486-e8e0-7076-ace5-e31611d48e0a
              */
@@ -1332,6 +1329,8 @@ export interface components {
          * @description The bytes of a PDF file.
          */
         Pdf: string;
+        /** @description Any event, told apart by `event`. More kinds can come within version 1: answer one that you don't know with a 2xx status, too. */
+        Event: components["schemas"]["JobCreatedEvent"] | components["schemas"]["JobUpdatedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["FormSubmittedEvent"] | components["schemas"]["InvoiceIssuedEvent"] | components["schemas"]["CreditNoteIssuedEvent"] | components["schemas"]["QuoteAcceptedEvent"] | components["schemas"]["PaymentRecordedEvent"] | components["schemas"]["InvoicePaidEvent"] | components["schemas"]["PingEvent"];
         /** @description A page of jobs. */
         JobList: {
             /** @description The jobs of the page, in the order of their ids. */
@@ -1390,14 +1389,18 @@ export interface components {
         InvoiceResponse: {
             data: components["schemas"]["Invoice"];
         };
+        /**
+         * @description The kind of an event. An open set: `job.created`, `job.updated`, `job.completed`, `form.submitted`, `invoice.issued`, `credit_note.issued`, `quote.accepted`, `payment.recorded`, `invoice.paid`, `ping`.
+         * @example invoice.issued
+         */
+        EventKind: string;
         /** @description A job is created. */
         JobCreatedEvent: {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example job.created
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "job.created";
             /** @description When it happened. */
@@ -1411,9 +1414,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example job.updated
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "job.updated";
             /** @description When it happened. */
@@ -1427,9 +1429,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example job.completed
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "job.completed";
             /** @description When it happened. */
@@ -1443,9 +1444,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example form.submitted
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "form.submitted";
             /** @description When it happened. */
@@ -1459,9 +1459,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example invoice.issued
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "invoice.issued";
             /** @description When it happened. */
@@ -1475,9 +1474,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example credit_note.issued
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "credit_note.issued";
             /** @description When it happened. */
@@ -1491,9 +1489,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example quote.accepted
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "quote.accepted";
             /** @description When it happened. */
@@ -1531,9 +1528,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example payment.recorded
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "payment.recorded";
             /** @description When it happened. */
@@ -1568,9 +1564,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example invoice.paid
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "invoice.paid";
             /** @description When it happened. */
@@ -1589,9 +1584,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example ping
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "ping";
             /** @description When it happened. */
@@ -1753,7 +1747,7 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The most records the page may hold.
+         * @description The most records the page may hold, in decimal digits without leading zeros.
          * @example 2
          */
         Limit: number;
@@ -1761,17 +1755,47 @@ export interface components {
          * @description Where the page starts; the `nextCursor` of the page before.
          * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
          */
-        Cursor: string;
+        JobsCursor: string;
+        /**
+         * @description Where the page starts; the `nextCursor` of the page before.
+         * @example 1ItZhlMx6jhSfcGVyXzAwMDM
+         */
+        PeopleCursor: string;
+        /**
+         * @description Where the page starts; the `nextCursor` of the page before.
+         * @example 1c3hb8e8-YLHZZnJtXzAwMDI
+         */
+        FormsCursor: string;
+        /**
+         * @description Where the page starts; the `nextCursor` of the page before.
+         * @example 1T9aIykD6KPmXc3ViXzAwMDI
+         */
+        SubmissionsCursor: string;
+        /**
+         * @description Where the page starts; the `nextCursor` of the page before.
+         * @example 1h-QPhpOCDSWZY3VzXzAwMDM
+         */
+        CustomersCursor: string;
+        /**
+         * @description Where the page starts; the `nextCursor` of the page before.
+         * @example 18oD--2pu6Z-0MDFhMGY3NTUtZjIwMC03Y2RmLWEyODMtYjE0NWVmNzgzMzg0
+         */
+        QuotesCursor: string;
+        /**
+         * @description Where the page starts; the `nextCursor` of the page before.
+         * @example 1DheEgmrTHlmYMDFhMTVhMGMtNTRjMC03MzdlLWFiZjctY2ZlNjZmOTI5MmY2
+         */
+        InvoicesCursor: string;
         /**
          * @description Only records that changed at or after this time, as RFC 3339 with an offset; compared with `updatedAt`. Write the `+` of an offset as `%2B`. How to keep in step with it is said under *Staying in sync*.
          * @example 2026-11-16T00:00:00.000Z
          */
-        UpdatedSince: components["schemas"]["UpdatedSince"];
+        UpdatedSinceFilter: components["schemas"]["UpdatedSince"];
         /**
          * @description Only records of the customer with this id.
          * @example cus_0003
          */
-        Customer: components["schemas"]["Id"];
+        CustomerFilter: components["schemas"]["Id"];
         /**
          * @description The id of the job.
          * @example job_0001
@@ -1798,11 +1822,6 @@ export interface components {
          */
         InvoiceId: components["schemas"]["Uuid"];
         /**
-         * @description The kind of the event, the same as `event` in the body.
-         * @example invoice.issued
-         */
-        ServiceEvent: string;
-        /**
          * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
          * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
          */
@@ -1822,7 +1841,7 @@ export interface components {
     headers: {
         /**
          * @description Names this answer in our logs. Quote it when you ask about it.
-         * @example req_01K9ZQ4T8M6V2H3J5N7P9R1S3T
+         * @example 6b0f1c52-9d3e-4a87-b1c4-5e2f7a90d318
          */
         "X-Request-Id": string;
         /**
@@ -1899,7 +1918,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most records the page may hold.
+                 * @description The most records the page may hold, in decimal digits without leading zeros.
                  * @example 2
                  */
                 limit?: components["parameters"]["Limit"];
@@ -1907,12 +1926,12 @@ export interface operations {
                  * @description Where the page starts; the `nextCursor` of the page before.
                  * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["JobsCursor"];
                 /**
                  * @description Only records that changed at or after this time, as RFC 3339 with an offset; compared with `updatedAt`. Write the `+` of an offset as `%2B`. How to keep in step with it is said under *Staying in sync*.
                  * @example 2026-11-16T00:00:00.000Z
                  */
-                updatedSince?: components["parameters"]["UpdatedSince"];
+                updatedSince?: components["parameters"]["UpdatedSinceFilter"];
             };
             header?: never;
             path?: never;
@@ -1986,15 +2005,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most records the page may hold.
+                 * @description The most records the page may hold, in decimal digits without leading zeros.
                  * @example 2
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page starts; the `nextCursor` of the page before.
-                 * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
+                 * @example 1ItZhlMx6jhSfcGVyXzAwMDM
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["PeopleCursor"];
             };
             header?: never;
             path?: never;
@@ -2029,20 +2048,20 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most records the page may hold.
+                 * @description The most records the page may hold, in decimal digits without leading zeros.
                  * @example 2
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page starts; the `nextCursor` of the page before.
-                 * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
+                 * @example 1c3hb8e8-YLHZZnJtXzAwMDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["FormsCursor"];
                 /**
                  * @description Only records that changed at or after this time, as RFC 3339 with an offset; compared with `updatedAt`. Write the `+` of an offset as `%2B`. How to keep in step with it is said under *Staying in sync*.
                  * @example 2026-11-16T00:00:00.000Z
                  */
-                updatedSince?: components["parameters"]["UpdatedSince"];
+                updatedSince?: components["parameters"]["UpdatedSinceFilter"];
             };
             header?: never;
             path?: never;
@@ -2077,15 +2096,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most records the page may hold.
+                 * @description The most records the page may hold, in decimal digits without leading zeros.
                  * @example 2
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page starts; the `nextCursor` of the page before.
-                 * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
+                 * @example 1T9aIykD6KPmXc3ViXzAwMDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["SubmissionsCursor"];
                 /**
                  * @description Only submissions that arrived at or after this time, as RFC 3339 with an offset. A submission never changes, so the time is compared with `createdAt`. Write the `+` of an offset as `%2B`.
                  * @example 2026-11-16T00:00:00.000Z
@@ -2132,20 +2151,20 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most records the page may hold.
+                 * @description The most records the page may hold, in decimal digits without leading zeros.
                  * @example 2
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page starts; the `nextCursor` of the page before.
-                 * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
+                 * @example 1h-QPhpOCDSWZY3VzXzAwMDM
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CustomersCursor"];
                 /**
                  * @description Only records that changed at or after this time, as RFC 3339 with an offset; compared with `updatedAt`. Write the `+` of an offset as `%2B`. How to keep in step with it is said under *Staying in sync*.
                  * @example 2026-11-16T00:00:00.000Z
                  */
-                updatedSince?: components["parameters"]["UpdatedSince"];
+                updatedSince?: components["parameters"]["UpdatedSinceFilter"];
             };
             header?: never;
             path?: never;
@@ -2219,15 +2238,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most records the page may hold.
+                 * @description The most records the page may hold, in decimal digits without leading zeros.
                  * @example 2
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page starts; the `nextCursor` of the page before.
-                 * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
+                 * @example 18oD--2pu6Z-0MDFhMGY3NTUtZjIwMC03Y2RmLWEyODMtYjE0NWVmNzgzMzg0
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["QuotesCursor"];
                 /**
                  * @description Only quotes with this status.
                  * @example sent
@@ -2237,7 +2256,7 @@ export interface operations {
                  * @description Only records of the customer with this id.
                  * @example cus_0003
                  */
-                customer?: components["parameters"]["Customer"];
+                customer?: components["parameters"]["CustomerFilter"];
                 /**
                  * @description The latest version of each quote, or every version.
                  * @example all
@@ -2247,7 +2266,7 @@ export interface operations {
                  * @description Only records that changed at or after this time, as RFC 3339 with an offset; compared with `updatedAt`. Write the `+` of an offset as `%2B`. How to keep in step with it is said under *Staying in sync*.
                  * @example 2026-11-16T00:00:00.000Z
                  */
-                updatedSince?: components["parameters"]["UpdatedSince"];
+                updatedSince?: components["parameters"]["UpdatedSinceFilter"];
             };
             header?: never;
             path?: never;
@@ -2321,15 +2340,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most records the page may hold.
+                 * @description The most records the page may hold, in decimal digits without leading zeros.
                  * @example 2
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page starts; the `nextCursor` of the page before.
-                 * @example 1tSCfqgxsyi7Nam9iXzAwMDQ
+                 * @example 1DheEgmrTHlmYMDFhMTVhMGMtNTRjMC03MzdlLWFiZjctY2ZlNjZmOTI5MmY2
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["InvoicesCursor"];
                 /**
                  * @description Only documents of this kind.
                  * @example credit_note
@@ -2344,7 +2363,7 @@ export interface operations {
                  * @description Only records of the customer with this id.
                  * @example cus_0003
                  */
-                customer?: components["parameters"]["Customer"];
+                customer?: components["parameters"]["CustomerFilter"];
                 /**
                  * @description Only documents issued on or after this day, `YYYY-MM-DD`.
                  * @example 2026-10-01
@@ -2359,7 +2378,7 @@ export interface operations {
                  * @description Only records that changed at or after this time, as RFC 3339 with an offset; compared with `updatedAt`. Write the `+` of an offset as `%2B`. How to keep in step with it is said under *Staying in sync*.
                  * @example 2026-11-16T00:00:00.000Z
                  */
-                updatedSince?: components["parameters"]["UpdatedSince"];
+                updatedSince?: components["parameters"]["UpdatedSinceFilter"];
             };
             header?: never;
             path?: never;
@@ -2476,9 +2495,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example job.created
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -2517,9 +2536,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example job.updated
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -2558,9 +2577,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example job.completed
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -2599,9 +2618,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example form.submitted
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -2642,7 +2661,7 @@ export interface operations {
                  * @description The kind of the event, the same as `event` in the body.
                  * @example invoice.issued
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -2681,9 +2700,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example credit_note.issued
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -2722,9 +2741,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example quote.accepted
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -2763,9 +2782,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example payment.recorded
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -2804,9 +2823,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example invoice.paid
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -2845,9 +2864,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example ping
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63

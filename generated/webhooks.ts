@@ -208,14 +208,20 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        /** @description Any event, told apart by `event`. More kinds can come within version 1: answer one that you don't know with a 2xx status, too. */
+        Event: components["schemas"]["JobCreatedEvent"] | components["schemas"]["JobUpdatedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["FormSubmittedEvent"] | components["schemas"]["InvoiceIssuedEvent"] | components["schemas"]["CreditNoteIssuedEvent"] | components["schemas"]["QuoteAcceptedEvent"] | components["schemas"]["PaymentRecordedEvent"] | components["schemas"]["InvoicePaidEvent"] | components["schemas"]["PingEvent"];
+        /**
+         * @description The kind of an event. An open set: `job.created`, `job.updated`, `job.completed`, `form.submitted`, `invoice.issued`, `credit_note.issued`, `quote.accepted`, `payment.recorded`, `invoice.paid`, `ping`.
+         * @example invoice.issued
+         */
+        EventKind: string;
         /** @description A job is created. */
         JobCreatedEvent: {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example job.created
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "job.created";
             /** @description When it happened. */
@@ -229,9 +235,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example job.updated
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "job.updated";
             /** @description When it happened. */
@@ -245,9 +250,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example job.completed
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "job.completed";
             /** @description When it happened. */
@@ -261,9 +265,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example form.submitted
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "form.submitted";
             /** @description When it happened. */
@@ -277,9 +280,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example invoice.issued
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "invoice.issued";
             /** @description When it happened. */
@@ -293,9 +295,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example credit_note.issued
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "credit_note.issued";
             /** @description When it happened. */
@@ -309,9 +310,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example quote.accepted
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "quote.accepted";
             /** @description When it happened. */
@@ -325,9 +325,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example payment.recorded
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "payment.recorded";
             /** @description When it happened. */
@@ -341,9 +340,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example invoice.paid
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "invoice.paid";
             /** @description When it happened. */
@@ -357,9 +355,8 @@ export interface components {
             /** @description The id of the delivery. */
             id: components["schemas"]["Id"];
             /**
-             * @description The kind of the event.
-             * @example ping
-             * @constant
+             * @description The kind of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             event: "ping";
             /** @description When it happened. */
@@ -583,7 +580,7 @@ export interface components {
             /** @description The id of the customer. */
             id: components["schemas"]["Id"];
             /**
-             * @description What the id names. `customer` today.
+             * @description The kind of record that the id names. An open set: `customer`.
              * @example customer
              */
             type: string;
@@ -691,7 +688,6 @@ export interface components {
             vatBreakdown: components["schemas"]["VatBreakdown"];
         } | null;
         /**
-         * Format: uri-reference
          * @description The path of the document in this API.
          * @example /api/v1/invoices/01a0a486-e8e0-7076-ace5-e31611d48e0a
          */
@@ -700,7 +696,6 @@ export interface components {
         InvoiceLinks: {
             self: components["schemas"]["InvoicePath"];
             /**
-             * Format: uri-reference
              * @description The path of its PDF.
              * @example /api/v1/invoices/01a0a486-e8e0-7076-ace5-e31611d48e0a/pdf
              */
@@ -755,7 +750,6 @@ export interface components {
         /** @description Paths of the quote. */
         QuoteLinks: {
             /**
-             * Format: uri-reference
              * @description The path of this version in this API.
              * @example /api/v1/quotes/01a0a486-e8e0-7076-ace5-e31611d48e0a
              */
@@ -844,11 +838,6 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The kind of the event, the same as `event` in the body.
-         * @example invoice.issued
-         */
-        ServiceEvent: string;
-        /**
          * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
          * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
          */
@@ -876,9 +865,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example job.created
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -917,9 +906,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example job.updated
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -958,9 +947,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example job.completed
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -999,9 +988,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example form.submitted
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -1042,7 +1031,7 @@ export interface operations {
                  * @description The kind of the event, the same as `event` in the body.
                  * @example invoice.issued
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -1081,9 +1070,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example credit_note.issued
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -1122,9 +1111,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example quote.accepted
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -1163,9 +1152,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example payment.recorded
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -1204,9 +1193,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example invoice.paid
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
@@ -1245,9 +1234,9 @@ export interface operations {
             header: {
                 /**
                  * @description The kind of the event, the same as `event` in the body.
-                 * @example invoice.issued
+                 * @example ping
                  */
-                "Service-Event": components["parameters"]["ServiceEvent"];
+                "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63

@@ -66,8 +66,17 @@ export function changeProblem(value: unknown): ChangeProblem | undefined {
   }
   // Almost always there is nothing to look for.
   if (validate(value)) return UNKEPT.test(JSON.stringify(value)) ? unkeptProblem(value) : undefined;
-  const [error] = validate.errors ?? [];
+  const error = mostTelling(validate.errors ?? []);
   return error && { code: 'invalid_change', ...describe(error) };
+}
+
+/** A value that may have several types is told about in the type that it has; the first error is about another one. */
+function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
+  const last = errors.at(-1);
+  if (last?.keyword !== 'anyOf') return errors[0];
+  return errors.find(
+    ({ keyword, instancePath }) => keyword !== 'type' || instancePath.length > last.instancePath.length,
+  );
 }
 
 /** What JSON's text shows as an escape and no database keeps: U+0000, and half a surrogate pair. */
@@ -115,6 +124,7 @@ function describe({
   message,
   params,
   data,
+  schema,
 }: ErrorObject): Omit<ChangeProblem, 'code'> {
   const { missingProperty, unevaluatedProperty } = params as Record<string, string | undefined>;
   const at = instancePath === '' ? 'The change' : shortened(instancePath);
@@ -128,10 +138,14 @@ function describe({
     const path = `${instancePath}/${pointerPart(unevaluatedProperty)}`;
     return { message: `${at} has no member ${shown(unevaluatedProperty)}.`, path };
   }
+  const rule =
+    keyword === 'anyOf'
+      ? `must be ${(schema as JsonSchema[]).map(({ type }) => String(type)).join(',')}`
+      : (message ?? 'is not valid');
   const allowed =
     keyword === 'enum' ? `: ${(params as { allowedValues: unknown[] }).allowedValues.join(', ')}` : '';
   return {
-    message: `${at} is ${shown(data)}; it ${message ?? 'is not valid'}${allowed}.`,
+    message: `${at} is ${shown(data)}; it ${rule}${allowed}.`,
     path: instancePath,
   };
 }

@@ -22,8 +22,11 @@ export interface Schema {
   required?: string[];
   properties?: Record<string, Schema>;
   items?: Schema;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
   additionalProperties?: boolean | Schema;
   'x-enumDescriptions'?: Record<string, string>;
+  'x-extensible-enum'?: string[];
   [keyword: string]: unknown;
 }
 
@@ -84,6 +87,7 @@ export interface Contract {
   webhooks: Record<string, Record<string, Operation>>;
   components: {
     schemas: Record<string, Schema>;
+    parameters: Record<string, Parameter>;
     securitySchemes: Record<string, { type: string; scheme: string }>;
   };
 }
@@ -127,7 +131,7 @@ export function eventBodyOf(operation: Operation): MediaType {
 export function strictAjv(): Ajv2020 {
   const ajv = new Ajv2020({ strict: true, strictRequired: true, allErrors: true, allowUnionTypes: true });
   addFormats.default(ajv);
-  ajv.addVocabulary(['x-enumDescriptions']);
+  ajv.addVocabulary(['x-enumDescriptions', 'x-extensible-enum', 'discriminator']);
   return ajv;
 }
 
@@ -137,6 +141,8 @@ export function* schemasIn(schema: Schema, path: string): Generator<{ path: stri
   for (const [name, property] of Object.entries(schema.properties ?? {}))
     yield* schemasIn(property, `${path}.${name}`);
   if (schema.items) yield* schemasIn(schema.items, `${path}[]`);
+  for (const branch of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])])
+    yield* schemasIn(branch, `${path}|${String(branch.type)}`);
   if (typeof schema.additionalProperties === 'object')
     yield* schemasIn(schema.additionalProperties, `${path}.*`);
 }

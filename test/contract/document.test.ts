@@ -53,20 +53,63 @@ t.test(
     const found = everySchema.filter(
       ({ schema }) => schema.additionalProperties === false || unwanted.some((keyword) => keyword in schema),
     );
+    // Values of any type, and any event.
+    const composed = /^(CustomFieldValue|AnswerValue|Event)$|\.(customFields|answers)\.\*$/;
     t.same(
-      found.map(({ path }) => path),
+      found.map(({ path }) => path).filter((path) => !composed.test(path)),
       [],
     );
   },
 );
 
+t.test(
+  'no schema takes a list of types, but for a type or null: many generators read no other',
+  async (t) => {
+    const listed = everySchema.filter(({ schema }) => {
+      const types = [schema.type].flat();
+      return types.length > 2 || (types.length === 2 && !types.includes('null'));
+    });
+    t.same(
+      listed.map(({ path }) => path),
+      [],
+    );
+  },
+);
+
+t.test('no two components share a name, whatever they are and however a generator spells them', async (t) => {
+  const names = Object.entries(bundle.components).flatMap(([kind, components]) =>
+    Object.keys(components).map((name) => ({
+      kind,
+      name,
+      spelt: name.toLowerCase().replace(/[^a-z0-9]/g, ''),
+    })),
+  );
+  t.ok(names.length > 150, `${names.length} components`);
+  const shared = [...Map.groupBy(names, ({ spelt }) => spelt).values()].filter(({ length }) => length > 1);
+  t.same(
+    shared.map((group) => group.map(({ kind, name }) => `${kind}/${name}`)),
+    [],
+  );
+});
+
+t.test('every component is used, but for the event of any kind', async (t) => {
+  const text = JSON.stringify(bundle);
+  const unused = Object.entries(bundle.components)
+    .filter(([kind]) => kind !== 'securitySchemes')
+    .flatMap(([kind, components]) => Object.keys(components).map((name) => `#/components/${kind}/${name}`))
+    .filter((pointer) => !text.includes(`"$ref":"${pointer}"`));
+  t.same(unused, ['#/components/schemas/Event']);
+});
+
 t.test('every value has bounds', async (t) => {
-  const missing = everySchema.filter(({ schema }) => {
+  const missing = everySchema.filter(({ path, schema }) => {
+    if (schema.anyOf ?? schema.oneOf) return false;
     const types = [schema.type].flat();
     const isNamed = schema.enum !== undefined || schema.const !== undefined;
     const wanted = [
       ...(types.includes('string') && !isNamed ? ['maxLength'] : []),
-      ...(types.includes('integer') || (types.includes('number') && !types.includes('string'))
+      // What people type into a field of their own may be any number.
+      ...(types.includes('integer') || (types.includes('number') && !path.endsWith('|number'))
         ? ['minimum', 'maximum']
         : []),
       ...(types.includes('array') ? ['maxItems', 'items'] : []),
@@ -139,6 +182,35 @@ t.test('every value of a closed set is described', async (t) => {
   for (const { path, schema } of enums) {
     t.same(Object.keys(schema['x-enumDescriptions'] ?? {}), schema.enum, path);
   }
+});
+
+t.test('every open set lists its values of today, and explains each', async (t) => {
+  const members = ['method', 'vatCategory', 'category', 'unitCode', 'type', 'Service-Event'];
+  const open = everySchema.filter(({ schema }) => schema['x-extensible-enum']);
+  for (const { path, schema } of open) {
+    const values = schema['x-extensible-enum'] ?? [];
+    const description = schema.description ?? '';
+    t.same(
+      values.filter((value) => !description.includes(`\`${value}\``)),
+      [],
+      path,
+    );
+    t.equal(schema.enum, undefined, path);
+    t.ok(
+      values.every((value) => new RegExp(schema.pattern ?? '^$').test(value)),
+      path,
+    );
+  }
+  const named = new Set(open.map(({ path }) => path.split(/[. ]/).at(-1)));
+  t.same(
+    members.filter((name) => !named.has(name)),
+    [],
+  );
+  const inProse = everySchema.filter(({ schema }) => /\bopen set\b/i.test(schema.description ?? ''));
+  t.same(
+    inProse.filter(({ schema }) => !schema['x-extensible-enum']).map(({ path }) => path),
+    [],
+  );
 });
 
 t.test('operation and event names are unique, and every tag in use is described', async (t) => {

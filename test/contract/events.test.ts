@@ -61,6 +61,25 @@ t.test('each event has the four headers and says what becomes of the answer', as
   }
 });
 
+t.test('the page of each event shows its own Service-Event', async (t) => {
+  for (const { kind, parameters } of events) {
+    const header = parameters.find(({ name }) => name === 'Service-Event');
+    t.equal(header?.example, kind);
+    t.same(header?.schema['x-extensible-enum'], Object.keys(kinds), kind);
+  }
+});
+
+t.test('the contract says which events are never sent, and which deliveries are held back', async (t) => {
+  const { description } = contract.tags.find(({ name }) => name === 'Webhooks') ?? { description: '' };
+  // test/backoffice/fan-out.test.ts has the first, test/webhooks/delivery-loop.test.ts the second.
+  const happens = /^- \*When it happens\.\* (.*)$/m.exec(description)?.[1] ?? '';
+  for (const words of ['plan', 'invoicing', 'never sent', 'updatedSince']) t.match(happens, words);
+  t.notMatch(happens, 'held back');
+  const fallsDue = /^- \*When it falls due\*(.*)$/m.exec(description)?.[1] ?? '';
+  for (const words of ['API access', 'active subscription', 'plan', 'held back', 'sent again'])
+    t.match(fallsDue, words);
+});
+
 interface Reference {
   $ref: string;
 }
@@ -82,6 +101,20 @@ t.test('an event is an envelope around its data', async (t) => {
     t.equal(body.properties?.['event']?.const, kind);
     t.same(body.properties?.['data'], { $ref: `#/components/schemas/${kinds[kind]?.[1] ?? ''}` }, kind);
   }
+});
+
+t.test('the schema Event is any event, told apart by its kind', async (t) => {
+  const { oneOf, discriminator } = bundle.components.schemas['Event'] ?? {};
+  const bodies = events.map(({ kind }) => [
+    kind,
+    bundle.webhooks[kind]?.['post']?.requestBody?.content['application/json']?.schema.$ref,
+  ]);
+  const mapping = Object.fromEntries(bodies) as Record<string, unknown>;
+  t.same(discriminator, { propertyName: 'event', mapping });
+  t.same(
+    oneOf,
+    bodies.map(([, $ref]) => ({ $ref })),
+  );
 });
 
 t.test('the data of an event is the component that the API returns', async (t) => {
