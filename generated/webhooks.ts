@@ -838,12 +838,7 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
-         * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
-         */
-        ServiceDelivery: components["schemas"]["Id"];
-        /**
-         * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+         * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
          * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
          */
         ServiceSignature: string;
@@ -870,11 +865,11 @@ export interface operations {
                 "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
-                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
+                 * @example dlv_01a1f8c8-0f55-7176-b43a-90d58e48d22d
                  */
-                "Service-Delivery": components["parameters"]["ServiceDelivery"];
+                "Service-Delivery": components["schemas"]["Id"];
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
                  * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
@@ -911,11 +906,11 @@ export interface operations {
                 "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
-                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
+                 * @example dlv_01a1e3ce-b580-7bc0-a19b-cc45015c0f1b
                  */
-                "Service-Delivery": components["parameters"]["ServiceDelivery"];
+                "Service-Delivery": components["schemas"]["Id"];
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
                  * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
@@ -952,11 +947,11 @@ export interface operations {
                 "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
-                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
+                 * @example dlv_01a16987-0a33-745c-8873-3bfd5717993a
                  */
-                "Service-Delivery": components["parameters"]["ServiceDelivery"];
+                "Service-Delivery": components["schemas"]["Id"];
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
                  * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
@@ -993,11 +988,11 @@ export interface operations {
                 "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
-                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
+                 * @example dlv_01a1f2ca-cb7a-7f14-9d78-9ce992970ee2
                  */
-                "Service-Delivery": components["parameters"]["ServiceDelivery"];
+                "Service-Delivery": components["schemas"]["Id"];
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
                  * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
@@ -1034,11 +1029,11 @@ export interface operations {
                 "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
-                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
+                 * @example dlv_01a19b93-89e0-7ff2-9346-3ee2efd406b2
                  */
-                "Service-Delivery": components["parameters"]["ServiceDelivery"];
+                "Service-Delivery": components["schemas"]["Id"];
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
                  * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
@@ -1075,11 +1070,11 @@ export interface operations {
                 "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
-                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
+                 * @example dlv_01a1e4f1-9500-7d79-9c22-b2a7df379579
                  */
-                "Service-Delivery": components["parameters"]["ServiceDelivery"];
+                "Service-Delivery": components["schemas"]["Id"];
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
                  * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
@@ -1116,11 +1111,11 @@ export interface operations {
                 "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
-                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
+                 * @example dlv_01a1c0ac-660b-7436-bb06-317db9f96acb
                  */
-                "Service-Delivery": components["parameters"]["ServiceDelivery"];
+                "Service-Delivery": components["schemas"]["Id"];
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
                  * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
@@ -1157,11 +1152,11 @@ export interface operations {
                 "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
-                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
+                 * @example dlv_01a1ab31-c9f3-7000-b123-0fd816388a60
                  */
-                "Service-Delivery": components["parameters"]["ServiceDelivery"];
+                "Service-Delivery": components["schemas"]["Id"];
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
                  * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
@@ -1198,11 +1193,11 @@ export interface operations {
                 "Service-Event": components["schemas"]["EventKind"];
                 /**
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
-                 * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
+                 * @example dlv_01a0c959-9adf-70ac-9cf2-0bc4b094f8fc
                  */
-                "Service-Delivery": components["parameters"]["ServiceDelivery"];
+                "Service-Delivery": components["schemas"]["Id"];
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
                  * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
@@ -1241,9 +1236,9 @@ export interface operations {
                  * @description The id of the delivery, the same as `id` in the body, and the same on every retry. A delivery that you have seen before is a repetition.
                  * @example dlv_01a1f8d2-a300-7b6e-9c41-2f7d5ab90c63
                  */
-                "Service-Delivery": components["parameters"]["ServiceDelivery"];
+                "Service-Delivery": components["schemas"]["Id"];
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*.
+                 * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
                  * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];

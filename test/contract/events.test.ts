@@ -61,8 +61,11 @@ t.test('each event has the four headers and says what becomes of the answer', as
   }
 });
 
-t.test('the page of each event shows its own Service-Event', async (t) => {
-  for (const { kind, parameters } of events) {
+t.test('the page of each event shows its own Service-Event and Service-Delivery', async (t) => {
+  for (const { kind, parameters, ...event } of events) {
+    const [first] = Object.values(eventBodyOf({ parameters, ...event }).examples ?? {});
+    const delivery = parameters.find(({ name }) => name === 'Service-Delivery');
+    t.equal(delivery?.example, first && bodyOf(first).id, kind);
     const header = parameters.find(({ name }) => name === 'Service-Event');
     t.equal(header?.example, kind);
     t.same(header?.schema['x-extensible-enum'], Object.keys(kinds), kind);

@@ -40,7 +40,7 @@ function run(command: string, options: string[]): { status: number | null; said:
     cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, DO_NOT_TRACK: '1', NO_COLOR: '1' },
-    timeout: 120_000,
+    timeout: 200_000,
   });
   return { status, said: stdout + stderr };
 }

@@ -25,13 +25,19 @@ for (const engine of engineNames) {
   });
 }
 
-t.test('the example of X-Request-Id is such as the server sends', async (t) => {
+t.test('the examples of X-Request-Id and ETag are such as the server sends', async (t) => {
   await using server = await startExampleServer('sqlite');
-  const { headers } = await server.http('api/v1/jobs');
+  const { headers } = await server.http('api/v1/jobs', {
+    headers: { authorization: `Bearer ${server.key}` },
+    decompress: false,
+  });
+  const etag = /^"[A-Za-z0-9_-]{27}"$/;
+  t.match(headers.etag, etag);
   const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
   t.match(headers['x-request-id'], uuid);
   for (const { operationId, responses } of operations) {
     for (const [status, response] of Object.entries(responses))
       t.match(response.headers?.['X-Request-Id']?.example, uuid, `${operationId} ${status}`);
+    t.match(responses['200']?.headers?.['ETag']?.example, etag, operationId);
   }
 });
