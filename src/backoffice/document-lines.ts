@@ -1,7 +1,7 @@
 import type { DraftLine } from '../contract/feed.ts';
 import type { Invoice } from '../contract/records.ts';
 import { quote } from '../errors.ts';
-import { legendOf, type Parties } from './legends.ts';
+import { asksForReverseCharge, legendOf, type LegendTerms } from './legends.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import { lineAmountMinor, totals, vatBreakdown } from './vat.ts';
@@ -11,7 +11,7 @@ type Line = Invoice['lines'][number];
 /** What the lines of a document come to. */
 export type Sums = Pick<Invoice, 'lines' | 'vatBreakdown' | 'totals'>;
 
-/** Words for a line without VAT whose draft gives none; null where the draft has to give them. */
+/** Why a line has no VAT: what its draft says, or else the words of the law; null where the draft has to say it. */
 type ReasonOf = (line: DraftLine, lines: readonly DraftLine[]) => string | null;
 
 const DEFAULT_UNIT_CODE = 'C62';
@@ -37,7 +37,7 @@ export async function sumsOf(
     amountMinor: withinRange(`${path}/${index}`, () => lineAmountMinor(line.quantity, line.unitPriceMinor)),
     vatCategory: line.vatCategory,
     vatRateBasisPoints: line.vatRateBasisPoints,
-    vatExemptionReason: line.vatExemptionReason ?? withinRange(path, () => reasonOf(line, draft)),
+    vatExemptionReason: withinRange(path, () => reasonOf(line, draft)),
     jobId: line.jobId ?? null,
   }));
   const breakdown = withinRange(path, () => vatBreakdown(lines));
@@ -72,16 +72,24 @@ export function asDraft(
   }));
 }
 
-/** Fills in the words that the law prescribes between these parties. */
-export function legendsOf(parties: Parties): ReasonOf {
-  return (line, lines) => legendOf(line.vatCategory, parties, lines);
+/**
+ * Fills in the words that the law prescribes on these terms. A credit note takes lines over from its invoice, and with
+ * them the words that ask for the VAT: those aren't meant.
+ */
+export function legendsOf(terms: LegendTerms): ReasonOf {
+  return (line, lines) => {
+    const given = line.vatExemptionReason ?? null;
+    const isMeant = given !== null && !(terms.isCreditNote && asksForReverseCharge(given));
+    return isMeant ? given : legendOf(line.vatCategory, terms, lines);
+  };
 }
 
 /** Takes out the words that were filled in, so that they are filled in anew for the amounts as they are then. */
-export function withoutLegends(lines: readonly DraftLine[], parties: Parties): DraftLine[] {
-  const reasonOf = legendsOf(parties);
+export function withoutLegends(lines: readonly DraftLine[], terms: LegendTerms): DraftLine[] {
   return lines.map((line) =>
-    line.vatExemptionReason === reasonOf(line, lines) ? { ...line, vatExemptionReason: null } : line,
+    line.vatExemptionReason === legendOf(line.vatCategory, terms, lines)
+      ? { ...line, vatExemptionReason: null }
+      : line,
   );
 }
 

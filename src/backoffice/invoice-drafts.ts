@@ -10,11 +10,11 @@ import {
   withinRange,
   withoutLegends,
 } from './document-lines.ts';
-import type { Parties } from './legends.ts';
+import type { LegendTerms } from './legends.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import type { Unpublished } from './unpublished.ts';
-import { convertBreakdown, totals } from './vat.ts';
+import { type Conversion, convertBreakdown, totals } from './vat.ts';
 
 /** A document before it is stamped, with what the API doesn't show of it. */
 export interface Drafted {
@@ -38,7 +38,8 @@ type Terms = Inherited &
 /** A stored draft as it could be drafted again: an edit replaces members of this. */
 export async function draftOf(move: Move, { record, unpublished }: Drafted): Promise<NewInvoice> {
   const { accountingCurrency, supplyPeriod, creditsInvoiceId } = record;
-  const parties = await partiesOf(move, record.currency, record.buyer.countryCode);
+  const buyerCountry = record.buyer.countryCode;
+  const terms = await legendTermsOf(move, record.kind, record.currency, buyerCountry, accountingCurrency);
   return {
     kind: record.kind,
     customerId: record.customer.id,
@@ -50,7 +51,7 @@ export async function draftOf(move: Move, { record, unpublished }: Drafted): Pro
     buyerReference: record.buyerReference,
     purchaseOrderReference: record.purchaseOrderReference,
     note: record.note,
-    lines: withoutLegends(asDraft(record.lines, unpublished.reverseChargeRates), parties),
+    lines: withoutLegends(asDraft(record.lines, unpublished.reverseChargeRates), terms),
     ...(creditsInvoiceId === null
       ? { dueDate: record.dueDate, paymentTermsDays: record.paymentTermsDays, exchange: accountingCurrency }
       : { creditsInvoiceId }),
@@ -71,10 +72,11 @@ export async function composeInvoice(
   const customer = await move.get('customers', draft.customerId, `${path}/customerId`);
   const credited = await creditedInvoiceOf(move, draft, path);
   const terms = termsOf(draft, customer, credited?.record);
-  const parties = await partiesOf(move, terms.currency, customer.countryCode);
-  const sums = await sumsOf(move, draft.lines ?? [], legendsOf(parties), `${path}/lines`);
+  const { currency } = terms;
+  const exchange = exchangeOf(move, draft, currency, credited, path);
+  const legendTerms = await legendTermsOf(move, draft.kind, currency, customer.countryCode, exchange);
+  const sums = await sumsOf(move, draft.lines ?? [], legendsOf(legendTerms), `${path}/lines`);
   if (credited) refuseExcess(credited, sums, path);
-  const exchange = exchangeOf(move, draft, terms.currency, credited, path);
   const record: Drafted['record'] = {
     id: fixed.id,
     kind: draft.kind,
@@ -102,8 +104,28 @@ const blankUnpublished: Omit<Unpublished, 'quoteId' | 'reverseChargeRates'> = {
   voidedRefunds: [],
 };
 
-async function partiesOf(move: Move, currency: string, buyerCountry: string): Promise<Parties> {
-  return { supplierCountry: (await move.profile()).countryCode, buyerCountry, currency };
+async function legendTermsOf(
+  move: Move,
+  kind: Invoice['kind'],
+  currency: string,
+  buyerCountry: string,
+  exchange: Pick<Exchange, 'exchangeRate'> | null | undefined,
+): Promise<LegendTerms> {
+  return {
+    supplierCountry: (await move.profile()).countryCode,
+    buyerCountry,
+    currency,
+    isCreditNote: kind === 'credit_note',
+    conversion: exchange ? conversionOf(move, currency, exchange) : null,
+  };
+}
+
+function conversionOf(
+  move: Move,
+  from: string,
+  { exchangeRate }: Pick<Exchange, 'exchangeRate'>,
+): Conversion {
+  return { from, to: move.company.currency, exchangeRate };
 }
 
 function refuseBadDates({ kind, supplyDate, supplyPeriod, dueDate }: NewInvoice, path: string): void {
@@ -190,10 +212,11 @@ function accountingCurrencyOf(
   move: Move,
   currency: string,
   { vatBreakdown }: Pick<Invoice, 'vatBreakdown'>,
-  { exchangeRate, exchangeRateDate, exchangeRateSource }: Exchange,
+  exchange: Exchange,
   path: string,
 ): Invoice['accountingCurrency'] {
-  const conversion = { from: currency, to: move.company.currency, exchangeRate };
+  const { exchangeRate, exchangeRateDate, exchangeRateSource } = exchange;
+  const conversion = conversionOf(move, currency, exchange);
   return withinRange(`${path}/lines`, () => {
     const converted = convertBreakdown(vatBreakdown, conversion);
     return {

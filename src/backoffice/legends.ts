@@ -1,5 +1,5 @@
 import type { DraftLine } from '../contract/feed.ts';
-import { lineAmountMinor, sumMinor, vatMinor } from './vat.ts';
+import { type Conversion, convertMinor, lineAmountMinor, sumMinor, vatMinor } from './vat.ts';
 
 /** The countries whose documents can be issued (service.md, "What the service does"). */
 export type SupportedCountry = 'IE' | 'GB';
@@ -9,6 +9,9 @@ export const PRINCIPAL_CONTRACTOR = 'VAT on this supply to be accounted for by t
 const REVERSE_CHARGE = 'Reverse charge';
 /** One of the wordings that HMRC accepts (VATREVCON37100). */
 const DOMESTIC_REVERSE_CHARGE = 'Reverse charge: Customer to pay the VAT to HMRC';
+/** What HMRC suggests for a credit note, which also states the reduction (VATREVCON39100 and 39200). */
+const DOMESTIC_ADJUSTMENT = (amount: string) =>
+  `Reverse charge: Customer to account for the output tax adjustment${amount} to HMRC`;
 const INTRA_COMMUNITY = 'Intra-Community supply of goods';
 const EXPORT: Record<SupportedCountry, string> = { IE: 'Export outside the EU', GB: 'Zero-rated export' };
 const OUTSIDE_SCOPE = 'Not subject to VAT';
@@ -18,6 +21,13 @@ export interface Parties {
   supplierCountry: string | undefined;
   buyerCountry: string;
   currency: string;
+}
+
+/** What else the words on a document depend on. */
+export interface LegendTerms extends Parties {
+  isCreditNote: boolean;
+  /** From the document's currency to the company's own, in which the VAT is stated too. */
+  conversion: Conversion | null;
 }
 
 export function isSupported(country: string | undefined): country is SupportedCountry {
@@ -35,35 +45,51 @@ export function isDomestic({ supplierCountry, buyerCountry }: Parties): boolean 
  */
 export function legendOf(
   category: DraftLine['vatCategory'],
-  parties: Parties,
+  terms: LegendTerms,
   lines: readonly DraftLine[],
 ): string | null {
-  const { supplierCountry } = parties;
+  const { supplierCountry } = terms;
   if (!isSupported(supplierCountry)) return null;
   if (category === 'K') return INTRA_COMMUNITY;
   if (category === 'G') return EXPORT[supplierCountry];
   if (category === 'O') return OUTSIDE_SCOPE;
   if (category !== 'AE') return null;
-  if (!isDomestic(parties)) return REVERSE_CHARGE;
-  return supplierCountry === 'IE' ? PRINCIPAL_CONTRACTOR : domesticLegend(parties.currency, lines);
+  if (!isDomestic(terms)) return REVERSE_CHARGE;
+  return supplierCountry === 'IE' ? PRINCIPAL_CONTRACTOR : domesticLegend(terms, lines);
 }
 
-/** A British document states the VAT that the customer accounts for, and leaves it out of its totals. */
-function domesticLegend(currency: string, lines: readonly DraftLine[]): string {
+/** Whether a reason has the words for an invoice, which would have the customer of a credit note pay. */
+export function asksForReverseCharge(reason: string): boolean {
+  return reason.startsWith(DOMESTIC_REVERSE_CHARGE);
+}
+
+/**
+ * A British document states the VAT that the customer accounts for, and leaves it out of its totals; in sterling too
+ * where it is in another currency (reg. 14(1)(l)).
+ */
+function domesticLegend(
+  { currency, isCreditNote, conversion }: LegendTerms,
+  lines: readonly DraftLine[],
+): string {
   const charged = lines.filter(({ vatCategory }) => vatCategory === 'AE');
   const rates = [...new Set(charged.map((line) => line.reverseChargeRateBasisPoints ?? 0))]
     .filter((rate) => rate > 0)
     .sort((a, b) => b - a);
-  const amounts = rates.map((rate) => {
+  const stated = rates.map((rate) => {
     const ofRate = charged.filter((line) => line.reverseChargeRateBasisPoints === rate);
     const taxableMinor = sumMinor(
       ofRate.map(({ quantity, unitPriceMinor }) => lineAmountMinor(quantity, unitPriceMinor)),
     );
-    return `${rate / 100}% = ${moneyText(vatMinor(taxableMinor, rate), currency)}`;
+    const amountMinor = vatMinor(taxableMinor, rate);
+    const text = `${rate / 100}% = ${moneyText(amountMinor, currency)}`;
+    if (!conversion) return { text, amountMinor };
+    const converted = convertMinor(amountMinor, conversion);
+    return { text: `${text} = ${moneyText(converted, conversion.to)}`, amountMinor: converted };
   });
-  return amounts.length === 0
-    ? DOMESTIC_REVERSE_CHARGE
-    : `${DOMESTIC_REVERSE_CHARGE} (${amounts.join('; ')})`;
+  const brackets = stated.length === 0 ? '' : ` (${stated.map(({ text }) => text).join('; ')})`;
+  if (!isCreditNote) return `${DOMESTIC_REVERSE_CHARGE}${brackets}`;
+  const sum = moneyText(sumMinor(stated.map(({ amountMinor }) => amountMinor)), conversion?.to ?? currency);
+  return `${DOMESTIC_ADJUSTMENT(stated.length === 0 ? '' : ` of ${sum}`)}${brackets}`;
 }
 
 function moneyText(amountMinor: number, currency: string): string {

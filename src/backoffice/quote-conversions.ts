@@ -1,11 +1,10 @@
 import type { WithOf } from '../contract/feed.ts';
 import type { RenderedRecord } from '../contract/render.ts';
 import { quote as quoted } from '../errors.ts';
-import { asDraft } from './document-lines.ts';
 import { draftInvoice } from './invoices.ts';
 import { createJob } from './jobs.ts';
 import type { Move } from './move.ts';
-import { getInState } from './quotes.ts';
+import { draftOf, getInState } from './quotes.ts';
 import { Refusal } from './refusal.ts';
 
 /**
@@ -35,13 +34,13 @@ export async function convertToInvoice(
 ): Promise<RenderedRecord> {
   const accepted = await getInState(move, id, ['accepted'], 'converted');
   refuseTwice(accepted.convertedInvoiceId, 'invoice');
-  const { reverseChargeRates } = await move.quoteUnpublished(id);
+  const { lines = [] } = await draftOf(move, accepted);
   const draft = {
     siteId: accepted.siteId,
     currency: accepted.currency,
     buyerReference: accepted.buyerReference,
-    // Lines of another document are other lines.
-    lines: asDraft(accepted.lines, reverseChargeRates).map(({ id: _id, ...line }) => ({
+    // Lines of another document are other lines, and have the words that belong on an invoice.
+    lines: lines.map(({ id: _id, ...line }) => ({
       ...line,
       jobId: line.jobId ?? accepted.convertedJobId,
     })),

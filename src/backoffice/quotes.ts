@@ -4,6 +4,7 @@ import type { RenderedRecord } from '../contract/render.ts';
 import { quote as quoted } from '../errors.ts';
 import { namingOf } from './buyers.ts';
 import { asDraft, legendsOf, reverseChargeRatesOf, sumsOf, withoutLegends } from './document-lines.ts';
+import type { LegendTerms } from './legends.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
 import { pointingAt, Refusal } from './refusal.ts';
@@ -137,8 +138,8 @@ export async function getInState(
 }
 
 /** A stored quote as it could be drafted again: an edit replaces members of this. */
-async function draftOf(move: Move, quote: Quote): Promise<QuoteDraft> {
-  const parties = await partiesOf(move, quote.currency, quote.buyer.countryCode);
+export async function draftOf(move: Move, quote: Quote): Promise<QuoteDraft> {
+  const terms = await legendTermsOf(move, quote.currency, quote.buyer.countryCode);
   const { reverseChargeRates } = await move.quoteUnpublished(quote.id);
   return {
     customerId: quote.customer.id,
@@ -148,7 +149,7 @@ async function draftOf(move: Move, quote: Quote): Promise<QuoteDraft> {
     validUntil: quote.validUntil,
     buyerReference: quote.buyerReference,
     note: quote.note,
-    lines: withoutLegends(asDraft(quote.lines, reverseChargeRates), parties),
+    lines: withoutLegends(asDraft(quote.lines, reverseChargeRates), terms),
   };
 }
 
@@ -161,8 +162,8 @@ interface Composed {
 async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Composed> {
   const customer = await move.get('customers', draft.customerId, '/with/customerId');
   const currency = draft.currency ?? customer.currency;
-  const parties = await partiesOf(move, currency, customer.countryCode);
-  const sums = await sumsOf(move, draft.lines ?? [], legendsOf(parties), '/with/lines');
+  const terms = await legendTermsOf(move, currency, customer.countryCode);
+  const sums = await sumsOf(move, draft.lines ?? [], legendsOf(terms), '/with/lines');
   const record: Composed['record'] = {
     id: fixed.id,
     quoteGroupId: fixed.quoteGroupId,
@@ -188,6 +189,7 @@ async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Com
   return { record, unpublished: { reverseChargeRates } };
 }
 
-async function partiesOf(move: Move, currency: string, buyerCountry: string) {
-  return { supplierCountry: (await move.profile()).countryCode, buyerCountry, currency };
+async function legendTermsOf(move: Move, currency: string, buyerCountry: string): Promise<LegendTerms> {
+  const { countryCode: supplierCountry } = await move.profile();
+  return { supplierCountry, buyerCountry, currency, isCreditNote: false, conversion: null };
 }

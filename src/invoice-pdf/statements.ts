@@ -30,18 +30,7 @@ function vatStatement(printed: PrintedDocument): Statement | undefined {
     if (reason !== null) reasons.set(`${line.vatCategory} ${reason}`, reasonText(line, reason));
   }
   const paragraphs = [...reasons.values(), ...reverseChargeStatements(printed, [...reasons.values()])];
-  if (hasMarkedLines(printed)) paragraphs.push(MARKED_LINES);
   return paragraphs.length === 0 ? undefined : { heading: 'About VAT', paragraphs, details: [] };
-}
-
-/** HMRC's words for a document on which only some lines are under the domestic reverse charge (VATREVCON37100). */
-const MARKED_LINES =
-  'Customer to account to HMRC for the reverse charge output tax on the VAT-exclusive price of items marked reverse charge.';
-
-function hasMarkedLines({ record, supplier }: PrintedDocument): boolean {
-  if (supplier.countryCode !== 'GB' || record.buyer.countryCode !== 'GB') return false;
-  const marked = record.lines.filter(({ vatCategory }) => vatCategory === 'AE');
-  return marked.length > 0 && marked.length < record.lines.length;
 }
 
 /** The reason, with its category in front where the reason doesn't say it. */

@@ -156,7 +156,8 @@ export function composed(
   const { kind, siteId, currency, supplyDate, supplyPeriod, dueDate, creditsInvoiceId, note } = draft;
   const { paymentTermsDays, buyerReference, purchaseOrderReference } = draft;
   checkTerms(turn, draft, invoice, at);
-  const parties = partiesOf(turn, customer, currency);
+  const exchange = invoice ? invoice.accountingCurrency : draft.exchange;
+  const parties = partiesOf(turn, customer, currency, { kind, exchange });
   const { items, ...sums } = sumsOf(turn, draft.lines, parties, at('lines'));
   if (invoice) faultExcess(turn, invoice, items, at('lines'));
   return {

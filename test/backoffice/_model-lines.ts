@@ -6,6 +6,7 @@ import {
   asBreakdown,
   asTotals,
   breakdownOf,
+  converted,
   digitsOf,
   isSafe,
   type Item,
@@ -24,6 +25,9 @@ export interface Parties {
   supplierCountry: string | undefined;
   buyerCountry: string;
   currency: string;
+  isCreditNote: boolean;
+  /** To the company's own currency. */
+  exchange: { exchangeRate: string; to: string } | null;
 }
 
 export type Sums = Pick<Invoice, 'lines' | 'vatBreakdown' | 'totals'> & { items: Item[] };
@@ -66,7 +70,7 @@ export function sumsOf(
     amountMinor: Number(amounts[index] ?? 0n),
     vatCategory: line.vatCategory,
     vatRateBasisPoints: line.vatRateBasisPoints,
-    vatExemptionReason: line.vatExemptionReason ?? legendOf(line, drafted, parties),
+    vatExemptionReason: reasonOf(line, drafted, parties),
     jobId: line.jobId ?? null,
   }));
   return { lines, items, vatBreakdown: asBreakdown(items), totals: asTotals(totalsOf(items)) };
@@ -79,16 +83,25 @@ export function sumsOf(
 export function keptLines(
   turn: Turn,
   lines: readonly ModelLine[],
-  { buyer, currency }: Pick<Invoice, 'buyer' | 'currency'>,
+  record: Pick<Invoice, 'buyer' | 'currency'> & Partial<Pick<Invoice, 'kind' | 'accountingCurrency'>>,
 ): ModelLine[] {
-  const supplierCountry = turn.company.profile.countryCode;
-  const parties = { supplierCountry, buyerCountry: buyer.countryCode, currency };
+  const { kind, buyer, currency, accountingCurrency } = record;
+  const parties = partiesOf(turn, buyer, currency, { kind, exchange: accountingCurrency });
   return lines.map((line) =>
     line.vatExemptionReason === legendOf(line, lines, parties) ? { ...line, vatExemptionReason: null } : line,
   );
 }
 
 const within = (path: string | undefined, rest: string) => (path === undefined ? undefined : path + rest);
+
+const TO_PAY = 'Reverse charge: Customer to pay the VAT to HMRC';
+
+/** The draft's own words, unless they ask the customer of a credit note to pay. */
+function reasonOf(line: ModelLine, lines: readonly ModelLine[], parties: Parties): string | null {
+  const own = line.vatExemptionReason ?? null;
+  const isOfInvoice = parties.isCreditNote && own?.startsWith(TO_PAY) === true;
+  return own === null || isOfInvoice ? legendOf(line, lines, parties) : own;
+}
 
 /** The words that the law asks for on a line (vat-invoices.md, 2.4). */
 function legendOf(line: ModelLine, lines: readonly ModelLine[], parties: Parties): string | null {
@@ -111,15 +124,18 @@ function legendOf(line: ModelLine, lines: readonly ModelLine[], parties: Parties
 }
 
 function reverseChargeOf(lines: readonly ModelLine[], parties: Parties): string {
-  const { supplierCountry, buyerCountry, currency } = parties;
+  const { supplierCountry, buyerCountry } = parties;
   if (supplierCountry !== buyerCountry) return 'Reverse charge';
   return supplierCountry === 'IE'
     ? 'VAT on this supply to be accounted for by the Principal Contractor.'
-    : britishReverseCharge(lines, currency);
+    : britishReverseCharge(lines, parties);
 }
 
-/** The British domestic reverse charge states the rate and the VAT, and leaves the VAT out of the totals. */
-function britishReverseCharge(lines: readonly ModelLine[], currency: string): string {
+/** The British domestic reverse charge states the rate and the VAT, in sterling too, and leaves it out of the totals. */
+function britishReverseCharge(
+  lines: readonly ModelLine[],
+  { currency, isCreditNote, exchange }: Parties,
+): string {
   const charged = lines.filter(({ vatCategory }) => vatCategory === 'AE');
   const rates = new Set(charged.map((line) => line.reverseChargeRateBasisPoints ?? 0));
   const stated = [...rates]
@@ -127,11 +143,17 @@ function britishReverseCharge(lines: readonly ModelLine[], currency: string): st
     .sort((a, b) => b - a)
     .map((rate) => {
       const ofRate = charged.filter((line) => line.reverseChargeRateBasisPoints === rate);
-      const taxable = sumOf(ofRate.map((line) => lineAmount(line.quantity, line.unitPriceMinor)));
-      return `${rate / 100}% = ${moneyText(vatOn(taxable, rate), currency)}`;
+      const vat = vatOn(sumOf(ofRate.map((line) => lineAmount(line.quantity, line.unitPriceMinor))), rate);
+      const own = exchange ? converted(vat, exchange.exchangeRate, currency, exchange.to) : vat;
+      const amounts = [moneyText(vat, currency), ...(exchange ? [moneyText(own, exchange.to)] : [])];
+      return { text: `${rate / 100}% = ${amounts.join(' = ')}`, own };
     });
-  const words = 'Reverse charge: Customer to pay the VAT to HMRC';
-  return stated.length === 0 ? words : `${words} (${stated.join('; ')})`;
+  const adjustment = moneyText(sumOf(stated.map(({ own }) => own)), exchange?.to ?? currency);
+  const of = stated.length === 0 ? '' : ` of ${adjustment}`;
+  const words = isCreditNote
+    ? `Reverse charge: Customer to account for the output tax adjustment${of} to HMRC`
+    : TO_PAY;
+  return stated.length === 0 ? words : `${words} (${stated.map(({ text }) => text).join('; ')})`;
 }
 
 const SYMBOLS: Partial<Record<string, string>> = { GBP: '£', EUR: '€', USD: 'US$', JPY: 'JP¥' };
@@ -178,8 +200,16 @@ export function namingOf(
   };
 }
 
-export function partiesOf({ company }: Turn, customer: Customer, currency: string): Parties {
-  return { supplierCountry: company.profile.countryCode, buyerCountry: customer.countryCode, currency };
+export function partiesOf(
+  { company }: Turn,
+  { countryCode: buyerCountry }: Pick<Customer, 'countryCode'>,
+  currency: string,
+  given: { kind?: Invoice['kind'] | undefined; exchange?: { exchangeRate: string } | null | undefined } = {},
+): Parties {
+  const { profile, currency: to } = company;
+  const exchange = given.exchange ? { exchangeRate: given.exchange.exchangeRate, to } : null;
+  const isCreditNote = given.kind === 'credit_note';
+  return { supplierCountry: profile.countryCode, buyerCountry, currency, isCreditNote, exchange };
 }
 
 /** The customer of a document that is there already: customers are never taken away. */

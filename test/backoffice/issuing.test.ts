@@ -21,6 +21,8 @@ interface Situation {
   given?: Partial<NewInvoice>;
   /** The vatExemptionReason of each line. */
   reasons: (string | null)[];
+  /** The same on its credit note, where it is another. */
+  creditReasons?: (string | null)[];
   totals: [net: number, vat: number, gross: number];
   /** The totals in the company's own currency. */
   accounted?: [net: number, vat: number, gross: number];
@@ -187,6 +189,9 @@ const british: Situation[] = [
     customer: toBritain,
     lines: [lineIn('AE', { unitPriceMinor: 120_000, reverseChargeRateBasisPoints: 2000 })],
     reasons: ['Reverse charge: Customer to pay the VAT to HMRC (20% = £240.00)'],
+    creditReasons: [
+      'Reverse charge: Customer to account for the output tax adjustment of £240.00 to HMRC (20% = £240.00)',
+    ],
     totals: [120_000, 0, 120_000],
   },
   {
@@ -199,6 +204,9 @@ const british: Situation[] = [
     ],
     reasons: Array<string>(2).fill(
       'Reverse charge: Customer to pay the VAT to HMRC (20% = £2,000.00; 5% = £16.67)',
+    ),
+    creditReasons: Array<string>(2).fill(
+      'Reverse charge: Customer to account for the output tax adjustment of £2,016.67 to HMRC (20% = £2,000.00; 5% = £16.67)',
     ),
     totals: [1_033_334, 0, 1_033_334],
   },
@@ -261,9 +269,12 @@ const totalsOf = ([netMinor, vatMinor, grossMinor]: Situation['totals']) => ({
 });
 
 /** What a document that was issued in a situation shows, beside what it is. */
-const shownIn = ({ reasons, totals, accounted }: Situation, { lines, accountingCurrency }: Invoice) => ({
+const shownIn = (
+  { reasons, creditReasons = reasons, totals, accounted }: Situation,
+  { kind, lines, accountingCurrency }: Invoice,
+) => ({
   reasons: lines.map(({ vatExemptionReason }) => vatExemptionReason),
-  expectedReasons: reasons,
+  expectedReasons: kind === 'credit_note' ? creditReasons : reasons,
   totals: totalsOf(totals),
   accounted: accountingCurrency?.totals ?? null,
   expectedAccounted: accounted ? totalsOf(accounted) : null,

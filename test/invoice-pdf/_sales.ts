@@ -196,6 +196,21 @@ export const sales: readonly Sale[] = [
     },
   },
   {
+    name: 'British, domestic reverse charge in euro',
+    company: british,
+    customer: { ...leeds, currency: 'EUR' },
+    draft: { lines: [lineIn('AE', charged(2000))], ...exchange('0.8531', 'HMRC') },
+  },
+  {
+    name: 'British, domestic reverse charge in words of its own, in euro',
+    company: british,
+    customer: { ...leeds, currency: 'EUR' },
+    draft: {
+      lines: [lineIn('AE', { ...charged(500), vatExemptionReason: 'Reverse charge: S55A VATA 94 applies' })],
+      ...exchange('0.8531', 'HMRC'),
+    },
+  },
+  {
     name: 'British, reverse charge to Ireland in euro',
     company: british,
     customer: { ...customerIn('IE', 'EUR'), name: 'Dún Laoghaire Marina' },

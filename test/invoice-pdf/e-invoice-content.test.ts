@@ -114,7 +114,7 @@ t.test('a credit note names its invoice and its reason, and asks for no payment'
 });
 
 t.test('each situation has its category, reason and code', async (t) => {
-  const situations: [name: string, expected: string[]][] = [
+  const situations: [name: string, onInvoice: string[], onCreditNote?: string[]][] = [
     ['Irish, one rate', ['S 23.00 - -']],
     ['Irish, zero-rated', ['Z 0.00 - -']],
     ['Irish, exempt', ['E 0.00 Exempt: VATCA 2010 Sch 1 para 7 -']],
@@ -128,6 +128,16 @@ t.test('each situation has its category, reason and code', async (t) => {
     [
       'British, domestic reverse charge at one rate',
       ['AE 0.00 Reverse charge: Customer to pay the VAT to HMRC (20% = £2,500.00) -'],
+      [
+        'AE 0.00 Reverse charge: Customer to account for the output tax adjustment of £2,500.00 to HMRC (20% = £2,500.00) -',
+      ],
+    ],
+    [
+      'British, domestic reverse charge in euro',
+      ['AE 0.00 Reverse charge: Customer to pay the VAT to HMRC (20% = €2,500.00 = £2,132.75) -'],
+      [
+        'AE 0.00 Reverse charge: Customer to account for the output tax adjustment of £2,132.75 to HMRC (20% = €2,500.00 = £2,132.75) -',
+      ],
     ],
     ['British, export to Ireland in euro', ['G 0.00 Zero-rated export -']],
     ['Northern Irish, goods to Ireland', ['K 0.00 Intra-Community supply of goods VATEX-EU-IC']],
@@ -136,8 +146,9 @@ t.test('each situation has its category, reason and code', async (t) => {
   const path = `//ram:ApplicableHeaderTradeSettlement/ram:ApplicableTradeTax ! string-join((${item
     .map((name) => `(ram:${name}, '-')[1]`)
     .join(', ')}), ' ')`;
-  for (const [name, expected] of situations) {
-    for (const kind of ['invoice', 'credit_note']) {
+  for (const [name, onInvoice, onCreditNote = onInvoice] of situations) {
+    const kinds = { invoice: onInvoice, credit_note: onCreditNote };
+    for (const [kind, expected] of Object.entries(kinds)) {
       t.strictSame(valuesOf(read(exampleOf(`issued ${kind}, ${name}`)), path), expected, `${kind}: ${name}`);
     }
   }

@@ -249,7 +249,12 @@ function forbiddenOn({ record, supplier, ...document }: PrintedDocument): [item:
       ? [['no VAT number of one who has none', /VATno/] as [string, RegExp]]
       : []),
     ...(record.kind === 'credit_note'
-      ? [['a credit note asks for no money', /Pleasepay|Amountdue|Duedate/] as [string, RegExp]]
+      ? [
+          [
+            'a credit note asks for no money and no VAT',
+            /Pleasepay|Amountdue|Duedate|topaytheVAT|forthecustomertopay/i,
+          ] as [string, RegExp],
+        ]
       : []),
     ['nothing is unknown', /undefined|null|NaN|\[object/],
   ];
@@ -279,9 +284,36 @@ t.test('the amount of a British reverse charge is stated, and is not in the tota
       const net = record.lines
         .filter(({ id }) => reverseChargeRates[id] === rate)
         .reduce((sum, { amountMinor }) => sum + amountMinor, 0);
-      t.match(text, amount(Math.round((net * rate) / 10_000), record.currency, 'symbol'), name);
+      const vatMinor = Math.round((net * rate) / 10_000);
+      t.match(text, amount(vatMinor, record.currency, 'symbol'), name);
+      const { exchangeRate, currency } = record.accountingCurrency ?? {};
+      if (currency === undefined) continue;
+      const ownMinor = Math.round(vatMinor * Number(exchangeRate));
+      t.match(text, amount(ownMinor, currency, 'symbol'), `${name}: in sterling too (14(1)(l))`);
     }
   }
+});
+
+t.test('a credit note under the British reverse charge states the adjustment of the tax', async (t) => {
+  const textIn = (sale: string) =>
+    printed.find(({ name }) => name === `issued credit_note, British, domestic reverse charge ${sale}`)?.text;
+  t.match(
+    textIn('at one rate'),
+    squeezed('Reverse charge: Customer to account for the output tax adjustment of £2,500.00 to HMRC'),
+  );
+  t.match(
+    textIn('in words of its own, in euro'),
+    squeezed(
+      'Customer to account for the output tax adjustment of €625.00 = £533.19 (5% of €12,500.00) to HMRC.',
+    ),
+  );
+  t.match(
+    textIn('at two rates beside taxed and exempt'),
+    squeezed(
+      'Customer to account to HMRC for the adjustment to reverse charge output tax on the VAT exclusive price of items marked reverse charge.',
+    ),
+    'where only some lines are marked',
+  );
 });
 
 t.test('later payments, refunds and credit notes do not change an issued document', async (t) => {
