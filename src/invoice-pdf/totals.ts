@@ -24,10 +24,9 @@ function sumsOf(printed: PrintedDocument): [label: string, amountMinor: number][
   ];
 }
 
-function grandLabel(record: Invoice): string {
-  if (record.kind === 'credit_note')
-    return showsVat(record) && !isMarginOnly(record) ? 'Credit including VAT' : 'Total credit';
-  return 'Amount due';
+function grandLabel({ kind, totals }: Invoice): string {
+  if (kind !== 'credit_note') return 'Amount due';
+  return totals.vatMinor === 0 ? 'Total credit' : 'Credit including VAT';
 }
 
 export function totalsHeight(printed: PrintedDocument): number {

@@ -202,7 +202,7 @@ function sumsOf(document: PrintedDocument): Item[] {
   const isSilent =
     isIrishConstruction(document) && record.lines.every(({ vatCategory }) => vatCategory === 'AE');
   const sum = (label: string, amountMinor: number) => `${label} ${amount(amountMinor, currency, 'symbol')}`;
-  const credit = isWithoutVat ? 'Total credit' : 'Credit including VAT';
+  const credit = totals.vatMinor === 0 ? 'Total credit' : 'Credit including VAT';
   return [
     [
       'the total without VAT (14(1)(i))',
