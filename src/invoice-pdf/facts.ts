@@ -12,7 +12,7 @@ const LABEL_WIDTH = 92;
 
 /** Draws what the document is, its number, its dates and references, in the right column. */
 export function drawFacts(sheet: Sheet, { record }: PrintedDocument): void {
-  const title = sheet.text(titleOf(record), STYLES.title, WIDTH);
+  const title = sheet.textThatGoesOn(titleOf(record), STYLES.title, WIDTH);
   const number = sheet.text(numberOf(record), STYLES.number, WIDTH);
   if (sheet.page === 0) sheet.y = Math.max(sheet.y + 16, ADDRESS_TOP - 7);
   sheet.makeRoom(title.height + number.height);

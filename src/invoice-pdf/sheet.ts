@@ -92,6 +92,11 @@ export class Sheet {
     return textBlock(text, style, width, this.fonts);
   }
 
+  /** Text that goes on in another block of the same tag. */
+  textThatGoesOn(text: string, style: TextStyle, width: number): TextBlock {
+    return textBlock(text, style, width, this.fonts, true);
+  }
+
   textWidth(text: string, style: TextStyle): number {
     return textWidth(text, style, this.fonts);
   }

@@ -13,6 +13,7 @@ export interface TextStyle {
 
 export interface TextLine {
   runs: Run[];
+  /** Without the space at its end. */
   width: number;
 }
 
@@ -23,15 +24,27 @@ export interface TextBlock {
   height: number;
 }
 
-/** Sets text in lines of at most `width` points. Words that are longer are broken, so that nothing is cut. */
-export function textBlock(text: string, style: TextStyle, width: number, fonts: Fonts): TextBlock {
-  const lines: TextLine[] = [];
-  for (const paragraph of paragraphsOf(printable(text, fonts))) {
-    for (const line of linesOf(paragraph, width, (piece) => widthOf(piece, style, fonts))) {
-      const runs = runsOf(line, fonts, style.weight);
-      lines.push({ runs, width: sumWidth(runs) * style.size });
-    }
-  }
+/**
+ * Sets text in lines of at most `width` points. Words that are longer are broken, so that nothing is cut. A line keeps
+ * the space at which it was broken: without it, its last word and the next one are read as one. The last line has none,
+ * unless the text goes on in another block.
+ */
+export function textBlock(
+  text: string,
+  style: TextStyle,
+  width: number,
+  fonts: Fonts,
+  goesOn = false,
+): TextBlock {
+  const measure = (piece: string) => widthOf(piece, style, fonts);
+  const broken = paragraphsOf(printable(text, fonts)).flatMap((paragraph) =>
+    linesOf(paragraph, width, measure),
+  );
+  const lines = broken.map((line, index): TextLine => {
+    const seen = line.trimEnd();
+    const isEnd = index === broken.length - 1 && !goesOn;
+    return { runs: runsOf(isEnd ? seen : line, fonts, style.weight), width: measure(seen) };
+  });
   return { lines, style, height: lines.length * style.leading };
 }
 
@@ -63,7 +76,7 @@ function linesOf(paragraph: string, widthMax: number, measure: (piece: string) =
   let line = '';
   let width = 0;
   const close = () => {
-    lines.push(line.trimEnd());
+    lines.push(line.trim() === '' ? '' : line);
     line = '';
     width = 0;
   };
