@@ -63,6 +63,7 @@ const owners = {
   pdfkit: ['invoice-pdf'],
   fontkit: ['invoice-pdf'],
   'fast-png': ['invoice-pdf'],
+  'jpeg-js': ['invoice-pdf'],
   '@expo-google-fonts/source-sans-3': ['invoice-pdf'],
   'dejavu-fonts-ttf': ['invoice-pdf'],
   yaml: ['publication'],

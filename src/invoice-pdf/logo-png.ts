@@ -1,8 +1,9 @@
 import { decode } from 'fast-png';
 import type { DecodedPng } from 'fast-png';
+import { orientationIn, UPRIGHT } from './logo-orientation.ts';
+import type { Orientation } from './logo-orientation.ts';
+import { refuseBadSize } from './logo-size.ts';
 
-/** More would take seconds and hundreds of megabytes to decode, from a file of a few kilobytes. */
-const PIXELS_MAX = 16_000_000;
 /** Enough for 300 dots to the inch at the size in which documents show a logo. */
 const SIZE_MAX = { width: 1200, height: 400 };
 const WHITE = 255;
@@ -12,6 +13,7 @@ interface Picture {
   width: number;
   height: number;
   rgb: Buffer;
+  orientation: Orientation;
 }
 
 /**
@@ -21,11 +23,22 @@ interface Picture {
 export function decodePng(bytes: Buffer): Picture {
   // The header is the first chunk (RFC 2083, 3.2), and tells the size before anything is decoded.
   if (bytes.length < 33) throw new Error('it is not a PNG picture');
-  const pixels = bytes.readUInt32BE(16) * bytes.readUInt32BE(20);
-  if (pixels > PIXELS_MAX) throw new Error(`the PNG picture has more than ${PIXELS_MAX} pixels`);
+  refuseBadSize({ width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) });
   const png = decodeOrRefuse(bytes);
   const factor = Math.max(1, Math.floor(Math.max(png.width / SIZE_MAX.width, png.height / SIZE_MAX.height)));
-  return shrink(png, factor);
+  return { ...shrink(png, factor), orientation: orientationOf(bytes) };
+}
+
+/** How it stands, from its chunk of EXIF data (PNG, third edition, 11.3.4.5). */
+function orientationOf(bytes: Buffer): Orientation {
+  let offset = 8;
+  while (offset + 12 <= bytes.length) {
+    const length = bytes.readUInt32BE(offset);
+    const content = bytes.subarray(offset + 8, offset + 8 + length);
+    if (bytes.toString('latin1', offset + 4, offset + 8) === 'eXIf') return orientationIn(content);
+    offset += 12 + length;
+  }
+  return UPRIGHT;
 }
 
 function decodeOrRefuse(bytes: Buffer): DecodedPng {
@@ -37,7 +50,7 @@ function decodeOrRefuse(bytes: Buffer): DecodedPng {
 }
 
 /** Makes one pixel of each square of `factor` by `factor`. */
-function shrink(png: DecodedPng, factor: number): Picture {
+function shrink(png: DecodedPng, factor: number): Omit<Picture, 'orientation'> {
   const width = Math.max(1, Math.floor(png.width / factor));
   const height = Math.max(1, Math.floor(png.height / factor));
   const colourAt = colourReader(png);

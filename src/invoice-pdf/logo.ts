@@ -1,5 +1,6 @@
 import { deflateSync } from 'node:zlib';
-import { jpegPicture } from './logo-jpeg.ts';
+import { decodeJpeg, jpegPicture } from './logo-jpeg.ts';
+import type { Orientation } from './logo-orientation.ts';
 import { decodePng } from './logo-png.ts';
 
 /** A logo as the documents embed it. */
@@ -9,6 +10,8 @@ export interface Logo {
   colorSpace: 'DeviceRGB' | 'DeviceGray';
   filter: 'FlateDecode' | 'DCTDecode';
   data: Buffer;
+  /** How it has to be turned to stand upright. */
+  orientation: Orientation;
 }
 
 /**
@@ -17,20 +20,29 @@ export interface Logo {
  * @throws Error that says what is wrong with the picture.
  */
 export function readLogo(dataUrl: string): Logo {
-  const [, type, base64 = ''] = /^data:image\/(png|jpeg);base64,(.*)$/s.exec(dataUrl) ?? [];
-  const bytes = Buffer.from(base64, 'base64');
-  if (type === undefined) throw new Error('it is neither a PNG nor a JPEG picture');
+  const { type, bytes } = partsOf(dataUrl);
   if (type === 'jpeg') return { ...jpegPicture(bytes), filter: 'DCTDecode', data: bytes };
-  const { width, height, rgb } = decodePng(bytes);
-  return { width, height, colorSpace: 'DeviceRGB', filter: 'FlateDecode', data: deflateSync(rgb) };
+  const { rgb, ...picture } = decodePng(bytes);
+  return { ...picture, colorSpace: 'DeviceRGB', filter: 'FlateDecode', data: deflateSync(rgb) };
 }
 
-/** What is wrong with a logo, for which documents leave it out; undefined when they show it. */
+/**
+ * What is wrong with a logo that somebody gives; undefined when documents can show it. A JPEG is decoded for it, which
+ * isn't done for each document: half a picture is known by that alone.
+ */
 export function logoProblem(dataUrl: string): string | undefined {
   try {
     readLogo(dataUrl);
+    const { type, bytes } = partsOf(dataUrl);
+    if (type === 'jpeg') decodeJpeg(bytes);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+function partsOf(dataUrl: string): { type: 'png' | 'jpeg'; bytes: Buffer } {
+  const [, type, base64 = ''] = /^data:image\/(png|jpeg);base64,(.*)$/s.exec(dataUrl) ?? [];
+  if (type !== 'png' && type !== 'jpeg') throw new Error('it is neither a PNG nor a JPEG picture');
+  return { type, bytes: Buffer.from(base64, 'base64') };
 }

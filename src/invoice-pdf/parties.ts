@@ -6,6 +6,8 @@ import type { TextStyle } from './text-blocks.ts';
 import { countryName, supplierName } from './wording.ts';
 
 const LOGO_BOX = { width: 190, height: 62 };
+/** As large as a browser shows it, of 96 pixels to the inch: beyond, a small picture is a blur of squares. */
+const POINTS_PER_PIXEL_MAX = 0.75;
 const LEFT_WIDTH = COLUMN - LEFT - 30;
 
 /** Draws who issues the document: the logo on the left, all that the law asks for in the right column. */
@@ -36,9 +38,16 @@ export function drawSupplier(sheet: Sheet, printed: PrintedDocument, logo: Logo 
 }
 
 function drawLogo(sheet: Sheet, logo: Logo, name: string): void {
-  const scale = Math.min(LOGO_BOX.width / logo.width, LOGO_BOX.height / logo.height);
-  const width = logo.width * scale;
-  const height = logo.height * scale;
+  // From 5 on, its columns are the rows.
+  const isTurned = logo.orientation > 4;
+  const pixels = isTurned ? { width: logo.height, height: logo.width } : logo;
+  const scale = Math.min(
+    LOGO_BOX.width / pixels.width,
+    LOGO_BOX.height / pixels.height,
+    POINTS_PER_PIXEL_MAX,
+  );
+  const width = pixels.width * scale;
+  const height = pixels.height * scale;
   const options = {
     alt: `Logo of ${name}`,
     bbox: [LEFT, TOP, LEFT + width, TOP + height] as [number, number, number, number],

@@ -168,6 +168,7 @@ export class Sheet {
     return font;
   }
 
+  /** Draws a picture upright. */
   picture(logo: Logo, x: number, y: number, size: { width: number; height: number }): void {
     this.document.image(embeddable(logo), x, y, size);
   }
@@ -194,11 +195,12 @@ export class Sheet {
 }
 
 /** A picture as pdfkit embeds those that it has read itself. */
-function embeddable({ width, height, colorSpace, filter, data }: Logo): Buffer {
+function embeddable({ width, height, colorSpace, filter, data, orientation }: Logo): Buffer {
   const picture = {
     label: 'Logo',
     width,
     height,
+    orientation,
     obj: undefined as PDFKit.PDFKitReference | undefined,
     embed(document: PDFKit.PDFDocument): void {
       picture.obj = document.ref({

@@ -1,15 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { createCanvas } from '@napi-rs/canvas';
 import t from 'tap';
 
 import type { Company } from '../../src/store/companies.ts';
 import { openWorkplace } from '../_command.ts';
 import { engineNames } from '../_server.ts';
 
-/** The smallest PNG there is: one transparent pixel. */
-const PNG =
+/** One transparent pixel. */
+const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+/** A transparent square of 16 by 16 pixels. */
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAQAAAC1+jfqAAAADklEQVR4XmMYBaMACQAAAhAAAYE7ZdYAAAAASUVORK5CYII=';
 
 for (const engine of engineNames) {
   t.test(`${engine}: companies are created, changed and listed`, async (t) => {
@@ -146,9 +150,18 @@ t.test('what is refused is named, and changes nothing', async (t) => {
 t.test('a logo that documents could not show is refused', async (t) => {
   await using workplace = await openWorkplace();
   await workplace.call(['company', 'create', 'acme']);
-  const path = join(workplace.folder, 'half.png');
-  writeFileSync(path, Buffer.from(PNG, 'base64').subarray(0, 50));
-  const { exitCode, stderr } = await workplace.call(['company', 'set', 'acme', '--logo', path]);
-  t.equal(exitCode, 2);
-  t.match(stderr, "Documents can't show it: the PNG picture is damaged.");
+  const photo = await createCanvas(64, 32).encode('jpeg');
+  const halfPhoto = Buffer.concat([photo.subarray(0, photo.length - 40), Buffer.of(0xff, 0xd9)]);
+  const pictures: [picture: Buffer, problem: string][] = [
+    [Buffer.from(PNG, 'base64').subarray(0, 50), 'the PNG picture is damaged.'],
+    [Buffer.from(PIXEL, 'base64'), 'it is 1 by 1 pixels, and a logo has at least 16 by 16.'],
+    [halfPhoto, 'the JPEG picture is damaged or cut short.'],
+  ];
+  for (const [picture, problem] of pictures) {
+    const path = join(workplace.folder, 'logo');
+    writeFileSync(path, picture);
+    const { exitCode, stderr } = await workplace.call(['company', 'set', 'acme', '--logo', path]);
+    t.equal(exitCode, 2);
+    t.match(stderr, `Documents can't show it: ${problem}`);
+  }
 });

@@ -81,19 +81,22 @@ export async function paint(bytes: Buffer, name: string, pagesMax = 3): Promise<
   });
 }
 
-/** The colours of the picture on the first page, as they are painted: in the middle of its left half and of its right. */
-export async function pictureColours(bytes: Buffer): Promise<[left: number[], right: number[]]> {
+/** The picture on the first page as it is painted, at 10 pixels for each point. */
+export async function paintedLogo(
+  bytes: Buffer,
+  size: { width: number; height: number },
+): Promise<(x: number, y: number) => number[]> {
   return withPdf(bytes, async (pdf) => {
     const page = await pdf.getPage(1);
-    const viewport = page.getViewport({ scale: 1 });
-    const canvas = createCanvas(viewport.width, viewport.height);
+    const [offsetX, offsetY] = [-LOGO.left * LOGO.scale, -LOGO.top * LOGO.scale];
+    const viewport = page.getViewport({ scale: LOGO.scale, offsetX, offsetY });
+    const canvas = createCanvas(size.width * LOGO.scale, size.height * LOGO.scale);
     // pdf.js is typed for a browser's canvas, which this one is like.
     await page.render({ canvas: canvas as never, viewport }).promise;
-    const colourAt = (x: number) =>
-      [...canvas.getContext('2d').getImageData(x, LOGO.middle, 1, 1).data].slice(0, 3);
-    return [colourAt(LOGO.left), colourAt(LOGO.right)];
+    return (x, y) =>
+      [...canvas.getContext('2d').getImageData(x * LOGO.scale, y * LOGO.scale, 1, 1).data].slice(0, 3);
   });
 }
 
-/** Within a logo of two pixels, in points: it is 124 wide and 62 high, from the left margin on. */
-const LOGO = { left: 60, right: 175, middle: 76 };
+/** Where a logo stands, in points. */
+const LOGO = { left: 56.7, top: 45, scale: 10 };

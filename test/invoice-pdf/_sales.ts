@@ -6,9 +6,9 @@ import { line, lineIn } from '../backoffice/_documents.ts';
 import { customerIn } from '../backoffice/_situations.ts';
 import type { Sale } from './_documents.ts';
 
-/** A grey square of eight by eight pixels. */
+/** A grey square of 32 by 32 pixels. */
 export const LOGO =
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAADklEQVR42mNogAIGyhgAgIQgARDoahcAAAAASUVORK5CYII=';
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAAAAABWESUoAAAAGUlEQVR4XmNoIABGFUDAqAIIGFUAASNEAQBCAAAfKTFvAwAAAABJRU5ErkJggg==';
 
 const irishProfile: CompanyProfile = {
   legalName: 'Brennan Heating & Electrical Limited',

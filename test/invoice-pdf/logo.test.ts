@@ -6,7 +6,7 @@ import { logoProblem, readLogo } from '../../src/invoice-pdf/logo.ts';
 import { createRenderer } from '../../src/invoice-pdf/render.ts';
 import { conformanceProblems } from './_conformance.ts';
 import { exampleDocuments } from './_documents.ts';
-import { paint, pictureColours } from './_reading.ts';
+import { paint, paintedLogo } from './_reading.ts';
 
 const renderer = createRenderer();
 const [example] = await exampleDocuments();
@@ -54,110 +54,105 @@ const PINK = [255, 128, 128];
 const WHITE = [255, 255, 255];
 const GREY = [128, 128, 128];
 
-const transparentRow = [0, ...RED, ...RED, 1, 2, 3, 1, 2, 3];
+/** Pictures are of two halves, and as small as logos may be. */
+const SIZE = { width: 32, height: 16 };
+/** The same as documents print it, at 96 pixels to the inch. */
+const PRINTED = { width: 24, height: 12 };
+
+/** Rows of as many times the bytes of the left half, and as many times those of the right one. */
+function halves(left: readonly number[], right: readonly number[], count = SIZE.width / 2): number[] {
+  const row = [left, right].flatMap((bytes) => Array.from({ length: count }, () => bytes).flat());
+  return Array.from({ length: SIZE.height }, () => row).flat();
+}
+
+/** The same with the byte for no filter before each row, as PNG files have it. */
+function scanlines(left: readonly number[], right: readonly number[], count?: number): Buffer {
+  const bytes = halves(left, right, count);
+  const length = bytes.length / SIZE.height;
+  return Buffer.from(
+    Array.from({ length: SIZE.height }, (_, row) => [
+      0,
+      ...bytes.slice(row * length, (row + 1) * length),
+    ]).flat(),
+  );
+}
+
+/** The seven passes of an interlaced picture (RFC 2083, 2.6): from which column and row on, and in which steps. */
+const PASSES = [
+  [0, 0, 8, 8],
+  [4, 0, 8, 8],
+  [0, 4, 4, 8],
+  [2, 0, 4, 4],
+  [0, 2, 2, 4],
+  [1, 0, 2, 2],
+  [0, 1, 1, 2],
+] as const;
+
+function interlaced(left: readonly number[], right: readonly number[]): Buffer {
+  const bytes = PASSES.flatMap(([fromX, fromY, stepX, stepY]) => {
+    const columns = Array.from({ length: SIZE.width }, (_, x) => x);
+    const row = columns
+      .filter((x) => x >= fromX && (x - fromX) % stepX === 0)
+      .flatMap((x) => (x < SIZE.width / 2 ? left : right));
+    const count = Math.ceil((SIZE.height - fromY) / stepY);
+    return Array.from({ length: count }, () => [0, ...row]).flat();
+  });
+  return Buffer.from(bytes);
+}
+
+const encoded = (channels: 1 | 2 | 3 | 4, left: number[], right: number[]) =>
+  png(encode({ ...SIZE, channels, depth: 8, data: Uint8Array.from(halves(left, right)) }));
+const encoded16 = (channels: 3 | 4, left: number[], right: number[]) =>
+  png(encode({ ...SIZE, channels, depth: 16, data: Uint16Array.from(halves(left, right)) }));
+const raw = (type: number[], data: Buffer, others: [string, Buffer][] = []) =>
+  rawPng(SIZE.width, SIZE.height, type, data, others);
 
 /** Pictures of two colours, twice as wide as high, and the colours that a document shows of them. */
 const pictures: [name: string, dataUrl: string, left: number[], right: number[]][] = [
-  [
-    'RGB',
-    png(encode({ width: 2, height: 1, channels: 3, depth: 8, data: Uint8Array.from([...RED, ...GREY]) })),
-    RED,
-    GREY,
-  ],
-  [
-    'RGB and alpha',
-    png(
-      encode({
-        width: 2,
-        height: 1,
-        channels: 4,
-        depth: 8,
-        data: Uint8Array.from([...RED, 127, ...GREY, 0]),
-      }),
-    ),
-    PINK,
-    WHITE,
-  ],
-  [
-    '16 bits',
-    png(
-      encode({
-        width: 2,
-        height: 1,
-        channels: 3,
-        depth: 16,
-        data: Uint16Array.from([65535, 0, 0, 32896, 32896, 32896]),
-      }),
-    ),
-    RED,
-    GREY,
-  ],
-  [
-    '16 bits and alpha',
-    png(
-      encode({
-        width: 2,
-        height: 1,
-        channels: 4,
-        depth: 16,
-        data: Uint16Array.from([65535, 0, 0, 65535, 0, 0, 0, 0]),
-      }),
-    ),
-    RED,
-    WHITE,
-  ],
-  [
-    'grey',
-    png(encode({ width: 2, height: 1, channels: 1, depth: 8, data: Uint8Array.from([128, 255]) })),
-    GREY,
-    WHITE,
-  ],
-  [
-    'grey and alpha',
-    png(encode({ width: 2, height: 1, channels: 2, depth: 8, data: Uint8Array.from([128, 255, 0, 0]) })),
-    GREY,
-    WHITE,
-  ],
-  ['two colours in one bit', rawPng(2, 1, [1, 0], Buffer.of(0, 0b0100_0000)), [0, 0, 0], WHITE],
+  ['RGB', encoded(3, RED, GREY), RED, GREY],
+  ['RGB and alpha', encoded(4, [...RED, 127], [...GREY, 0]), PINK, WHITE],
+  ['16 bits', encoded16(3, [65535, 0, 0], [32896, 32896, 32896]), RED, GREY],
+  ['16 bits and alpha', encoded16(4, [65535, 0, 0, 65535], [0, 0, 0, 0]), RED, WHITE],
+  ['grey', encoded(1, [128], [255]), GREY, WHITE],
+  ['grey and alpha', encoded(2, [128, 255], [0, 0]), GREY, WHITE],
+  ['two colours in one bit', raw([1, 0], scanlines([0x00], [0xff], 2)), [0, 0, 0], WHITE],
   [
     'a palette of four bits',
-    rawPng(2, 1, [4, 3], Buffer.of(0, 0x10), [['PLTE', Buffer.from([...GREY, ...RED])]]),
+    raw([4, 3], scanlines([0x11], [0x00], 8), [['PLTE', Buffer.from([...GREY, ...RED])]]),
     RED,
     GREY,
   ],
   [
     'a palette with a transparent colour',
-    rawPng(2, 1, [8, 3], Buffer.of(0, 1, 0), [
+    raw([8, 3], scanlines([1], [0]), [
       ['PLTE', Buffer.from([...GREY, ...RED])],
       ['tRNS', Buffer.of(0)],
     ]),
     RED,
     WHITE,
   ],
-  [
-    'a transparent grey',
-    rawPng(2, 1, [8, 0], Buffer.of(0, 128, 7), [['tRNS', Buffer.of(0, 7)]]),
-    GREY,
-    WHITE,
-  ],
+  ['a transparent grey', raw([8, 0], scanlines([128], [7]), [['tRNS', Buffer.of(0, 7)]]), GREY, WHITE],
   [
     'a transparent colour',
-    rawPng(4, 2, [8, 2], Buffer.from([transparentRow, transparentRow].flat()), [
-      ['tRNS', Buffer.of(0, 1, 0, 2, 0, 3)],
-    ]),
+    raw([8, 2], scanlines(RED, [1, 2, 3]), [['tRNS', Buffer.of(0, 1, 0, 2, 0, 3)]]),
     RED,
     WHITE,
   ],
-  // The first pixel is of the first pass, and the second of the sixth (RFC 2083, 2.6).
-  ['interlaced', rawPng(2, 1, [8, 2, 1], Buffer.of(0, ...RED, 0, ...GREY)), RED, GREY],
+  ['interlaced', raw([8, 2, 1], interlaced(RED, GREY)), RED, GREY],
 ];
 
 t.test('a PNG of any type is shown in its colours, on white', async (t) => {
   for (const [name, dataUrl, left, right] of pictures) {
     const { width, height, colorSpace } = readLogo(dataUrl);
     t.strictSame([width / height, colorSpace], [2, 'DeviceRGB'], name);
-    t.strictSame(await pictureColours(await renderedWith(dataUrl)), [left, right], name);
+    const colourAt = await paintedLogo(await renderedWith(dataUrl), PRINTED);
+    t.strictSame([colourAt(2, 6), colourAt(22, 6)], [left, right], name);
   }
+});
+
+t.test('a small logo is not blown up', async (t) => {
+  const colourAt = await paintedLogo(await renderedWith(encoded(3, RED, RED)), { width: 190, height: 62 });
+  t.strictSame([colourAt(23.5, 11.5), colourAt(25, 6), colourAt(12, 13)], [RED, WHITE, WHITE]);
 });
 
 async function renderedWith(logo: string | undefined): Promise<Buffer> {
@@ -194,7 +189,12 @@ t.test('a picture that is larger than paper can show is made smaller', async (t)
 });
 
 /** A frame of a JPEG (T.81, B.2.2) with as many colours, without its picture. */
-function frame(marker: number, bits: number, colours: number): string {
+function frame(
+  marker: number,
+  bits: number,
+  colours: number,
+  [width, height]: [number, number] = [80, 80],
+): string {
   const components = Array.from({ length: colours }, (_, index) => [index + 1, 0x11, 0]).flat();
   return jpeg(
     Buffer.of(
@@ -206,9 +206,9 @@ function frame(marker: number, bits: number, colours: number): string {
       8 + 3 * colours,
       bits,
       0,
-      8,
+      height,
       0,
-      8,
+      width,
       colours,
       ...components,
       0xff,
@@ -222,9 +222,16 @@ const bad: [problem: string, logo: string][] = [
   ['it is not a PNG picture', png(Buffer.from('x'))],
   [
     'the PNG picture is damaged',
-    png(encode({ width: 2, height: 1, channels: 3, depth: 8, data: new Uint8Array(6) }).subarray(0, 50)),
+    png(Buffer.from(encoded(3, RED, GREY).split(',')[1] ?? '', 'base64').subarray(0, 50)),
   ],
-  ['the PNG picture has more than 16000000 pixels', rawPng(60_000, 60_000, [1, 0], Buffer.of(0))],
+  [
+    'it is 60000 by 60000 pixels, and a logo has at most 16000000 in all',
+    rawPng(60_000, 60_000, [1, 0], Buffer.of(0)),
+  ],
+  ['it is 0 by 0 pixels, and a logo has at least 16 by 16', rawPng(0, 0, [8, 2], Buffer.of(0))],
+  ['it is 1 by 1 pixels, and a logo has at least 16 by 16', rawPng(1, 1, [8, 0], Buffer.of(0, 0))],
+  ['it is 8 by 15 pixels, and a logo has at least 16 by 16', frame(0xc0, 8, 3, [8, 15])],
+  ['it is 0 by 0 pixels, and a logo has at least 16 by 16', frame(0xc0, 8, 3, [0, 0])],
   ['it is not a JPEG picture', jpeg(Buffer.from('not a picture'))],
   ['the JPEG picture is damaged', jpeg(Buffer.from([0xff, 0xd8, 0xff, 0xd9, 0, 0, 0, 0, 0, 0, 0, 0]))],
   ['the JPEG picture is in CMYK; save it in RGB', frame(0xc0, 8, 4)],
@@ -237,5 +244,139 @@ t.test('a logo that cannot be embedded is left out, and never keeps a document b
   for (const [problem, logo] of bad) {
     t.equal(logoProblem(logo), problem);
     t.ok((await renderedWith(logo)).equals(without), problem);
+  }
+});
+
+t.test('half a JPEG is refused when it is given', async (t) => {
+  const whole = await drawn().encode('jpeg');
+  const half = Buffer.concat([whole.subarray(0, whole.length / 2), Buffer.of(0xff, 0xd9)]);
+  t.equal(logoProblem(jpeg(half)), 'the JPEG picture is damaged or cut short');
+  t.equal(logoProblem(jpeg(whole)), undefined);
+});
+
+const [GREEN, BLUE] = [
+  [0, 128, 0],
+  [0, 0, 255],
+];
+
+/** How a camera that was turned stores a point of the upright picture: 64 wide and 32 high, as orientations tell it. */
+const stored: ((x: number, y: number) => [number, number])[] = [
+  (x, y) => [x, y],
+  (x, y) => [64 - x, y],
+  (x, y) => [64 - x, 32 - y],
+  (x, y) => [x, 32 - y],
+  (x, y) => [y, x],
+  (x, y) => [y, 64 - x],
+  (x, y) => [32 - y, 64 - x],
+  (x, y) => [32 - y, x],
+];
+
+/** A picture with a colour in each corner, as it is stored in an orientation. */
+function turned(place: (x: number, y: number) => [number, number]): Canvas {
+  const [width, height] = [0, 1].map((axis) =>
+    Math.max(...[place(0, 0), place(64, 32)].map((at) => at[axis] ?? 0)),
+  );
+  const canvas = createCanvas(width ?? 0, height ?? 0);
+  const context = canvas.getContext('2d');
+  [RED, GREEN, BLUE, GREY].forEach((colour, index) => {
+    const [x, y] = [(index % 2) * 32, index < 2 ? 0 : 16];
+    const [[left, top], [right, bottom]] = [place(x, y), place(x + 32, y + 16)];
+    context.fillStyle = `rgb(${colour.join()})`;
+    context.fillRect(left, top, right - left, bottom - top);
+  });
+  return canvas;
+}
+
+/** EXIF data of one entry: the orientation. */
+function exif(orientation: number, isLittleEndian: boolean): Buffer {
+  const bigEndian = [
+    0x4d,
+    0x4d,
+    0,
+    42,
+    0,
+    0,
+    0,
+    8,
+    0,
+    1,
+    1,
+    0x12,
+    0,
+    3,
+    0,
+    0,
+    0,
+    1,
+    0,
+    orientation,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+  ];
+  const littleEndian = [
+    0x49,
+    0x49,
+    42,
+    0,
+    8,
+    0,
+    0,
+    0,
+    1,
+    0,
+    0x12,
+    1,
+    3,
+    0,
+    1,
+    0,
+    0,
+    0,
+    orientation,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+  ];
+  return Buffer.from(isLittleEndian ? littleEndian : bigEndian);
+}
+
+t.test('a logo stands upright, however its picture was taken', async (t) => {
+  for (const [index, place] of stored.entries()) {
+    const orientation = index + 1;
+    const canvas = turned(place);
+    const data = exif(orientation, index % 2 === 0);
+    const photo = await canvas.encode('jpeg', 100);
+    const header = Buffer.of(0xff, 0xe1, 0, data.length + 8, ...Buffer.from('Exif\0\0'));
+    const [image, end] = [await canvas.encode('png')].flatMap((bytes) => [
+      bytes.subarray(0, -12),
+      bytes.subarray(-12),
+    ]);
+    const logos = {
+      JPEG: jpeg(Buffer.concat([photo.subarray(0, 2), header, data, photo.subarray(2)])),
+      PNG: png(Buffer.concat([image ?? Buffer.of(), chunk('eXIf', data), end ?? Buffer.of()])),
+    };
+    for (const [type, logo] of Object.entries(logos)) {
+      t.equal(logoProblem(logo), undefined);
+      const bytes = await renderedWith(logo);
+      t.strictSame(conformanceProblems(bytes), []);
+      const colourAt = await paintedLogo(bytes, { width: 48, height: 24 });
+      const corners = [colourAt(6, 3), colourAt(42, 3), colourAt(6, 21), colourAt(42, 21)];
+      t.ok(
+        corners.every((colour, corner) =>
+          colour.every(
+            (part, channel) => Math.abs(part - ([RED, GREEN, BLUE, GREY][corner]?.[channel] ?? 0)) < 12,
+          ),
+        ),
+        `${type} in orientation ${orientation}: ${corners.join(' | ')}`,
+      );
+    }
   }
 });
