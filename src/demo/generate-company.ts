@@ -39,6 +39,8 @@ export const generatedProfile = {
   companyNumber: '512907',
   email: 'office@harbour-building-services.example',
   phone: '+353 20 910 0177',
+  bankAccountName: 'Harbour Building Services Limited',
+  iban: 'IE64IRCE92050112345678',
 } satisfies CompanyProfile;
 
 /** A change, and how many records there are once it is made. */

@@ -50,6 +50,17 @@ export function quantityText(quantity: string): string {
   return `${isNegative ? MINUS : ''}${groupThousands(whole)}${digits === '' ? '' : `.${digits}`}`;
 }
 
+/**
+ * The share that a discount takes off its unit price: a quantity of '-0.05' is '−5%'. Undefined for a quantity that
+ * isn't between minus one and zero.
+ */
+export function shareText(quantity: string): string | undefined {
+  const [, fraction] = /^-0\.(\d+)$/.exec(quantity) ?? [];
+  if (fraction === undefined || Number(fraction) === 0) return undefined;
+  const digits = fraction.padEnd(2, '0');
+  return `${quantityText(`-${Number(digits.slice(0, 2))}.${digits.slice(2)}`)}%`;
+}
+
 /** 1350 basis points as '13.5%'. */
 export function rateText(basisPoints: number): string {
   return `${basisPoints / 100}%`;

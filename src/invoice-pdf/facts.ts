@@ -5,7 +5,7 @@ import { ADDRESS_TOP, COLUMN, RIGHT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import type { TextBlock, TextStyle } from './text-blocks.ts';
-import { numberOf, titleOf, warningOf } from './wording.ts';
+import { isDraft, numberOf, titleOf, warningOf } from './wording.ts';
 
 const WIDTH = RIGHT - COLUMN;
 const LABEL_WIDTH = 92;
@@ -60,9 +60,10 @@ function dateOrNull(date: string | null): string | null {
 }
 
 /** What is asked for or given back. An issued document says it as at its issue: later payments don't change it. */
-function amountRow({ kind, totals, currency }: Invoice): Row {
-  const amount = moneyFormat(currency).withSymbol(totals.grossMinor);
-  return [kind === 'credit_note' ? 'Credit total' : 'Amount due', amount, STYLES.strong];
+function amountRow(record: Invoice): Row {
+  const amount = moneyFormat(record.currency).withSymbol(record.totals.grossMinor);
+  const asked = isDraft(record) ? 'Total' : 'Amount due';
+  return [record.kind === 'credit_note' ? 'Credit total' : asked, amount, STYLES.strong];
 }
 
 function drawRows(sheet: Sheet, rows: Row[]): void {

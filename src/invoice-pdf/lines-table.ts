@@ -1,4 +1,4 @@
-import { moneyFormat, quantityText } from './amounts.ts';
+import { moneyFormat, quantityText, shareText } from './amounts.ts';
 import { naturalWidths, placeColumns } from './columns.ts';
 import type { Column, PlacedColumn } from './columns.ts';
 import { ACCENT, BOTTOM, CONTENT_WIDTH, LEFT, RULE, STYLES } from './page-design.ts';
@@ -8,6 +8,8 @@ import type { TextBlock } from './text-blocks.ts';
 import { unitText } from './units.ts';
 import { showsVat, vatOfLine } from './wording.ts';
 
+/** The unit of what is counted without one (UN/ECE Recommendation 20). */
+const ONE = 'C62';
 /** Above and below the text of a row. */
 const PADDING = 4.5;
 /** A description of more lines is set as several rows, so that every row fits on a page. */
@@ -81,10 +83,12 @@ function columnsOf({ record }: PrintedDocument): Column[] {
 
 function textsOf(printed: PrintedDocument, line: PrintedDocument['record']['lines'][number]): string[] {
   const { plain } = moneyFormat(printed.record.currency);
+  // A part of one, taken off, is a discount: nobody reads -0.05 units as 5 %.
+  const share = line.unitCode === ONE ? shareText(line.quantity) : undefined;
   return [
     line.description,
-    quantityText(line.quantity),
-    unitText(line.unitCode, line.quantity),
+    share ?? quantityText(line.quantity),
+    share === undefined ? unitText(line.unitCode, line.quantity) : '',
     plain(line.unitPriceMinor),
     ...(showsVat(printed.record) ? [vatOfLine(line, printed)] : []),
     plain(line.amountMinor),

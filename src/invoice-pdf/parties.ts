@@ -14,7 +14,7 @@ const LEFT_WIDTH = COLUMN - LEFT - 30;
 export function drawSupplier(sheet: Sheet, printed: PrintedDocument, logo: Logo | undefined): void {
   const { supplier } = printed;
   const name = supplierName(printed);
-  const wordmark = logo ? undefined : sheet.text(name, STYLES.wordmark, LEFT_WIDTH);
+  const wordmark = logo ? undefined : sheet.balancedText(name, STYLES.wordmark, LEFT_WIDTH);
   // Longer ones would come down to the customer's address.
   const isShown = wordmark !== undefined && wordmark.height <= LOGO_BOX.height + 1;
   if (logo) drawLogo(sheet, logo, name);

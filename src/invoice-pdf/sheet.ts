@@ -3,7 +3,7 @@ import type { EmbeddedFont } from './embedded-font.ts';
 import type { Face, Fonts } from './fonts.ts';
 import type { Logo } from './logo.ts';
 import { BOTTOM, PAGE } from './page-design.ts';
-import { textBlock, textWidth } from './text-blocks.ts';
+import { balancedBlock, textBlock, textWidth } from './text-blocks.ts';
 import type { TextBlock, TextLine, TextStyle } from './text-blocks.ts';
 
 export type Align = 'left' | 'right';
@@ -95,6 +95,11 @@ export class Sheet {
   /** Text that goes on in another block of the same tag. */
   textThatGoesOn(text: string, style: TextStyle, width: number): TextBlock {
     return textBlock(text, style, width, this.fonts, true);
+  }
+
+  /** Text in lines of about the same width. */
+  balancedText(text: string, style: TextStyle, width: number): TextBlock {
+    return balancedBlock(text, style, width, this.fonts);
   }
 
   textWidth(text: string, style: TextStyle): number {

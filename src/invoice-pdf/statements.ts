@@ -5,7 +5,7 @@ import type { PrintedDocument } from './printed-document.ts';
 import { reverseChargeStatements } from './reverse-charge.ts';
 import type { Sheet, Tag } from './sheet.ts';
 import type { TextBlock } from './text-blocks.ts';
-import { categoryText, isMargin, numberOf } from './wording.ts';
+import { categoryText, isDraft, isMargin, numberOf } from './wording.ts';
 
 /** A part of the document that is a heading and text under it. */
 export interface Statement {
@@ -57,8 +57,10 @@ function paymentStatement({ record, supplier }: PrintedDocument): Statement | un
   const account = bankDetails(supplier);
   const reference = [['Payment reference', numberOf(record)] as const];
   return {
-    heading: 'How to pay',
-    paragraphs: [`Please pay ${amount} ${by}${suffix}.`],
+    heading: account.length === 0 ? 'Payment' : 'How to pay',
+    paragraphs: isDraft(record)
+      ? ['There is nothing to pay on this draft.', `Once it is issued, ${amount} will be due ${by}${suffix}.`]
+      : [`Please pay ${amount} ${by}${suffix}.`],
     details: [...account, ...(account.length === 0 || record.number === null ? [] : reference)],
   };
 }

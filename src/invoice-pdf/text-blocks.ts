@@ -48,6 +48,23 @@ export function textBlock(
   return { lines, style, height: lines.length * style.leading };
 }
 
+/** Sets text in as few lines as `textBlock`, of about the same width, so that no word stands alone in the last one. */
+export function balancedBlock(text: string, style: TextStyle, width: number, fonts: Fonts): TextBlock {
+  const block = textBlock(text, style, width, fonts);
+  const words = printable(text, fonts).split(/[ \n]+/);
+  // Narrower than its longest word, it would be broken within the word.
+  let tooNarrow = Math.max(...words.map((word) => widthOf(word, style, fonts)));
+  let balanced = block;
+  let wideEnough = width;
+  while (wideEnough - tooNarrow > 1) {
+    const middle = (tooNarrow + wideEnough) / 2;
+    const narrower = textBlock(text, style, middle, fonts);
+    if (narrower.lines.length > block.lines.length) tooNarrow = middle;
+    else [balanced, wideEnough] = [narrower, middle];
+  }
+  return balanced;
+}
+
 /** How wide text is on one line, in points. */
 export function textWidth(text: string, style: TextStyle, fonts: Fonts): number {
   return widthOf(printable(text, fonts), style, fonts);

@@ -3,7 +3,7 @@ import { moneyFormat } from './amounts.ts';
 import { ACCENT, RULE, STYLES, TINT } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
-import { isMarginOnly, isSilent, showsVat } from './wording.ts';
+import { isDraft, isMarginOnly, isSilent, showsVat } from './wording.ts';
 
 /** The panel stands out to both sides, so that the last amount is in one column with those above it. */
 const HANG = 9;
@@ -24,9 +24,11 @@ function sumsOf(printed: PrintedDocument): [label: string, amountMinor: number][
   ];
 }
 
-function grandLabel({ kind, totals }: Invoice): string {
-  if (kind !== 'credit_note') return 'Amount due';
-  return totals.vatMinor === 0 ? 'Total credit' : 'Credit including VAT';
+function grandLabel(record: Invoice): string {
+  const hasVat = record.totals.vatMinor !== 0;
+  if (record.kind === 'credit_note') return hasVat ? 'Credit including VAT' : 'Total credit';
+  if (isDraft(record)) return hasVat ? 'Total including VAT' : 'Total';
+  return 'Amount due';
 }
 
 export function totalsHeight(printed: PrintedDocument): number {

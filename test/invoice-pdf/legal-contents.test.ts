@@ -202,14 +202,17 @@ function sumsOf(document: PrintedDocument): Item[] {
   const isSilent =
     isIrishConstruction(document) && record.lines.every(({ vatCategory }) => vatCategory === 'AE');
   const sum = (label: string, amountMinor: number) => `${label} ${amount(amountMinor, currency, 'symbol')}`;
-  const credit = totals.vatMinor === 0 ? 'Total credit' : 'Credit including VAT';
+  const hasVat = totals.vatMinor !== 0;
+  const credit = hasVat ? 'Credit including VAT' : 'Total credit';
+  const total = hasVat ? 'Total including VAT' : 'Total';
+  const asked = record.status === 'draft' ? total : 'Amount due';
   return [
     [
       'the total without VAT (14(1)(i))',
       [isWithoutVat ? undefined : sum('Total excluding VAT', totals.netMinor)],
     ],
     ['the total VAT', [isWithoutVat || isSilent ? undefined : sum('Total VAT', totals.vatMinor)]],
-    ['what it comes to', [sum(record.kind === 'credit_note' ? credit : 'Amount due', totals.grossMinor)]],
+    ['what it comes to', [sum(record.kind === 'credit_note' ? credit : asked, totals.grossMinor)]],
   ];
 }
 
@@ -232,7 +235,9 @@ function forbiddenOn({ record, supplier, ...document }: PrintedDocument): [item:
     record.lines.every(({ vatCategory }) => vatCategory === 'AE');
   const isWithoutVat = isMarginOnly(record) || record.lines.every(({ vatCategory }) => vatCategory === 'O');
   return [
-    ...(record.status === 'draft' ? [] : [['it is no draft', /DRAFT/] as [string, RegExp]]),
+    record.status === 'draft'
+      ? ['a draft asks for no money', /Pleasepay|Amountdue/]
+      : ['it is no draft', /DRAFT/],
     ...(record.kind === 'pro_forma' ? [] : [['it is no pro forma', /PRO ?FORMA/i] as [string, RegExp]]),
     ...(isSilent
       ? [
