@@ -315,6 +315,7 @@ export interface components {
                 /** @description The id of a site of the customer. */
                 siteId?: components["schemas"]["IdOrNull"];
                 currency?: components["schemas"]["Currency"];
+                /** @description The day of the supply. An invoice or a credit note is issued only when it has come; of a `supplyPeriod`, when its first day has. */
                 supplyDate?: components["schemas"]["CalendarDateOrNull"];
                 supplyPeriod?: components["schemas"]["SupplyPeriod"];
                 /** @description When payment is due, if not `paymentTermsDays` after the issue. */
@@ -387,7 +388,7 @@ export interface components {
                 /** @description The currency of the invoice. */
                 currency: components["schemas"]["Currency"];
                 method: components["schemas"]["PaymentMethod"];
-                /** @description The day of the payment, if not that of the change. */
+                /** @description The day of the payment, if not that of the change. At most a day after that of the change, for another time zone. */
                 paidOn?: components["schemas"]["CalendarDate"];
             };
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
@@ -433,7 +434,7 @@ export interface components {
                 /** @description The currency of the invoice. */
                 currency: components["schemas"]["Currency"];
                 method: components["schemas"]["PaymentMethod"];
-                /** @description The day of the refund, if not that of the change. */
+                /** @description The day of the refund, if not that of the change. At most a day after that of the change, for another time zone. */
                 refundedOn?: components["schemas"]["CalendarDate"];
             };
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
@@ -650,6 +651,7 @@ export interface components {
                     /** @description The id of a site of the customer. */
                     siteId?: components["schemas"]["IdOrNull"];
                     currency?: components["schemas"]["Currency"];
+                    /** @description The day of the supply. An invoice or a credit note is issued only when it has come; of a `supplyPeriod`, when its first day has. */
                     supplyDate?: components["schemas"]["CalendarDateOrNull"];
                     supplyPeriod?: components["schemas"]["SupplyPeriod"];
                     /** @description When payment is due, if not `paymentTermsDays` after the issue. */
@@ -695,6 +697,7 @@ export interface components {
             /** @description The id of a site of the customer. */
             siteId?: components["schemas"]["IdOrNull"];
             currency?: components["schemas"]["Currency"];
+            /** @description The day of the supply. An invoice or a credit note is issued only when it has come; of a `supplyPeriod`, when its first day has. */
             supplyDate?: components["schemas"]["CalendarDateOrNull"];
             supplyPeriod?: components["schemas"]["SupplyPeriod"];
             /** @description When payment is due, if not `paymentTermsDays` after the issue. */

@@ -12,6 +12,7 @@ import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
 import { pointingAt, Refusal } from './refusal.ts';
 import { putRebalanced, sendIfSettled } from './settlement.ts';
+import { daysAfter } from './times.ts';
 import type { Supplier } from '../store/suppliers.ts';
 
 /** As many as the contract lets an invoice show. */
@@ -55,12 +56,6 @@ export function asIssued(move: Pick<Move, 'today' | 'at'>, draft: Drafted['recor
       ? { payments: [], amountDueMinor: draft.totals.grossMinor, refunds: [], creditBalanceMinor: 0 }
       : {}),
   };
-}
-
-function daysAfter(day: string, days: number): string {
-  const date = new Date(`${day}T00:00:00Z`);
-  date.setUTCDate(date.getUTCDate() + days);
-  return date.toISOString().slice(0, 10);
 }
 
 function refuseIncomplete(

@@ -1,6 +1,7 @@
 import type { Invoice } from '../contract/records.ts';
 import { isDomestic, PRINCIPAL_CONTRACTOR, type SupportedCountry } from './legends.ts';
 import type { Supplier } from '../store/suppliers.ts';
+import { isToCome } from './times.ts';
 import { vatRules } from './vat-rules.ts';
 
 /** A document as it would be issued, and who issues it. */
@@ -119,6 +120,27 @@ const taxRules: LegalRule[] = [
     problem: ({ document }) => when(document.supplyDate === null, 'it has no supplyDate'),
   },
   {
+    item: 'a supply that has happened, or a period of supply that has begun',
+    source: 'IE reg. 20(2)(h), UK reg. 14(1)(b)',
+    problem: ({ document: { supplyDate, supplyPeriod, issueDate } }) => {
+      const { name, day } = supplyPeriod
+        ? { name: 'supplyPeriod begins', day: supplyPeriod.startDate }
+        : { name: 'supplyDate is', day: supplyDate };
+      return when(isStillToCome(day, issueDate), `its ${name} on ${day ?? ''}, after the day of issue`);
+    },
+  },
+  {
+    item: 'a rate of exchange that is known',
+    source: 'IE s.37(4) VATCA 2010, UK reg. 14(1)(l)',
+    problem: ({ document: { accountingCurrency, issueDate } }) => {
+      const day = accountingCurrency?.exchangeRateDate ?? null;
+      return when(
+        isStillToCome(day, issueDate),
+        `its exchangeRateDate is ${day ?? ''}, after the day of issue`,
+      );
+    },
+  },
+  {
     item: 'the VAT in the national currency',
     source: 'IE s.37(4) VATCA 2010, UK reg. 14(1)(l), Directive 2006/112/EC art. 230',
     problem: (checked) => currencyProblem(checked),
@@ -154,6 +176,9 @@ const taxRules: LegalRule[] = [
     problem: (checked) => notionalRateProblem(checked),
   },
 ];
+
+const isStillToCome = (day: string | null, issueDate: string | null) =>
+  day !== null && issueDate !== null && isToCome(day, issueDate);
 
 function vatIdProblem(checked: CheckedDocument): string | undefined {
   const { supplier, document } = checked;

@@ -7,13 +7,17 @@ import { quote } from '../errors.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import { type IssuedInvoice, movementsOf, putRebalanced, sendIfSettled } from './settlement.ts';
+import { isToCome } from './times.ts';
 
 type Payment = NonNullable<Invoice['payments']>[number];
 
 /** As many as the contract lets an invoice show. */
 const RECORDED_MAX = 1000;
 
-/** Records a payment; sends payment.recorded, and invoice.paid if it settles the invoice. */
+/**
+ * Records a payment; sends payment.recorded, and invoice.paid if it settles the invoice.
+ * @throws Refusal `invalid_change` when its day is still to come.
+ */
 export async function recordPayment(move: Move, given: WithOf<'payment.record'>): Promise<RenderedRecord> {
   const invoice = await getIssuedInvoice(move, given.invoiceId);
   const { record, unpublished } = invoice;
@@ -23,7 +27,7 @@ export async function recordPayment(move: Move, given: WithOf<'payment.record'>)
     id: given.id ?? move.mintId('pay_'),
     amountMinor: given.amountMinor,
     currency: given.currency,
-    paidOn: given.paidOn ?? move.today,
+    paidOn: dayOf(move, given.paidOn, 'paidOn'),
     method: given.method,
   };
   const after = { record: { ...record, payments: [...payments, payment] }, unpublished };
@@ -55,7 +59,8 @@ export async function voidPayment(
 
 /**
  * Records a refund; sends invoice.paid if the invoice becomes settled by that.
- * @throws Refusal `exceeds_payments` when more would be given back than was received.
+ * @throws Refusal `exceeds_payments` when more would be given back than was received, and `invalid_change` when its day
+ *   is still to come.
  */
 export async function recordRefund(move: Move, given: WithOf<'refund.record'>): Promise<RenderedRecord> {
   const invoice = await getIssuedInvoice(move, given.invoiceId);
@@ -71,7 +76,7 @@ export async function recordRefund(move: Move, given: WithOf<'refund.record'>): 
     id: given.id ?? move.mintId('ref_'),
     amountMinor: given.amountMinor,
     currency: given.currency,
-    refundedOn: given.refundedOn ?? move.today,
+    refundedOn: dayOf(move, given.refundedOn, 'refundedOn'),
     method: given.method,
   };
   const after = { record: { ...record, refunds: [...refunds, refund] }, unpublished };
@@ -134,6 +139,15 @@ function refuseBadMoney(
       '/with/invoiceId',
     );
   }
+}
+
+/** The day on which money moved: that of the change, unless it is given. */
+function dayOf(move: Move, given: string | undefined, member: string): string {
+  if (given !== undefined && isToCome(given, move.today)) {
+    const message = `${member} is ${given}, which is still to come on ${move.today}, the day of the change.`;
+    throw new Refusal('invalid_change', message, `/with/${member}`);
+  }
+  return given ?? move.today;
 }
 
 function takeOut<T extends { id: string }>(

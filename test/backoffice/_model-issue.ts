@@ -136,10 +136,15 @@ function problemsOfTaxDocuments(record: Unstamped, profile: CompanyProfile, draf
     buyer.addressLines.length === 0 && !isSimplified(record, profile),
     isNationalCurrencyMissing(record, profile),
     kind === 'credit_note' && isBlank(note),
+    isToCome(record.supplyPeriod?.startDate ?? record.supplyDate, issueDate),
+    isToCome(record.accountingCurrency?.exchangeRateDate ?? null, issueDate),
     creditedInvoice !== null && (issueDate ?? '') < creditedInvoice.issueDate,
     isReverseChargeSilent(record, profile, draft),
   ];
 }
+
+/** What is dated later than the day after the issue. */
+const isToCome = (day: string | null, issueDate: string | null) => (day ?? '') > addDays(issueDate ?? '', 1);
 
 /** Of a small amount, in the national currency, the customer's address needn't be known. */
 function isSimplified({ kind, accountingCurrency, totals }: Unstamped, profile: CompanyProfile): boolean {

@@ -1,6 +1,7 @@
 /** The model's payments and refunds, and when an invoice is settled. */
 import type { WithOf } from '../../src/contract/feed.ts';
 import type { Invoice, InvoiceSummary, Quote, QuoteSummary } from '../../src/contract/records.ts';
+import { addDays } from './_days.ts';
 import { isSafe, sumOf } from './_exact.ts';
 import { type Kept, type Moves, need, type Turn, without } from './_model.ts';
 
@@ -9,6 +10,7 @@ export const moneyMoves = {
     const invoice = issuedOf(turn, what.invoiceId);
     const payments = invoice.payments ?? [];
     faultMoney(turn, invoice, what, [...payments.map(({ id }) => id), ...voidedOf(turn, invoice).payments]);
+    faultDay(turn, 'paidOn', what.paidOn);
     const { id = '', amountMinor, currency, method, paidOn = turn.today } = what;
     const payment = { id, amountMinor, currency, paidOn, method };
     const after = { ...invoice, payments: [...payments, payment] };
@@ -24,6 +26,7 @@ export const moneyMoves = {
     const invoice = issuedOf(turn, what.invoiceId);
     const refunds = invoice.refunds ?? [];
     faultMoney(turn, invoice, what, [...refunds.map(({ id }) => id), ...voidedOf(turn, invoice).refunds]);
+    faultDay(turn, 'refundedOn', what.refundedOn);
     const { id = '', amountMinor, currency, method, refundedOn = turn.today } = what;
     const { paid, refunded } = movementsOf(invoice);
     if (refunded + BigInt(amountMinor) > paid) turn.refuse('exceeds_payments', '/with/amountMinor');
@@ -69,6 +72,11 @@ function faultMoney(
 ): void {
   if (currency !== invoice.currency) turn.fault('wrong_currency', '/with/currency');
   if (taken.includes(id ?? '')) turn.fault('duplicate_id', '/with/id');
+}
+
+/** Money has moved by the day of the change, or by the day after it where the calendar is ahead. */
+function faultDay(turn: Turn, member: string, day = turn.today): void {
+  if (day > addDays(turn.today, 1)) turn.fault('invalid_change', `/with/${member}`);
 }
 
 function withoutOne<T extends { id: string }>(

@@ -41,7 +41,7 @@ export const documentDrawers = {
     return {
       ...drawMoney(draw, invoice, 'pay', taken),
       amountMinor: drawPayment(draw, invoice.amountDueMinor ?? 0),
-      ...someOf(draw, 0.3, { paidOn: dayNear(draw, 5, 0) }),
+      ...someOf(draw, 0.3, { paidOn: dayNear(draw, 5, draw.happens(0.1) ? 3 : 1) }),
     };
   },
   'payment.void': (draw) => {
@@ -56,7 +56,7 @@ export const documentDrawers = {
     return {
       ...drawMoney(draw, invoice, 'ref', taken),
       amountMinor: drawRefund(draw, paid, invoice.creditBalanceMinor ?? 0),
-      ...someOf(draw, 0.3, { refundedOn: dayNear(draw, 5, 0) }),
+      ...someOf(draw, 0.3, { refundedOn: dayNear(draw, 5, draw.happens(0.1) ? 3 : 1) }),
     };
   },
   'refund.void': (draw) => {
@@ -109,7 +109,7 @@ function drawTerms(draw: Draw, customer: Partial<Customer>): Partial<NewInvoice>
 }
 
 function drawSupply(draw: Draw): Pick<NewInvoice, 'supplyDate' | 'supplyPeriod'> {
-  const startDate = dayNear(draw, 40, 0);
+  const startDate = dayNear(draw, 40, draw.happens(0.1) ? 3 : 0);
   const endDate = addDays(startDate, draw.happens(0.95) ? draw.below(31) : -1);
   const supplyPeriod = { startDate, endDate };
   if (draw.happens(0.04)) return { supplyPeriod, supplyDate: draw.oneOf(endDate, startDate, null) };
@@ -124,7 +124,7 @@ function drawExchange(draw: Draw, currency: string): Pick<NewInvoice, 'exchange'
   return {
     exchange: {
       exchangeRate: draw.oneOf('1.1743', '0.85', '0.00612345', '999999999', '1'),
-      exchangeRateDate: dayNear(draw, 5, 0),
+      exchangeRateDate: dayNear(draw, 5, draw.happens(0.1) ? 3 : 0),
       exchangeRateSource: 'ECB',
     },
   };
