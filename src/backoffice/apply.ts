@@ -4,6 +4,7 @@ import type { JsonText } from '../contract/json-text.ts';
 import { type RenderedRecord, wholeText } from '../contract/render.ts';
 import { quote } from '../errors.ts';
 import type { StoreTransaction } from '../store/engine.ts';
+import { digestOfChange } from './change-digest.ts';
 import { archiveCustomer, restoreCustomer, saveCustomer } from './customers.ts';
 import { publishForm, saveForm, submitForm } from './forms.ts';
 import { discardInvoice, draftInvoice, editInvoice } from './invoices.ts';
@@ -60,7 +61,7 @@ const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise
 
 /**
  * Makes one move: its records, its events and their deliveries are committed together, or nothing is.
- * A change whose `id` was applied before is skipped.
+ * A change that was applied before, by its `id`, is skipped, and refused when it says something else now.
  * @throws Refusal when the move can't be made; what the database's driver throws when the database can't be used.
  */
 export async function applyChange(office: Office, change: Change): Promise<Outcome> {
@@ -118,18 +119,19 @@ async function makeMove(office: Office, transaction: StoreTransaction, change: C
   return { status: 'applied', record: record ? wholeText(record) : null };
 }
 
-async function wasApplied(
-  office: Office,
-  transaction: StoreTransaction,
-  { company, id, change }: Change,
-): Promise<boolean> {
+/** @throws Refusal `duplicate_id` when the id is that of a change that said something else. */
+async function wasApplied(office: Office, transaction: StoreTransaction, change: Change): Promise<boolean> {
+  const { company, id, change: name } = change;
   if (id === undefined) return false;
-  const earlier = await office.moves.noteChange(transaction, { company, id, change });
+  const contentDigest = digestOfChange(change);
+  const earlier = await office.moves.noteChange(transaction, { company, id, change: name, contentDigest });
   if (earlier === undefined) return false;
-  if (earlier === change) return true;
+  if (earlier.change === name && [contentDigest, null].includes(earlier.contentDigest)) return true;
+  const difference =
+    earlier.change === name ? 'said something else than this one' : `was ${earlier.change}, and not ${name}`;
   throw new Refusal(
     'duplicate_id',
-    `The change with the id ${quote(id)} was ${earlier}, and not ${change}.`,
+    `The change with the id ${quote(id)} that was applied before ${difference}.`,
     '/id',
   );
 }

@@ -19,6 +19,7 @@ import { daysChanges } from './migrations/0014-days-changes.ts';
 import { dayBlocks } from './migrations/0015-day-blocks.ts';
 import { monthBlocks } from './migrations/0016-month-blocks.ts';
 import { quotesBlocks } from './migrations/0017-quotes-blocks.ts';
+import { appliedContents } from './migrations/0021-applied-contents.ts';
 import type { Tables } from './schema.ts';
 
 /** What differs between the engines in the text of a migration. */
@@ -61,6 +62,7 @@ const migrations: readonly Migration[] = [
   dayBlocks,
   monthBlocks,
   quotesBlocks,
+  appliedContents,
 ];
 
 /** Any number does, as long as no other program locks the same one in this database. */

@@ -14,6 +14,14 @@ export interface LockedCompany {
   servedMs: number;
 }
 
+/** A change that was made: its name, and the digest of what it said; null of one that was made by an earlier version. */
+export interface NotedChange {
+  change: string;
+  contentDigest: string | null;
+}
+
+type ChangeNote = NotedChange & { company: string; id: string };
+
 /** What moves read and write beside their records, inside their transaction. */
 export interface MoveStore {
   /**
@@ -23,11 +31,8 @@ export interface MoveStore {
   lockCompany: (transaction: StoreTransaction, company: string) => Promise<LockedCompany | undefined>;
   /** Keeps the latest stamp, which the next move of the company goes on from. */
   setLastStamp: (transaction: StoreTransaction, company: string, lastStampMs: number) => Promise<void>;
-  /** Notes that a change of the feed is made; the name of the change that had the id before, if one had. */
-  noteChange: (
-    transaction: StoreTransaction,
-    note: { company: string; id: string; change: string },
-  ) => Promise<string | undefined>;
+  /** Notes that a change of the feed is made, unless one with its id is noted already: then that one is returned. */
+  noteChange: (transaction: StoreTransaction, note: ChangeNote) => Promise<NotedChange | undefined>;
   /** Whether an issued document of the company has that number. */
   hasNumber: (transaction: StoreTransaction, company: string, number: string) => Promise<boolean>;
   /** Whether the company has a quote of that group, in whatever version. */
@@ -108,22 +113,28 @@ function createLock(engine: Engine): MoveStore['lockCompany'] {
 }
 
 function createNotes(engine: Engine): MoveStore['noteChange'] {
-  const note = engine.command((db, value: { company: string; id: string; change: string }) =>
+  const note = engine.command((db, value: ChangeNote) =>
     db
       .insertInto('applied_changes')
-      .values({ company: value.company, id: value.id, change: value.change })
+      .values({
+        company: value.company,
+        id: value.id,
+        change: value.change,
+        content_digest: value.contentDigest,
+      })
       .onConflict((conflict) => conflict.doNothing())
       .returning('change'),
   );
   const find = engine.command((db, value: { company: string; id: string }) =>
     db
       .selectFrom('applied_changes')
-      .select('change')
+      .select(['change', 'content_digest'])
       .where('company', '=', value.company)
       .where('id', '=', value.id),
   );
   return async (transaction, change) => {
     const [isNew] = await note(transaction, change);
-    return isNew ? undefined : (await find(transaction, change))[0]?.change;
+    const [noted] = isNew ? [] : await find(transaction, change);
+    return noted && { change: noted.change, contentDigest: noted.content_digest };
   };
 }

@@ -28,7 +28,7 @@ export interface Tables {
   /** `series` is a number's format with its year filled in; `last_number` is the last that was given out. */
   number_series: { company: string; series: string; last_number: number };
   /** The feed's changes that were made, by their ids. */
-  applied_changes: { company: string; id: string; change: string };
+  applied_changes: { company: string; id: string; change: string; content_digest: string | null };
   logos: { company: string; sha256: string; data_url: string };
   documents: DocumentsTable;
   webhooks: WebhooksTable;

@@ -150,7 +150,7 @@ async function compareCounts(engine: Engine, company: ModelCompany): Promise<voi
   compare(
     `the applied changes of ${company.id}`,
     Object.fromEntries(changes.map(({ id, change }) => [id, change])),
-    Object.fromEntries(company.applied),
+    Object.fromEntries([...company.applied].map(([id, { change }]) => [id, change])),
   );
 }
 

@@ -95,12 +95,20 @@ export function midnightAfter(timeZone: string, ms: number): number {
 
 export function drawStep(walk: Walk, chance: Chance): Step {
   const again = chance.happens(0.04) ? chance.pick(walk.sent) : undefined;
-  if (again) return { change: again };
+  if (again) return { change: sentAgain(chance, again) };
   const company = chance.pick([...walk.world.companies.values()]);
   if (!company) throw new Error('There is no company.');
   const draw = drawOf(chance, walk.world, company, walk.ids);
   const change = drawChange(walk, draw);
   return chance.happens(0.015) ? spoilt(draw, change) : { change };
+}
+
+/** Mostly the same change, whatever the order of its members; sometimes its id stands on another one. */
+function sentAgain({ next, below }: Chance, change: Change): Change {
+  const share = next();
+  if (share < 0.5) return change;
+  if (share < 0.75) return Object.fromEntries(Object.entries(change).reverse()) as Change;
+  return { ...change, at: iso(Date.parse('2026-01-01T00:00:00Z') + below(1000)) };
 }
 
 function drawChange(walk: Walk, draw: Draw): Change {

@@ -2,6 +2,8 @@
  * A naive model of the back office, written from service.md, design.md (6 and 7) and feed.yaml: plain maps, one
  * company after the other, no database. It says what each change has to lead to.
  */
+import { isDeepStrictEqual } from 'node:util';
+
 import type { MoveEventKind } from '../../src/contract/events.ts';
 import type { Change, ChangeName, NewInvoice, RefusalCode, WithOf } from '../../src/contract/feed.ts';
 import type { RecordOf, Resource } from '../../src/contract/records.ts';
@@ -57,7 +59,7 @@ export interface ModelCompany {
   profile: CompanyProfile;
   lastStampMs: number;
   /** The changes that were made, by their ids. */
-  applied: Map<string, string>;
+  applied: Map<string, Change>;
   tables: Tables;
   kept: Map<string, Kept>;
   quoteTerms: Map<string, QuoteTerms>;
@@ -115,7 +117,7 @@ export function predict(
   const atMs = change.at === undefined ? nowMs : Date.parse(change.at);
   const before = world.companies.get(change.company);
   const earlier = change.id === undefined ? undefined : before?.applied.get(change.id);
-  if (earlier === change.change) return { status: 'skipped' };
+  if (isDeepStrictEqual(earlier, change)) return { status: 'skipped' };
   const faults: Fault[] = [];
   if (earlier !== undefined) faults.push({ code: 'duplicate_id', path: '/id' });
   if (isToCome(world, atMs)) faults.push({ code: 'invalid_change', path: '/at' });
@@ -130,8 +132,8 @@ export function predict(
   return { status: 'applied', record };
 }
 
-function noteApplied({ applied }: ModelCompany, { id, change }: Change): void {
-  if (id !== undefined) applied.set(id, change);
+function noteApplied({ applied }: ModelCompany, change: Change): void {
+  if (change.id !== undefined) applied.set(change.id, change);
 }
 
 function madeBy(moves: Moves, turn: Turn, change: Change): object | null {

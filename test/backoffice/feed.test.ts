@@ -142,6 +142,53 @@ onEachEngine('an id belongs to its company, and to one kind of change', async (t
   ]);
 });
 
+onEachEngine('a change that is sent again with another content is refused', async (t, office) => {
+  const { id: company } = await openStaffedCompany(office.openCompany);
+  const what = { ...personSave({ id: 'per_9', displayName: 'Aoife Byrne' }).with, teamId: null };
+  const change = { id: '1', company, change: 'person.save', at: '2026-11-19T12:00:00Z', with: what };
+  t.strictSame(await apply(office, [change]), ['1 1 applied']);
+
+  const reversed = (members: object) => Object.fromEntries(Object.entries(members).reverse());
+  const same = [change, reversed({ ...change, with: reversed(what) }), JSON.stringify(change, null, ' \t')];
+  t.strictSame(
+    await apply(
+      office,
+      same.map((line) => (typeof line === 'string' ? line.replaceAll('\n', '') : line)),
+    ),
+    ['1 1 skipped', '2 1 skipped', '3 1 skipped'],
+    'the order of members and white space are no content',
+  );
+
+  const { teamId: _team, ...withoutTeam } = what;
+  const { at: _at, ...withoutTime } = change;
+  const others = [
+    { ...change, with: { ...what, displayName: 'Aoife Byrne-Walsh' } },
+    { ...change, with: withoutTeam },
+    { ...change, at: '2026-11-19T12:00:01Z' },
+    withoutTime,
+  ];
+  const changed = await tablesChangedBy(office.engine, async () => {
+    t.strictSame(
+      await apply(office, others),
+      others.map((_other, index) => `${index + 1} 1 duplicate_id at /id`),
+    );
+  });
+  t.strictSame(changed, []);
+  const [answer] = await answersTo(office.office, others);
+  t.match(JSON.parse(answer?.text ?? ''), {
+    error: {
+      message: 'The change with the id "1" that was applied before said something else than this one.',
+    },
+  });
+
+  await office.engine.run('UPDATE applied_changes SET content_digest = NULL');
+  t.strictSame(
+    await apply(office, [change, ...others]),
+    [1, 2, 3, 4, 5].map((line) => `${line} 1 skipped`),
+    'of a change that an earlier version applied, only the name is known',
+  );
+});
+
 onEachEngine('a line is applied when its answer is asked for, and no earlier', async (t, office) => {
   const { id: company, record } = await openStaffedCompany(office.openCompany);
   const ids = ['job_1', 'job_2', 'job_3'];
