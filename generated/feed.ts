@@ -271,11 +271,11 @@ export interface components {
                 submittedBy: components["schemas"]["Id"];
                 /** @description When it was submitted, if not at the time of the change. */
                 submittedAt?: components["schemas"]["Time"];
-                /** @description Keyed by the ids of the form's fields. */
+                /** @description Keyed by the ids of the form's fields. Each is what its field's `type` says (`FormField`); a field may be left without one. */
                 answers?: {
                     [key: string]: components["schemas"]["AnswerValue"];
                 };
-                /** @description Keyed by the ids of the form's fields. */
+                /** @description Keyed by the ids of the form's fields, of those that take files. */
                 files?: {
                     [key: string]: components["schemas"]["SubmissionFile"][];
                 };

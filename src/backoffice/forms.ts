@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import type { WithOf } from '../contract/feed.ts';
+import { answerProblem, takesFiles } from '../contract/answers.ts';
+import { pointerPart, shown, type WithOf } from '../contract/feed.ts';
 import type { Form } from '../contract/records.ts';
 import type { RenderedRecord } from '../contract/render.ts';
 import { quote } from '../errors.ts';
@@ -47,7 +48,7 @@ export async function publishForm(move: Move, { id }: WithOf<'form.publish'>): P
 
 /**
  * Keeps a form that was filled in, with the form's revision of this moment; sends form.submitted.
- * @throws Refusal `wrong_state` when the form isn't published.
+ * @throws Refusal `wrong_state` when the form isn't published, and `invalid_change` for what its fields don't take.
  */
 export async function submitForm(move: Move, given: WithOf<'form.submit'>): Promise<RenderedRecord> {
   if (given.id !== undefined) await move.mustBeNew('submissions', given.id, '/with/id');
@@ -55,6 +56,8 @@ export async function submitForm(move: Move, given: WithOf<'form.submit'>): Prom
   if (!form.published) {
     throw new Refusal('wrong_state', `The form ${quote(form.id)} isn't published.`, '/with/formId');
   }
+  refuseStrangeAnswers(form, given.answers ?? {});
+  refuseStrangeFiles(form, given.files ?? {});
   await move.mustHave('people', given.submittedBy, '/with/submittedBy');
   if (given.jobId !== undefined) await move.mustHave('jobs', given.jobId, '/with/jobId');
   const rendered = await move.put({
@@ -75,4 +78,38 @@ export async function submitForm(move: Move, given: WithOf<'form.submit'>): Prom
   });
   move.send('form.submitted', rendered.body);
   return rendered;
+}
+
+type Filled = Required<Pick<WithOf<'form.submit'>, 'answers' | 'files'>>;
+
+/** Holds answers against the fields of the form, type by type. A field may be left without an answer. */
+function refuseStrangeAnswers(form: Form, answers: Filled['answers']): void {
+  for (const [id, answer] of Object.entries(answers)) {
+    const path = `/with/answers/${pointerPart(id)}`;
+    const { type } = fieldOf(form, id, path);
+    const rule = answerProblem(type, answer);
+    if (rule === undefined) continue;
+    const message = `The field ${quote(id)} is of type ${type}, whose answer is ${rule}; it can't be ${shown(answer)}.`;
+    throw new Refusal('invalid_change', message, path);
+  }
+}
+
+function refuseStrangeFiles(form: Form, files: Filled['files']): void {
+  for (const id of Object.keys(files)) {
+    const path = `/with/files/${pointerPart(id)}`;
+    const { type } = fieldOf(form, id, path);
+    if (takesFiles(type)) continue;
+    throw new Refusal(
+      'invalid_change',
+      `The field ${quote(id)} is of type ${type}, which takes no files.`,
+      path,
+    );
+  }
+}
+
+function fieldOf(form: Form, id: string, path: string): Form['fields'][number] {
+  const field = form.fields.find((one) => one.id === id);
+  if (!field)
+    throw new Refusal('invalid_change', `The form ${quote(form.id)} has no field ${quote(id)}.`, path);
+  return field;
 }

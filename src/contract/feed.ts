@@ -150,14 +150,15 @@ function describe({
   };
 }
 
-function pointerPart(name: string): string {
+/** A name as a part of a JSON Pointer (RFC 6901 section 3). */
+export function pointerPart(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 const SHOWN_CHARACTERS_MAX = 80;
 
 /** A value as a message shows it: as JSON on one line, shortened. */
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   // Of undefined there is no JSON, whatever the type says.
   const text = (JSON.stringify(value) as string | undefined) ?? 'nothing';
   return text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}…`.toWellFormed() : text;

@@ -64,7 +64,7 @@ export const workDrawers = {
       title: draw.oneOf('Safety check', 'Handover'),
       fields: ids.map((id) => ({
         id,
-        type: draw.oneOf('yesno', 'photo'),
+        type: draw.oneOf('yesno', 'photo', 'multiselect', 'text'),
         label: draw.oneOf('Is it?', 'Where?'),
       })),
       ...someOf(draw, 0.3, { description: draw.oneOf('', 'Before leaving.') }),
@@ -82,12 +82,28 @@ export const workDrawers = {
       ...someOf(draw, 0.4, {
         jobId: idOf(draw, jobs),
         submittedAt: draw.oneOf('2026-01-20T12:00:00.5+01:00', iso(draw.world.nowMs + draw.below(400_000))),
-        answers: { fld_1: draw.oneOf<boolean | string | string[]>(true, 'no', ['a', 'b']) },
-        files: { fld_2: [{ name: 'flue.jpg', contentType: 'image/jpeg' }] },
+        ...drawFilling(draw, forms(draw.company).get(formId)?.fields ?? []),
       }),
     };
   },
 } satisfies Partial<Drawers>;
+
+type Filling = Pick<WithOf<'form.submit'>, 'answers' | 'files'>;
+
+/** What a form's fields take, mostly. */
+function drawFilling(draw: Draw, fields: readonly { id: string; type: string }[]): Required<Filling> {
+  const answers: Filling['answers'] = {};
+  const files: Filling['files'] = {};
+  for (const { id, type: own } of fields) {
+    const type = draw.happens(0.97) ? own : draw.oneOf('yesno', 'photo', 'multiselect', 'text');
+    const at = draw.happens(0.98) ? id : 'fld_none';
+    if (draw.happens(0.2)) continue;
+    if (type === 'photo') files[at] = [{ name: 'flue.jpg', contentType: 'image/jpeg' }];
+    else if (type === 'multiselect') answers[at] = ['a', 'b'];
+    else answers[at] = type === 'yesno' ? draw.happens(0.5) : 'no';
+  }
+  return { answers, files };
+}
 
 /** What a job has that is made. */
 export function jobMade({ oneOf }: Draw) {

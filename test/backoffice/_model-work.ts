@@ -174,6 +174,7 @@ function submitForm(turn: Turn, what: WithOf<'form.submit'>): Submission {
   if (jobId !== undefined && !jobs.has(jobId)) turn.fault('unknown_record', '/with/jobId');
   const form = need(turn, 'forms', what.formId, '/with/formId');
   if (!form.published) turn.refuse('wrong_state', '/with/formId');
+  faultFilling(turn, form, what);
   const submission: Submission = {
     answers: {},
     files: {},
@@ -186,6 +187,22 @@ function submitForm(turn: Turn, what: WithOf<'form.submit'>): Submission {
   submissions.set(id, submission);
   turn.send('form.submitted', submission);
   return submission;
+}
+
+/** An answer is of its field's type, and files belong to photos. */
+function faultFilling(
+  turn: Turn,
+  { fields }: Form,
+  { answers = {}, files = {} }: WithOf<'form.submit'>,
+): void {
+  const typeOf = (id: string) => fields.find((field) => field.id === id)?.type;
+  for (const [id, answer] of Object.entries(answers)) {
+    const type = Array.isArray(answer) ? 'multiselect' : typeof answer === 'boolean' ? 'yesno' : 'text';
+    if (typeOf(id) !== type) turn.fault('invalid_change', `/with/answers/${id}`);
+  }
+  for (const id of Object.keys(files)) {
+    if (typeOf(id) !== 'photo') turn.fault('invalid_change', `/with/files/${id}`);
+  }
 }
 
 /** Of things that are named by their ids within a record, no two may share one. */

@@ -7,6 +7,12 @@ const fields = [
   { id: 'fld_2', type: 'photo', label: 'Picture' },
 ];
 
+/** A field of every type there is, and one of a type that isn't known. */
+const everyField = [
+  ...['text', 'longtext', 'select', 'number', 'yesno', 'multiselect', 'date', 'time', 'datetime'],
+  ...['photo', 'file', 'signature', 'section', 'barcode'],
+].map((type) => ({ id: `fld_${type}`, type, label: type }));
+
 const publish = { change: 'form.publish', with: { id: 'frm_1' } } as const;
 
 const submit = (given: Partial<WithOf<'form.submit'>> = {}) =>
@@ -108,19 +114,33 @@ onEachEngine('form.submit', async (t, { openCompany, setNow }) => {
   await t.test('stores the submission and sends form.submitted with it', async (t) => {
     const acme = await openStaffedCompany(openCompany);
     await addForm(acme);
+    await acme.apply(formSave({ id: 'frm_1', fields: everyField }));
     await acme.apply(jobCreate({ id: 'job_1' }));
     const given = {
       id: 'sub_7',
       jobId: 'job_1',
-      answers: { fld_1: true, fld_3: 'Dry\nand warm', fld_4: -2.5, fld_5: ['a', 'b'], fld_6: false },
-      files: { fld_2: [{ name: 'boiler.jpg', contentType: 'image/jpeg' }], fld_7: [] },
+      answers: {
+        fld_text: 'Dry\nand warm',
+        fld_number: -2.5,
+        fld_yesno: false,
+        fld_multiselect: ['a', 'b'],
+        fld_date: '2028-02-29',
+        fld_time: '09:40',
+        fld_datetime: '2026-11-20T09:40:00+00:00',
+        fld_barcode: ['whatever', 'it takes'],
+      },
+      files: {
+        fld_photo: [{ name: 'boiler.jpg', contentType: 'image/jpeg' }],
+        fld_file: [],
+        fld_barcode: [{ name: 'code.png', contentType: 'image/png' }],
+      },
     };
     setNow('2026-11-20T12:30:00.000Z');
     const answer = await acme.apply(submit({ ...given, submittedAt: '2026-11-20T13:29:00+01:00' }));
     t.strictSame(answer, {
       ...given,
       formId: 'frm_1',
-      formRevision: 1,
+      formRevision: 2,
       submittedBy: 'per_1',
       submittedAt: '2026-11-20T12:29:00.000Z',
       createdAt: '2026-11-20T12:30:00.000Z',
@@ -194,4 +214,54 @@ onEachEngine('form.submit', async (t, { openCompany, setNow }) => {
       t.ok(await other.apply(submit({ id: 'sub_1' })), 'another company may use the same id');
     },
   );
+});
+
+onEachEngine('a form filled in with "yes" for a yes/no field is refused', async (t, { openCompany }) => {
+  const acme = await openStaffedCompany(openCompany);
+  await addForm(acme);
+  await acme.apply(formSave({ id: 'frm_1', fields: everyField }));
+  const wrong: [type: string, rule: string, answers: (boolean | number | string | string[])[]][] = [
+    ['text', 'a string', [true, 7, ['a']]],
+    ['longtext', 'a string', [false]],
+    ['select', 'a string', [['Good']]],
+    ['number', 'a number', ['7', true]],
+    ['yesno', 'true or false', ['yes', 'true', 1, ['yes']]],
+    ['multiselect', 'an array of strings', ['Good', true]],
+    ['date', 'a day such as "2026-11-20"', ['20.11.2026', '2026-02-30', '2026-11-20T00:00:00Z', 20_261_120]],
+    ['time', 'a time such as "09:40"', ['24:00', '9:40', '2026-11-20T09:40:00Z', 940]],
+    [
+      'datetime',
+      'a time such as "2026-11-20T09:40:00+00:00"',
+      ['2026-11-20', '09:40', '2026-11-31T09:40:00Z'],
+    ],
+    ['photo', 'none, for it takes files', ['boiler.jpg', true]],
+    ['file', 'none, for it takes files', ['permit.pdf']],
+    ['signature', 'none, for it takes files', [true]],
+    ['section', 'none, for it is a heading', ['Appliance']],
+  ];
+  for (const [type, rule, answers] of wrong) {
+    for (const answer of answers) {
+      t.strictSame(await acme.refusal(submit({ answers: { [`fld_${type}`]: answer } })), {
+        code: 'invalid_change',
+        path: `/with/answers/fld_${type}`,
+        message: `The field "fld_${type}" is of type ${type}, whose answer is ${rule}; it can't be ${JSON.stringify(answer)}.`,
+      });
+    }
+  }
+  for (const { id, type } of everyField) {
+    if (['photo', 'file', 'signature', 'barcode'].includes(type)) continue;
+    t.strictSame(await acme.refusal(submit({ files: { [id]: [] } })), {
+      code: 'invalid_change',
+      path: `/with/files/fld_${type}`,
+      message: `The field "fld_${type}" is of type ${type}, which takes no files.`,
+    });
+  }
+  for (const given of [{ answers: { 'a/b': true } }, { files: { 'a/b': [] } }]) {
+    t.strictSame(await acme.refusal(submit(given)), {
+      code: 'invalid_change',
+      path: `/with/${Object.keys(given)[0] ?? ''}/a~1b`,
+      message: 'The form "frm_1" has no field "a/b".',
+    });
+  }
+  t.match(await acme.apply(submit()), { answers: {}, files: {} }, 'nothing has to be filled in');
 });

@@ -1,0 +1,54 @@
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+
+import type { JsonSchema } from './document.ts';
+import { createAjv } from './validators.ts';
+
+/** What a field takes: an answer that keeps `schema`, which `words` tell; files; both, or nothing. */
+interface FieldRule {
+  words: string;
+  schema: JsonSchema | false;
+  takesFiles: boolean;
+}
+
+const answered = (words: string, schema: JsonSchema): FieldRule => ({ words, schema, takesFiles: false });
+const attached: FieldRule = { words: 'none, for it takes files', schema: false, takesFiles: true };
+
+/** By the type of the field, as openapi.yaml's `FormField` has them. */
+const rules: Readonly<Record<string, FieldRule>> = {
+  text: answered('a string', { type: 'string' }),
+  longtext: answered('a string', { type: 'string' }),
+  select: answered('a string', { type: 'string' }),
+  number: answered('a number', { type: 'number' }),
+  yesno: answered('true or false', { type: 'boolean' }),
+  multiselect: answered('an array of strings', { type: 'array' }),
+  date: answered('a day such as "2026-11-20"', { type: 'string', format: 'date' }),
+  time: answered('a time such as "09:40"', { type: 'string', pattern: '^([01]\\d|2[0-3]):[0-5]\\d$' }),
+  datetime: answered('a time such as "2026-11-20T09:40:00+00:00"', { type: 'string', format: 'date-time' }),
+  photo: attached,
+  file: attached,
+  signature: attached,
+  section: { words: 'none, for it is a heading', schema: false, takesFiles: false },
+};
+
+const validators = new Map<string, ValidateFunction>();
+
+/**
+ * Says what the answer to a field of that type is, when this isn't one; undefined when it is. The types are an open set:
+ * one that isn't known takes any answer.
+ */
+export function answerProblem(type: string, answer: unknown): string | undefined {
+  const rule = ruleOf(type);
+  if (!rule) return undefined;
+  const validate = validators.get(type) ?? createAjv().compile(rule.schema);
+  validators.set(type, validate);
+  return validate(answer) ? undefined : rule.words;
+}
+
+/** Whether files are attached to a field of that type; one that isn't known takes files too. */
+export function takesFiles(type: string): boolean {
+  return ruleOf(type)?.takesFiles ?? true;
+}
+
+function ruleOf(type: string): FieldRule | undefined {
+  return Object.hasOwn(rules, type) ? rules[type] : undefined;
+}
