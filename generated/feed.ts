@@ -166,6 +166,7 @@ export interface components {
                 legalName?: components["schemas"]["ShortTextOrNull"];
                 addressLines: components["schemas"]["AddressLines"];
                 countryCode: components["schemas"]["CountryCode"];
+                /** @description The VAT number with its country prefix. Those of the European Union, of GB and XI have the form and the check digits of their countries; others are taken as they are. */
                 vatId?: components["schemas"]["VatIdOrNull"];
                 email?: components["schemas"]["EmailAddressOrNull"];
                 contactName?: components["schemas"]["ShortTextOrNull"];
@@ -718,7 +719,7 @@ export interface components {
             description: string;
             /** @description A decimal number with at most 9 digits before and 6 after the point; below zero for a discount. */
             quantity: string;
-            /** @description A code of UN/ECE Recommendation 20; `C62`, one, unless it is given. */
+            /** @description A code of UN/ECE Recommendation 20, or of 21 after an `X`; `C62`, one, unless it is given. A document with another code isn't issued. */
             unitCode?: string;
             unitPriceMinor: components["schemas"]["UnsignedMoneyMinor"];
             /**

@@ -22,9 +22,11 @@ const mayImport = {
   demo: ['access', 'backoffice', 'store', 'contract'],
   access: ['store', 'contract'],
   // A company's calendar day is a matter of the company.
-  backoffice: ['access', 'store', 'contract'],
+  // It issues no document that can't be printed.
+  backoffice: ['access', 'typefaces', 'store', 'contract'],
   webhooks: ['store', 'contract'],
-  'invoice-pdf': ['store', 'contract'],
+  'invoice-pdf': ['typefaces', 'store', 'contract'],
+  typefaces: [],
   store: ['contract'],
   contract: [],
   config: [],
@@ -52,6 +54,8 @@ const owners = {
   // The API reads the errors that the contract's validators report.
   ajv: ['contract', 'api'],
   'ajv-formats': ['contract'],
+  // Formats and check digits of VAT numbers.
+  stdnum: ['contract'],
   'better-sqlite3': ['store'],
   kysely: ['store'],
   pg: ['store'],
@@ -61,11 +65,11 @@ const owners = {
   'cli-progress': ['cli'],
   'ipaddr.js': ['webhooks'],
   pdfkit: ['invoice-pdf'],
-  fontkit: ['invoice-pdf'],
+  fontkit: ['typefaces'],
   'fast-png': ['invoice-pdf'],
   'jpeg-js': ['invoice-pdf'],
-  '@expo-google-fonts/source-sans-3': ['invoice-pdf'],
-  'dejavu-fonts-ttf': ['invoice-pdf'],
+  '@expo-google-fonts/source-sans-3': ['typefaces'],
+  'dejavu-fonts-ttf': ['typefaces'],
   yaml: ['publication'],
 };
 

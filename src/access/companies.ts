@@ -1,4 +1,5 @@
 import { isModule, modules } from '../contract/scopes.ts';
+import { isVatNumber } from '../contract/vat-numbers.ts';
 import { quote, UsageError } from '../errors.ts';
 import {
   type Company,
@@ -43,6 +44,7 @@ export async function createCompany(
   }
   const company: Company = { id, name: id, ...defaults, ...given, createdAt: now.toISOString() };
   refuseBadSettings(company);
+  refuseBadVatId(given.profile?.vatId);
   if (!(await insertCompany(engine, company)))
     throw new UsageError(`There is a company ${quote(id)} already.`);
   return company;
@@ -57,6 +59,8 @@ export async function setCompany(
   id: string,
   changes: Partial<CompanySettings>,
 ): Promise<Company> {
+  // Only a number that is given now: one that was kept before this was checked must not stand in the way of others.
+  refuseBadVatId(changes.profile?.vatId);
   const changed = await updateCompanyRow(engine, id, (company) => {
     const next = { ...company, ...changes, profile: { ...company.profile, ...changes.profile } };
     refuseBadSettings(next);
@@ -99,6 +103,12 @@ function refuseBadSettings(settings: CompanySettings): void {
     throw new UsageError(`${quote(profile.countryCode)} is not an ISO 3166-1 country code such as IE.`);
   }
   refuseBadLogo(profile.logo);
+}
+
+function refuseBadVatId(vatId: string | undefined): void {
+  if (vatId === undefined || isVatNumber(vatId)) return;
+  const rule = `the form or the check digits of a VAT number of ${vatId.slice(0, 2)}, written without spaces`;
+  throw new UsageError(`The VAT number ${quote(vatId)} doesn't have ${rule}.`);
 }
 
 function refuseBadLogo(logo: string | undefined): void {

@@ -1,11 +1,15 @@
 import type { WithOf } from '../contract/feed.ts';
 import type { Customer } from '../contract/records.ts';
 import type { RenderedRecord } from '../contract/render.ts';
+import { isVatNumber } from '../contract/vat-numbers.ts';
 import { quote } from '../errors.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 
-/** Adds a customer or replaces one; whether it is archived stays. What equals the old record changes nothing. */
+/**
+ * Adds a customer or replaces one; whether it is archived stays. What equals the old record changes nothing.
+ * @throws Refusal `invalid_change` for a VAT number that can't be one, and `duplicate_id` for two sites with one id.
+ */
 export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): Promise<RenderedRecord> {
   const before = given.id === undefined ? undefined : await move.find('customers', given.id);
   const customer = {
@@ -16,6 +20,7 @@ export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): 
     createdAt: before?.createdAt ?? move.at,
   };
   refuseTwins(customer.sites);
+  refuseBadVatId(given.vatId);
   if (!before) return move.putStamped('customers', customer);
   return (await move.putChanged('customers', before, customer)) ?? move.render('customers', before);
 }
@@ -29,6 +34,13 @@ function refuseTwins(sites: Customer['sites']): void {
   const site = sites[twin];
   if (site)
     throw new Refusal('duplicate_id', `Two sites have the id ${quote(site.id)}.`, `/with/sites/${twin}/id`);
+}
+
+function refuseBadVatId(vatId: string | null | undefined): void {
+  if (typeof vatId !== 'string' || isVatNumber(vatId)) return;
+  const country = vatId.slice(0, 2);
+  const message = `vatId is ${quote(vatId)}, whose form or check digits aren't those of a VAT number of ${country}.`;
+  throw new Refusal('invalid_change', message, '/with/vatId');
 }
 
 /** Puts a customer away. @throws Refusal `wrong_state` when it is archived already. */

@@ -3,8 +3,8 @@ import type { ChangeName, DraftLine, WithOf } from '../../src/contract/feed.ts';
 
 /** The two companies, each with the currency and the rate of its documents. */
 export const fedCompanies = [
-  { id: 'acme', countryCode: 'IE', vatId: 'IE9876543W', currency: 'EUR', rate: 2300 },
-  { id: 'borough', countryCode: 'GB', vatId: 'GB987654321', currency: 'GBP', rate: 2000 },
+  { id: 'acme', countryCode: 'IE', vatId: 'IE9876543H', currency: 'EUR', rate: 2300 },
+  { id: 'borough', countryCode: 'GB', vatId: 'GB987654353', currency: 'GBP', rate: 2000 },
 ] as const;
 
 type FedCompany = (typeof fedCompanies)[number];

@@ -12,18 +12,18 @@ const address = { addressLines: ['1 Main Street', 'Ennis'], legalName: 'Brennan 
 export const irish: Template = {
   timeZone: 'Europe/Dublin',
   currency: 'EUR',
-  profile: { ...address, countryCode: 'IE', vatId: 'IE9876543W' },
+  profile: { ...address, countryCode: 'IE', vatId: 'IE9876543H' },
 };
 export const british: Template = {
   timeZone: 'Europe/London',
   currency: 'GBP',
-  profile: { ...address, countryCode: 'GB', vatId: 'GB987654321' },
+  profile: { ...address, countryCode: 'GB', vatId: 'GB987654353' },
   formats: { invoice: '{year}/{number}', pro_forma: 'P{number:6}' },
 };
 export const northernIrish: Template = {
   timeZone: 'Pacific/Auckland',
   currency: 'GBP',
-  profile: { ...address, countryCode: 'GB', vatId: 'XI987654321' },
+  profile: { ...address, countryCode: 'GB', vatId: 'XI987654353' },
   formats: { credit_note: 'C-{number:3}' },
   series: { 'C-{number:3}': 999_999_998 },
 };
@@ -37,7 +37,7 @@ export const unregistered: Template = {
 export const french: Template = {
   timeZone: 'Europe/Paris',
   currency: 'EUR',
-  profile: { ...address, countryCode: 'FR', vatId: 'FR12345678901' },
+  profile: { ...address, countryCode: 'FR', vatId: 'FR11123456782' },
 };
 
 /** Webhooks hear of everything, and of a few kinds. */

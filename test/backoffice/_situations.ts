@@ -12,10 +12,10 @@ export interface Situation {
 
 const address = { legalName: 'Brennan Heating Limited', addressLines: ['2 Dock Road', 'Limerick'] };
 
-export const irishProfile: CompanyProfile = { ...address, countryCode: 'IE', vatId: 'IE9876543W' };
-export const britishProfile: CompanyProfile = { ...address, countryCode: 'GB', vatId: 'GB987654321' };
+export const irishProfile: CompanyProfile = { ...address, countryCode: 'IE', vatId: 'IE9876543H' };
+export const britishProfile: CompanyProfile = { ...address, countryCode: 'GB', vatId: 'GB987654353' };
 /** Of goods, Northern Ireland is as a member state; its companies have a second prefix for that. */
-export const northernIrishProfile: CompanyProfile = { ...britishProfile, vatId: 'XI987654321' };
+export const northernIrishProfile: CompanyProfile = { ...britishProfile, vatId: 'XI987654353' };
 export const unregisteredProfile: CompanyProfile = { ...address, countryCode: 'IE', companyNumber: '654321' };
 
 export const irishCompany: Partial<CompanySettings> = { profile: irishProfile };
@@ -32,7 +32,7 @@ export const unregisteredCompany: Partial<CompanySettings> = { profile: unregist
 
 /** A customer in a country, with a VAT number of that country. */
 export function customerIn(countryCode: string, currency: string): Situation['customer'] {
-  const vatIds: Record<string, string> = { IE: 'IE1234567T', GB: 'GB123456789', FR: 'FR12345678901' };
+  const vatIds: Record<string, string> = { IE: 'IE1234567T', GB: 'GB123456782', FR: 'FR11123456782' };
   return { addressLines: ['1 Quay Street'], countryCode, currency, vatId: vatIds[countryCode] ?? null };
 }
 

@@ -101,7 +101,7 @@ const irish: Situation[] = [
   {
     name: 'goods to Northern Ireland',
     company: irishCompany,
-    customer: { ...toBritain, currency: 'EUR', vatId: 'XI123456789' },
+    customer: { ...toBritain, currency: 'EUR', vatId: 'XI123456782' },
     lines: [lineIn('K')],
     reasons: ['Intra-Community supply of goods'],
     totals: [10_000, 0, 10_000],

@@ -91,7 +91,7 @@ onEachEngine('an issued document', async (t, testOffice) => {
           profile: {
             legalName: 'Other Limited',
             addressLines: ['Elsewhere'],
-            vatId: 'IE1111111A',
+            vatId: 'IE1111111L',
             iban: 'IE00',
           },
         }),
@@ -130,14 +130,14 @@ onEachEngine('an issued document', async (t, testOffice) => {
       const { id } = await company.apply(invoiceDraft({ siteId: 'site_1' }));
       const moved = { ...site, label: 'New boiler house', postcode: null };
       await company.apply(
-        customerSave({ ...customer, id: 'cus_1', name: 'The Harbour', vatId: 'IE7654321T', sites: [moved] }),
+        customerSave({ ...customer, id: 'cus_1', name: 'The Harbour', vatId: 'IE7654321G', sites: [moved] }),
       );
       t.match(await company.apply(issue(id)), {
         customer: { id: 'cus_1', type: 'customer', name: 'The Harbour' },
         buyer: {
           name: 'The Harbour',
           legalName: 'Harbour View Hotel Limited',
-          vatId: 'IE7654321T',
+          vatId: 'IE7654321G',
           countryCode: 'IE',
           site: {
             id: 'site_1',

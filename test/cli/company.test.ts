@@ -46,7 +46,7 @@ for (const engine of engineNames) {
         '--address-lines',
         '1 High Street; Leeds;',
         '--vat-id',
-        'GB123456789',
+        'GB123456782',
         '--logo',
         join(workplace.folder, 'logo.png'),
       ],
@@ -64,7 +64,7 @@ for (const engine of engineNames) {
         legalName: 'Zeta and Sons Ltd',
         addressLines: ['1 High Street', 'Leeds'],
         countryCode: 'GB',
-        vatId: 'GB123456789',
+        vatId: 'GB123456782',
         logo: `data:image/png;base64,${PNG}`,
       },
     };

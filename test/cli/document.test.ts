@@ -132,10 +132,10 @@ t.test(
       /^MISSING {2}the supplier's address \(.*\): the company's profile has no addressLines$/m,
     );
     t.match(lacking.stdout, /^MISSING {2}the supplier's VAT number \(.*\): .*no vatId/m);
-    await set('--address-lines', '2 Dock Road', '--vat-id', 'IE9876543W');
+    await set('--address-lines', '2 Dock Road', '--vat-id', 'IE9876543H');
     t.equal((await check()).exitCode, 0);
     await apply(workplace, 'acme', [issue(OWN)]);
-    await set('--vat-id', 'FR1');
+    await set('--vat-id', 'FR11123456782');
     t.equal((await check()).exitCode, 0, 'its supplier is the one of its issue');
     const json = await workplace.call(['document', 'check', OWN, '--json']);
     t.match(JSON.parse(json.stdout), { id: OWN, status: 'issued', number: /^INV-\d{4}-0001$/ });

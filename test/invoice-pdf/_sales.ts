@@ -31,7 +31,7 @@ const britishProfile: CompanyProfile = {
   addressLines: ['7 Castle Street', 'Cardiff'],
   postcode: 'CF10 1BS',
   countryCode: 'GB',
-  vatId: 'GB123456789',
+  vatId: 'GB123456782',
   companyNumber: '01234567',
   email: 'accounts@castle.example',
   phone: '+44 29 2018 0000',
@@ -46,7 +46,7 @@ export const british: Partial<CompanySettings> = {
   currency: 'GBP',
   timeZone: 'Europe/London',
 };
-const northernIrish = { ...british, profile: { ...britishProfile, vatId: 'XI123456789' } };
+const northernIrish = { ...british, profile: { ...britishProfile, vatId: 'XI123456782' } };
 const unregistered = { ...irish, profile: withoutVatId(irishProfile) };
 const unregisteredInBritain = { ...british, profile: withoutVatId(britishProfile) };
 
@@ -237,7 +237,7 @@ export const sales: readonly Sale[] = [
   {
     name: 'Irish, goods to Northern Ireland',
     company: irish,
-    customer: { ...customerIn('GB', 'EUR'), vatId: 'XI987654321', name: 'Newry Heating' },
+    customer: { ...customerIn('GB', 'EUR'), vatId: 'XI987654353', name: 'Newry Heating' },
     draft: { lines: [lineIn('K', goods)] },
   },
   {
