@@ -1,8 +1,11 @@
+import { unitCodes } from '../contract/code-lists.ts';
 import type { Invoice } from '../contract/records.ts';
 import { isDomestic, PRINCIPAL_CONTRACTOR, type SupportedCountry } from './legends.ts';
 import type { Supplier } from '../store/suppliers.ts';
 import { isToCome } from './times.ts';
+import { textRules } from './text-rules.ts';
 import { vatRules } from './vat-rules.ts';
+import { isVisible } from './visible-text.ts';
 
 /** A document as it would be issued, and who issues it. */
 export interface CheckedDocument {
@@ -50,25 +53,32 @@ function when(isWrong: boolean, problem: string): string | undefined {
   return isWrong ? problem : undefined;
 }
 
-const isBlank = (text: string | null | undefined) =>
-  text === undefined || text === null || text.trim() === '';
-
 const commonRules: LegalRule[] = [
   {
     item: "the supplier's full name",
     source: 'IE reg. 20(2)(c), UK reg. 14(1)(d), EN 16931 BR-06',
-    problem: ({ supplier }) => when(isBlank(supplier.legalName), "the company's profile has no legalName"),
+    problem: ({ supplier }) => when(!isVisible(supplier.legalName), "the company's profile has no legalName"),
   },
   {
     item: "the supplier's address",
     source: 'IE reg. 20(2)(c), UK reg. 14(1)(d), EN 16931 BR-08',
     problem: ({ supplier }) =>
-      when((supplier.addressLines ?? []).length === 0, "the company's profile has no addressLines"),
+      when(!(supplier.addressLines ?? []).some(isVisible), "the company's profile has no addressLines"),
   },
   {
     item: 'at least one line',
     source: 'IE reg. 20(2)(g), UK reg. 14(1)(g), EN 16931 BR-16',
     problem: ({ document }) => when(document.lines.length === 0, 'it has no lines'),
+  },
+  {
+    item: 'a unit of UN/ECE Recommendation 20 or 21 in every line',
+    source: 'EN 16931 BR-CL-23',
+    problem: ({ document: { lines } }) => {
+      const odd = lines.find(({ unitCode }) => !unitCodes.has(unitCode));
+      return (
+        odd && `line ${odd.position} has the unitCode ${odd.unitCode}, which isn't one of the Recommendation`
+      );
+    },
   },
   {
     item: 'a currency of ISO 4217',
@@ -96,6 +106,7 @@ const commonRules: LegalRule[] = [
         ? when(totals.grossMinor <= 0, 'a credit note must give something back')
         : when(totals.grossMinor < 0, 'its total is below zero; that takes a credit note'),
   },
+  ...textRules,
   ...vatRules,
 ];
 
@@ -110,7 +121,7 @@ const taxRules: LegalRule[] = [
     source: 'IE reg. 20(2)(d), UK reg. 14(1)(e)',
     problem: (checked) =>
       when(
-        checked.document.buyer.addressLines.length === 0 && !isSimplified(checked),
+        !checked.document.buyer.addressLines.some(isVisible) && !isSimplified(checked),
         'the customer has no addressLines',
       ),
   },
@@ -149,7 +160,7 @@ const taxRules: LegalRule[] = [
     item: 'the reason for the credit note',
     source: "Revenue, 'Credit notes: information required'; UK reg. 15C",
     problem: ({ document: { kind, note } }) =>
-      when(kind === 'credit_note' && isBlank(note), 'a credit note needs its reason in note'),
+      when(kind === 'credit_note' && !isVisible(note), 'a credit note needs its reason in note'),
   },
   {
     item: 'a credit note that is not older than its invoice',
@@ -192,7 +203,7 @@ function vatIdProblem(checked: CheckedDocument): string | undefined {
   if (document.lines.some(({ vatCategory }) => vatCategory !== 'O')) {
     return "the company's profile has no vatId, so every line must be in category O";
   }
-  return when(isBlank(companyNumber), "the company's profile has neither vatId nor companyNumber");
+  return when(!isVisible(companyNumber), "the company's profile has neither vatId nor companyNumber");
 }
 
 function isSimplified(checked: CheckedDocument): boolean {

@@ -1,5 +1,7 @@
 import type { Invoice } from '../contract/records.ts';
+import { isVatNumber } from '../contract/vat-numbers.ts';
 import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
+import { isVisible } from './visible-text.ts';
 
 type Line = Invoice['lines'][number];
 
@@ -61,6 +63,15 @@ export const vatRules: LegalRule[] = [
         : undefined,
   },
   {
+    item: 'VAT numbers with the form and the check digits of their countries',
+    source: 'IE reg. 20(2)(c) and (e), UK reg. 14(1)(d), Directive 2006/112/EC art. 215',
+    problem: ({ supplier, document: { buyer } }) =>
+      Object.entries({ company: supplier.vatId, customer: buyer.vatId })
+        .filter(([, vatId]) => typeof vatId === 'string' && !isVatNumber(vatId))
+        .map(([whose, vatId]) => `the ${whose}'s VAT number ${vatId} can't be one of its country`)
+        .join(', ') || undefined,
+  },
+  {
     item: 'goods that go to another member of the European Union, in category K',
     source: 'Directive 2006/112/EC art. 138, EN 16931 BR-IC-12',
     problem: (checked) => (has(checked, 'K') ? intraCommunityProblem(checked) : undefined),
@@ -84,7 +95,7 @@ function firstProblem(
 }
 
 function reasonProblem({ vatCategory, vatExemptionReason }: Line): string | undefined {
-  const hasReason = vatExemptionReason !== null && vatExemptionReason.trim() !== '';
+  const hasReason = isVisible(vatExemptionReason);
   if (WITHOUT_REASON.includes(vatCategory)) {
     return vatExemptionReason === null
       ? undefined

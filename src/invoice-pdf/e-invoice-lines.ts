@@ -1,5 +1,5 @@
 import type { Invoice } from '../contract/records.ts';
-import { unitCodes } from './code-lists.ts';
+import { unitCodes } from '../contract/code-lists.ts';
 import { decimalAmount, percent } from './decimal-amount.ts';
 import { element, leaf, oneLine } from './xml-text.ts';
 

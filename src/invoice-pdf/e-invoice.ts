@@ -1,6 +1,6 @@
 import type { Invoice } from '../contract/records.ts';
 import { minorDigits } from './decimal-amount.ts';
-import { countryCodes, currencyCodes, vatPrefixes } from './code-lists.ts';
+import { countryCodes, currencyCodes, vatPrefixes } from '../contract/code-lists.ts';
 import { lineItem } from './e-invoice-lines.ts';
 import { buyerParty, deliveryParty, sellerParty } from './e-invoice-parties.ts';
 import { settlement } from './e-invoice-settlement.ts';

@@ -1,4 +1,4 @@
-import type { Face } from './fonts.ts';
+import type { Face } from '../typefaces/fonts.ts';
 
 /** A font as one document embeds it: with the glyphs that the document shows. */
 export interface EmbeddedFont {

@@ -1,6 +1,6 @@
 import { embeddedFont, showText } from './embedded-font.ts';
 import type { EmbeddedFont } from './embedded-font.ts';
-import type { Face, Fonts } from './fonts.ts';
+import type { Face, Fonts } from '../typefaces/fonts.ts';
 import type { Logo } from './logo.ts';
 import { BOTTOM, PAGE } from './page-design.ts';
 import { balancedBlock, textBlock, textWidth } from './text-blocks.ts';

@@ -72,15 +72,23 @@ function checkCompleteness(turn: Turn, record: Unstamped, draft: Draft): void {
   if (found.includes(true)) turn.refuse('incomplete_document', '/with/id');
 }
 
-const isBlank = (text: string | null | undefined) => (text ?? '').trim() === '';
+/** Of what is drawn, these aren't seen. */
+const isBlank = (text: string | null | undefined) =>
+  [...(text ?? '')].every((character) => ' \n\u200b\u2060\u0007'.includes(character));
+/** Of what is drawn, no typeface has these. */
+const isUnprintable = (text: string) => /[漢字\u0007]/.test(text);
 
 /** Each entry is true when that rule is broken, here and below. */
 function problemsOfAll(record: Unstamped, profile: CompanyProfile): boolean[] {
-  const { kind, lines, dueDate, issueDate, totals } = record;
+  const { kind, lines, dueDate, issueDate, totals, buyer } = record;
+  const printed = [buyer.name, ...lines.map(({ description }) => description)];
   return [
     isBlank(profile.legalName),
     (profile.addressLines ?? []).length === 0,
     lines.length === 0,
+    isBlank(buyer.legalName ?? buyer.name),
+    lines.some(({ description, unitCode }) => isBlank(description) || unitCode === 'PCS'),
+    printed.some(isUnprintable),
     !['EUR', 'GBP', 'USD', 'JPY', 'KWD'].includes(record.currency),
     dueDate !== null && dueDate < (issueDate ?? ''),
     kind === 'credit_note' ? totals.grossMinor <= 0 : totals.grossMinor < 0,

@@ -72,6 +72,8 @@ function withFlaw(draw: Draw, lines: readonly DraftLine[]): DraftLine[] {
     { vatExemptionReason: drawAeWords(draw) },
     { vatExemptionReason: null },
     { reverseChargeRateBasisPoints: 0 },
+    { unitCode: 'PCS' },
+    { description: draw.oneOf(' \n', '\u2060', 'Bell \u0007', '漢字') },
   ];
   return lines.map((line, index) => (index === flawed ? { ...line, ...draw.pick(flaws) } : line));
 }

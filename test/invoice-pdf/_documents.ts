@@ -32,6 +32,8 @@ export interface Story extends Sale {
   kind: Invoice['kind'];
   status: Invoice['status'];
   credit?: Partial<NewInvoice>;
+  /** Makes of the document what an earlier version issued and this one wouldn't. */
+  earlier?: (document: PrintedDocument) => void;
 }
 
 const fates: readonly Pick<Story, 'kind' | 'status'>[] = [
@@ -68,7 +70,9 @@ async function live(testOffice: TestOffice, story: Story): Promise<PrintedDocume
   const company = await openIssuer(testOffice, story);
   const { id } = await draftIn(company, story);
   if (story.status === 'issued') await company.apply(issue(id));
-  return printedDocument(testOffice.engine, company, id);
+  const document = await printedDocument(testOffice.engine, company, id);
+  story.earlier?.(document);
+  return document;
 }
 
 async function draftIn(

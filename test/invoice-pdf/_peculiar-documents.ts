@@ -74,14 +74,13 @@ export const peculiarDocuments: readonly Story[] = [
     },
   }),
   peculiar('characters that XML forbids', {
-    customer: {
-      ...galway,
-      name: 'Tab\tand\u0001bell\u0007 \ufffe\uffff',
-      addressLines: ['\u000b', 'Galway\u001f'],
-    },
-    draft: {
-      lines: [line({ description: 'Line one\r\nLine two\rLine three\u000c\u0085\u2028 😀 \u{10ffff}' })],
-      note: '\u0002 a bell \u0007 and a form feed \f',
+    earlier: ({ record }) => {
+      record.buyer.name = 'Tab\tand\u0001bell\u0007 \ufffe\uffff';
+      record.buyer.addressLines = ['\u000b', 'Galway\u001f'];
+      for (const drafted of record.lines) {
+        drafted.description = 'Line one\r\nLine two\rLine three\u000c\u0085\u2028 😀 \u{10ffff}';
+      }
+      record.note = '\u0002 a bell \u0007 and a form feed \f';
     },
   }),
   peculiar('words and addresses that are too long for their columns', {

@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { countryCodes, currencyCodes, unitCodes, vatPrefixes } from '../../src/invoice-pdf/code-lists.ts';
+import { countryCodes, currencyCodes, unitCodes, vatPrefixes } from '../../src/contract/code-lists.ts';
 import { eInvoiceXml, hasEInvoice } from '../../src/invoice-pdf/e-invoice.ts';
 import type { PrintedDocument } from '../../src/invoice-pdf/printed-document.ts';
 import { exampleDocuments } from './_documents.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { dateText, periodText } from '../../src/invoice-pdf/dates.ts';
-import { loadFonts } from '../../src/invoice-pdf/fonts.ts';
-import { printable, runsOf } from '../../src/invoice-pdf/shaping.ts';
+import { loadFonts } from '../../src/typefaces/fonts.ts';
+import { printable, runsOf } from '../../src/typefaces/shaping.ts';
 import { textBlock } from '../../src/invoice-pdf/text-blocks.ts';
 import { unitText } from '../../src/invoice-pdf/units.ts';
 

@@ -1,3 +1,4 @@
+import { sharedFonts } from './fonts.ts';
 import type { Face, Fonts, Weight } from './fonts.ts';
 
 /** Text in one font; `width` is in units of the font size. */
@@ -15,6 +16,9 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10ff
 
 /** Means something to one program or nothing to any, so it can't be read aloud (ISO 19005-3, 6.2.11.7.3). */
 const PRIVATE = /[\p{Co}\p{Cn}\p{Cs}]/u;
+
+/** A letter and the marks on it come from one font. */
+const LETTERS = /\n|[^\n\p{M}]\p{M}*|\p{M}+/gu;
 
 /** What every font has; most of what documents say. */
 const ASCII = /^[\n -~]*$/;
@@ -35,6 +39,20 @@ const SAME_GLYPH: Readonly<Record<string, string>> = {
  */
 export function printable(text: string, fonts: Fonts): string {
   if (ASCII.test(text)) return text;
+  return lettersOf(text)
+    .map((letter) => (isSettable(letter, fonts) ? letter : REPLACEMENT))
+    .join('');
+}
+
+/** The letters of a text, each once, that `printable` replaces. A replacement mark itself stands for a lost letter. */
+export function unprintable(text: string): string[] {
+  if (ASCII.test(text)) return [];
+  const fonts = sharedFonts();
+  return [...new Set(lettersOf(text).filter((letter) => !isSettable(letter, fonts)))];
+}
+
+/** Each character of a text in its plain form, with the marks on it. */
+function lettersOf(text: string): string[] {
   const plain = text
     .normalize('NFC')
     .replace(/\r\n?|[\u2028\u2029\u0085\v\f]/g, '\n')
@@ -46,15 +64,16 @@ export function printable(text: string, fonts: Fonts): string {
     .replace(/[\u1c90-\u1cbf]/g, (capital) => capital.toLowerCase())
     .replace(/[\u00b5\u2010\u2011\u2206\u02ed\u03d5]/g, (character) => SAME_GLYPH[character] ?? character)
     .replace(/\u202f/g, '\u00a0');
-  return [...plain].map((character) => (isCovered(character, fonts) ? character : REPLACEMENT)).join('');
+  return plain.match(LETTERS) ?? [];
 }
 
-function isCovered(character: string, fonts: Fonts): boolean {
-  if (character === '\n' || character === '\u00a0') return true;
-  if (RIGHT_TO_LEFT.test(character) || PRIVATE.test(character)) return false;
-  const codePoint = character.codePointAt(0) ?? 0;
-  // Every weight has to have it, since a text doesn't know in which it will be set.
-  return Object.values(fonts).every((faces) => faces.some((face) => face.covers(codePoint)));
+function isSettable(letter: string, fonts: Fonts): boolean {
+  if (letter === '\n') return true;
+  if (letter === REPLACEMENT || RIGHT_TO_LEFT.test(letter) || PRIVATE.test(letter)) return false;
+  // Set as any other space.
+  const shown = letter.replace('\u00a0', ' ');
+  // Every weight has to have it, since a text doesn't know in which it will be set; marks come from their letter's font.
+  return Object.values(fonts).every((faces) => faces.some((face) => coversAll(face, shown)));
 }
 
 /** Splits printable text of one line into runs of the first font that has each whole word, or else each letter. */
@@ -73,8 +92,7 @@ export function runsOf(text: string, fonts: Fonts, weight: Weight): Run[] {
     const isSpace = word.startsWith(' ');
     const whole = isSpace ? (pieces.at(-1)?.face ?? faces[0]) : faces.find((face) => coversAll(face, word));
     if (whole) add(whole, word);
-    // A letter and the marks on it come from one font.
-    else for (const letter of word.match(/\P{M}\p{M}*|\p{M}+/gu) ?? []) add(faceOf(letter, faces), letter);
+    else for (const letter of word.match(LETTERS) ?? []) add(faceOf(letter, faces), letter);
   }
   return pieces.map(({ face, text: piece }) => ({ face, text: piece, width: face.width(piece) }));
 }

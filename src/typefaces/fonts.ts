@@ -86,6 +86,13 @@ export function loadFonts(): Fonts {
   };
 }
 
+let shared: Fonts | undefined;
+
+/** The fonts for those who ask what they have forms for; parsed at the first question. */
+export function sharedFonts(): Fonts {
+  return (shared ??= loadFonts());
+}
+
 function loadFace(url: string, sizeFactor: number): Face {
   // A file of one font has no collection.
   const font = create(readFileSync(fileURLToPath(url))) as Font;

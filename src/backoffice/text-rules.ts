@@ -1,0 +1,91 @@
+import { unprintable } from '../typefaces/shaping.ts';
+import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
+import { isVisible } from './visible-text.ts';
+
+/** What XML has no way to write (XML 1.0 section 2.2), so that the e-invoice would show a replacement for it. */
+const UNWRITABLE = /[\0-\u0008\v\f\u000e-\u001f]/g;
+
+/** A text of the document, and whose it is. */
+interface PlacedText {
+  place: string;
+  text: string;
+}
+
+/** Rules about what the document says, which is kept for ever as it is printed. */
+export const textRules: LegalRule[] = [
+  {
+    item: "the customer's full name",
+    source: 'IE reg. 20(2)(d), UK reg. 14(1)(e), EN 16931 BR-07',
+    problem: ({ document: { buyer } }) => {
+      const member = buyer.legalName === null ? 'name' : 'legalName';
+      return isVisible(buyer[member]) ? undefined : `the customer's ${member} has no visible character`;
+    },
+  },
+  {
+    item: 'a description of every line',
+    source: 'IE reg. 20(2)(g), UK reg. 14(1)(g), EN 16931 BR-25',
+    problem: ({ document: { lines } }) => {
+      const blank = lines.find(({ description }) => !isVisible(description));
+      return blank && `line ${blank.position} has a description without a visible character`;
+    },
+  },
+  {
+    item: 'letters that can be printed',
+    source: 'IE reg. 20(2), UK reg. 14(1): what a document says has to be readable',
+    problem: (checked) => letterProblem(checked),
+  },
+];
+
+/** A refusal stays readable, however much is wrong. */
+const PLACES_MAX = 5;
+const LETTERS_MAX = 5;
+
+function letterProblem(checked: CheckedDocument): string | undefined {
+  const found = textsOf(checked).flatMap(({ place, text }) => {
+    const letters = [...new Set([...unprintable(text), ...(text.match(UNWRITABLE) ?? [])])];
+    return letters.length === 0 ? [] : [`${listed(letters.map(nameOf), LETTERS_MAX)} in ${place}`];
+  });
+  return found.length === 0 ? undefined : `its typefaces lack ${listed(found, PLACES_MAX)}`;
+}
+
+function listed(names: readonly string[], countMax: number): string {
+  const more = names.length - countMax;
+  return [...names.slice(0, countMax), ...(more > 0 ? [`${more} more`] : [])].join(', ');
+}
+
+/** A letter with its code points; alone they stand for what isn't seen. */
+function nameOf(letter: string): string {
+  const codes = [...letter].map(
+    (character) => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
+  );
+  return isVisible(letter) ? `${letter} (${codes.join(' ')})` : codes.join(' ');
+}
+
+/** Every text that the document shows. What only an id, a code or the logo says isn't among them. */
+function textsOf({ document, supplier }: CheckedDocument): PlacedText[] {
+  const { buyer, lines, buyerReference, purchaseOrderReference, note, accountingCurrency } = document;
+  const { site, ...customer } = buyer;
+  return [
+    ...placed("the company's", supplier),
+    ...placed("the customer's", customer),
+    ...placed("the site's", { ...site, id: null }),
+    ...lines.flatMap(({ position, description, vatExemptionReason }) =>
+      placed(`line ${position}'s`, { description, vatExemptionReason }),
+    ),
+    ...placed("the document's", {
+      buyerReference,
+      purchaseOrderReference,
+      note,
+      exchangeRateSource: accountingCurrency?.exchangeRateSource,
+    }),
+  ];
+}
+
+function placed(whose: string, members: object): PlacedText[] {
+  return Object.entries(members).flatMap(([name, value]: [string, unknown]) =>
+    [value]
+      .flat()
+      .filter((text) => typeof text === 'string')
+      .map((text) => ({ place: `${whose} ${name}`, text })),
+  );
+}
