@@ -13,11 +13,12 @@ import proxyAddr from 'proxy-addr';
 
 import { sendError } from './api/answer.ts';
 import { createApi } from './api/api.ts';
-import { errorBody, errorReply } from './api/error-replies.ts';
+import { errorReply } from './api/error-replies.ts';
 import type { Exchange } from './api/exchange.ts';
 import { AppError } from './errors.ts';
 import type { Documents } from './invoice-pdf/documents.ts';
 import type { Logger } from './log.ts';
+import { problemOfHeaders, refuseMalformed, refuseRaw } from './malformed-requests.ts';
 import type { Metrics } from './metrics.ts';
 import { createOperatorPages } from './operator-pages.ts';
 import type { PortalSettings } from './portal/options.ts';
@@ -53,21 +54,32 @@ const REQUEST_MS_MAX = 30_000;
 const TIMEOUT_CHECK_MS = 1_000;
 /** Longer than the idle time of common load balancers, so that it is they who close a connection. */
 const KEEP_ALIVE_MS = 65_000;
+const YEAR_SECONDS = 31_536_000;
+/** What the parser's errors mean to a client. */
+const MALFORMED: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'The request is not well-formed: its headers are larger than 16 kB.',
+  ERR_HTTP_REQUEST_TIMEOUT: `The request must be complete within ${REQUEST_MS_MAX / 1000} seconds.`,
+};
 const API_PATH = /^\/api(?:[/?#]|$)/i;
 
 /** Creates the HTTP server, not yet listening. */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const api = await createApi(options);
   const pages = createPages(options);
+  const everyAnswer = headersOfEveryAnswer(options.baseUrl);
+  const latest = new WeakMap<Socket, ServerResponse>();
   const answer: RequestListener = (req, res) => {
     req.url = originForm(req.url ?? '/');
-    const exchange = beginExchange(req, res, options);
+    latest.set(req.socket, res);
+    const exchange = beginExchange(req, res, everyAnswer(), options);
     const fail = (error: unknown) => answerError(req, res, exchange, error, options.log);
-    if (isWithoutHost(req)) {
-      fail(new AppError('invalid_request', 'The request is not well-formed: it has no Host header.'));
+    const problem = problemOfHeaders(req);
+    if (problem !== undefined) {
+      fail(new AppError('invalid_request', `The request is not well-formed: ${problem}`));
     } else if (API_PATH.test(req.url)) {
       api(req, res, exchange).catch(fail);
     } else {
+      for (const [name, value] of Object.entries(exchange.headers)) res.setHeader(name, value);
       const reply = Object.assign(res as Response, { locals: { exchange } });
       pages(req as Request, reply, (error: unknown) => fail(error ?? unknownPath()));
     }
@@ -83,13 +95,18 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     answer,
   );
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.on('clientError', answerMalformed);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const message = MALFORMED[error.code ?? ''] ?? 'The request is not well-formed.';
+    const refusal = { status: 400, code: 'invalid_request', message } as const;
+    refuseMalformed(socket, latest.get(socket), refusal, everyAnswer());
+  });
   // Without a listener Node answers an unknown expectation with a bare 417; the API has no use for a body anyway.
   server.on('checkExpectation', answer);
   server.on('connect', (_req, socket: Socket) => {
     // Node hands the socket over: without a listener, a client that resets it would end the process.
     socket.on('error', () => socket.destroy());
-    refuseRaw(socket, 405, 'method_not_allowed', 'This path answers GET and HEAD, not CONNECT.');
+    const message = 'This path answers GET and HEAD, not CONNECT.';
+    refuseRaw(socket, { status: 405, code: 'method_not_allowed', message }, everyAnswer());
   });
   return server;
 }
@@ -124,10 +141,25 @@ function originForm(target: string): string {
   return path.startsWith('/') ? path : `/${path}`;
 }
 
+/**
+ * What each answer carries, whoever makes it: a browser is not to guess its type, and keeps to https (RFC 6797) where
+ * integrators and administrators are told an https address.
+ */
+function headersOfEveryAnswer(baseUrl: () => string): () => Record<string, string> {
+  let headers: Record<string, string> | undefined;
+  // The address is known once the server listens.
+  return () => (headers ??= { 'X-Content-Type-Options': 'nosniff', ...strictTransport(baseUrl()) });
+}
+
+function strictTransport(baseUrl: string): Record<string, string> {
+  return baseUrl.startsWith('https:') ? { 'Strict-Transport-Security': `max-age=${YEAR_SECONDS}` } : {};
+}
+
 /** Gives each request its id, and one log line and one count when it is over. */
 function beginExchange(
   req: IncomingMessage,
   res: ServerResponse,
+  everyAnswer: Record<string, string>,
   { log, metrics, usage, isReady, trustedProxies }: ServerOptions,
 ): Exchange {
   // A server that stops answers what is under way, and asks for no more on that connection.
@@ -138,12 +170,12 @@ function beginExchange(
     requestId,
     authorization: req.headers.authorization,
     address: addressOf(req, trustedProxies),
-    headers: { 'X-Request-Id': requestId },
+    headers: { 'X-Request-Id': requestId, ...everyAnswer },
   };
-  // A body has no meaning here; the connection ends rather than read one of any length.
-  if (req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined) {
-    exchange.headers.Connection = 'close';
-  }
+  // Only forms of the portal are read; elsewhere the connection ends rather than read a body of any length.
+  const hasBody =
+    req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined;
+  if (hasBody && !req.url?.startsWith(PORTAL_PATH)) exchange.headers.Connection = 'close';
   res.once('close', () => {
     const elapsedMs = performance.now() - startedAt;
     const operation = exchange.operation?.operationId ?? (exchange.page === undefined ? 'none' : 'portal');
@@ -163,11 +195,6 @@ function addressOf(req: IncomingMessage, trustedProxies: number): string {
   const address =
     trustedProxies === 0 ? req.socket.remoteAddress : proxyAddr(req, (_address, hop) => hop < trustedProxies);
   return address ?? 'unknown';
-}
-
-/** What RFC 9112 section 3.2 has a server refuse. */
-function isWithoutHost({ headers, httpVersion }: IncomingMessage): boolean {
-  return headers.host === undefined && httpVersion === '1.1';
 }
 
 function requestLine(req: IncomingMessage, res: ServerResponse, exchange: Exchange, elapsedMs: number) {
@@ -209,37 +236,4 @@ function answerError(
   if (cause !== undefined) log.error({ requestId: exchange.requestId, err: cause }, 'request.failed');
   if (res.headersSent) res.destroy();
   else exchange.bodyBytes = sendError(req, res, reply, exchange.headers);
-}
-
-/** Answers what isn't HTTP, or too large or too slow a request, which never becomes one. */
-function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-  const messages: Record<string, string> = {
-    HPE_HEADER_OVERFLOW: 'The request is not well-formed: its headers are larger than 16 kB.',
-    ERR_HTTP_REQUEST_TIMEOUT: `The request must be complete within ${REQUEST_MS_MAX / 1000} seconds.`,
-  };
-  refuseRaw(socket, 400, 'invalid_request', messages[error.code ?? ''] ?? 'The request is not well-formed.');
-}
-
-function refuseRaw(
-  socket: Socket,
-  status: number,
-  code: 'invalid_request' | 'method_not_allowed',
-  message: string,
-): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const body = errorBody(code, message);
-  const lines = [
-    `HTTP/1.1 ${status} ${status === 400 ? 'Bad Request' : 'Method Not Allowed'}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: private, no-cache',
-    'Vary: Accept-Encoding',
-    `X-Request-Id: ${randomUUID()}`,
-    ...(status === 405 ? ['Allow: GET, HEAD'] : []),
-    'Connection: close',
-  ];
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
 }

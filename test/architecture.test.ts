@@ -13,7 +13,8 @@ const mayImport = {
   fieldledger: ['main'],
   main: ['cli'],
   cli: ['server', 'listen', 'demo', 'access', 'webhooks', 'backoffice', 'invoice-pdf', 'store', 'contract'],
-  server: ['publication', 'operator-pages', 'portal', 'api', 'invoice-pdf', 'store'],
+  server: ['malformed-requests', 'publication', 'operator-pages', 'portal', 'api', 'invoice-pdf', 'store'],
+  'malformed-requests': ['api', 'contract'],
   publication: ['contract'],
   'operator-pages': ['store'],
   // The two faces of the service don't know each other.

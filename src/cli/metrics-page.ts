@@ -13,6 +13,7 @@ export async function listenForMetrics(
   { host, port }: { host: string; port: number },
 ): Promise<AsyncDisposable & { address: string }> {
   const server = createServer((req, res) => {
+    res.setHeader('X-Content-Type-Options', 'nosniff');
     if (req.url !== '/metrics') {
       res.writeHead(404).end();
     } else if (req.method !== 'GET' && req.method !== 'HEAD') {

@@ -25,8 +25,7 @@ export function createPortal(options: PortalOptions): Router {
   const assets = createAssets(`${PORTAL_PATH}/assets`);
   const answering: Answering = { ...options, cookies: createCookies({ isSecure }), assets: assets.paths };
   const router = Router({ caseSensitive: true, strict: true });
-  router.use(nameRequest);
-  router.use(protect(isSecure));
+  router.use(protect);
   router.use('/assets', assets.router);
   router.use(keepFromCaches);
   router.use(findVisitor(answering));
@@ -42,36 +41,28 @@ export function createPortal(options: PortalOptions): Router {
   return router;
 }
 
-const nameRequest: RequestHandler = (_req, res, next) => {
-  res.set('X-Request-Id', traceOf(res).requestId);
-  next();
-};
-
 /** Nothing of a page comes from elsewhere or runs in it, and nobody may put it into a frame. */
-function protect(isSecure: () => boolean): RequestHandler {
-  const build = (withTls: boolean) =>
-    helmet({
-      contentSecurityPolicy: {
-        useDefaults: false,
-        directives: {
-          'default-src': ["'none'"],
-          'script-src': ["'self'"],
-          'style-src': ["'self'"],
-          'img-src': ["'self'"],
-          'form-action': ["'self'"],
-          'base-uri': ["'none'"],
-          'frame-ancestors': ["'none'"],
-          'require-trusted-types-for': ["'script'"],
-        },
-      },
-      // With no-referrer browsers would also hide the origin of our own forms, which is checked.
-      referrerPolicy: { policy: 'same-origin' },
-      frameguard: { action: 'deny' },
-      hsts: withTls && { maxAge: 31_536_000, includeSubDomains: false },
-    });
-  const handlers = { plain: build(false), tls: build(true) };
-  return (req, res, next) => (isSecure() ? handlers.tls : handlers.plain)(req, res, next);
-}
+const protect = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      'default-src': ["'none'"],
+      'script-src': ["'self'"],
+      'style-src': ["'self'"],
+      'img-src': ["'self'"],
+      'form-action': ["'self'"],
+      'base-uri': ["'none'"],
+      'frame-ancestors': ["'none'"],
+      'require-trusted-types-for': ["'script'"],
+    },
+  },
+  // With no-referrer browsers would also hide the origin of our own forms, which is checked.
+  referrerPolicy: { policy: 'same-origin' },
+  frameguard: { action: 'deny' },
+  // The server gives these to every answer.
+  hsts: false,
+  noSniff: false,
+});
 
 /** Pages hold what a company shows to nobody: no cache and no back button brings them up again. */
 const keepFromCaches: RequestHandler = (_req, res, next) => {

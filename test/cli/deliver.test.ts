@@ -32,7 +32,8 @@ t.test(
     t.match(page.body, /^fieldledger_delivery_backlog 0$/m);
     t.match(page.body, /^fieldledger_delivery_oldest_due_seconds 0$/m);
     const ask = (url: string, method: 'GET' | 'POST' = 'GET') => got(url, { method, throwHttpErrors: false });
-    t.equal((await ask(metrics.replace('metrics', 'healthz'))).statusCode, 404);
+    const elsewhere = await ask(metrics.replace('metrics', 'healthz'));
+    t.match(elsewhere, { statusCode: 404, headers: { 'x-content-type-options': 'nosniff' } });
     t.match(await ask(metrics, 'POST'), { statusCode: 405, headers: { allow: 'GET, HEAD' } });
     const port = new URL(metrics).port;
     const other = await workplace.run(['deliver'], { METRICS_PORT: port });

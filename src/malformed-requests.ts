@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+import { errorBody } from './api/error-replies.ts';
+import type { ErrorCode } from './contract/operations.ts';
+
+/** `uri-host [ ":" port ]` (RFC 9112 section 3.2, RFC 3986 section 3.2.2); an http URI has no empty host (RFC 9110). */
+const HOST = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;
+
+/**
+ * What is wrong with the headers of a request that Node's parser took, as the end of a sentence. Of two headers that may
+ * come only once Node keeps the first, while a proxy in front may have looked at the second.
+ */
+export function problemOfHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
+  let hosts = 0;
+  let authorizations = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    // Comparing lengths first spares nearly every name the change of case.
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations += 1;
+  }
+  if (hosts > 1) return 'it has more than one Host header.';
+  if (authorizations > 1) return 'it has more than one Authorization header.';
+  if (headers.host === undefined) return httpVersion === '1.1' ? 'it has no Host header.' : undefined;
+  return HOST.test(headers.host) ? undefined : 'its Host header is not a host with or without a port.';
+}
+
+/** An error that is written on a connection as it is: there is no request to answer. */
+export interface RawRefusal {
+  status: 400 | 405;
+  code: ErrorCode;
+  message: string;
+}
+
+/**
+ * Refuses what the parser didn't take, and ends the connection. Each request gets one answer: bytes that are malformed
+ * may belong to the body of a request that has its answer, or follow one that waits for its own.
+ * @param latest the answer to the connection's latest request whose headers were well-formed.
+ */
+export function refuseMalformed(
+  socket: Socket,
+  latest: ServerResponse | undefined,
+  refusal: RawRefusal,
+  headers: Record<string, string>,
+): void {
+  const isInBody = latest?.req.complete === false;
+  const isAnswered = isInBody && latest.headersSent;
+  const end = isAnswered ? () => socket.destroySoon() : () => refuseRaw(socket, refusal, headers);
+  const mayEndNow = !latest || latest.closed || !socket.writable || (isInBody && !isAnswered);
+  if (mayEndNow) end();
+  else latest.once('close', end);
+}
+
+/** Writes an error on a connection that carries no request, and ends it. */
+export function refuseRaw(
+  socket: Socket,
+  { status, code, message }: RawRefusal,
+  headers: Record<string, string>,
+): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = errorBody(code, message);
+  const lines = [
+    `HTTP/1.1 ${status} ${status === 400 ? 'Bad Request' : 'Method Not Allowed'}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: private, no-cache',
+    'Vary: Accept-Encoding',
+    `X-Request-Id: ${randomUUID()}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...(status === 405 ? ['Allow: GET, HEAD'] : []),
+    'Connection: close',
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+}
