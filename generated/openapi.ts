@@ -1823,7 +1823,7 @@ export interface components {
         InvoiceId: components["schemas"]["Uuid"];
         /**
          * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-         * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+         * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
          */
         ServiceSignature: string;
         /**
@@ -2500,7 +2500,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -2541,7 +2541,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -2582,7 +2582,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -2623,7 +2623,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -2664,7 +2664,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -2705,7 +2705,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -2746,7 +2746,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -2787,7 +2787,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -2828,7 +2828,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -2869,7 +2869,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**

@@ -839,7 +839,7 @@ export interface components {
     parameters: {
         /**
          * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-         * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+         * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
          */
         ServiceSignature: string;
         /**
@@ -870,7 +870,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -911,7 +911,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -952,7 +952,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -993,7 +993,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -1034,7 +1034,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -1075,7 +1075,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -1116,7 +1116,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -1157,7 +1157,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -1198,7 +1198,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**
@@ -1239,7 +1239,7 @@ export interface operations {
                 "Service-Delivery": components["schemas"]["Id"];
                 /**
                  * @description `t=<unix seconds>,v1=<hex>`: the time of sending, and the HMAC-SHA256 of `<t>.<raw body>` keyed with the whole signing secret, `whsec_` included. How to verify it is said under the tag *Webhooks*. The example signs the body of the example of `ping`.
-                 * @example t=1795176000,v1=ec3714b02b38ca971b79478fcbb970674b288b4c66107a26c1dd0c7f6e51a5ad
+                 * @example t=1795176000,v1=0c08c3636f597be3457021e76082ecca4923c583622cbee5965b3abe5b0d96a9
                  */
                 "Service-Signature": components["parameters"]["ServiceSignature"];
                 /**

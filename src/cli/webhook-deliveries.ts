@@ -65,8 +65,8 @@ function pingCommand(terminal: Terminal): Command {
     .argument(...COMPANY)
     .argument(...WEBHOOK)
     .action(async (company: string, webhook: string) => {
-      await withDatabase(terminal, async (engine, { serviceName }) => {
-        const id = await ping(engine, { company, webhook }, { serviceName, now: new Date() });
+      await withDatabase(terminal, async (engine) => {
+        const id = await ping(engine, { company, webhook }, { now: new Date() });
         terminal.show({ id }, `${id} waits to be sent; webhook deliveries shows how it goes.`);
       });
     });

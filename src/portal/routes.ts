@@ -67,7 +67,7 @@ export function portalRoutes(options: PortalOptions): Route[] {
 }
 
 function webhookRoutes({ engine, secrets, serviceName, pingWaitMs }: PortalOptions): Route[] {
-  const one = webhookPages({ engine, serviceName, pingWaitMs });
+  const one = webhookPages({ engine, pingWaitMs });
   const needs = { engine, box: secrets, serviceName };
   return [
     get('/webhooks', showWebhooks(engine)),

@@ -128,10 +128,9 @@ export async function recover(
 export async function ping(
   engine: Engine,
   of: WebhookOf,
-  { serviceName, now, by }: { serviceName: string; now: Date; by?: Actor },
+  { now, by }: { now: Date; by?: Actor },
 ): Promise<string> {
-  // Words that need no escaping, as the setting demands.
-  const data = JSON.stringify({ message: `Hello from ${serviceName}.` }) as JsonText<{ message: string }>;
+  const data = JSON.stringify({ message: 'This is a test delivery.' }) as JsonText<{ message: string }>;
   const ids = { id: timeOrderedId('dlv_', now), event: timeOrderedId('evt_', now) };
   const since = new Date(now.getTime() - PING_WINDOW_MS).toISOString();
   const ping = { ...of, ...ids, data, at: now.toISOString() };

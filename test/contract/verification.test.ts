@@ -62,7 +62,7 @@ const forged: Partial<Case>[] = [
   { name: 'one from 301 seconds ahead', now: time - 301 },
   { name: 'a body with something more', body: Buffer.concat([body, Buffer.from(' ')]) },
   { name: 'a body with something less', body: body.subarray(1) },
-  { name: 'a body that was changed', body: Buffer.from(text.replace('Hello', 'Hallo')) },
+  { name: 'a body that was changed', body: Buffer.from(text.replace('test', 'rest')) },
   { name: 'a wrong secret', secret: `${secret}x` },
   { name: 'the secret without its prefix', secret: secret.replace('whsec_', '') },
   { name: 'a signature with the decoded secret', header: sign(decoded, time, body) },

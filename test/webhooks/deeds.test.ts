@@ -29,7 +29,7 @@ for (const name of engineNames) {
         now: STORY_NOW,
       });
       const of = { company: 'acme', webhook: record.id };
-      const pinged = await ping(engine, of, { serviceName: 'S', now: STORY_NOW, by });
+      const pinged = await ping(engine, of, { now: STORY_NOW, by });
       const again = { ...of, id: pinged };
       t.equal(await resend(engine, again, STORY_NOW, { by, attemptCount: 0 }), 'changed', 'it waits already');
       await engine.run("UPDATE deliveries SET state = 'failed', attempt_count = 7");

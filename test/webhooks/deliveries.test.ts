@@ -159,7 +159,7 @@ onEachEngine('the history of a webhook', async (t, { openCompany, engine, setNow
 
   await t.test('pings five times a minute, and like any other delivery', async (t) => {
     await engine.run('DELETE FROM deliveries');
-    const options = { serviceName: 'Fieldledger', now: at };
+    const options = { now: at };
     const ids = [];
     for (let index = 0; index < 5; index += 1) ids.push(await ping(engine, of, options));
     await refused(ping(engine, of, options), /5 times a minute/);
@@ -170,14 +170,13 @@ onEachEngine('the history of a webhook', async (t, { openCompany, engine, setNow
     t.match(JSON.parse(sender.sent[0]?.body ?? ''), {
       event: 'ping',
       companyId: acme.id,
-      data: { message: 'Hello from Fieldledger.' },
+      data: { message: 'This is a test delivery.' },
     });
   });
 
   await t.test('pings 20 times a minute in all webhooks of a company', async () => {
     for (const letter of ['a', 'b', 'c', 'd', 'e']) await acme.addWebhook(`whk_${letter}`, ['job.updated']);
-    const pingOf = (webhook: string) =>
-      ping(engine, { company: acme.id, webhook }, { serviceName: 'Fieldledger', now: later(20) });
+    const pingOf = (webhook: string) => ping(engine, { company: acme.id, webhook }, { now: later(20) });
     for (const letter of ['a', 'b', 'c', 'd'])
       for (let index = 0; index < 5; index += 1) await pingOf(`whk_${letter}`);
     await deleteWebhookRow(engine, acme.id, 'whk_a', later(20).toISOString());
@@ -189,7 +188,7 @@ onEachEngine('the history of a webhook', async (t, { openCompany, engine, setNow
   await t.test('is gone with the webhook', async (t) => {
     await deleteWebhookRow(engine, acme.id, 'whk_all', at.toISOString());
     await refused(listDeliveries(engine, of, { limit: 1 }), /has no webhook/);
-    await refused(ping(engine, of, { serviceName: 'Fieldledger', now: later(9) }), /has no webhook/);
+    await refused(ping(engine, of, { now: later(9) }), /has no webhook/);
     await refused(recover(engine, of, at, at), /has no webhook/);
     t.pass('and tells of nothing');
   });

@@ -33,7 +33,7 @@ async function makeEverything(engine: Engine): Promise<void> {
     const row = { company: id, id: 'whk_all', url: `https://${HOST}/hook?of=${id}`, secret: SECRET };
     const values = { ...row, events: JSON.stringify(moveEvents), created_at: new Date().toISOString() };
     await engine.transaction((transaction) => transaction.insertInto('webhooks').values(values).execute());
-    await ping(engine, { company: id, webhook: 'whk_all' }, { serviceName: 'Fieldledger', now: new Date() });
+    await ping(engine, { company: id, webhook: 'whk_all' }, { now: new Date() });
   }
   // Some of its lines are refused on purpose.
   for (const change of killFeed(1)) await applyChange(office, change as Change).catch(() => undefined);

@@ -126,10 +126,10 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
     await purge(engine, later(1));
     t.equal((await deliveryRows(engine)).length, 0);
     t.equal((await pauseAll()).pausedAt, paused.pausedAt, 'paused twice, it is paused since the first time');
-    await t.rejects(
-      ping(engine, { company: acme.id, webhook: 'whk_all' }, { serviceName: 'S', now: new Date() }),
-      { constructor: UsageError, message: /"whk_all" is paused; resume it first/ },
-    );
+    await t.rejects(ping(engine, { company: acme.id, webhook: 'whk_all' }, { now: new Date() }), {
+      constructor: UsageError,
+      message: /"whk_all" is paused; resume it first/,
+    });
     t.equal((await resumeAll()).pausedAt, null);
   });
 });

@@ -33,11 +33,9 @@ interface Needs {
 /** The pages and actions of one webhook. */
 export function webhookPages({
   engine,
-  serviceName,
   pingWaitMs = 3_000,
 }: {
   engine: Engine;
-  serviceName: string;
   pingWaitMs?: number | undefined;
 }): Record<'show' | 'sendPing' | 'pause' | 'resume' | 'remove', Page> {
   const needs = { engine, readHealth: createHealthReader(engine) };
@@ -49,7 +47,7 @@ export function webhookPages({
       const webhook = await getOwnWebhook(engine, visit);
       const of = { company: webhook.company, webhook: webhook.id };
       try {
-        const id = await ping(engine, of, { serviceName, now: visit.now, by: visit.administrator });
+        const id = await ping(engine, of, { now: visit.now, by: visit.administrator });
         await waitForAttempt(engine, { ...of, id }, pingWaitMs);
         return redirect(`/portal/webhooks/${webhook.id}?ping=${id}`);
       } catch (error) {
