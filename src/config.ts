@@ -1,13 +1,24 @@
-import { isIP } from 'node:net';
-
 import { quote, UsageError } from './errors.ts';
+import {
+  integer,
+  matching,
+  onOrOff,
+  parseAddresses,
+  parseBaseUrl,
+  parseDatabaseUrl,
+  parseKey,
+  parseSupportUrl,
+  withoutPasswords,
+} from './setting-values.ts';
 
 /** What an operator can set. Everything comes from the environment, read once at start. */
 export interface Config {
   host: string;
   port: number;
-  /** The address that integrators use, without a path; unless set, the one that the server listens on. */
+  /** The address that integrators use, without the /api/v1 at its end; unless set, the one that the server listens on. */
   baseUrl: string | undefined;
+  /** Where integrators get help; unless set, the base address stands for it. */
+  supportUrl: string | undefined;
   databaseUrl: string;
   databasePoolMax: number;
   serviceName: string;
@@ -47,17 +58,6 @@ interface Setting<K extends keyof Config> {
   shown?: (value: string) => string;
 }
 
-const integer = (from: number, to: number) => (text: string) => {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value < from || value > to) throw new Error(`an integer from ${from} to ${to}`);
-  return value;
-};
-
-const matching = (pattern: RegExp, rule: string) => (text: string) => {
-  if (!pattern.test(text)) throw new Error(rule);
-  return text;
-};
-
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
 const settings: { [K in keyof Config]: Setting<K> } = {
@@ -75,9 +75,15 @@ const settings: { [K in keyof Config]: Setting<K> } = {
   },
   baseUrl: {
     name: 'BASE_URL',
-    help: 'address that integrators use, shown in the published contract; unless set, where the server listens',
+    help: 'address that integrators use, with or without /api/v1, published everywhere; unless set, where the server listens',
     fallback: undefined,
     parse: parseBaseUrl,
+  },
+  supportUrl: {
+    name: 'SUPPORT_URL',
+    help: 'where integrators get help, an https or mailto address published in the contract; unless set, BASE_URL',
+    fallback: undefined,
+    parse: parseSupportUrl,
   },
   databaseUrl: {
     name: 'DATABASE_URL',
@@ -198,52 +204,6 @@ const settings: { [K in keyof Config]: Setting<K> } = {
   },
 };
 
-function onOrOff(text: string): boolean {
-  return matching(/^(?:on|off)$/, 'on or off')(text) === 'on';
-}
-
-function parseKey(text: string): string {
-  const bytes = Buffer.from(text, 'base64');
-  // Node leaves out what isn't base64, so that half a key would pass for one.
-  if (bytes.length !== 32 || bytes.toString('base64') !== text) throw new Error('32 bytes in base64');
-  return text;
-}
-
-/** What pg can connect with: a URL, or one without a host, which then stands in the query. */
-function parseDatabaseUrl(text: string): string {
-  const isSqlite = /^sqlite:(?!:memory:)./s.test(text);
-  const isPostgres = /^postgres(?:ql)?:\/\/./s.test(text) && postgresUrl(text) !== undefined;
-  if (isSqlite || isPostgres) return text;
-  throw new Error('sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped');
-}
-
-function postgresUrl(text: string): URL | undefined {
-  const url = URL.parse(text) ?? URL.parse(text.replace('@/', '@localhost/'));
-  // An @ further on means that the password has a bare / ? or #, so that the rest of it looks like something else.
-  const hasLostPassword = url && `${url.pathname}${url.search}${url.hash}`.includes('@');
-  return hasLostPassword ? undefined : (url ?? undefined);
-}
-
-function parseAddresses(text: string): string[] {
-  const addresses = text === '-' ? [] : text.split(',').map((address) => address.trim());
-  if (!addresses.every((address) => isIP(address) !== 0)) throw new Error('IPv4 or IPv6 addresses, or -');
-  return addresses;
-}
-
-function parseBaseUrl(text: string): string {
-  const rule = 'an http or https address without path, query or credentials';
-  if (!URL.canParse(text)) throw new Error(rule);
-  const url = new URL(text);
-  const isBare =
-    url.pathname === '/' &&
-    url.search === '' &&
-    url.hash === '' &&
-    url.username === '' &&
-    url.password === '';
-  if (!/^https?:$/.test(url.protocol) || !isBare) throw new Error(rule);
-  return url.origin;
-}
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -283,14 +243,4 @@ export function describeConfig(
       help,
     };
   });
-}
-
-/** A database's address as it may be shown: pg takes secrets from the query as well. */
-export function withoutPasswords(databaseUrl: string): string {
-  if (databaseUrl.startsWith('sqlite:')) return databaseUrl;
-  const url = postgresUrl(databaseUrl);
-  if (!url) return 'postgres://***';
-  if (url.password) url.password = '***';
-  for (const name of url.searchParams.keys()) if (/password/i.test(name)) url.searchParams.set(name, '***');
-  return url.href;
 }

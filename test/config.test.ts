@@ -42,6 +42,12 @@ t.test('an empty environment gives the defaults', async (t) => {
   });
 });
 
+t.test('BASE_URL is taken with and without the /api/v1 at its end', async (t) => {
+  for (const end of ['', '/', '/api/v1', '/api/v1/'])
+    t.equal(readConfig({ BASE_URL: `https://api.example.com${end}` }).baseUrl, 'https://api.example.com');
+  t.equal(readConfig({ BASE_URL: 'http://[::1]:8080/api/v1' }).baseUrl, 'http://[::1]:8080');
+});
+
 t.test('an empty variable counts as not set', async (t) => {
   t.strictSame(readConfig({ PORT: '', BASE_URL: '', DATABASE_URL: '' }), readConfig({}));
 });
@@ -50,7 +56,8 @@ t.test('every setting is read from its variable', async (t) => {
   const given = {
     HOST: '::1',
     PORT: '0',
-    BASE_URL: 'https://API.example.com:443/',
+    BASE_URL: 'https://API.example.com:443/api/v1',
+    SUPPORT_URL: 'mailto:help@acme.example',
     DATABASE_URL: 'postgres://u:p@db/app',
     DATABASE_POOL_MAX: '1000',
     SERVICE_NAME: 'Acme-API',
@@ -75,6 +82,7 @@ t.test('every setting is read from its variable', async (t) => {
     host: '::1',
     port: 0,
     baseUrl: 'https://api.example.com',
+    supportUrl: 'mailto:help@acme.example',
     databaseUrl: 'postgres://u:p@db/app',
     databasePoolMax: 1000,
     serviceName: 'Acme-API',
@@ -130,7 +138,7 @@ t.test('one message lists every problem, each with its rule and what was given',
     `The configuration is wrong:
   HOST must be an address or a host name, not "not a host".
   PORT must be an integer from 0 to 65535, not "65536".
-  BASE_URL must be an http or https address without path, query or credentials, not "https://api.example.com/v1".
+  BASE_URL must be an http or https address without path, or with /api/v1, and without query or credentials, not "https://api.example.com/v1".
   DATABASE_URL must be sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped.
   DATABASE_POOL_MAX must be an integer from 1 to 1000, not "0".
   SERVICE_NAME must be 1 to 40 letters, digits and hyphens, a letter first, not "1st".
@@ -167,7 +175,9 @@ t.test('values that look right and are not are refused', async (t) => {
       'http://u@a.example',
       'http://a/?x',
     ],
-    ['BASE_URL', 'http://a.example/#x', 'http://', 'https://a.example/api/v1'],
+    ['BASE_URL', 'http://a.example/#x', 'http://', 'https://a.example/api', 'https://a.example/api/v2'],
+    ['BASE_URL', 'https://a.example/x/api/v1', 'https://a.example/api/v1//', 'http://a"b', "http://a'b"],
+    ['SUPPORT_URL', 'help@acme.example', 'javascript:alert(1)', 'https://', 'https://a.example/"x"'],
     ['DATABASE_URL', 'sqlite:', 'sqlite::memory:', 'postgres://', 'data/x.db', 'postgres://h:port/db'],
     ['DATABASE_URL', 'postgres://u:a/b@h/db', 'postgres://u:9#b@h/db', 'postgres://u:9?b@h/db'],
     ['LOG_LEVEL', 'INFO', 'info ', 'info|warn'],

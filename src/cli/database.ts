@@ -1,5 +1,6 @@
-import { type Config, readConfig, withoutPasswords } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
 import { AppError, UsageError } from '../errors.ts';
+import { withoutPasswords } from '../setting-values.ts';
 import { type Engine, openEngine } from '../store/engine.ts';
 import { migrate } from '../store/migrate.ts';
 import type { Terminal } from './terminal.ts';

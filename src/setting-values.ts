@@ -1,0 +1,81 @@
+import { isIP } from 'node:net';
+
+/*
+ * How the texts of settings become values. What is wrong with one completes "NAME must be ...".
+ */
+
+export const integer = (from: number, to: number) => (text: string) => {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < from || value > to) throw new Error(`an integer from ${from} to ${to}`);
+  return value;
+};
+
+export const matching = (pattern: RegExp, rule: string) => (text: string) => {
+  if (!pattern.test(text)) throw new Error(rule);
+  return text;
+};
+
+export function onOrOff(text: string): boolean {
+  return matching(/^(?:on|off)$/, 'on or off')(text) === 'on';
+}
+
+export function parseKey(text: string): string {
+  const bytes = Buffer.from(text, 'base64');
+  // Node leaves out what isn't base64, so that half a key would pass for one.
+  if (bytes.length !== 32 || bytes.toString('base64') !== text) throw new Error('32 bytes in base64');
+  return text;
+}
+
+/** What pg can connect with: a URL, or one without a host, which then stands in the query. */
+export function parseDatabaseUrl(text: string): string {
+  const isSqlite = /^sqlite:(?!:memory:)./s.test(text);
+  const isPostgres = /^postgres(?:ql)?:\/\/./s.test(text) && postgresUrl(text) !== undefined;
+  if (isSqlite || isPostgres) return text;
+  throw new Error('sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped');
+}
+
+function postgresUrl(text: string): URL | undefined {
+  const url = URL.parse(text) ?? URL.parse(text.replace('@/', '@localhost/'));
+  // An @ further on means that the password has a bare / ? or #, so that the rest of it looks like something else.
+  const hasLostPassword = url && `${url.pathname}${url.search}${url.hash}`.includes('@');
+  return hasLostPassword ? undefined : (url ?? undefined);
+}
+
+export function parseAddresses(text: string): string[] {
+  const addresses = text === '-' ? [] : text.split(',').map((address) => address.trim());
+  if (!addresses.every((address) => isIP(address) !== 0)) throw new Error('IPv4 or IPv6 addresses, or -');
+  return addresses;
+}
+
+/**
+ * The address that integrators use (service.md, "Conventions": it ends in /api/v1), without that end: the portal and
+ * the reference are beside it. Letters that a text or a page would escape are in no host name that DNS knows.
+ */
+export function parseBaseUrl(text: string): string {
+  const url = URL.parse(text);
+  const isAddress =
+    url && /^https?:$/.test(url.protocol) && /^(?:[\w.-]+|\[[\da-f:.]+\])$/.test(url.hostname);
+  const isBare = url && `${url.username}${url.password}${url.search}${url.hash}` === '';
+  if (!isAddress || !isBare || !/^\/(?:api\/v1\/?)?$/.test(url.pathname))
+    throw new Error(
+      'an http or https address without path, or with /api/v1, and without query or credentials',
+    );
+  return url.origin;
+}
+
+/** An address for people, in characters that no text or page would escape. */
+export function parseSupportUrl(text: string): string {
+  const isPlain = /^(?:https?:\/\/|mailto:)[\w.~:/?#@!%+=,;[\]-]+$/.test(text);
+  if (!isPlain || !URL.canParse(text)) throw new Error('an http, https or mailto address');
+  return text;
+}
+
+/** A database's address as it may be shown: pg takes secrets from the query as well. */
+export function withoutPasswords(databaseUrl: string): string {
+  if (databaseUrl.startsWith('sqlite:')) return databaseUrl;
+  const url = postgresUrl(databaseUrl);
+  if (!url) return 'postgres://***';
+  if (url.password) url.password = '***';
+  for (const name of url.searchParams.keys()) if (/password/i.test(name)) url.searchParams.set(name, '***');
+  return url.href;
+}
