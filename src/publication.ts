@@ -1,58 +1,77 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { existsSync, readFileSync } from 'node:fs';
 
 import { Router } from 'express';
 import { stringify } from 'yaml';
 
 import { bundledContract, referenceFile } from './contract/document.ts';
 import { AppError } from './errors.ts';
+import { createPublishedText } from './published-text.ts';
 
-/** The reference is one file with everything in it: this policy lets it render and ask for nothing. */
-const REFERENCE_POLICY =
-  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-/** The contract as integrators read it: the description in both notations, and the reference. */
-export function createPublication({
-  baseUrl,
-  serviceName,
-}: {
+export interface PublicationOptions {
+  /** The address that integrators use; asked once the server listens. */
   baseUrl: () => string;
+  /** Where integrators get help; undefined for the address that they use. */
+  supportUrl: string | undefined;
   serviceName: string;
-}): Router {
+}
+
+/**
+ * The contract as integrators read it: the description in both notations, and the reference. Each is made at the first
+ * request for it, so that a start doesn't wait.
+ */
+export function createPublication(options: PublicationOptions): Router {
+  const published = () => asConfigured(bundledContract(), options);
+  const json = () => JSON.stringify(JSON.parse(published()));
+  // Aliases would save bytes and confuse half of the tools that read YAML.
+  const yaml = () => stringify(JSON.parse(published()), { aliasDuplicateObjects: false });
+  const reference = () => asConfigured(builtReference(), options);
   const router = Router();
-  let contract: { json: string; yaml: string } | undefined;
-  // Written at the first request: starting should not wait for it.
-  const published = () => (contract ??= publish(baseUrl(), serviceName));
-  router.get('/openapi.json', (_req, res) => {
-    res.type('application/json').set('Cache-Control', 'no-cache').send(published().json);
-  });
-  router.get('/openapi.yaml', (_req, res) => {
-    res.type('application/yaml').set('Cache-Control', 'no-cache').send(published().yaml);
-  });
-  router.get('/reference', (_req, res, next) => {
-    const path = fileURLToPath(referenceFile);
-    if (!existsSync(path))
-      throw new AppError('not_found', 'The reference has not been built; "make docs" builds it.');
-    res.set({ 'Content-Security-Policy': REFERENCE_POLICY, 'X-Content-Type-Options': 'nosniff' });
-    res.sendFile(path, { acceptRanges: false }, (error?: Error & { status?: number }) => {
-      const isRefused = error?.status === 412;
-      if (isRefused)
-        next(new AppError('invalid_request', 'The reference is not in the state that you ask for.'));
-      else if (error) next(error);
-    });
-  });
+  router.get('/openapi.json', createPublishedText('application/json', json));
+  router.get('/openapi.yaml', createPublishedText('application/yaml', yaml));
+  router.get(
+    '/reference',
+    createPublishedText('text/html', reference, (page) => ({ 'Content-Security-Policy': policyOf(page) })),
+  );
   router.get('/', (_req, res) => {
     res.redirect(302, '/reference');
   });
   return router;
 }
 
-/** The bundled contract, naming this server as the one to call. */
-function publish(baseUrl: string, serviceName: string): { json: string; yaml: string } {
-  const contract = {
-    ...bundledContract(),
-    servers: [{ url: baseUrl, description: `This ${serviceName} server` }],
+/**
+ * A text made from the contract, with what is configured in place of the contract's own names wherever they stand: in
+ * samples and prose as well as under `servers`. The settings allow no characters that JSON or HTML would escape.
+ */
+function asConfigured(text: string, { baseUrl, supportUrl, serviceName }: PublicationOptions): string {
+  const { info, servers } = JSON.parse(bundledContract()) as OwnNames;
+  const configured: Record<string, string> = {
+    [info.title.replace(/ API$/, '')]: serviceName,
+    [servers[0].url]: baseUrl(),
+    [info.contact.url]: supportUrl ?? baseUrl(),
   };
-  // Aliases would save bytes and confuse half of the tools that read YAML.
-  return { json: JSON.stringify(contract), yaml: stringify(contract, { aliasDuplicateObjects: false }) };
+  // Of the characters of a name and an address a dot alone has a meaning in a pattern.
+  const own = Object.keys(configured).join('|').replaceAll('.', '\\.');
+  return text.replaceAll(new RegExp(own, 'g'), (name) => configured[name] ?? name);
+}
+
+/** Where the contract names the service itself. */
+interface OwnNames {
+  info: { title: string; contact: { url: string } };
+  servers: [{ url: string }];
+}
+
+function builtReference(): string {
+  if (!existsSync(referenceFile))
+    throw new AppError('not_found', 'The reference has not been built; "make docs" builds it.');
+  return readFileSync(referenceFile, 'utf8');
+}
+
+/**
+ * The policy that the page brings along, by which it runs its own scripts alone and asks for nothing. Served, it also
+ * gets an origin of its own: whatever a script in it did, the portal on the same server is another site to it.
+ */
+function policyOf(page: string): string {
+  const [, policy] = /<meta http-equiv="Content-Security-Policy" content="([^"]*)">/.exec(page) ?? [];
+  if (policy === undefined) throw new Error('The built reference has no policy: "make docs" builds it anew.');
+  return `${policy}; frame-ancestors 'none'; sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox`;
 }

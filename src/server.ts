@@ -36,6 +36,8 @@ export interface ServerOptions {
   now: () => Date;
   /** The address that integrators use; asked once the server listens. */
   baseUrl: () => string;
+  /** Where integrators get help; undefined for that address too. */
+  supportUrl: string | undefined;
   serviceName: string;
   keyPrefix: string;
   rateLimitPerMinute: number;

@@ -84,6 +84,8 @@ export interface TestServerOptions {
   trustedProxies?: number;
   connectionsMax?: number;
   baseUrl?: string;
+  serviceName?: string;
+  supportUrl?: string;
   portal?: PortalSettings | undefined;
 }
 
@@ -118,7 +120,8 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     usage,
     now: () => now,
     baseUrl: () => options.baseUrl ?? 'http://127.0.0.1',
-    serviceName: 'Fieldledger',
+    serviceName: options.serviceName ?? 'Fieldledger',
+    supportUrl: options.supportUrl,
     keyPrefix: KEY_PREFIX,
     isReady: () => isReady,
   });

@@ -15,7 +15,8 @@ const mayImport = {
   cli: ['server', 'listen', 'demo', 'access', 'webhooks', 'backoffice', 'invoice-pdf', 'store', 'contract'],
   server: ['malformed-requests', 'publication', 'operator-pages', 'portal', 'api', 'invoice-pdf', 'store'],
   'malformed-requests': ['api', 'contract'],
-  publication: ['contract'],
+  publication: ['published-text', 'contract'],
+  'published-text': ['api'],
   'operator-pages': ['store'],
   // The two faces of the service don't know each other.
   portal: ['access', 'webhooks', 'backoffice', 'invoice-pdf', 'store', 'contract'],
@@ -30,7 +31,8 @@ const mayImport = {
   typefaces: [],
   store: ['contract'],
   contract: [],
-  config: [],
+  config: ['setting-values'],
+  'setting-values': [],
   listen: [],
   log: [],
   heap: [],
@@ -45,7 +47,7 @@ const mayImport = {
 const owners = {
   'proxy-addr': ['server'],
   negotiator: ['api'],
-  express: ['server', 'publication', 'operator-pages', 'portal'],
+  express: ['server', 'publication', 'published-text', 'operator-pages', 'portal'],
   'openapi-backend': ['api'],
   // "Did you mean", of a parameter and of an event.
   'fastest-levenshtein': ['api', 'webhooks'],
@@ -82,7 +84,7 @@ const operationIds = Object.values(contract.paths)
   .flatMap(({ operationId }) => operationId ?? []);
 const rules: Rules = {
   mayImport,
-  leaves: ['config', 'heap', 'log', 'metrics', 'errors'],
+  leaves: ['config', 'setting-values', 'heap', 'log', 'metrics', 'errors'],
   owners,
   operationIds,
 };

@@ -1,10 +1,13 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import express from 'express';
 import got, { type Got } from 'got';
 import t from 'tap';
@@ -12,6 +15,7 @@ import { parse } from 'yaml';
 
 import { contractOperations } from '../src/contract/document.ts';
 import type * as publication from '../src/publication.ts';
+import { signatureOf } from '../src/webhooks/signature.ts';
 import { openWorkplace } from './_command.ts';
 import { openTestDatabase, startTestServer } from './_server.ts';
 
@@ -19,29 +23,121 @@ const root = join(import.meta.dirname, '..');
 
 interface Document {
   openapi: string;
+  info: { title: string; contact: object };
   servers: unknown;
   paths: Record<string, unknown>;
 }
 
+interface Vector {
+  secret: string;
+  t: number;
+  body: string;
+  header: string;
+}
+
+/** Everything that is published, as text. */
+const PUBLISHED = ['openapi.json', 'openapi.yaml', 'reference'];
+
+execFileSync(process.execPath, [join(root, 'src', 'reference', 'build.ts')]);
+
 t.test('the contract is published twice, both times the same and naming this server', async (t) => {
   await using workplace = await openWorkplace();
-  const BASE_URL = 'https://api.fieldledger.example';
-  const { greeting } = await workplace.serve([], { BASE_URL, SERVICE_NAME: 'Acme' });
+  const BASE_URL = 'https://api.fieldledger.example/api/v1';
+  const SUPPORT_URL = 'https://support.fieldledger.example';
+  const { greeting } = await workplace.serve([], { BASE_URL, SUPPORT_URL });
   const json = await got(`${greeting.address}/openapi.json`);
   const yaml = await got(`${greeting.address}/openapi.yaml`);
   t.equal(json.headers['content-type'], 'application/json; charset=utf-8');
   t.equal(yaml.headers['content-type'], 'application/yaml; charset=utf-8');
-  for (const { headers } of [json, yaml]) t.equal(headers['cache-control'], 'no-cache');
   const published = JSON.parse(json.body) as Document;
   t.strictSame(parse(yaml.body), published);
-  t.strictSame(published.servers, [{ url: BASE_URL, description: 'This Acme server' }]);
-  const bundled = JSON.parse(readFileSync(join(root, 'generated', 'openapi.json'), 'utf8')) as Document;
-  t.strictSame(
-    { ...published, servers: undefined },
-    { ...bundled, servers: undefined },
-    'the rest is the contract',
-  );
+  const bundled: unknown = JSON.parse(readFileSync(join(root, 'generated', 'openapi.json'), 'utf8'));
+  t.strictSame(published, bundled, 'under its own names it is the contract itself');
   t.notMatch(yaml.body, /^\s*[^#'"\n]*: [&*]\w+$/m, 'without anchors and aliases');
+});
+
+t.test('samples, prose and addresses name what is configured, and nothing names the example', async (t) => {
+  const configured = [
+    { baseUrl: 'https://api.acme.test', supportUrl: 'mailto:api@acme.test', serviceName: 'Acme' },
+    { baseUrl: 'http://[::1]:8080', supportUrl: undefined, serviceName: 'Acme-Field-Works' },
+  ];
+  await using database = await openTestDatabase('sqlite');
+  for (const { baseUrl, supportUrl, serviceName } of configured) {
+    const options = { engine: database.engine, baseUrl, serviceName, ...(supportUrl && { supportUrl }) };
+    await using server = await startTestServer(options);
+    for (const path of PUBLISHED) {
+      const { body } = await server.http(path);
+      const named = (text: string) => body.split(text).length - 1;
+      t.equal(named('fieldledger.example'), 0, path);
+      // The command is called so everywhere.
+      t.strictSame(
+        body.match(/.{20}fieldledger(?! webhook sample).{20}/gi),
+        null,
+        `${path} names no other service`,
+      );
+      t.ok(named(`${baseUrl}/api/v1`) >= 25, `${path}: ${named(baseUrl)} addresses`);
+      t.ok(named(`${baseUrl}/portal`) >= 1, `${path} says where the portal is`);
+      t.ok(named(`${serviceName}-Webhooks/1`) >= 1, `${path} says who sends webhooks`);
+    }
+    const { info, servers } = await server.http('openapi.json').json<Document>();
+    t.strictSame(servers, [{ url: baseUrl, description: `This ${serviceName} server`, 'x-internal': false }]);
+    t.equal(info.title, `${serviceName} API`);
+    t.strictSame(info.contact, { name: `${serviceName} API support`, url: supportUrl ?? baseUrl });
+  }
+});
+
+t.test('the signed example is genuine under every name', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  await using server = await startTestServer({ engine: database.engine, serviceName: 'Acme' });
+  const { components, tags } = await server.http('openapi.json').json<{
+    components: { parameters: { ServiceSignature: { 'x-test-vector': Vector } } };
+    tags: { name: string; description: string }[];
+  }>();
+  const { secret, t: seconds, body, header } = components.parameters.ServiceSignature['x-test-vector'];
+  t.equal(signatureOf(secret, body, new Date(seconds * 1000)), header);
+  const prose = tags.find(({ name }) => name === 'Webhooks')?.description ?? '';
+  for (const part of [secret, body, header]) t.ok(prose.includes(`\`${part}\``), part);
+});
+
+t.test('what is published is sent compressed, with a tag for each form of it', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  await using server = await startTestServer({ engine: database.engine });
+  const http = server.http.extend({ decompress: false, responseType: 'buffer' });
+  const decoders = { br: brotliDecompressSync, zstd: zstdDecompressSync, gzip: gunzipSync };
+  for (const path of PUBLISHED) {
+    const plain = await http(path);
+    t.equal(plain.headers['content-encoding'], undefined);
+    t.equal(plain.headers['cache-control'], 'no-cache');
+    const tags = new Set([plain.headers.etag]);
+    for (const [coding, decode] of Object.entries(decoders)) {
+      const headers = { 'accept-encoding': coding };
+      const { rawBody, headers: got } = await http(path, { headers });
+      t.match(got, { 'content-encoding': coding, vary: 'Accept-Encoding', etag: /^"[\w-]+"$/ }, path);
+      t.ok(decode(rawBody).equals(plain.rawBody), `${path} is whole in ${coding}`);
+      const share = rawBody.length / plain.rawBody.length;
+      t.ok(share < 0.3, `${path} takes ${rawBody.length} bytes of ${plain.rawBody.length} in ${coding}`);
+      tags.add(got.etag);
+      const head = await http.head(path, { headers });
+      t.equal(head.rawBody.length, 0);
+      t.equal(head.headers['content-length'], String(rawBody.length), 'HEAD tells the same length');
+      for (const tag of tags) {
+        const known = await http(path, { headers: { ...headers, 'if-none-match': `"other", ${tag}` } });
+        t.strictSame([known.statusCode, known.rawBody.length], [304, 0]);
+        t.match(known.headers, { etag: got.etag, vary: 'Accept-Encoding', 'cache-control': 'no-cache' });
+      }
+    }
+    t.equal(tags.size, 4);
+    const choices = {
+      'gzip, deflate, br, zstd': 'br',
+      'br;q=0, gzip': 'gzip',
+      '*': 'gzip',
+      identity: undefined,
+    };
+    for (const [accepted, coding] of Object.entries(choices)) {
+      const { headers } = await http(path, { headers: { 'accept-encoding': accepted } });
+      t.equal(headers['content-encoding'], coding, accepted);
+    }
+  }
 });
 
 t.test('a server that was given no address publishes the one that it listens on', async (t) => {
@@ -49,7 +145,9 @@ t.test('a server that was given no address publishes the one that it listens on'
   for (const HOST of ['127.0.0.1', '0.0.0.0']) {
     const { greeting, port } = await workplace.serve([], { HOST, PORT: '0' });
     const { servers } = await got(`${greeting.address}/openapi.json`).json<Document>();
-    t.strictSame(servers, [{ url: `http://127.0.0.1:${port}`, description: 'This Fieldledger server' }]);
+    t.strictSame(servers, [
+      { url: `http://127.0.0.1:${port}`, description: 'This Fieldledger server', 'x-internal': false },
+    ]);
   }
 });
 
@@ -75,21 +173,26 @@ t.test('the address itself leads to the reference', async (t) => {
   t.equal(headers.location, '/reference');
 });
 
-/** Serves the publication of a copy of the program, in which the reference is built or not. */
-async function servePublication(reference: string | undefined): Promise<AsyncDisposable & { http: Got }> {
+/** Serves the publication of a copy of the program, in which the reference hasn't been built. */
+async function serveUnbuilt(): Promise<AsyncDisposable & { http: Got }> {
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-copy-'));
   cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true });
   cpSync(join(root, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   mkdirSync(join(folder, 'generated'));
   cpSync(join(root, 'generated', 'openapi.json'), join(folder, 'generated', 'openapi.json'));
-  if (reference !== undefined) writeFileSync(join(folder, 'generated', 'reference.html'), reference);
   // It is a copy of the module whose type this is.
   const copy = (await import(
     pathToFileURL(join(folder, 'src', 'publication.ts')).href
   )) as typeof publication;
   const app = express();
-  app.use(copy.createPublication({ baseUrl: () => 'http://127.0.0.1', serviceName: 'Fieldledger' }));
+  app.use(
+    copy.createPublication({
+      baseUrl: () => 'http://127.0.0.1',
+      serviceName: 'Fieldledger',
+      supportUrl: undefined,
+    }),
+  );
   app.use(((error: { code: string; message: string }, _req, res, _next) => {
     res.status(500).json({ code: error.code, message: error.message });
   }) as express.ErrorRequestHandler);
@@ -109,14 +212,12 @@ async function servePublication(reference: string | undefined): Promise<AsyncDis
   };
 }
 
-t.test('the reference is one page that may ask for nothing', async (t) => {
-  const page = '<!doctype html><title>Reference</title>';
-  await using server = await servePublication(page);
+t.test('the reference runs its own scripts alone, and as a site of its own', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  await using server = await startTestServer({ engine: database.engine });
   const { statusCode, headers, body } = await server.http('reference');
   t.equal(statusCode, 200);
-  t.equal(body, page);
   t.equal(headers['content-type'], 'text/html; charset=utf-8');
-  t.equal(headers['x-content-type-options'], 'nosniff');
   const policy = new Map(
     String(headers['content-security-policy'])
       .split(';')
@@ -125,21 +226,26 @@ t.test('the reference is one page that may ask for nothing', async (t) => {
         return [name, sources] as const;
       }),
   );
-  t.strictSame(policy.get('default-src'), ["'none'"]);
-  t.strictSame(policy.get('frame-ancestors'), ["'none'"]);
-  t.strictSame(policy.get('base-uri'), ["'none'"]);
-  t.strictSame(policy.get('form-action'), ["'none'"]);
-  const sources = [...policy.values()].flat();
-  const local = ["'none'", "'unsafe-inline'", 'data:', 'blob:'];
-  t.strictSame(
-    sources.filter((source) => !local.includes(source)),
-    [],
-    'no other host is named',
+  const scripts = [...body.matchAll(/<script(?: type="module")?>([^]*?)<\/script>/g)].map(
+    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
   );
+  t.ok(scripts.length >= 2);
+  t.strictSame(Object.fromEntries(policy), {
+    'default-src': ["'none'"],
+    'script-src': scripts,
+    'style-src': ["'unsafe-inline'"],
+    'img-src': ['data:'],
+    'font-src': ['data:'],
+    'worker-src': ['blob:'],
+    'base-uri': ["'none'"],
+    'form-action': ["'none'"],
+    'frame-ancestors': ["'none'"],
+    sandbox: ['allow-scripts', 'allow-popups', 'allow-popups-to-escape-sandbox'],
+  });
 });
 
 t.test('a reference that has not been built is told of, with the command that builds it', async (t) => {
-  await using server = await servePublication(undefined);
+  await using server = await serveUnbuilt();
   const { body } = await server.http('reference');
   t.strictSame(JSON.parse(body), {
     code: 'not_found',

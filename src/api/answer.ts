@@ -22,6 +22,7 @@ const codings = {
   gzip: (body: string | Buffer) => gzipSync(body, { level: 3 }),
 };
 type Coding = keyof typeof codings;
+const codingNames = Object.keys(codings) as Coding[];
 
 /** Of every answer that can be kept. */
 export const cacheHeaders = {
@@ -47,10 +48,10 @@ export function sendBody(
 ): number {
   const digest = digestOf(body, digests);
   const { bytes, byteLength } = encodeBody(body);
-  const coding = byteLength > COMPRESSED_BYTES_MIN ? preferredCoding(req) : undefined;
+  const coding = byteLength > COMPRESSED_BYTES_MIN ? preferredCoding(req, codingNames) : undefined;
   const tag = coding ? `"${digest}-${coding}"` : `"${digest}"`;
   const ifNoneMatch = req.headers['if-none-match'];
-  if (ifNoneMatch !== undefined && hasTag(ifNoneMatch, representationsOf(digest))) {
+  if (ifNoneMatch !== undefined && hasTag(ifNoneMatch, tagsOf(digest, codingNames))) {
     res.writeHead(304, { ...cacheHeaders, ...headers, ETag: tag });
     res.end();
     return 0;
@@ -82,12 +83,15 @@ export function digestOf(body: JsonParts<unknown>, digests: JsonReply['digests']
 
 /**
  * The coding in which the client would have the body rather than as it is (RFC 9110 section 12.5.3); of several that it
- * likes alike, ours. Who takes anything gets what everybody reads.
+ * likes alike, the first of those offered. Who takes anything gets what everybody reads.
  */
-function preferredCoding({ headers }: IncomingMessage): Coding | undefined {
-  const accepted = headers['accept-encoding'];
+export function preferredCoding<C extends string>(
+  { headers }: IncomingMessage,
+  offered: readonly C[],
+): C | undefined {
+  const accepted = headers['accept-encoding']?.toLowerCase();
   if (accepted === undefined) return undefined;
-  const preferred: Coding[] = /zstd/i.test(accepted) ? ['zstd', 'gzip'] : ['gzip'];
+  const preferred = offered.filter((coding) => coding === 'gzip' || accepted.includes(coding));
   // Its types don't know of the order of preference yet.
   const negotiator = new Negotiator({ headers }) as { encoding: (...given: [string[], object]) => unknown };
   const chosen = negotiator.encoding([...preferred, 'identity'], { preferred });
@@ -121,9 +125,9 @@ function end(req: IncomingMessage, res: ServerResponse, body: string | Buffer, b
   return byteLength;
 }
 
-/** The tags of a body in each of its codings. */
-function representationsOf(digest: string): string[] {
-  return ['', ...Object.keys(codings).map((coding) => `-${coding}`)].map((end) => `"${digest}${end}"`);
+/** The tags of a body as it is, and in each of its codings. */
+export function tagsOf(digest: string, codings: readonly string[]): string[] {
+  return ['', ...codings.map((coding) => `-${coding}`)].map((end) => `"${digest}${end}"`);
 }
 
 /** Whether an If-None-Match header names one of these tags, or any (RFC 9110 section 13.1.2). */

@@ -57,9 +57,9 @@ export function contractDocument(): ContractDocument {
   return loaded;
 }
 
-/** The bundled contract as it is published: one file, with its references. */
-export function bundledContract(): Record<string, unknown> {
-  return JSON.parse(readFileSync(new URL('openapi.json', generated), 'utf8')) as Record<string, unknown>;
+/** The text of the bundled contract: one file, with its references. */
+export function bundledContract(): string {
+  return readFileSync(new URL('openapi.json', generated), 'utf8');
 }
 
 /** Where the built reference is, when it has been built. */

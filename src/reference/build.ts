@@ -33,6 +33,25 @@ const NO_SCRIPT =
   '<noscript>This reference needs JavaScript. The contract behind it can be read as it is: ' +
   '<a href="/openapi.yaml">openapi.yaml</a>.</noscript>';
 
+/**
+ * A server sends the page with an origin of its own, so that no script in it is one of the portal's. Browsers then have
+ * no storage and no cookies for it: what Redoc keeps there, such as dark or light, lasts as long as the page.
+ */
+const OWN_ORIGIN = `<script>
+try { localStorage } catch {
+  for (const name of ['localStorage', 'sessionStorage']) {
+    const kept = new Map();
+    const value = {
+      getItem: (key) => kept.get(key) ?? null,
+      setItem: (key, text) => void kept.set(key, String(text)),
+      removeItem: (key) => void kept.delete(key),
+    };
+    Object.defineProperty(window, name, { value });
+  }
+  Object.defineProperty(document, 'cookie', { value: '', writable: true });
+}
+</script>`;
+
 buildReference(process.argv[2] ?? join(root, 'generated', 'reference.html'));
 
 function buildReference(target: string): void {
@@ -102,13 +121,28 @@ function makeSelfContained(page: string): string {
   // The links of the prerendered page are paths, and stay so when the script takes over; only a fragment can be
   // opened in another tab. The contract's own addresses, such as /openapi.yaml, have a dot.
   const links = body.replaceAll(/ href="(\/[^".]*)"/g, ' href="#$1"');
-  const html = head + NO_SCRIPT + links + replace(program, CREDIT_ADDRESS, CREDIT);
+  const html =
+    head + NO_SCRIPT + OWN_ORIGIN + links + withDefinitionAsData(replace(program, CREDIT_ADDRESS, CREDIT));
   return replace(html, /<meta charset="utf8" \/>/, `<meta charset="utf-8">\n  ${seal(html)}`);
+}
+
+/**
+ * Puts the contract beside the program rather than into it: a server publishes it in its own names, and the program and
+ * its digest in the policy stay as they are.
+ */
+function withDefinitionAsData(program: string): string {
+  const [, before = '', definition = '', after = ''] =
+    /^([^]*const __redoc_definition = )(\{.*\})(;\n[^]*)$/.exec(program) ?? [];
+  if (definition === '') throw new Error("Redoc's page has changed: the contract isn't where it was");
+  return (
+    `<script type="application/json" id="contract">${definition}</script>\n` +
+    `${before}JSON.parse(document.getElementById('contract').textContent)${after}`
+  );
 }
 
 /** Whatever Redoc may still want to fetch or send, the browser refuses, also when the file is opened from a disk. */
 function seal(html: string): string {
-  const hashes = [...html.matchAll(/<script[^>]*>([^]*?)<\/script>/g)].map(
+  const hashes = [...html.matchAll(/<script(?: type="module")?>([^]*?)<\/script>/g)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
   );
   const rules = [

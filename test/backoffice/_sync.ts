@@ -33,7 +33,7 @@ export async function documentedSync(address: string, key: string, slackMs: numb
     ['(path, checkpoint, save)', '(path, checkpoint, save, extra)'],
     ["{ limit: '100' }", "{ limit: '100', ...extra }"],
     ['https://api.fieldledger.example', address],
-    ['process.env.FIELDLEDGER_KEY', JSON.stringify(key)],
+    ['process.env.API_KEY', JSON.stringify(key)],
     ['60_000', String(slackMs)],
   ].reduce((text, [from = '', to = '']) => {
     if (!text.includes(from)) throw new Error(`The documented code has no ${from} any more.`);

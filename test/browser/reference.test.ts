@@ -4,16 +4,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import express from 'express';
 import type { Browser, Page } from 'playwright-core';
 import t from 'tap';
 import type { Test } from 'tap';
+import { createPublication } from '../../src/publication.ts';
 import { openBrowser } from './_browser.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-
-/** What the server sends with the page, the weakest policy that it needs; the page itself carries a stricter one. */
-const POLICY =
-  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; worker-src blob:";
+const BASE_URL = 'https://api.acme.test';
 
 interface Described {
   summary: string;
@@ -29,18 +28,21 @@ const contract = JSON.parse(readFileSync(join(root, 'generated', 'openapi.json')
 const operations = Object.values(contract.paths).map((item) => item.get);
 const events = Object.values(contract.webhooks).map((item) => item.post);
 
-const file = join(t.testdir(), 'reference.html');
-execFileSync(process.execPath, [join(root, 'src', 'reference', 'build.ts'), file]);
+const file = join(root, 'generated', 'reference.html');
+execFileSync(process.execPath, [join(root, 'src', 'reference', 'build.ts')]);
 
-/** Serves the file alone, and tells what it was asked for. */
+/** Publishes it as the server does, and tells what it was asked for. */
 async function serve(t: Test): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
-  const server = createServer((req, res) => {
-    asked.push(`${req.method ?? ''} ${req.url ?? ''}`);
-    res.setHeader('Content-Security-Policy', POLICY);
-    res.setHeader('Content-Type', 'text/html');
-    res.end(readFileSync(file));
+  const app = express();
+  app.use((req, res, next) => {
+    asked.push(`${req.method} ${req.url}`);
+    // A cookie that a script could read, as careless software on the same host may leave one.
+    res.set('Set-Cookie', 'seen=1; Path=/');
+    next();
   });
+  app.use(createPublication({ baseUrl: () => BASE_URL, supportUrl: undefined, serviceName: 'Acme' }));
+  const server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {
     server.close();
@@ -115,6 +117,36 @@ t.test('the published reference', async (t) => {
       t.strictSame(complaints, []);
     },
   );
+
+  t.test('works as a site of its own: menu, search, copying and anchors', async (t) => {
+    const { url } = await serve(t);
+    const { page, complaints } = await open(t, browser, url);
+    t.equal(await page.evaluate('self.origin'), 'null', 'the portal beside it is another site');
+    t.notMatch(await page.evaluate('document.cookie'), 'seen', 'whose cookies it cannot read');
+    const [listJobs] = operations;
+    if (listJobs) await goTo(page, listJobs);
+    t.match(page.url(), /#\/jobs\/listjobs$/);
+    // As text, because it is the browser's: the names in it aren't Node's.
+    await page.evaluate(`{
+      globalThis.copied = [];
+      addEventListener('copy', () => copied.push(String(getSelection())), true);
+    }`);
+    const buttons = page.getByTestId('copy-button').locator('visible=true');
+    await buttons.nth(0).click();
+    await buttons.nth(1).click();
+    const [address, sample] = await page.evaluate<string[]>('copied');
+    t.equal(address, BASE_URL, 'the buttons copy the address of the server');
+    t.match(sample, `${BASE_URL}/api/v1/`, 'and a sample');
+    await search(page, 'creditBalanceMinor');
+    await page.getByText('creditBalanceMinor').last().waitFor();
+    await page.keyboard.press('Escape');
+    await page.goto(`${url}#/invoices/getinvoice`);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Get an invoice' }).waitFor();
+    t.strictSame(complaints, []);
+    const folder = process.env['PICTURES'];
+    if (folder !== undefined) await page.screenshot({ path: join(folder, 'reference.png') });
+  });
 
   t.test('finds a field by its name, however deep it lies', async (t) => {
     const { page } = await open(t, browser, pathToFileURL(file).href);

@@ -27,7 +27,7 @@ const everySchema = [
 
 t.test('it is OpenAPI 3.1 without a base path, so that every server shares its paths', async (t) => {
   t.match(contract.openapi, /^3\.1\./);
-  t.ok(contract.servers.length >= 2);
+  t.equal(contract.servers.length, 1, 'a server publishes itself in its place');
   for (const { url } of contract.servers) t.equal(new URL(url).origin, url);
   for (const path of Object.keys(contract.paths)) t.match(path, /^\/api\/v1\/[a-z]/);
 });

@@ -164,8 +164,7 @@ t.test(
           parameters.some((parameter) => parameter.name === name),
           name,
         );
-      for (const { source } of samples)
-        t.match(source, /Bearer \$\{?(process\.env\.)?FIELDLEDGER_KEY/, operationId);
+      for (const { source } of samples) t.match(source, /Bearer \$\{?(process\.env\.)?API_KEY/, operationId);
     }
   },
 );

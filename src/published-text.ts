@@ -1,0 +1,66 @@
+import { hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+
+import type { RequestHandler } from 'express';
+
+import { hasTag, preferredCoding, tagsOf } from './api/answer.ts';
+
+/**
+ * The codings that are offered, the smallest result first. A text is compressed once for all who ask, on another thread,
+ * and so more thoroughly than an answer of the API. Higher levels take three times as long for another fiftieth.
+ */
+const codings = {
+  br: (bytes: Buffer) =>
+    promisify(brotliCompress)(bytes, {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: 7,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      },
+    }),
+  zstd: (bytes: Buffer) =>
+    promisify(zstdCompress)(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 9 } }),
+  gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: 9 }),
+};
+type Coding = keyof typeof codings;
+const codingNames = Object.keys(codings) as Coding[];
+
+interface PublishedText {
+  bytes: Buffer;
+  digest: string;
+  headers: Record<string, string>;
+  compressed: Partial<Record<Coding, Promise<Buffer>>>;
+}
+
+/**
+ * Answers with a text that is the same for everybody until the server ends: made at the first request, compressed once
+ * for each coding, with a strong ETag, and 304 for who has it already (RFC 9110 section 13).
+ * @param make throws what the first requests are answered with until it succeeds.
+ * @param headersOf gives headers that depend on the text.
+ */
+export function createPublishedText(
+  mediaType: string,
+  make: () => string,
+  headersOf: (text: string) => Record<string, string> = () => ({}),
+): RequestHandler {
+  let made: PublishedText | undefined;
+  return async (req, res) => {
+    const { bytes, digest, headers, compressed } = (made ??= publishedText(make(), headersOf));
+    const coding = preferredCoding(req, codingNames);
+    const cacheHeaders = { 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' };
+    res.set({ ...headers, ...cacheHeaders, ETag: coding ? `"${digest}-${coding}"` : `"${digest}"` });
+    if (hasTag(req.headers['if-none-match'], tagsOf(digest, codingNames))) {
+      res.status(304).end();
+      return;
+    }
+    const sent = coding ? await (compressed[coding] ??= codings[coding](bytes)) : bytes;
+    res.set({ 'Content-Type': `${mediaType}; charset=utf-8`, 'Content-Length': String(sent.length) });
+    if (coding) res.set('Content-Encoding', coding);
+    res.end(sent);
+  };
+}
+
+function publishedText(text: string, headersOf: (text: string) => Record<string, string>): PublishedText {
+  const bytes = Buffer.from(text);
+  return { bytes, digest: hash('sha1', bytes, 'base64url'), headers: headersOf(text), compressed: {} };
+}
