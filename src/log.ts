@@ -63,6 +63,17 @@ function createBatches(): (line: () => string) => void {
   };
   const open = () => {
     const opened = destination({ dest: 2, sync: false, maxLength: WAITING_BYTES_MAX });
+    // What goes on without its log says so to nobody: a full disk, or a terminal that is gone. The next line is tried with
+    // what waits; only the end of the process must not wait for what may never be taken.
+    const flushSync = opened.flushSync.bind(opened);
+    let isTaken = true;
+    opened.flushSync = () => (isTaken ? flushSync() : undefined);
+    opened.on('error', () => {
+      isTaken = false;
+    });
+    opened.on('write', () => {
+      isTaken = true;
+    });
     // A process that ends by itself has handed everything over by then: the timer holds it until it has.
     process.once('exit', () => {
       if (lines.length === 0) return;

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 
@@ -35,6 +36,33 @@ t.test('every line is there when the process is ended by itself before its time'
     inOrder,
   );
 });
+
+const hasFullDevice = existsSync('/dev/full');
+
+t.test(
+  'a process whose log no longer fits on the disk goes on, and ends by itself',
+  { skip: !hasFullDevice && 'the system has no full device' },
+  async (t) => {
+    const source = `
+      import { setTimeout as pause } from 'node:timers/promises';
+      import { createLogger } from ${JSON.stringify(log)};
+      const log = createLogger('info');
+      for (const n of [1, 2, 3]) {
+        log.warn({ n }, 'thing.odd');
+        await pause(200);
+      }
+      process.stdout.write('went on');
+      log.warn('thing.last');`;
+    const full = openSync('/dev/full', 'w');
+    t.teardown(() => closeSync(full));
+    const { status, signal, stdout } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '--eval', source],
+      { encoding: 'utf8', stdio: ['ignore', 'pipe', full], timeout: 30_000 },
+    );
+    t.strictSame({ status, signal, stdout }, { status: 0, signal: null, stdout: 'went on' });
+  },
+);
 
 t.test('a line of every request reads as any other line', async (t) => {
   const members = `{ company: 'acme', address: 'say "hi"\\n', code: undefined, ms: 0.25 }`;

@@ -6,24 +6,26 @@ export interface Stop extends Disposable {
   told: Promise<void>;
 }
 
-/** Listens for SIGTERM and SIGINT until it is disposed of; told twice, the process ends at once. */
+/** What tells a process to stop; SIGHUP does when its terminal is gone. */
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/** Listens for the signals to stop until it is disposed of; told twice, the process ends at once. */
 export function listenForStop(): Stop {
   const controller = new AbortController();
   const { signal } = controller;
   const onSignal = (name: NodeJS.Signals) => {
-    if (signal.aborted) process.exit(1);
-    controller.abort(name);
+    if (!signal.aborted) controller.abort(name);
+    // A terminal that goes sends it twice: its shell hands it on, and the system sends it when the shell has ended.
+    else if (name !== 'SIGHUP') process.exit(1);
   };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
+  for (const name of SIGNALS) process.on(name, onSignal);
   return {
     signal,
     told: new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true });
     }),
     [Symbol.dispose]() {
-      process.off('SIGTERM', onSignal);
-      process.off('SIGINT', onSignal);
+      for (const name of SIGNALS) process.off(name, onSignal);
     },
   };
 }

@@ -24,8 +24,7 @@ let isFirst = true;
 let givingWay: Promise<void> | undefined;
 
 // A signal to the whole group of processes is for the server, which lets what is under way finish.
-process.on('SIGINT', () => undefined);
-process.on('SIGTERM', () => undefined);
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.once('disconnect', () => process.exit());
 process.on('message', (message: WorkerMessage) => {
   if ('databaseUrl' in message) ({ databaseUrl } = message);

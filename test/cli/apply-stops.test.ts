@@ -30,7 +30,7 @@ t.test('a line is answered as soon as it is there', async (t) => {
   t.strictSame(await running.ended, { exitCode: 0, signal: null });
 });
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   t.test(`${signal} stops a feed that waits for more`, async (t) => {
     await using workplace = await openAcme();
     const running = await startFeed(workplace, 2);

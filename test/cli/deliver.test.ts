@@ -11,7 +11,7 @@ for (const engine of engineNames) {
     const deliver = workplace.start(['deliver', '--json'], { LOG_LEVEL: 'info' });
     await until(() => deliver.output.stdout.endsWith('\n'));
     t.strictSame(JSON.parse(deliver.output.stdout), { delivering: true });
-    t.strictSame(await deliver.end('SIGTERM'), { exitCode: 0, signal: null });
+    t.strictSame(await deliver.end('SIGHUP'), { exitCode: 0, signal: null });
     t.match(deliver.output.stderr, /deliveries\.started[^]*deliveries\.stopped/);
     const { body } = await got(`${served.greeting.address}/metrics`);
     t.match(body, /^fieldledger_delivery_backlog 0$/m, 'which tells how much waits, whoever delivers it');

@@ -37,7 +37,7 @@ async function halfRequest(served: Served) {
   return connection;
 }
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   t.test(`${signal} lets a request under way finish, refuses new ones, and exits with 0`, async (t) => {
     await using workplace = await openWorkplace();
     const served = await workplace.serve([], PATIENT);

@@ -219,7 +219,7 @@ t.test('a signal to the whole group leaves the process to its server', async (t)
   const { pool, print } = await openPool(t);
   await print();
   const pid = pidOf(pool);
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.kill(pid, signal);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(pid, signal);
   t.match(await print(), { outcome: 'stored' });
   t.equal(pidOf(pool), pid);
 });
