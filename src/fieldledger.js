@@ -26,11 +26,13 @@ if (isOlder(process.versions.node, required)) {
   process.exitCode = 1;
 } else {
   // A rejection ends the process with its stack and exit code 1: whatever main() doesn't handle is a fault in it.
-  import('module')
-    // Compiled code is kept between runs, which halves the time that a start takes.
-    .then(({ enableCompileCache }) => enableCompileCache())
-    .then(() => import('./main.ts'))
-    .then(({ main }) => main(process.argv.slice(2)))
+  import('./compile-cache.js')
+    .then(({ keepCompiledCode }) => keepCompiledCode())
+    .then((problem) => {
+      if (problem === undefined) return import('./main.ts').then(({ main }) => main(process.argv.slice(2)));
+      process.stderr.write(`fieldledger: ${problem}\n`);
+      return 1;
+    })
     .then((exitCode) => {
       process.exitCode = exitCode;
     });
