@@ -1,5 +1,6 @@
 import type { Answer, Change } from '../contract/feed.ts';
 import type { JsonText } from '../contract/json-text.ts';
+import { AppError } from '../errors.ts';
 import { applyChange } from './apply.ts';
 import { type FeedLine, readFeedLines } from './feed-lines.ts';
 import type { Office } from './office.ts';
@@ -57,9 +58,14 @@ async function answerLine(office: Office, line: FeedLine): Promise<FeedAnswer> {
     return answer('applied', `${head.slice(0, -1)},"record":${outcome.record ?? 'null'}}`);
   } catch (error) {
     if (error instanceof Refusal) return refuse(error);
-    const unavailable = "The database can't be used. Send this line again, and those after it.";
-    return { ...refuse(new Refusal('unavailable', unavailable)), fault: error };
+    const message = `The database can't be used${reasonOf(error)}. Send this line again, and those after it.`;
+    return { ...refuse(new Refusal('unavailable', message)), fault: error };
   }
+}
+
+/** What the database gave as its reason, as the end of a sentence; a fault of the program says nothing here. */
+function reasonOf(error: unknown): string {
+  return error instanceof AppError && error.cause instanceof Error ? `: ${error.cause.message}` : '';
 }
 
 /** The id of a change that may be wrong in everything else. */

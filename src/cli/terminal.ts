@@ -86,8 +86,14 @@ async function outTakesMore(signal: AbortSignal): Promise<boolean> {
 export function describeError(error: unknown): string {
   if (error instanceof UsageError) return error.message;
   if (!(error instanceof Error)) return String(error);
-  // The API keeps an error's cause to its log; who runs a command is meant to read it.
-  if (error instanceof AppError) return error.cause ? describeError(error.cause) : error.message;
+  // The API keeps an error's cause to its log; who runs a command is meant to read it. It is the database's, whose
+  // driver gives not every one a code.
+  if (error instanceof AppError) return error.cause instanceof Error ? messageOf(error.cause) : error.message;
   // What the system refuses (a port in use, a file that can't be opened) says enough in its message.
-  return 'code' in error ? error.message || String(error.code) : (error.stack ?? error.message);
+  return 'code' in error ? messageOf(error) : (error.stack ?? error.message);
+}
+
+/** Some errors of the system have a code alone. */
+function messageOf(error: Error & { code?: unknown }): string {
+  return error.message || String(error.code);
 }

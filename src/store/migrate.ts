@@ -76,8 +76,11 @@ const POSTGRES_LOCK = 4_706_174;
  * @throws UsageError when the database was made by a later version of the program.
  */
 export async function migrate(engine: Engine, steps = migrations): Promise<string[]> {
+  // A role that may only read and write rows runs the program on a schema that is up to date.
+  const present = await presentNames(engine);
+  refuseUnknown(present);
   const applied: string[] = [];
-  for (const migration of steps) {
+  for (const migration of steps.filter(({ name }) => !present.includes(name))) {
     const isNew = await engine.transaction(async (transaction) => {
       await lockSchema(engine, transaction);
       const names = await appliedNames(transaction);
@@ -91,6 +94,17 @@ export async function migrate(engine: Engine, steps = migrations): Promise<strin
     if (isNew) applied.push(migration.name);
   }
   return applied;
+}
+
+/** The migrations that a database has, without changing anything. */
+async function presentNames(engine: Engine): Promise<string[]> {
+  const [found] = await engine.run(
+    engine.name === 'sqlite'
+      ? "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'"
+      : "SELECT 1 WHERE to_regclass('migrations') IS NOT NULL",
+  );
+  if (!found) return [];
+  return (await engine.run('SELECT name FROM migrations')).map(({ name }) => String(name));
 }
 
 /** One process at a time changes the schema. */

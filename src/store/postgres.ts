@@ -1,4 +1,10 @@
-import { Kysely, PostgresDialect } from 'kysely';
+import {
+  type DatabaseConnection,
+  Kysely,
+  PostgresDialect,
+  type PostgresDialectConfig,
+  PostgresDriver,
+} from 'kysely';
 import pg from 'pg';
 
 import type { Engine } from './engine.ts';
@@ -6,6 +12,7 @@ import { listenOnPostgres } from './notifications.ts';
 import type { Tables } from './schema.ts';
 import { compileStatement, slots } from './slots.ts';
 import { takeOut } from './take-out.ts';
+import { unavailable } from './unavailable.ts';
 import { writing } from './writing.ts';
 
 const CONNECT_MS_MAX = 5_000;
@@ -69,7 +76,7 @@ export function openPostgres(
   // a listener it would end the process: the pool's own is only for connections that nobody has taken.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<Tables>({ dialect: new TellingDialect({ pool, onCreateConnection: tellOfLoss }) });
   let statements = 0;
   const engine: Engine = {
     name: 'postgres',
@@ -80,7 +87,7 @@ export function openPostgres(
       const name = `fieldledger_${++statements}`;
       return async (values) => {
         // The builder's type says what the statement selects.
-        const { rows } = await pool.query({ name, text: sql, values: bind(values) });
+        const { rows } = await pool.query({ name, text: sql, values: bind(values) }).catch(tell);
         return takeOut(rows) as never[];
       };
     },
@@ -95,4 +102,50 @@ export function openPostgres(
   };
   pools.set(engine, pool);
   return engine;
+}
+
+/** A dialect whose units of work tell what made them fail first. */
+class TellingDialect extends PostgresDialect {
+  readonly #config: PostgresDialectConfig;
+
+  constructor(config: PostgresDialectConfig) {
+    super(config);
+    this.#config = config;
+  }
+
+  override createDriver(): PostgresDriver {
+    return new TellingDriver(this.#config);
+  }
+}
+
+class TellingDriver extends PostgresDriver {
+  override acquireConnection(...given: Parameters<PostgresDriver['acquireConnection']>) {
+    return super.acquireConnection(...given).catch(tell);
+  }
+
+  /**
+   * A connection that can't roll back any more is thrown away, by which the database rolls back; to throw what it
+   * answered would hide why there was something to roll back.
+   */
+  override async rollbackTransaction(
+    ...given: Parameters<PostgresDriver['rollbackTransaction']>
+  ): Promise<void> {
+    await super.rollbackTransaction(...given).catch(() => undefined);
+  }
+}
+
+/** Kysely has no other place at which every statement passes. */
+async function tellOfLoss(connection: DatabaseConnection): Promise<void> {
+  const execute = connection.executeQuery.bind(connection);
+  connection.executeQuery = <Row>(...given: Parameters<typeof execute>) => execute<Row>(...given).catch(tell);
+}
+
+/** SQLSTATE of a lost connection, spent resources, an operator's or the system's doing, and of what may only be read. */
+const UNUSABLE = /^(?:08|53|57|58)|^25006$/;
+
+/** Throws on what PostgreSQL, or the way to it, refused: as `unavailable` when that isn't the statement's fault. */
+function tell(error: unknown): never {
+  // What has no SQLSTATE was never answered by the database.
+  const isRefused = error instanceof pg.DatabaseError && !UNUSABLE.test(error.code ?? '');
+  throw isRefused ? error : unavailable(error);
 }

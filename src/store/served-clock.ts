@@ -1,3 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { sql } from 'kysely';
+
+import { AppError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 
 /** How often the time is kept. Readers go on from 60 seconds before the time they were told (openapi.yaml, "Staying in sync"). */
@@ -28,4 +33,47 @@ export async function keepServedClock(
   await keep();
   const timer = setInterval(() => void keep().catch(onError), INTERVAL_MS);
   return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** Moves the served time on, by a millisecond where the clock is behind it: what stays as it is isn't written. */
+async function writeTime(engine: Engine, at: Date): Promise<void> {
+  const nowMs = at.getTime();
+  await engine.transaction((transaction) =>
+    transaction
+      .updateTable('served_clock')
+      .set({ latest_ms: sql`CASE WHEN latest_ms < ${nowMs} THEN ${nowMs} ELSE latest_ms + 1 END` })
+      .executeTakeFirst(),
+  );
+}
+
+/** Whoever asks whether something can be written isn't kept waiting longer. */
+const ANSWER_MS_MAX = 500;
+
+/**
+ * Asks whether anything can be written, by moving the served time on: one attempt at a time, however many ask.
+ * @returns a function that rejects with the database's reason when nothing can be. To wait for another writer is no
+ * reason: it will end, and reads go on meanwhile.
+ */
+export function createWriteProbe(engine: Engine, now: () => Date): () => Promise<void> {
+  let attempt: Promise<void> | undefined;
+  return async () => {
+    attempt ??= writeTime(engine, now())
+      .catch((error: unknown) => {
+        if (!isWait(error)) throw error;
+      })
+      .finally(() => {
+        attempt = undefined;
+      });
+    const waited = new AbortController();
+    try {
+      await Promise.race([attempt, sleep(ANSWER_MS_MAX, undefined, { signal: waited.signal, ref: false })]);
+    } finally {
+      waited.abort();
+    }
+  };
+}
+
+function isWait(error: unknown): boolean {
+  const cause = error instanceof AppError ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause && /^SQLITE_(BUSY|LOCKED)/.test(String(cause.code));
 }

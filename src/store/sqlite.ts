@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -13,11 +13,11 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 
-import { AppError } from '../errors.ts';
 import { keepCheckpoints } from './checkpoints.ts';
 import type { Engine } from './engine.ts';
 import type { Tables } from './schema.ts';
 import { compileStatement, slots } from './slots.ts';
+import { unavailable } from './unavailable.ts';
 import { writing } from './writing.ts';
 
 /** How long a statement waits for another process's lock before it gives up. */
@@ -41,12 +41,13 @@ const WATCH_MS = 100;
 export async function openSqlite(path: string): Promise<Engine> {
   // A folder that is made here is its owner's alone: the file holds a company's whole business.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makePrivately(path);
   const writer = await openWriter(path);
   const reader = await openReader(path);
   const db = new Kysely<Tables>({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new ImmediateDriver({ database: rememberStatements(writer) }),
+      createDriver: () => new ImmediateDriver(writer),
       createIntrospector: (kysely) => new SqliteIntrospector(kysely),
       createQueryCompiler: () => new SteadyCompiler(),
     },
@@ -78,7 +79,9 @@ export async function openSqlite(path: string): Promise<Engine> {
     },
     ...others,
     async transaction(work) {
-      const result = await transaction(work);
+      const result = await transaction(work).catch((error: unknown) => {
+        throw isOfSystem(error) ? unavailable(error) : error;
+      });
       ofTurn.forget();
       for (const onNews of watchers) onNews();
       checkpoints.noteCommit();
@@ -93,6 +96,15 @@ export async function openSqlite(path: string): Promise<Engine> {
       if (writer.open) writer.close();
     },
   };
+}
+
+/** Makes a file that isn't there yet its owner's alone; SQLite gives the files beside it the same mode. */
+export function makePrivately(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 async function openWriter(path: string): Promise<Database.Database> {
@@ -194,8 +206,20 @@ class SteadyCompiler extends SqliteQueryCompiler {
 
 /** Takes the write lock when a transaction begins, so that no transaction fails half-way for want of it. */
 class ImmediateDriver extends SqliteDriver {
+  readonly #writer: Database.Database;
+
+  constructor(writer: Database.Database) {
+    super({ database: rememberStatements(writer) });
+    this.#writer = writer;
+  }
+
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await whileBusy(() => connection.executeQuery(CompiledQuery.raw('BEGIN IMMEDIATE')));
+  }
+
+  /** A full disk makes SQLite roll back by itself. To do so again would fail, and hide the reason. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#writer.inTransaction) await super.rollbackTransaction(connection);
   }
 }
 
@@ -226,14 +250,17 @@ async function whileBusy<T>(statement: () => T | Promise<T>): Promise<T> {
     } catch (error) {
       if (!isBusy(error)) throw error;
       deadline ??= performance.now() + BUSY_MS_MAX;
-      if (performance.now() > deadline) {
-        throw new AppError('unavailable', 'The service is temporarily unavailable. Retry shortly.', {
-          cause: error,
-        });
-      }
+      if (performance.now() > deadline) throw unavailable(error);
       await sleep(BUSY_PAUSE_MS);
     }
   }
+}
+
+/** Whether the system refuses what was asked: a disk that is full or fails, a file that may not be written. */
+function isOfSystem(error: unknown): boolean {
+  return (
+    error instanceof Database.SqliteError && /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|NOMEM)/.test(error.code)
+  );
 }
 
 function isBusy(error: unknown): boolean {

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 
 import type { MoveEventKind } from '../contract/events.ts';
 import { type Actor, actorId, type DeedKind, recordDeed } from './audit.ts';
@@ -204,6 +204,21 @@ export async function listStoredSecrets(
     .orderBy('id')
     .limit(limit)
     .execute();
+}
+
+/** Characters with which a sealed secret names its key; see ../webhooks/secrets.ts. */
+const SEAL_LENGTH = 'sealed1.00000000'.length;
+
+/** The beginnings of all sealed secrets, which say with what key; those of deleted webhooks don't count. */
+export async function listSeals(engine: Engine): Promise<string[]> {
+  const rows = await engine.db
+    .selectFrom('webhooks')
+    .select(sql<string>`substr(secret, 1, ${sql.lit(SEAL_LENGTH)})`.as('seal'))
+    .distinct()
+    .where('deleted_at', 'is', null)
+    .where('secret', 'like', 'sealed1.%')
+    .execute();
+  return rows.map(({ seal }) => seal);
 }
 
 /** Stores a secret in another form, unless somebody did that meanwhile. */

@@ -81,7 +81,7 @@ for (const name of engineNames) {
 
   t.test(`processes that create keys at once get exactly 20 (${name})`, async (t) => {
     await using workplace = await openWorkplace(name);
-    await workplace.call(['company', 'create', 'busy']);
+    await workplace.call(['company', 'create', 'busy', '--api', '--invoicing']);
     const command = ['key', 'create', 'busy', '--scopes', 'jobs:read', '--json'];
     for (let made = 0; made < 18; made += 1) await workplace.call(command);
     const outcomes = await Promise.all(Array.from({ length: 4 }, async () => workplace.run(command)));
