@@ -31,7 +31,7 @@ export interface Config {
   /** Where `deliver` shows its metrics; without a port it doesn't. */
   metricsHost: string;
   metricsPort: number | undefined;
-  /** 32 bytes in base64, with which signing secrets are stored encrypted. */
+  /** 32 bytes in base64, with which signing secrets are stored encrypted; on SQLite a key beside the file serves without. */
   webhookSecretKey: string | undefined;
   webhookSecretKeyPrevious: string | undefined;
   /** Whether `serve` delivers webhooks too. */
@@ -154,7 +154,7 @@ const settings: { [K in keyof Config]: Setting<K> } = {
   },
   webhookSecretKey: {
     name: 'WEBHOOK_SECRET_KEY',
-    help: '32 bytes in base64 (openssl rand -base64 32) that encrypt the signing secrets of new webhooks in the database',
+    help: '32 bytes in base64 (openssl rand -base64 32) that encrypt the signing secrets of webhooks; PostgreSQL needs it, SQLite has a key beside its file',
     fallback: undefined,
     parse: parseKey,
     shown: () => '***',

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Router } from 'express';
 import { stringify } from 'yaml';
 
-import { bundledContract, referenceFile } from './contract/document.ts';
+import { bundledContract, isReferenceBuilt, referenceFile } from './contract/document.ts';
 import { AppError } from './errors.ts';
 import { createPublishedText } from './published-text.ts';
 
@@ -33,7 +33,7 @@ export function createPublication(options: PublicationOptions): Router {
     createPublishedText('text/html', reference, (page) => ({ 'Content-Security-Policy': policyOf(page) })),
   );
   router.get('/', (_req, res) => {
-    res.redirect(302, '/reference');
+    res.redirect(302, isReferenceBuilt() ? '/reference' : '/openapi.json');
   });
   return router;
 }

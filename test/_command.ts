@@ -61,8 +61,17 @@ export interface Workplace extends AsyncDisposable {
   serve: (args?: readonly string[], environment?: Environment) => Promise<Served>;
 }
 
-/** Makes a workplace whose database doesn't exist yet on SQLite, and is empty on PostgreSQL. */
-export async function openWorkplace(engine: EngineName = 'sqlite'): Promise<Workplace> {
+/** What signing secrets are sealed with where there is no file for a key. */
+export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
+
+/**
+ * Makes a workplace whose database is migrated, or with `isEmpty` one whose database doesn't exist yet on SQLite and is
+ * empty on PostgreSQL. On PostgreSQL there is a key for signing secrets.
+ */
+export async function openWorkplace(
+  engine: EngineName = 'sqlite',
+  { isEmpty = false } = {},
+): Promise<Workplace> {
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-work-'));
   const given = process.env.TEST_POSTGRES_URL;
   const server = engine === 'postgres' && !given ? await startPostgres() : undefined;
@@ -70,10 +79,15 @@ export async function openWorkplace(engine: EngineName = 'sqlite'): Promise<Work
     engine === 'sqlite'
       ? `sqlite:${join(folder, 'data', 'work.db')}`
       : await createDatabase(given ?? server?.url ?? '');
+  const settings: Environment = {
+    DATABASE_URL: databaseUrl,
+    ...(engine === 'postgres' ? { WEBHOOK_SECRET_KEY: SECRET_KEY } : {}),
+  };
+  if (!isEmpty && engine === 'sqlite') await callCommand(['migrate'], settings);
   const started = new Set<Running>();
   const start: Workplace['start'] = (args, environment = {}, stdin = 'ignore') => {
     // The tests' own environment stays outside: it may hold settings, and what tap does to its processes.
-    const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl, ...environment };
+    const env = { PATH: process.env.PATH, HOME: folder, ...settings, ...environment };
     const options: SpawnOptions = { cwd: folder, env, stdio: [stdin, 'pipe', 'pipe'] };
     // By its first line, which gives Node an option that bounds its memory.
     const running = runningOf(spawn(bin, args, options));
@@ -81,7 +95,7 @@ export async function openWorkplace(engine: EngineName = 'sqlite'): Promise<Work
     return running;
   };
   const call: Workplace['call'] = (args, environment = {}) =>
-    callCommand(args, { DATABASE_URL: databaseUrl, ...environment });
+    callCommand(args, { ...settings, ...environment });
   return {
     folder,
     databaseUrl,

@@ -92,7 +92,7 @@ export interface TestServerOptions {
 /** Those of a server without a loop that would answer a ping. */
 export const PORTAL_SETTINGS: PortalSettings = {
   sessionLengths: { idleMinutes: 30, hoursMax: 12 },
-  secrets: createSecretBox(undefined),
+  secrets: createSecretBox(Buffer.alloc(32, 7).toString('base64')),
   pingWaitMs: 0,
 };
 

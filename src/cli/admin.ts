@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import { scopes } from '../contract/scopes.ts';
 import { quote, UsageError } from '../errors.ts';
 import type { Administrator } from '../store/administrators.ts';
+import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -44,6 +45,7 @@ function createCommand(terminal: Terminal): Command {
         const link = linkOf(config, token);
         terminal.tell(`Send this link to ${invitation.email}; it works once and is shown only now.\n`);
         terminal.show({ link, ...invitation }, link);
+        await tellSwitches(terminal, engine, company);
       });
     });
 }

@@ -2,10 +2,17 @@ import { readFileSync, statSync } from 'node:fs';
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 
-import { type CompanySettings, createCompany, listCompanies, setCompany } from '../access/companies.ts';
+import {
+  type CompanySettings,
+  createCompany,
+  getCompany,
+  listCompanies,
+  setCompany,
+} from '../access/companies.ts';
 import { type Module, modules } from '../contract/scopes.ts';
 import { logoProblem } from '../invoice-pdf/logo.ts';
 import type { Company, CompanyProfile } from '../store/companies.ts';
+import type { Engine } from '../store/engine.ts';
 import { withDatabase } from './database.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -13,12 +20,15 @@ import type { Terminal } from './terminal.ts';
 export function companyCommand(terminal: Terminal): Command {
   const command = new Command('company').description('companies and their switches');
   withSettings(command.command('create'))
-    .description('create a company; what is not given is switched on')
+    .description('create a company; the API and invoicing stay off until asked for')
     .argument('<id>', 'lower-case letters, digits and hyphens; a part of every key')
     .action(async (id: string, options: SettingOptions) => {
       await withDatabase(terminal, async (engine) => {
-        const company = await createCompany(engine, id, settingsOf(options), new Date());
+        // service.md: API access is switched on per company on request, and so is invoicing.
+        const settings = { apiEnabled: false, invoicingEnabled: false, ...settingsOf(options) };
+        const company = await createCompany(engine, id, settings, new Date());
         terminal.show(company, `Created.\n${companyText(company)}`);
+        await tellSwitches(terminal, engine, id);
       });
     });
   withSettings(command.command('set'))
@@ -55,9 +65,9 @@ interface SettingOptions extends CompanyProfile {
 function withSettings(command: Command): Command {
   return command
     .option('--name <name>', 'name that people know it by')
-    .option('--api <on|off>', 'API access', onOrOff)
-    .option('--subscription <on|off>', 'active subscription', onOrOff)
-    .option('--invoicing <on|off>', 'invoicing', onOrOff)
+    .option('--api [on|off]', 'API access; on unless off is said', onOrOff)
+    .option('--subscription [on|off]', 'active subscription', onOrOff)
+    .option('--invoicing [on|off]', 'invoicing, which invoices, PDFs and quotes need', onOrOff)
     .option(
       '--modules <modules>',
       `what the plan includes, comma-separated, of ${modules.join(', ')}`,
@@ -96,6 +106,19 @@ function settingsOf(options: SettingOptions): Partial<CompanySettings> {
     profile,
   };
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
+
+/** Says how to switch on what a company's keys need and is off, if anything is. */
+export async function tellSwitches(terminal: Terminal, engine: Engine, id: string): Promise<void> {
+  const { apiEnabled, invoicingEnabled } = await getCompany(engine, id);
+  const off = [
+    ...(apiEnabled ? [] : [{ what: 'API access', option: '--api' }]),
+    ...(invoicingEnabled ? [] : [{ what: 'invoicing', option: '--invoicing' }]),
+  ];
+  if (off.length === 0) return;
+  const what = off.map((one) => one.what).join(' and ');
+  const options = off.map(({ option }) => option).join(' ');
+  terminal.tell(`Off for this company: ${what}. To switch on: fieldledger company set ${id} ${options}\n`);
 }
 
 function companyText(company: Company): string {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+
 import { type Config, readConfig } from '../config.ts';
 import { AppError, UsageError } from '../errors.ts';
 import { withoutPasswords } from '../setting-values.ts';
@@ -8,12 +10,15 @@ import type { Terminal } from './terminal.ts';
 /**
  * Opens the configured database, brings its schema up to date, lets `work` use it, and closes it whatever happens.
  * `work` is also told the names of the migrations that were applied now.
+ * @param options.mayCreate whether a SQLite file that isn't there is made; elsewhere its path is taken for mistyped.
  */
 export async function withDatabase<T>(
   terminal: Terminal,
   work: (engine: Engine, config: Config, applied: readonly string[]) => Promise<T>,
+  { mayCreate = false } = {},
 ): Promise<T> {
   const config = readConfig(terminal.environment);
+  if (!mayCreate) refuseMissing(config.databaseUrl);
   const { engine, applied } = await openDatabase(config);
   try {
     return await work(engine, config, applied);
@@ -21,6 +26,16 @@ export async function withDatabase<T>(
     await engine[Symbol.asyncDispose]();
   }
 }
+
+function refuseMissing(databaseUrl: string): void {
+  if (!databaseUrl.startsWith('sqlite:') || existsSync(databaseUrl.slice('sqlite:'.length))) return;
+  throw new UsageError(
+    `There is no database ${databaseUrl}: DATABASE_URL may be mistyped. "fieldledger migrate" makes a new one.`,
+  );
+}
+
+/** SQLSTATE insufficient_privilege. */
+const FORBIDDEN = '42501';
 
 async function openDatabase({ databaseUrl, databasePoolMax }: Config) {
   try {
@@ -31,7 +46,12 @@ async function openDatabase({ databaseUrl, databasePoolMax }: Config) {
     if (!(error instanceof Error && 'code' in error)) throw error;
     const { message } = error instanceof AppError && error.cause instanceof Error ? error.cause : error;
     const reason = message || String(error.code);
-    throw new UsageError(`The database ${withoutPasswords(databaseUrl)} can't be used: ${reason}`);
+    const database = `The database ${withoutPasswords(databaseUrl)}`;
+    if (error.code === FORBIDDEN)
+      throw new UsageError(
+        `${database} is not up to date, or this role may not use it (${reason}). Run "fieldledger migrate" as the role that owns it.`,
+      );
+    throw new UsageError(`${database} can't be used: ${reason}`);
   }
 }
 

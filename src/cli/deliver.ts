@@ -7,10 +7,12 @@ import type { Engine } from '../store/engine.ts';
 import { createBacklog } from '../webhooks/backlog.ts';
 import { DeliveryLoop } from '../webhooks/delivery-loop.ts';
 import { keepPurging } from '../webhooks/purge.ts';
-import { createSecretBox } from '../webhooks/secrets.ts';
+import { openSecretBox } from '../webhooks/secret-key.ts';
+import type { SecretBox } from '../webhooks/secrets.ts';
 import { createSender } from '../webhooks/sender.ts';
 import { withDatabase } from './database.ts';
 import { listenForMetrics } from './metrics-page.ts';
+import { listenAs } from './ports.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -20,12 +22,13 @@ export function deliverCommand(terminal: Terminal): Command {
     .description('deliver webhooks, beside servers that run with DELIVER_WEBHOOKS=off or beside others')
     .action(async () => {
       await withDatabase(terminal, async (engine, config) => {
+        const secrets = await openSecretBox(engine, config);
         const log = createLogger(config.logLevel);
         using stop = listenForStop();
         const metrics = createMetrics();
         await using page = new AsyncDisposableStack();
         const address = await showMetrics(page, engine, config, metrics);
-        const deliveries = startDeliveries(engine, config, log, metrics);
+        const deliveries = startDeliveries({ engine, config, secrets, log, metrics });
         const greeting = ['Delivering webhooks.', ...(address ? [`  Metrics    ${address}`] : [])];
         terminal.show({ delivering: true, metrics: address }, greeting.join('\n'));
         log.info({ metrics: address }, 'deliveries.started');
@@ -45,19 +48,28 @@ async function showMetrics(
 ): Promise<string | undefined> {
   if (port === undefined) return undefined;
   metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
-  return running.use(await listenForMetrics(metrics, { host, port })).address;
+  const place = { host, port };
+  const settings = { host: 'METRICS_HOST', port: 'METRICS_PORT' } as const;
+  return running.use(await listenAs(settings, place, () => listenForMetrics(metrics, place))).address;
 }
 
 /**
  * Starts to deliver the webhooks of a database, and to remove what is older than their history. Disposing of it begins
  * nothing more and waits for what is under way, some ten seconds at most.
  */
-export function startDeliveries(
-  engine: Engine,
-  config: Config,
-  log: Logger,
-  metrics: Metrics,
-): AsyncDisposable {
+export function startDeliveries({
+  engine,
+  config,
+  secrets,
+  log,
+  metrics,
+}: {
+  engine: Engine;
+  config: Config;
+  secrets: SecretBox;
+  log: Logger;
+  metrics: Metrics;
+}): AsyncDisposable {
   const now = () => new Date();
   const running = new AsyncDisposableStack();
   const sender = running.use(createSender({ ownAddresses: config.ownAddresses }));
@@ -65,7 +77,7 @@ export function startDeliveries(
     new DeliveryLoop({
       engine,
       sender,
-      secrets: createSecretBox(config.webhookSecretKey, config.webhookSecretKeyPrevious),
+      secrets,
       serviceName: config.serviceName,
       log,
       metrics: metrics.deliveries,

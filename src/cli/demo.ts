@@ -18,11 +18,12 @@ export function demoCommand(terminal: Terminal): Command {
     .description("load the contract's example company; run again, it keeps what is there")
     .option('--records <number>', 'also load a generated company of that many records', recordCount)
     .action(async ({ records }: { records?: number }) => {
-      await withDatabase(terminal, async (engine, config) => {
+      const load = async (engine: Engine, config: Config) => {
         const loaded = [await prepareDemo(engine, config)];
         if (records !== undefined) loaded.push(await prepareLargerDemo(engine, config, records));
         terminal.show(loaded, loaded.map(({ company, key }) => `${company}  ${key}`).join('\n'));
-      });
+      };
+      await withDatabase(terminal, load, { mayCreate: true });
     });
 }
 

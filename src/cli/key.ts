@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { type Scope, scopes } from '../contract/scopes.ts';
 import { createKey, listKeys, revokeKey } from '../access/keys.ts';
 import type { ApiKey } from '../store/keys.ts';
+import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -20,6 +21,7 @@ export function keyCommand(terminal: Terminal): Command {
         const created = await createKey(engine, { prefix: keyPrefix, company, ...options, now: new Date() });
         terminal.tell('Keep this key in a secret store; it is shown only now.\n');
         terminal.show({ key: created.key, ...created.record }, created.key);
+        await tellSwitches(terminal, engine, company);
       });
     });
   command

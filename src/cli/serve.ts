@@ -4,22 +4,27 @@ import type { AddressInfo } from 'node:net';
 import { Command } from 'commander';
 
 import type { Config } from '../config.ts';
+import { isReferenceBuilt } from '../contract/document.ts';
 import { boundHeap } from '../heap.ts';
 import { openDocuments } from '../invoice-pdf/documents.ts';
 import { listen, type Listening } from '../listen.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import { createServer } from '../server.ts';
+import type { Engine } from '../store/engine.ts';
 import { openKeyUsage } from '../store/key-usage.ts';
 import { keepServedClock } from '../store/served-clock.ts';
+import { lockServing } from '../store/serving-lock.ts';
 import { createBacklog } from '../webhooks/backlog.ts';
+import { openSecretBox } from '../webhooks/secret-key.ts';
+import type { SecretBox } from '../webhooks/secrets.ts';
 import { withDatabase } from './database.ts';
 import { demoPortal } from './demo-portal.ts';
 import { startDeliveries } from './deliver.ts';
 import { type Demo, prepareDemo } from './demo.ts';
+import { listenAs } from './ports.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
-import { secretBoxOf } from './webhook.ts';
 
 /** `fieldledger serve`: answers until it is told to stop. */
 export function serveCommand(terminal: Terminal): Command {
@@ -28,7 +33,9 @@ export function serveCommand(terminal: Terminal): Command {
     .option('--demo', 'load the example company first, and print a key of it')
     .action(async (options: { demo?: boolean }) => {
       boundHeap();
-      await withDatabase(terminal, async (engine, config) => {
+      const serve = async (engine: Engine, config: Config) => {
+        using serving = lockServing(config.databaseUrl);
+        const secrets = await openSecretBox(engine, config);
         const demo = options.demo ? await prepareDemo(engine, config) : undefined;
         const log = createLogger(config.logLevel);
         using stop = listenForStop();
@@ -50,7 +57,7 @@ export function serveCommand(terminal: Terminal): Command {
           log,
           metrics,
           usage,
-          portal: portalOf(config),
+          portal: portalOf(config, secrets),
           baseUrl: () => config.baseUrl ?? addressOf(server, config),
           now: () => new Date(),
           isReady: () => !stop.signal.aborted,
@@ -61,26 +68,31 @@ export function serveCommand(terminal: Terminal): Command {
         await using deliveries = new AsyncDisposableStack();
         const onError = (error: unknown) => log.warn({ err: error }, 'server.clock-not-kept');
         background.use(await keepServedClock(engine, () => new Date(), onError));
-        const listening = await listen(server, config);
-        if (config.deliverWebhooks) deliveries.use(startDeliveries(engine, config, log, metrics));
+        const settings = { host: 'HOST', port: 'PORT' } as const;
+        const listening = await listenAs(settings, config, () => listen(server, config));
+        if (config.deliverWebhooks)
+          deliveries.use(startDeliveries({ engine, config, secrets, log, metrics }));
         const address = addressOf(server, config);
         const portal = config.portal ? await demoPortal(engine, config.baseUrl ?? address, demo) : undefined;
         terminal.show({ address, demo, portal }, greeting(address, demo, portal));
         log.info({ address }, 'server.started');
         await stop.told;
+        // Nothing new is taken from here on, so the next server may start.
+        serving[Symbol.dispose]();
         // Both at once: each may take ten seconds.
         const stopped = deliveries.disposeAsync();
         await drain(server, listening, config.shutdownSeconds, log);
         await stopped;
         log.info('server.stopped');
-      });
+      };
+      await withDatabase(terminal, serve, { mayCreate: true });
     });
 }
 
-function portalOf(config: Config) {
+function portalOf(config: Config, secrets: SecretBox) {
   if (!config.portal) return undefined;
   const { portalIdleMinutes: idleMinutes, portalSessionHours: hoursMax } = config;
-  return { sessionLengths: { idleMinutes, hoursMax }, secrets: secretBoxOf(config) };
+  return { sessionLengths: { idleMinutes, hoursMax }, secrets };
 }
 
 function addressOf(server: Server, { host }: Config): string {
@@ -91,7 +103,8 @@ function addressOf(server: Server, { host }: Config): string {
 }
 
 function greeting(address: string, demo: Demo | undefined, portal: string | undefined): string {
-  const lines = [`Listening on ${address}`, `  Reference  ${address}/reference`];
+  const reference = isReferenceBuilt() ? `${address}/reference` : 'not built; "make docs" builds it';
+  const lines = [`Listening on ${address}`, `  Reference  ${reference}`];
   if (demo)
     lines.push(
       `  Try it     curl -H 'Authorization: Bearer ${demo.key}' '${address}/api/v1/invoices?limit=2'`,

@@ -1,8 +1,6 @@
 import { Command } from 'commander';
 
-import type { Config } from '../config.ts';
 import { moveEventKinds } from '../contract/events.ts';
-import { UsageError } from '../errors.ts';
 import type { Webhook } from '../store/webhooks.ts';
 import {
   createWebhook,
@@ -12,7 +10,7 @@ import {
   resumeWebhook,
   sealSecrets,
 } from '../webhooks/registration.ts';
-import { createSecretBox, type SecretBox } from '../webhooks/secrets.ts';
+import { openSecretBox, takeSecretBox } from '../webhooks/secret-key.ts';
 import { withDatabase } from './database.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
 import { webhookDeliveryCommands } from './webhook-deliveries.ts';
@@ -42,7 +40,8 @@ function createCommand(terminal: Terminal): Command {
     .action(async (company: string, url: string, { events }: { events: string[] }) => {
       await withDatabase(terminal, async (engine, config) => {
         const options = { company, url, events, now: new Date() };
-        const { secret, record } = await createWebhook(engine, secretBoxOf(config), options);
+        const box = await openSecretBox(engine, config);
+        const { secret, record } = await createWebhook(engine, box, options);
         terminal.tell(
           `Registered ${record.id}. Keep its signing secret in a secret store; it is shown only now.\n`,
         );
@@ -105,24 +104,17 @@ function deleteCommand(terminal: Terminal): Command {
 
 function sealCommand(terminal: Terminal): Command {
   return new Command('seal')
-    .description('encrypt every stored signing secret with WEBHOOK_SECRET_KEY, as it is now')
+    .description('encrypt every stored signing secret with the key that is set now')
     .action(async () => {
       await withDatabase(terminal, async (engine, config) => {
-        if (config.webhookSecretKey === undefined)
-          throw new UsageError('WEBHOOK_SECRET_KEY is not set, so there is nothing to encrypt secrets with.');
-        const outcome = await sealSecrets(engine, secretBoxOf(config));
+        const outcome = await sealSecrets(engine, await takeSecretBox(engine, config));
         const { sealedCount, problems } = outcome;
         const count = sealedCount === 1 ? '1 secret is' : `${sealedCount} secrets are`;
-        terminal.show(outcome, `${count} encrypted with WEBHOOK_SECRET_KEY.`);
+        terminal.show(outcome, `${count} encrypted with the key that is set now.`);
         for (const problem of problems) terminal.tell(`fieldledger: ${problem}\n`);
         if (problems.length > 0) throw new ToldFailure();
       });
     });
-}
-
-/** The box of the configured keys. */
-export function secretBoxOf({ webhookSecretKey, webhookSecretKeyPrevious }: Config): SecretBox {
-  return createSecretBox(webhookSecretKey, webhookSecretKeyPrevious);
 }
 
 function listOf(text: string): string[] {

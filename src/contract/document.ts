@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 /** The contract's operations carry what the program needs to know of them; the rest of an operation is for readers. */
 export interface ContractOperation {
@@ -64,6 +64,11 @@ export function bundledContract(): string {
 
 /** Where the built reference is, when it has been built. */
 export const referenceFile = new URL('reference.html', generated);
+
+/** Whether it has been. */
+export function isReferenceBuilt(): boolean {
+  return existsSync(referenceFile);
+}
 
 /** The 12 operations; every one is a GET (service.md, "Endpoints"). */
 export function contractOperations(): ContractOperation[] {

@@ -127,19 +127,21 @@ function found(webhook: Webhook | undefined, company: string, id: string): Webho
 const SECRETS_AT_ONCE = 500;
 
 /**
- * Stores every secret anew, sealed with the key that is configured now: after a key was configured or replaced.
+ * Stores secrets anew, sealed with the key that is configured now: after a key was configured or replaced.
+ * @param isMeant tells of a stored text whether it is to be sealed; all are, unless told.
  * @returns how many there are, and a sentence for each that can't be opened; those stay as they are.
  */
 export async function sealSecrets(
   engine: Engine,
   box: SecretBox,
+  isMeant: (stored: string) => boolean = () => true,
 ): Promise<{ sealedCount: number; problems: string[] }> {
   const problems: string[] = [];
   let sealedCount = 0;
   let last = { company: '', id: '' };
   for (;;) {
     const page = await listStoredSecrets(engine, last, SECRETS_AT_ONCE);
-    for (const stored of page) {
+    for (const stored of page.filter(({ secret }) => isMeant(secret))) {
       const secret = openedOr(problems, () => box.open(stored.secret, stored));
       if (secret === undefined) continue;
       await replaceStoredSecret(engine, stored, box.seal(secret, stored));

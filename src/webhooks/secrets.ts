@@ -32,24 +32,36 @@ export interface SecretOwner {
 
 /** Turns signing secrets into what the database keeps, and back. */
 export interface SecretBox {
-  /** The text to store: the secret itself when no key is configured. */
+  /**
+   * The text to store.
+   * @throws UsageError that names the setting when there is no key to seal with.
+   */
   seal(secret: string, owner: SecretOwner): string;
   /** @throws UsageError that names the setting when the text was sealed with a key that isn't configured. */
   open(stored: string, owner: SecretOwner): string;
+  /** Fingerprints of the keys that it has, as sealed texts name them. */
+  fingerprints: readonly string[];
 }
 
 /**
- * Builds the box. What was stored before a key was configured can still be opened.
- * @param key `WEBHOOK_SECRET_KEY`: 32 bytes in base64; undefined to store secrets as they are.
- * @param previousKey `WEBHOOK_SECRET_KEY_PREVIOUS`: opens what was sealed before the key was replaced.
+ * Builds the box. What an earlier version stored as it is can still be opened.
+ * @param key 32 bytes in base64; without it nothing can be sealed.
+ * @param previousKeys open what was sealed before the key was replaced.
  */
-export function createSecretBox(key: string | undefined, previousKey?: string): SecretBox {
+export function createSecretBox(
+  key: string | undefined,
+  ...previousKeys: readonly (string | undefined)[]
+): SecretBox {
   const current = key === undefined ? undefined : sealingKeyOf(key);
-  const keys = [key, previousKey].flatMap((text) => (text === undefined ? [] : sealingKeyOf(text)));
+  const keys = [key, ...previousKeys].flatMap((text) => (text === undefined ? [] : sealingKeyOf(text)));
   return {
-    seal: (secret, owner) => (current ? seal(secret, current, owner) : secret),
+    fingerprints: keys.map(({ fingerprint }) => fingerprint),
+    seal(secret, owner) {
+      if (!current) throw new UsageError(WITHOUT_KEY);
+      return seal(secret, current, owner);
+    },
     open(stored, owner) {
-      if (stored.startsWith('whsec_')) return stored;
+      if (isPlain(stored)) return stored;
       const [, fingerprint, sealed] = SEALED.exec(stored) ?? [];
       const fitting = keys.find((candidate) => candidate.fingerprint === fingerprint);
       const secret = fitting && sealed !== undefined ? unseal(sealed, fitting, owner) : undefined;
@@ -57,6 +69,14 @@ export function createSecretBox(key: string | undefined, previousKey?: string): 
       return secret;
     },
   };
+}
+
+const WITHOUT_KEY =
+  'Signing secrets of webhooks are kept encrypted, and there is no key for that: the operator sets WEBHOOK_SECRET_KEY, the same for every server and worker, to what `openssl rand -base64 32` prints.';
+
+/** Whether a secret is stored as it is. */
+export function isPlain(stored: string): boolean {
+  return stored.startsWith('whsec_');
 }
 
 interface SealingKey {

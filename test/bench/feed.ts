@@ -39,7 +39,10 @@ async function benchFeed(): Promise<FeedFigures> {
   try {
     const environment = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${join(folder, 'bench.db')}` };
     const profile = ['--legal-name', 'Bench Ltd', '--address-lines', '1 Quay', '--country-code', 'IE'];
-    await run(['company', 'create', 'bench', ...profile, '--vat-id', 'IE3290618T'], environment);
+    await run(
+      ['company', 'create', 'bench', '--api', '--invoicing', ...profile, '--vat-id', 'IE3290618T'],
+      environment,
+    );
     const feed = join(folder, 'feed.jsonl');
     await writeFeed(feed);
     const startedAt = performance.now();

@@ -11,7 +11,7 @@ import { answersIn, feedOf, inShort } from '../backoffice/_feed.ts';
 /** A workplace with the company `acme` and what the jobs below refer to. */
 export async function openAcme(engine: EngineName = 'sqlite'): Promise<Workplace> {
   const workplace = await openWorkplace(engine);
-  await workplace.json(['company', 'create', 'acme']);
+  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
   const staff = [
     { company: 'acme', ...personSave({ id: 'per_1' }) },
     { company: 'acme', ...customerSave({ id: 'cus_1' }) },

@@ -21,7 +21,7 @@ for (const engine of engineNames) {
   t.test(`${engine}: an operator invites, lists, resets and disables administrators`, async (t) => {
     await using workplace = await openWorkplace(engine);
     const { json, run } = workplace;
-    await json(['company', 'create', 'acme']);
+    await json(['company', 'create', 'acme', '--api', '--invoicing']);
     const served = await workplace.serve();
     const env = { BASE_URL: served.greeting.address };
     t.equal((await run(['admin', 'list', 'acme'])).stdout, 'There are no administrators.\n');
@@ -66,7 +66,7 @@ for (const engine of engineNames) {
 
 t.test('what is refused is named', async (t) => {
   await using workplace = await openWorkplace();
-  await workplace.json(['company', 'create', 'acme']);
+  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
   const refusals: [args: string[], message: string][] = [
     [['create', 'nobody', EMAIL], 'There is no company "nobody".'],
     [['create', 'acme', 'aoife'], '"aoife" is not an e-mail address such as jane@example.com.'],
@@ -89,7 +89,7 @@ t.test('what is refused is named', async (t) => {
 
 t.test('a link is at BASE_URL, or where a server of these settings listens', async (t) => {
   await using workplace = await openWorkplace();
-  await workplace.json(['company', 'create', 'acme']);
+  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
   const links: [environment: Record<string, string>, start: string][] = [
     [{}, 'http://127.0.0.1:8080/portal/invitation#'],
     [{ HOST: '::1', PORT: '3000' }, 'http://[::1]:3000/portal/invitation#'],

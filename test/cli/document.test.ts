@@ -145,7 +145,7 @@ t.test(
 t.test('a document is found by its id alone while one company has it', async (t) => {
   await using workplace = await openWorkplace();
   for (const company of ['acme', 'other']) {
-    await workplace.json(['company', 'create', company]);
+    await workplace.json(['company', 'create', company, '--api', '--invoicing']);
     await apply(workplace, company, [customerSave({ id: 'cus_1' }), invoiceDraft({ id: OWN })]);
   }
   const check = (...args: string[]) => workplace.call(['document', 'check', ...args]);

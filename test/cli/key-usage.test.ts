@@ -9,7 +9,7 @@ import { engineNames } from '../_server.ts';
 for (const name of engineNames) {
   t.test(`${name}: what keys asked for is written down when servers are told to stop`, async (t) => {
     await using workplace = await openWorkplace(name);
-    await workplace.call(['company', 'create', 'acme']);
+    await workplace.call(['company', 'create', 'acme', '--api', '--invoicing']);
     const { key } = await workplace.json<{ key: string }>(['key', 'create', 'acme']);
     const count = 2;
     for (let started = 0; started < count; started += 1) {

@@ -12,7 +12,7 @@ for (const engine of engineNames) {
   t.test(`${engine}: keys are created, listed without their secrets, and revoked`, async (t) => {
     await using workplace = await openWorkplace(engine);
     const { json, run, call } = workplace;
-    await json(['company', 'create', 'acme']);
+    await json(['company', 'create', 'acme', '--api', '--invoicing']);
     t.equal((await call(['key', 'list', 'acme'])).stdout, 'There are no keys.\n');
 
     const prose = await run([
@@ -68,7 +68,7 @@ for (const engine of engineNames) {
 
 t.test('what is refused is named', async (t) => {
   await using workplace = await openWorkplace();
-  await workplace.json(['company', 'create', 'acme']);
+  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
   const refusals: [string[], string][] = [
     [['key', 'create', 'nobody'], 'There is no company "nobody".'],
     [['key', 'list', 'nobody'], 'There is no company "nobody".'],
@@ -99,7 +99,7 @@ t.test('what is refused is named', async (t) => {
 
 t.test('a company at its limit is told to revoke a key first', async (t) => {
   await using workplace = await openWorkplace();
-  await workplace.json(['company', 'create', 'acme']);
+  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
 
   await using engine = await openEngine(`sqlite:${workplace.folder}/data/work.db`);
   const options = {

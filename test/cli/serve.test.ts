@@ -26,7 +26,7 @@ async function verdict(address: string, path: string, key: string): Promise<stri
 
 /** Starts a server with a company and a key of it. */
 async function serveCompany(workplace: Workplace) {
-  await workplace.json(['company', 'create', 'acme']);
+  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
   const { key, id } = await workplace.json<ApiKey & { key: string }>(['key', 'create', 'acme']);
   const { greeting } = await workplace.serve();
   return { address: greeting.address, key, id };
@@ -102,7 +102,7 @@ for (const engine of engineNames) {
     for (const { greeting } of servers) {
       t.strictSame(await ask(greeting.address, '/readyz'), { status: 200, body: { status: 'ready' } });
     }
-    await workplace.json(['company', 'create', 'acme']);
+    await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
     const { key } = await workplace.json<{ key: string }>(['key', 'create', 'acme']);
     for (const { greeting } of servers) {
       t.equal(

@@ -4,7 +4,7 @@ import { openWorkplace } from '../_command.ts';
 
 t.test('a ping is listed, sent again, and recovered when it failed', async (t) => {
   await using workplace = await openWorkplace();
-  await workplace.json(['company', 'create', 'acme']);
+  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
   const { id: webhook } = await workplace.json<{ id: string }>([
     ...['webhook', 'create', 'acme', 'https://hooks.example.com/'],
   ]);

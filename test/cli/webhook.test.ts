@@ -15,7 +15,7 @@ for (const name of engineNames) {
   t.test(`${name}: webhooks are registered, listed without their secrets, and deleted`, async (t) => {
     await using workplace = await openWorkplace(name);
     const { json, run, call } = workplace;
-    await json(['company', 'create', 'acme']);
+    await json(['company', 'create', 'acme', '--api', '--invoicing']);
     t.equal((await call(['webhook', 'list', 'acme'])).stdout, 'There are no webhooks.\n');
 
     const events = 'job.created, invoice.paid';
@@ -80,7 +80,7 @@ for (const name of engineNames) {
 
   t.test(`${name}: processes that register webhooks at once get exactly 10`, async (t) => {
     await using workplace = await openWorkplace(name);
-    await workplace.call(['company', 'create', 'busy']);
+    await workplace.call(['company', 'create', 'busy', '--api', '--invoicing']);
     const command = ['webhook', 'create', 'busy', 'https://example.com', '--json'];
     for (let made = 0; made < 9; made += 1) await workplace.call(command);
     const outcomes = await Promise.all(Array.from({ length: 3 }, async () => workplace.run(command)));
@@ -94,7 +94,7 @@ for (const name of engineNames) {
 
 t.test('what is refused is named', async (t) => {
   await using workplace = await openWorkplace();
-  await workplace.json(['company', 'create', 'acme']);
+  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
   const create = (...args: string[]) => ['webhook', 'create', 'acme', ...args];
   const refusals: [string[], string][] = [
     [['webhook', 'create', 'nobody', 'https://example.com'], 'There is no company "nobody".'],
@@ -137,7 +137,7 @@ t.test('what is refused is named', async (t) => {
 
 t.test('secrets are stored sealed once there is a key for them', async (t) => {
   await using workplace = await openWorkplace();
-  await workplace.json(['company', 'create', 'acme']);
+  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
   const create = ['webhook', 'create', 'acme', 'https://example.com'];
   const { secret } = await workplace.json<{ secret: string }>(create, { WEBHOOK_SECRET_KEY: KEY });
   await using engine = await openEngine(workplace.databaseUrl);
@@ -158,7 +158,7 @@ for (const name of engineNames) {
     const { call, json } = workplace;
     const secrets: string[] = [];
     for (const company of ['acme', 'brown', 'zeta']) {
-      await call(['company', 'create', company]);
+      await call(['company', 'create', company, '--api', '--invoicing']);
       const command = ['webhook', 'create', company, 'https://example.com'];
       const environment = company === 'brown' ? { WEBHOOK_SECRET_KEY: NEXT_KEY } : {};
       secrets.push((await json<{ secret: string }>(command, environment)).secret);

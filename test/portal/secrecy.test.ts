@@ -9,7 +9,7 @@ t.test(
   'no password, token, link or cookie is in the log, nor what stands in an address or a form',
   async (t) => {
     await using workplace = await openWorkplace();
-    await workplace.json(['company', 'create', 'acme']);
+    await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
     const served = await workplace.serve([], { LOG_LEVEL: 'trace' });
     const { link } = await workplace.json<{ link: string }>(['admin', 'create', 'acme', EMAIL]);
     const code = link.slice(link.indexOf('#') + 1);

@@ -57,6 +57,9 @@ export function scriptedSender(
   };
 }
 
+/** What the tests' webhooks are sealed with. */
+export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
+
 /** Starts a loop that says nothing; its clock is the machine's, unless told. */
 export function startLoop(
   engine: Engine,
@@ -66,7 +69,7 @@ export function startLoop(
   return new DeliveryLoop({
     engine,
     sender,
-    secrets: createSecretBox(undefined),
+    secrets: createSecretBox(SECRET_KEY),
     serviceName: 'Fieldledger',
     log: createLogger('silent'),
     metrics: createMetrics().deliveries,

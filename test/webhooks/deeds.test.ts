@@ -21,13 +21,17 @@ for (const name of engineNames) {
       await using database = await openTestDatabase(name);
       const { engine } = database;
       await createCompany(engine, 'acme', {}, STORY_NOW);
-      const { record } = await createWebhook(engine, createSecretBox(undefined), {
-        company: 'acme',
-        url: 'https://hooks.example.com/in?token=secret-of-the-receiver',
-        events: ['job.created', 'form.submitted'],
-        by,
-        now: STORY_NOW,
-      });
+      const { record } = await createWebhook(
+        engine,
+        createSecretBox(Buffer.alloc(32, 7).toString('base64')),
+        {
+          company: 'acme',
+          url: 'https://hooks.example.com/in?token=secret-of-the-receiver',
+          events: ['job.created', 'form.submitted'],
+          by,
+          now: STORY_NOW,
+        },
+      );
       const of = { company: 'acme', webhook: record.id };
       const pinged = await ping(engine, of, { now: STORY_NOW, by });
       const again = { ...of, id: pinged };

@@ -13,11 +13,11 @@ import { createTestOffice, readDeliveries } from '../backoffice/_office.ts';
 type Options = Parameters<typeof createWebhook>[2];
 
 const LATER = new Date(STORY_NOW.getTime() + 60_000);
-const plain = createSecretBox(undefined);
+const box = createSecretBox(Buffer.alloc(32, 7).toString('base64'));
 
 function register(engine: Engine, company: string, given: Partial<Options> = {}) {
   const url = 'https://hooks.example.com/in';
-  return createWebhook(engine, plain, { company, url, events: ['job.created'], now: STORY_NOW, ...given });
+  return createWebhook(engine, box, { company, url, events: ['job.created'], now: STORY_NOW, ...given });
 }
 
 async function refusalOf(act: Promise<unknown>): Promise<string> {

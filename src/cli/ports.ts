@@ -1,0 +1,30 @@
+import { UsageError } from '../errors.ts';
+
+/** The settings that say where to listen. */
+interface Settings {
+  host: 'HOST' | 'METRICS_HOST';
+  port: 'PORT' | 'METRICS_PORT';
+}
+
+/**
+ * Starts to listen.
+ * @throws UsageError that names the setting to change, where the system refuses the port or the address.
+ */
+export async function listenAs<T>(
+  settings: Settings,
+  { host, port }: { host: string; port: number },
+  start: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const remedies: Record<string, string> = {
+      EADDRINUSE: `Port ${port} of ${host} is in use. Set ${settings.port} to a free one.`,
+      EACCES: `Port ${port} of ${host} is not for this user. Set ${settings.port} to one from 1024 on.`,
+      EADDRNOTAVAIL: `${host} is no address of this machine. Set ${settings.host} to one that is.`,
+      ENOTFOUND: `There is no host ${host}. Set ${settings.host} to an address of this machine.`,
+    };
+    throw remedies[code] === undefined ? error : new UsageError(remedies[code]);
+  }
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+import type { Config } from '../config.ts';
+import { UsageError } from '../errors.ts';
+import type { Engine } from '../store/engine.ts';
+import { listSeals } from '../store/webhooks.ts';
+import { sealSecrets } from './registration.ts';
+import { createSecretBox, isPlain, type SecretBox } from './secrets.ts';
+
+type Settings = Pick<Config, 'databaseUrl' | 'webhookSecretKey' | 'webhookSecretKeyPrevious'>;
+
+/**
+ * The box of a database's signing secrets, with `WEBHOOK_SECRET_KEY` as its key. Beside a SQLite file there is a file
+ * with a key for where none is set, which is made when it is needed first. Secrets that an earlier version stored as
+ * they are get sealed.
+ * @throws UsageError when the key of a webhook that can still be called is missing, or when there is none to seal with.
+ */
+export async function openSecretBox(engine: Engine, settings: Settings): Promise<SecretBox> {
+  const box = await takeSecretBox(engine, settings);
+  await refuseMissingKeys(engine, box, settings);
+  await sealSecrets(engine, box, isPlain);
+  return box;
+}
+
+/** The same without looking at what is stored, for who mends it. */
+export async function takeSecretBox(engine: Engine, settings: Settings): Promise<SecretBox> {
+  const { webhookSecretKey, webhookSecretKeyPrevious } = settings;
+  const file = keyFileOf(settings);
+  if (file !== undefined && webhookSecretKey === undefined && !existsSync(file)) {
+    // Another key than the one that sealed them would be of no use to them.
+    await refuseMissingKeys(engine, createSecretBox(undefined, webhookSecretKeyPrevious), settings);
+    await makeKey(engine, file);
+  }
+  const own = file !== undefined && existsSync(file) ? readKey(file) : undefined;
+  return createSecretBox(webhookSecretKey ?? own, webhookSecretKeyPrevious, own);
+}
+
+function keyFileOf({ databaseUrl }: Settings): string | undefined {
+  return databaseUrl.startsWith('sqlite:') ? `${databaseUrl.slice('sqlite:'.length)}-secret-key` : undefined;
+}
+
+/** Makes the file whole or not at all, and once: who else starts now waits for the lock of the database. */
+async function makeKey(engine: Engine, file: string): Promise<void> {
+  await engine.transaction(async () => {
+    if (existsSync(file)) return;
+    const unfinished = `${file}.${randomBytes(4).toString('hex')}`;
+    const handle = openSync(unfinished, 'wx', 0o600);
+    writeSync(handle, `${randomBytes(32).toString('base64')}\n`);
+    // A power cut must not leave sealed secrets without their key.
+    fsyncSync(handle);
+    closeSync(handle);
+    renameSync(unfinished, file);
+    const folder = openSync(dirname(file), 'r');
+    fsyncSync(folder);
+    closeSync(folder);
+  });
+}
+
+function readKey(file: string): string {
+  const text = readFileSync(file, 'utf8').trim();
+  if (Buffer.from(text, 'base64').length !== 32)
+    throw new UsageError(`${file} must hold a key of 32 bytes in base64. Put it back from a backup.`);
+  return text;
+}
+
+async function refuseMissingKeys(engine: Engine, box: SecretBox, settings: Settings): Promise<void> {
+  const used = (await listSeals(engine)).map((seal) => seal.split('.')[1] ?? '');
+  const missing = used.filter((fingerprint) => !box.fingerprints.includes(fingerprint));
+  if (missing.length === 0) return;
+  const file = keyFileOf(settings);
+  const other = file === undefined ? '' : `, or put ${file} back from a backup`;
+  throw new UsageError(
+    `Signing secrets of webhooks are encrypted with a key that is not here, the one with the fingerprint ${missing.join(' and the one with ')}. Set it as WEBHOOK_SECRET_KEY or WEBHOOK_SECRET_KEY_PREVIOUS${other}. Where it is lost, delete the webhooks and register them anew.`,
+  );
+}
