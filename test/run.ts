@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startPostgres } from './_postgres.ts';
 import { createTally } from './_tally.ts';
@@ -68,6 +69,8 @@ async function runStep(script: string): Promise<Outcome> {
 }
 
 async function runTap(): Promise<Outcome> {
+  // Programs refuse one that others can change, whatever is usual here.
+  mkdirSync(COMPILED, { recursive: true, mode: 0o700 });
   const { parser, total } = createTally((file) => {
     const { name, ms, failed } = file;
     print(`${failed === 0 ? 'passed' : 'FAILED'}  ${name}  ${countsOf(file)}  ${seconds(ms)}`);

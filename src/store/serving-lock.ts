@@ -18,6 +18,8 @@ export function lockServing(databaseUrl: string): Disposable {
   makePrivately(path);
   const lock = new Database(path, { timeout: 0 });
   try {
+    // Nothing is ever written that a journal could bring back.
+    lock.pragma('journal_mode = MEMORY');
     lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     lock.close();

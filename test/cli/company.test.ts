@@ -26,16 +26,16 @@ for (const engine of engineNames) {
     const asCreated = {
       id: 'zeta',
       name: 'zeta',
-      apiEnabled: true,
+      apiEnabled: false,
       subscriptionActive: true,
-      invoicingEnabled: true,
+      invoicingEnabled: false,
       modules: ['jobs', 'people', 'forms', 'invoices', 'customers', 'quotes'],
       timeZone: 'Europe/Dublin',
       currency: 'EUR',
       profile: {},
       createdAt: created.createdAt,
     };
-    t.strictSame(created, asCreated, 'everything is on');
+    t.strictSame(created, asCreated, 'the API and invoicing are off until asked for');
 
     writeFileSync(join(workplace.folder, 'logo.png'), Buffer.from(PNG, 'base64'));
     const changed = await json<Company>([
@@ -74,7 +74,17 @@ for (const engine of engineNames) {
     const asKept = { ...asChanged, profile: { ...asChanged.profile, phone: '+44 113 496 0000' } };
     t.strictSame(kept, asKept, 'what is not given stays');
 
-    await json(['company', 'create', 'alpha', '--modules', '']);
+    const next =
+      'Off for this company: API access and invoicing. To switch on: fieldledger company set zeta --api --invoicing\n';
+    for (const command of [
+      ['key', 'create', 'zeta'],
+      ['admin', 'create', 'zeta', 'z@zeta.example'],
+    ]) {
+      const { stderr } = await workplace.call(command);
+      t.ok(stderr.endsWith(next), command.join(' '));
+    }
+
+    await json(['company', 'create', 'alpha', '--modules', '', '--api', '--invoicing']);
     const listed = await json<Company[]>(['company', 'list']);
     t.strictSame(
       listed.map(({ id }) => id),

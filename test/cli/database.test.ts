@@ -23,8 +23,22 @@ const COMMANDS = [
   ['demo'],
 ];
 
+const makesFile = (name = '') => ['serve', 'migrate', 'demo'].includes(name);
+
+t.test('a mistyped path of a database is told, and no file is made', async (t) => {
+  await using workplace = await openWorkplace('sqlite', { isEmpty: true });
+  for (const command of COMMANDS.filter(([name]) => !makesFile(name))) {
+    t.strictSame(await workplace.call(command), {
+      exitCode: 1,
+      stdout: '',
+      stderr: `fieldledger: There is no database ${workplace.databaseUrl}: DATABASE_URL may be mistyped. "fieldledger migrate" makes a new one.\n`,
+    });
+  }
+  t.notOk(existsSync(join(workplace.folder, 'data')));
+});
+
 t.test('every command names the database file that cannot be used, and why', async (t) => {
-  await using workplace = await openWorkplace();
+  await using workplace = await openWorkplace('sqlite', { isEmpty: true });
   const path = (name: string) => join(workplace.folder, name);
   mkdirSync(path('folder.db'));
   writeFileSync(
@@ -37,7 +51,8 @@ t.test('every command names the database file that cannot be used, and why', asy
     [join(path('text.db'), 'inside.db'), `EEXIST: file already exists, mkdir '${path('text.db')}'`],
   ];
   for (const [file, reason] of reasons) {
-    for (const command of COMMANDS) {
+    // The others don't make a file, so that what is in its way doesn't concern them.
+    for (const command of COMMANDS.filter(([name]) => makesFile(name) || existsSync(file))) {
       t.strictSame(
         await workplace.call(command, { DATABASE_URL: `sqlite:${file}` }),
         {
@@ -52,7 +67,7 @@ t.test('every command names the database file that cannot be used, and why', asy
 });
 
 t.test('a PostgreSQL that does not answer is named without its password', async (t) => {
-  await using workplace = await openWorkplace();
+  await using workplace = await openWorkplace('sqlite', { isEmpty: true });
   const port = await closedPort();
   const DATABASE_URL = `postgres://app:hunter2@127.0.0.1:${port}/ledger`;
   const { exitCode, stdout, stderr } = await workplace.run(['serve', '--json'], { DATABASE_URL });
@@ -76,7 +91,7 @@ t.test('a password that PostgreSQL refuses is not shown either', async (t) => {
 });
 
 t.test('a wrong configuration is told before the database is touched', async (t) => {
-  await using workplace = await openWorkplace();
+  await using workplace = await openWorkplace('sqlite', { isEmpty: true });
   for (const command of COMMANDS) {
     const { exitCode, stderr } = await workplace.call(command, { PORT: 'x', LOG_LEVEL: 'y' });
     t.equal(exitCode, 1);
@@ -87,7 +102,7 @@ t.test('a wrong configuration is told before the database is touched', async (t)
 
 for (const name of engineNames) {
   t.test(`${name}: the schema is made once, and the command tells what it did`, async (t) => {
-    await using workplace = await openWorkplace(name);
+    await using workplace = await openWorkplace(name, { isEmpty: true });
     t.strictSame(await workplace.json(['migrate']), { applied: migrations });
     t.strictSame(await workplace.json(['migrate']), { applied: [] });
     t.strictSame(await workplace.call(['migrate']), {
@@ -98,7 +113,7 @@ for (const name of engineNames) {
   });
 
   t.test(`${name}: a database of a later version is refused in one sentence, and left alone`, async (t) => {
-    await using workplace = await openWorkplace(name);
+    await using workplace = await openWorkplace(name, { isEmpty: true });
     await workplace.json(['migrate']);
     await using engine = await openEngine(workplace.databaseUrl);
     await engine.run("INSERT INTO migrations (name) VALUES ('0999-later')");
@@ -118,7 +133,7 @@ for (const name of engineNames) {
   });
 
   t.test(`${name}: processes that start at once on an empty database share the work`, async (t) => {
-    await using workplace = await openWorkplace(name);
+    await using workplace = await openWorkplace(name, { isEmpty: true });
     const outcomes = await Promise.all(Array.from({ length: 4 }, () => workplace.run(['migrate'])));
     t.strictSame(
       outcomes.map(({ exitCode, stderr }) => ({ exitCode, stderr })),

@@ -28,7 +28,7 @@ const names = [
 
 for (const name of engineNames) {
   t.test(`${name}: migrations are applied once and recorded`, async (t) => {
-    await using workplace = await openWorkplace(name);
+    await using workplace = await openWorkplace(name, { isEmpty: true });
     await using engine = await openEngine(workplace.databaseUrl);
     t.strictSame(await migrate(engine), names);
     t.strictSame(
@@ -39,7 +39,7 @@ for (const name of engineNames) {
   });
 
   t.test(`${name}: a migration that fails leaves nothing behind`, async (t) => {
-    await using workplace = await openWorkplace(name);
+    await using workplace = await openWorkplace(name, { isEmpty: true });
     await using engine = await openEngine(workplace.databaseUrl);
     // A table that is in the way of one of the first migration's.
     await engine.run('CREATE TABLE quotes (id INTEGER)');
@@ -54,7 +54,7 @@ for (const name of engineNames) {
   });
 
   t.test(`${name}: of several that migrate at once one applies each`, async (t) => {
-    await using workplace = await openWorkplace(name);
+    await using workplace = await openWorkplace(name, { isEmpty: true });
     const engines = await Promise.all(Array.from({ length: 5 }, () => openEngine(workplace.databaseUrl)));
     try {
       const applied = await Promise.all(engines.map((engine) => migrate(engine)));
@@ -67,7 +67,7 @@ for (const name of engineNames) {
   t.test(
     `${name}: columns follow from the stored text, and rows that make no sense are refused`,
     async (t) => {
-      await using workplace = await openWorkplace(name);
+      await using workplace = await openWorkplace(name, { isEmpty: true });
       await using engine = await openEngine(workplace.databaseUrl);
       await migrate(engine);
       const company = (id: string, flag: number) =>
