@@ -12,7 +12,9 @@ t.test(
     const role = `app_${randomBytes(4).toString('hex')}`;
     const owner = new pg.Client({ connectionString: workplace.databaseUrl });
     await owner.connect();
-    t.teardown(async () => {
+    // Before the server of the test ends, which would cut the connection off.
+    await using cleaning = new AsyncDisposableStack();
+    cleaning.defer(async () => {
       await owner.query(`DROP OWNED BY ${role}`);
       await owner.query(`DROP ROLE ${role}`);
       await owner.end();
@@ -37,7 +39,8 @@ t.test(
     );
 
     await workplace.json(['migrate']);
-    t.equal((await workplace.call(['demo'], asRole)).exitCode, 0);
+    const demo = await workplace.call(['demo'], asRole);
+    t.equal(demo.exitCode, 0, demo.stderr);
     const served = await workplace.serve(['--demo'], asRole);
     t.equal((await got(`${served.greeting.address}/readyz`)).statusCode, 200);
     const headers = { authorization: `Bearer ${served.greeting.demo?.key}` };

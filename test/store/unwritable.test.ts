@@ -57,7 +57,9 @@ t.test('postgres: a connection that breaks in a unit of work is told in one sent
   const { engine } = database;
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
-  t.teardown(() => client.end());
+  // Before the server of the test ends, which would cut the connection off.
+  await using closing = new AsyncDisposableStack();
+  closing.defer(() => client.end());
   const error = await engine
     .transaction(async (transaction) => {
       await client.query(
