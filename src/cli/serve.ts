@@ -26,6 +26,9 @@ import { listenAs } from './ports.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
 
+/** Where it listens. */
+const SETTINGS = { host: 'HOST', port: 'PORT' } as const;
+
 /** `fieldledger serve`: answers until it is told to stop. */
 export function serveCommand(terminal: Terminal): Command {
   return new Command('serve')
@@ -68,8 +71,7 @@ export function serveCommand(terminal: Terminal): Command {
         await using deliveries = new AsyncDisposableStack();
         const onError = (error: unknown) => log.warn({ err: error }, 'server.clock-not-kept');
         background.use(await keepServedClock(engine, () => new Date(), onError));
-        const settings = { host: 'HOST', port: 'PORT' } as const;
-        const listening = await listenAs(settings, config, () => listen(server, config));
+        const listening = await listenAs(SETTINGS, config, () => listen(server, config));
         if (config.deliverWebhooks)
           deliveries.use(startDeliveries({ engine, config, secrets, log, metrics }));
         const address = addressOf(server, config);
