@@ -1,10 +1,12 @@
 import { exampleBodies } from '../contract/examples.ts';
 import type { RecordOf, Resource } from '../contract/records.ts';
 import type { CompanyProfile } from '../store/companies.ts';
-import type { Deed } from './story.ts';
+import type { TeamChange } from './story.ts';
 
 /** Something that the team of the example company did, and when. */
-export type Told<Name extends Deed['change'] = Deed['change']> = Deed<Name> & { at: string };
+export type Told<Name extends TeamChange['change'] = TeamChange['change']> = TeamChange<Name> & {
+  at: string;
+};
 
 /** The company that the contract's examples describe (design.md section 2, point 6). */
 export const exampleCompany = {

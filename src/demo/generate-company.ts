@@ -73,9 +73,9 @@ export function* generateCompany({ company, records, now, seed = 1 }: CompanyOpt
     strands.begin(foundedAtMs + place * MINUTE_MS, begin);
   strands.begin(startMs, () => history(world, strands, workingTime(startMs, endMs)));
   let count = 0;
-  for (const { atMs, deed } of strands.play()) {
+  for (const { atMs, change: made } of strands.play()) {
     count += 1;
-    const change = { id: String(count), company, at: timeText(atMs), ...deed };
+    const change = { id: String(count), company, at: timeText(atMs), ...made };
     yield { change, records: census.count() };
   }
 }

@@ -5,7 +5,7 @@ import type { Engine } from '../store/engine.ts';
 import { createRandom } from './random.ts';
 
 /** Something that the team did. */
-export type Deed<Name extends ChangeName = ChangeName> = {
+export type TeamChange<Name extends ChangeName = ChangeName> = {
   [N in Name]: { change: N; with: WithOf<N> };
 }[Name];
 

@@ -1,16 +1,16 @@
-import type { Deed } from './story.ts';
+import type { TeamChange } from './story.ts';
 
 /**
  * What happens with one thing after the other: a strand yields the moment that it waits for, or what the team does now.
  * It is resumed with the moment that it is then.
  */
-export type Strand<Result = void> = Generator<number | Deed, Result, number>;
+export type Strand<Result = void> = Generator<number | TeamChange, Result, number>;
 
 export interface Strands {
   /** Begins a strand at a moment, or shortly after it. */
   begin(wantedMs: number, strand: (atMs: number) => Strand): void;
   /** Plays all strands beside each other. What one waits for beyond the end doesn't happen. */
-  play(): Generator<{ atMs: number; deed: Deed }, void, void>;
+  play(): Generator<{ atMs: number; change: TeamChange }, void, void>;
 }
 
 /** What a move changes has a millisecond each for its stamps, and no move changes more than two records. */
@@ -30,7 +30,7 @@ export function createStrands(endMs: number): Strands {
         let atMs = Math.max(next.wantedMs, nextFreeMs);
         let { done, value } = next.resume(atMs);
         while (!done && typeof value === 'object') {
-          yield { atMs, deed: value };
+          yield { atMs, change: value };
           atMs += BETWEEN_MS;
           nextFreeMs = atMs;
           ({ done, value } = next.resume(atMs));
@@ -43,7 +43,7 @@ export function createStrands(endMs: number): Strands {
 
 interface Waiting {
   wantedMs: number;
-  resume: (atMs: number) => IteratorResult<number | Deed, void>;
+  resume: (atMs: number) => IteratorResult<number | TeamChange, void>;
 }
 
 /** The heap is binary: who waits least is at 0, and what follows `index` is at 2 * index + 1 and + 2. */

@@ -15,7 +15,7 @@ import { type Given, onEachEngine, type TestCompany, type TestOffice } from './_
 import { customerIn, irishCompany, northernIrishCompany } from './_situations.ts';
 
 /** What is done to an invoice of 123.00; amounts are in cents. */
-type Deed =
+type Action =
   | { pay: number; id: string }
   | { refund: number; id: string }
   | { voidPayment: string }
@@ -23,19 +23,19 @@ type Deed =
   /** A credit note of so much net, to which 23 % VAT come. */
   | { credit: number };
 
-/** What follows from a deed: whether it settles, and then the payment that invoice.paid names. */
+/** What follows from a action: whether it settles, and then the payment that invoice.paid names. */
 interface Sequence {
   name: string;
-  deeds: [deed: Deed, paidBy: string | null][];
+  actions: [action: Action, paidBy: string | null][];
   /** What is due, and what is owed back, at the end. */
   left: [due: number, credit: number];
 }
 
 const sequences: Sequence[] = [
-  { name: 'one payment', deeds: [[{ pay: 12_300, id: 'a' }, 'a']], left: [0, 0] },
+  { name: 'one payment', actions: [[{ pay: 12_300, id: 'a' }, 'a']], left: [0, 0] },
   {
     name: 'several payments, of which the last settles',
-    deeds: [
+    actions: [
       [{ pay: 300, id: 'a' }, null],
       [{ pay: 5000, id: 'b' }, null],
       [{ pay: 7000, id: 'c' }, 'c'],
@@ -44,7 +44,7 @@ const sequences: Sequence[] = [
   },
   {
     name: 'a payment that is voided, and another that settles again',
-    deeds: [
+    actions: [
       [{ pay: 12_300, id: 'a' }, 'a'],
       [{ voidPayment: 'a' }, null],
       [{ pay: 12_300, id: 'b' }, 'b'],
@@ -56,7 +56,7 @@ const sequences: Sequence[] = [
   },
   {
     name: 'too large a payment, whose excess is refunded',
-    deeds: [
+    actions: [
       [{ pay: 20_000, id: 'a' }, null],
       [{ refund: 700, id: 'r' }, null],
       [{ refund: 7000, id: 's' }, 'a'],
@@ -65,7 +65,7 @@ const sequences: Sequence[] = [
   },
   {
     name: 'one payment too many, which is voided',
-    deeds: [
+    actions: [
       [{ pay: 12_300, id: 'a' }, 'a'],
       [{ pay: 12_300, id: 'b' }, null],
       [{ voidPayment: 'b' }, 'a'],
@@ -76,7 +76,7 @@ const sequences: Sequence[] = [
   },
   {
     name: 'a refund, which is voided',
-    deeds: [
+    actions: [
       [{ pay: 12_300, id: 'a' }, 'a'],
       [{ refund: 12_300, id: 'r' }, null],
       [{ voidRefund: 'r' }, 'a'],
@@ -87,7 +87,7 @@ const sequences: Sequence[] = [
   },
   {
     name: 'a credit note that takes the rest away',
-    deeds: [
+    actions: [
       [{ pay: 1000, id: 'a' }, null],
       [{ pay: 5150, id: 'b' }, null],
       [{ credit: 5000 }, 'b'],
@@ -96,7 +96,7 @@ const sequences: Sequence[] = [
   },
   {
     name: 'a payment after a credit note',
-    deeds: [
+    actions: [
       [{ credit: 5000 }, null],
       [{ pay: 6150, id: 'a' }, 'a'],
     ],
@@ -104,7 +104,7 @@ const sequences: Sequence[] = [
   },
   {
     name: 'a credit note after the payment, whose amount is refunded',
-    deeds: [
+    actions: [
       [{ pay: 12_300, id: 'a' }, 'a'],
       [{ credit: 5000 }, null],
       [{ refund: 6150, id: 'r' }, 'a'],
@@ -113,12 +113,12 @@ const sequences: Sequence[] = [
   },
   {
     name: 'a credit note of the whole, without any payment',
-    deeds: [[{ credit: 10_000 }, null]],
+    actions: [[{ credit: 10_000 }, null]],
     left: [0, 0],
   },
   {
     name: 'a credit note of the whole, and all the money refunded: none was kept',
-    deeds: [
+    actions: [
       [{ pay: 12_300, id: 'a' }, 'a'],
       [{ credit: 10_000 }, null],
       [{ refund: 12_300, id: 'r' }, null],
@@ -127,7 +127,7 @@ const sequences: Sequence[] = [
   },
   {
     name: 'a credit note of more than the rest',
-    deeds: [
+    actions: [
       [{ pay: 10_000, id: 'a' }, null],
       [{ credit: 10_000 }, null],
     ],
@@ -135,7 +135,7 @@ const sequences: Sequence[] = [
   },
   {
     name: 'a payment that is voided after it was refunded',
-    deeds: [
+    actions: [
       [{ pay: 12_300, id: 'a' }, 'a'],
       [{ refund: 12_300, id: 'r' }, null],
       [{ voidPayment: 'a' }, null],
@@ -144,36 +144,36 @@ const sequences: Sequence[] = [
   },
 ];
 
-const isCredit = (deed: Deed): deed is { credit: number } => 'credit' in deed;
+const isCredit = (action: Action): action is { credit: number } => 'credit' in action;
 
-function changeOf(deed: Exclude<Deed, { credit: number }>, invoice: Invoice): Given {
+function changeOf(action: Exclude<Action, { credit: number }>, invoice: Invoice): Given {
   const { id: invoiceId } = invoice;
-  if ('pay' in deed) return payment(invoice, { id: deed.id, amountMinor: deed.pay });
-  if ('refund' in deed) return refund(invoice, { id: deed.id, amountMinor: deed.refund });
-  if ('voidPayment' in deed) return { change: 'payment.void', with: { invoiceId, id: deed.voidPayment } };
-  return { change: 'refund.void', with: { invoiceId, id: deed.voidRefund } };
+  if ('pay' in action) return payment(invoice, { id: action.id, amountMinor: action.pay });
+  if ('refund' in action) return refund(invoice, { id: action.id, amountMinor: action.refund });
+  if ('voidPayment' in action) return { change: 'payment.void', with: { invoiceId, id: action.voidPayment } };
+  return { change: 'refund.void', with: { invoiceId, id: action.voidRefund } };
 }
 
 /** Does one thing, and gives the events that it sent. */
-async function done(company: TestCompany, invoice: Invoice, deed: Deed) {
+async function done(company: TestCompany, invoice: Invoice, action: Action) {
   const before = (await company.events()).length;
-  if (isCredit(deed)) {
-    await issued(company, creditNoteOf(invoice, { lines: [line({ unitPriceMinor: deed.credit })] }));
+  if (isCredit(action)) {
+    await issued(company, creditNoteOf(invoice, { lines: [line({ unitPriceMinor: action.credit })] }));
   } else {
-    await company.apply(changeOf(deed, invoice));
+    await company.apply(changeOf(action, invoice));
   }
   return (await company.events()).slice(before);
 }
 
 onEachEngine('an invoice is settled by', async (t, testOffice) => {
-  for (const { name, deeds, left } of sequences) {
+  for (const { name, actions, left } of sequences) {
     await t.test(name, async (t) => {
       const company = await openIssuer(testOffice);
       const invoice = await issued(company, invoiceDraft());
-      for (const [index, [deed, paidBy]] of deeds.entries()) {
-        const step = `${index + 1}: ${JSON.stringify(deed)}`;
-        const events = await done(company, invoice, deed);
-        const own = 'pay' in deed ? ['payment.recorded'] : isCredit(deed) ? ['credit_note.issued'] : [];
+      for (const [index, [action, paidBy]] of actions.entries()) {
+        const step = `${index + 1}: ${JSON.stringify(action)}`;
+        const events = await done(company, invoice, action);
+        const own = 'pay' in action ? ['payment.recorded'] : isCredit(action) ? ['credit_note.issued'] : [];
         t.strictSame(
           events.map(({ kind }) => kind),
           [...own, ...(paidBy === null ? [] : ['invoice.paid'])],
