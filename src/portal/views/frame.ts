@@ -1,7 +1,7 @@
 import type { Notice, PageReply, Visit } from '../visit.ts';
 import { form } from './form.ts';
 import { type Html, html } from './html.ts';
-import { sections } from './navigation.ts';
+import { navigation, placeOf } from './navigation.ts';
 import { noticeBox } from './notice.ts';
 
 /** What is around the pages of an administrator who is signed in. */
@@ -17,6 +17,7 @@ export function frame({
   serviceName: string;
 }): Html {
   const { company, administrator } = visit;
+  const place = placeOf(reply.section);
   return html`<header class="top">
       <div class="bar">
         <p class="brand"><a href="/portal">${serviceName}</a> <span class="company">${company.name}</span></p>
@@ -27,19 +28,10 @@ export function frame({
           ${form(visit, { action: '/portal/sign-out' }, html`<button class="quiet">Sign out</button>`)}
         </div>
       </div>
-      <nav aria-label="Sections">
-        <ul>
-          ${sections.map(
-            ({ key, label, path }) =>
-              html`<li>
-                <a href="${path}" ${reply.section === key && html`aria-current="page"`}>${label}</a>
-              </li>`,
-          )}
-        </ul>
-      </nav>
+      ${navigation(reply.section)}
     </header>
     <main id="content" tabindex="-1">
-      ${notice && noticeBox(notice)}
+      ${notice && noticeBox(notice)} ${place !== undefined && html`<p class="place">${place}</p>`}
       <h1>${reply.title}</h1>
       ${reply.content}
     </main>

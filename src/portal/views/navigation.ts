@@ -1,12 +1,59 @@
-/** The sections of the portal, in the order in which they are shown. A page names the one that it belongs to. */
-export const sections = [
+import { type Html, html } from './html.ts';
+
+interface Section {
+  key: string;
+  label: string;
+  path: string;
+}
+
+/**
+ * The sections of the portal, in the order in which they are shown: some by themselves, and those of a named place.
+ * Administrators are told of "People & access, API section" (service.md, "What the service does"). A page names the
+ * section that it belongs to.
+ */
+const alone = [
   { key: 'overview', label: 'Overview', path: '/portal' },
-  { key: 'keys', label: 'API keys', path: '/portal/keys' },
-  { key: 'webhooks', label: 'Webhooks', path: '/portal/webhooks' },
   { key: 'documents', label: 'Documents', path: '/portal/documents' },
-  { key: 'usage', label: 'Usage', path: '/portal/usage' },
+] as const satisfies Section[];
+const access = [
   { key: 'people', label: 'People', path: '/portal/people' },
   { key: 'audit', label: 'Audit trail', path: '/portal/audit' },
-] as const;
+] as const satisfies Section[];
+const api = [
+  { key: 'keys', label: 'API keys', path: '/portal/keys' },
+  { key: 'webhooks', label: 'Webhooks', path: '/portal/webhooks' },
+  { key: 'usage', label: 'Usage', path: '/portal/usage' },
+] as const satisfies Section[];
 
-export type SectionKey = (typeof sections)[number]['key'] | 'account';
+export type SectionKey = (typeof alone | typeof access | typeof api)[number]['key'] | 'account';
+
+const ACCESS = 'People & access';
+const API = 'API';
+
+/** The list of sections, with the one that is shown marked. */
+export function navigation(current: SectionKey | undefined): Html {
+  const entries = (sections: readonly Section[]) =>
+    sections.map(
+      ({ key, label, path }) =>
+        html`<li><a href="${path}" ${current === key && html`aria-current="page"`}>${label}</a></li>`,
+    );
+  const group = (id: string, name: string, content: readonly Html[]) =>
+    html`<li class="group">
+      <span class="place" id="${id}">${name}</span>
+      <ul aria-labelledby="${id}">
+        ${content}
+      </ul>
+    </li>`;
+  return html`<nav aria-label="Sections">
+    <ul>
+      ${entries(alone)}
+      ${group('nav-access', ACCESS, [...entries(access), group('nav-api', API, entries(api))])}
+    </ul>
+  </nav>`;
+}
+
+/** The named place that a section lies in, as it stands above the heading of its pages. */
+export function placeOf(current: SectionKey | undefined): string | undefined {
+  if (api.some(({ key }) => key === current)) return `${ACCESS} › ${API}`;
+  return access.some(({ key }) => key === current) ? ACCESS : undefined;
+}
