@@ -111,6 +111,18 @@ t.test('every file keeps to the layout, the names and the budgets', async (t) =>
   );
 });
 
+t.test('whatever is done on somebody’s authority is done by a deed, which checks it', async (t) => {
+  const opening = src
+    .filter(({ path }) => /^src\/(portal|access|webhooks|cli)\//.test(path))
+    .flatMap(({ path }) => [...read(path).matchAll(/\.transaction\(/g)].map(() => path));
+  // These find out who somebody is: by a password or a link.
+  t.strictSame(opening, [
+    'src/access/administrators.ts',
+    'src/access/invitations.ts',
+    'src/access/sessions.ts',
+  ]);
+});
+
 t.test('imports run one way', async (t) => {
   t.strictSame(circularParts({ ...mayImport, errors: [] }), []);
 });

@@ -7,13 +7,14 @@ import {
   listAdministratorRows,
   updateAdministratorRow,
 } from '../store/administrators.ts';
-import { type Actor, recordDeed } from '../store/audit.ts';
+import type { Origin } from '../store/audit.ts';
+import { type Authority, doDeed, type SignedIn } from '../store/deeds.ts';
 import type { Engine } from '../store/engine.ts';
 import { deleteLinksOf } from '../store/portal-links.ts';
 import { deleteSessionRows } from '../store/portal-sessions.ts';
 import { getCompany } from './companies.ts';
 import { hashPassword, isPassword, refuseWeakPassword } from './passwords.ts';
-import { beginSession, type SessionLengths } from './sessions.ts';
+import { beginSession, recordFailedSignIn, type SessionLengths } from './sessions.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
 const EMAIL_CHARACTERS_MAX = 254;
@@ -28,20 +29,22 @@ const NAME_CHARACTERS_MAX = 100;
 export async function signIn(
   engine: Engine,
   limits: SignInLimits,
-  attempt: {
+  attempt: Origin & {
     email: string;
     password: string;
-    address: string;
-    client: string;
     now: Date;
     lengths: SessionLengths;
+    /** Told whose account it is, before the password is looked at. */
+    onAccount: (administrator: Administrator) => void;
   },
 ): Promise<{ token: string; administrator: Administrator }> {
   const { password, address, client, now, lengths } = attempt;
   const email = canonicalEmail(attempt.email).slice(0, EMAIL_CHARACTERS_MAX);
   const counted = await limits.count({ email, address });
   const found = await findSignIn(engine, email);
+  if (found) attempt.onAccount(found.administrator);
   const isRight = await isPassword(password, found?.password);
+  if (found && !isRight) await recordFailedSignIn(engine, found.administrator, { address, client }, now);
   if (!found || !isRight) throw new UsageError('The e-mail address or the password is wrong.');
   await counted.forgive();
   const { administrator } = found;
@@ -50,45 +53,37 @@ export async function signIn(
     const current = await findAdministratorRow(transaction, administrator.company, administrator.id);
     if (!current || current.disabledAt !== null)
       throw new UsageError('The e-mail address or the password is wrong.');
-    return beginSession(transaction, { administrator, client, now, lengths });
+    return beginSession(transaction, { administrator, address, client, now, lengths });
   });
 }
 
 /**
  * Changes an administrator's own password and ends their other sessions.
- * @throws UsageError when the present one is wrong, or the new one too weak.
+ * @throws UsageError when the present one is wrong, or the new one too weak; what `doDeed` throws.
  */
 export async function changePassword(
   engine: Engine,
   limits: SignInLimits,
   change: {
     administrator: Administrator;
-    session: string;
-    address: string;
+    by: SignedIn;
     present: string;
     next: string;
     now: Date;
   },
 ): Promise<void> {
-  const { administrator, session, address, present, next, now } = change;
+  const { administrator, by, present, next, now } = change;
   refuseWeakPassword(next, administrator);
-  const counted = await limits.count({ email: administrator.email, address });
+  const counted = await limits.count({ email: administrator.email, address: by.address });
   const found = await findSignIn(engine, administrator.email);
   if (!(await isPassword(present, found?.password)))
     throw new UsageError('Your present password is not right.');
   await counted.forgive();
   const password = await hashPassword(next);
-  const { company, id } = administrator;
-  await engine.transaction(async (transaction) => {
-    await updateAdministratorRow(transaction, id, { password });
-    await deleteSessionRows(transaction, id, { allBut: session });
-    await recordDeed(transaction, {
-      company,
-      by: administrator,
-      action: 'administrator.changed_password',
-      subject: id,
-      now,
-    });
+  await doDeed(engine, { company: administrator.company, by, now }, async (deed) => {
+    await updateAdministratorRow(deed.transaction, by.administrator, { password });
+    await deleteSessionRows(deed.transaction, by.administrator, { allBut: by.session });
+    await deed.record({ action: 'administrator.changed_password', subject: by.administrator });
   });
 }
 
@@ -98,45 +93,45 @@ export async function changePassword(
  */
 export async function listAdministrators(engine: Engine, company: string): Promise<Administrator[]> {
   await getCompany(engine, company);
-  return listAdministratorRows(engine, company);
+  return listAdministratorRows(engine.db, company);
 }
-
-/** Who removes somebody: they need the right to invite, and everything that the other one has. */
-export type Remover = Administrator | 'operator';
 
 /**
  * Takes an administrator's access away at once: their sessions end, and so do the links that they made. What they made
- * for the company stays.
- * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not do that.
+ * for the company stays. Whoever removes somebody may invite, is there when it is done and doesn't remove themselves:
+ * so the company keeps one who may invite, also when two remove each other. An operator may remove the last one.
+ * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not do that; what
+ *   `doDeed` throws.
  */
 export async function removeAdministrator(
   engine: Engine,
-  options: { company: string; id: string; by: Remover; now: Date },
+  options: { company: string; id: string; by: Authority; now: Date },
 ): Promise<Administrator> {
   const { company, id, by, now } = options;
-  return engine.transaction(async (transaction) => {
+  return doDeed(engine, { company, by, now }, async (deed) => {
+    const { transaction } = deed;
     const administrator = await findAdministratorRow(transaction, company, id);
     if (!administrator || administrator.disabledAt !== null)
       throw new AppError('not_found', 'There is no such administrator.');
-    const reason = whyNotRemove(administrator, by);
+    const reason = whyNotRemove(administrator, deed.by);
     if (reason !== undefined) throw new UsageError(reason);
     await updateAdministratorRow(transaction, id, { disabledAt: now.toISOString() });
     await deleteSessionRows(transaction, id);
     await deleteLinksOf(transaction, id);
-    await recordDeed(transaction, {
-      company,
-      by,
+    await deed.record({
       action: 'administrator.removed',
       subject: id,
       details: { name: administrator.name, email: administrator.email },
-      now,
     });
     return { ...administrator, disabledAt: now.toISOString() };
   });
 }
 
 /** Why somebody may not take an administrator's access away; undefined when they may. */
-export function whyNotRemove(administrator: Administrator, by: Remover): string | undefined {
+export function whyNotRemove(
+  administrator: Administrator,
+  by: Administrator | 'operator',
+): string | undefined {
   if (by === 'operator') return undefined;
   if (by.id === administrator.id) return "You can't remove yourself; ask another administrator.";
   if (!by.mayInvite) return 'You are not allowed to invite or remove administrators.';
@@ -177,7 +172,10 @@ export function checkedName(given: string): string {
  * Checks scopes that somebody gives: only what they have themselves (service.md, "Authentication").
  * @throws UsageError naming the scope that is refused, or when there is none.
  */
-export function grantedScopes(given: readonly string[], by: Remover): Scope[] {
+export function grantedScopes(
+  given: readonly string[],
+  by: Pick<Administrator, 'scopes'> | 'operator',
+): Scope[] {
   const own = by === 'operator' ? scopes : by.scopes;
   if (given.length === 0) throw new UsageError(`Choose at least one scope of ${own.join(', ')}.`);
   for (const scope of given) {
@@ -185,9 +183,4 @@ export function grantedScopes(given: readonly string[], by: Remover): Scope[] {
       throw new UsageError(`${quote(scope)} is not a scope that you can give; you have ${own.join(', ')}.`);
   }
   return scopes.filter((scope) => given.includes(scope));
-}
-
-/** The actor that the audit trail names. */
-export function actorOf(by: Remover): Actor {
-  return by === 'operator' ? by : { id: by.id, name: by.name };
 }

@@ -9,11 +9,13 @@ import {
   listAdministratorRows,
   updateAdministratorRow,
 } from '../store/administrators.ts';
-import { actorId, recordDeed } from '../store/audit.ts';
+import { actorId, type AuditActor, type Origin, recordEntry } from '../store/audit.ts';
 import { lockCompany } from '../store/companies.ts';
+import { type Authority, type Deed, doDeed } from '../store/deeds.ts';
 import type { Engine, StoreTransaction } from '../store/engine.ts';
 import {
   deleteInvitation,
+  findInvitation,
   findLink,
   insertLink,
   listInvitationRows,
@@ -21,7 +23,7 @@ import {
   takeLink,
 } from '../store/portal-links.ts';
 import { deleteSessionRows } from '../store/portal-sessions.ts';
-import { checkedEmail, checkedName, grantedScopes, type Remover } from './administrators.ts';
+import { checkedEmail, checkedName, grantedScopes } from './administrators.ts';
 import { hashPassword, refuseWeakPassword } from './passwords.ts';
 import { beginSession, type SessionLengths } from './sessions.ts';
 import { isToken, mintToken, tokenHash } from './tokens.ts';
@@ -41,8 +43,9 @@ const UNUSABLE =
 /**
  * Invites somebody to administer a company.
  * @returns the token of the link, which can't be shown again. A second invitation of the same person replaces the
- *   first.
- * @throws UsageError naming the value that is refused, when `by` may not invite, and when there are too many.
+ *   first, unless that one gives access which `by` hasn't got.
+ * @throws UsageError naming the value that is refused, when `by` may not invite, and when there are too many; what
+ *   `doDeed` throws.
  */
 export async function invite(
   engine: Engine,
@@ -51,48 +54,72 @@ export async function invite(
     email: string;
     scopes: readonly string[];
     mayInvite: boolean;
-    by: Remover;
+    by: Authority;
     now: Date;
   },
 ): Promise<{ token: string; invitation: PortalLink }> {
   const { company, by, now, mayInvite } = options;
-  if (by !== 'operator' && !by.mayInvite)
-    throw new UsageError('You are not allowed to invite or remove administrators.');
-  const link = linkOf({
-    kind: 'invitation',
-    company,
-    administrator: null,
-    email: checkedEmail(options.email),
-    scopes: grantedScopes(options.scopes, by),
-    mayInvite,
-    madeBy: actorId(by),
-    createdAt: now.toISOString(),
-    expiresAt: new Date(now.getTime() + INVITATION_HOURS * HOUR_MS).toISOString(),
-  });
-  const present = (await listAdministratorRows(engine, company)).filter(
-    ({ disabledAt }) => disabledAt === null,
-  );
-  if (present.some(({ email }) => email === link.email))
-    throw new UsageError(`${quote(link.email)} administers this company already.`);
-  if (present.length >= ADMINISTRATORS_MAX)
-    throw new UsageError(`A company has at most ${ADMINISTRATORS_MAX} administrators; remove one first.`);
+  const email = checkedEmail(options.email);
   const token = mintToken();
-  await engine.transaction(async (transaction) => {
-    if (!(await lockCompany(engine, transaction, company)))
-      throw new UsageError(`There is no company ${quote(company)}.`);
-    const outcome = await insertLink(transaction, link, tokenHash(token), INVITATIONS_MAX);
+  return doDeed(engine, { company, by, now }, async (deed) => {
+    const reason = whyNotInvite(deed.by);
+    if (reason !== undefined) throw new UsageError(reason);
+    const link = linkOf({
+      kind: 'invitation',
+      company,
+      administrator: null,
+      email,
+      scopes: grantedScopes(options.scopes, deed.by),
+      mayInvite,
+      madeBy: actorId(deed.by),
+      createdAt: now.toISOString(),
+      expiresAt: new Date(now.getTime() + INVITATION_HOURS * HOUR_MS).toISOString(),
+    });
+    await refuseInvitation(deed, email);
+    const outcome = await insertLink(deed.transaction, link, tokenHash(token), INVITATIONS_MAX);
     if (outcome === 'limit reached')
       throw new UsageError(`At most ${INVITATIONS_MAX} invitations can wait at once; withdraw one first.`);
-    await recordDeed(transaction, {
-      company,
-      by,
+    await deed.record({
       action: 'invitation.created',
       subject: link.id,
-      details: { email: link.email, scopes: link.scopes.join(' ') },
-      now,
+      details: { email, scopes: link.scopes.join(' ') },
     });
+    return { token, invitation: link };
   });
-  return { token, invitation: link };
+}
+
+/** @throws UsageError when that address can't be invited, or not by whoever does the deed. */
+async function refuseInvitation({ transaction, company, by, now }: Deed, email: string): Promise<void> {
+  const present = (await listAdministratorRows(transaction, company)).filter(
+    ({ disabledAt }) => disabledAt === null,
+  );
+  if (present.some((one) => one.email === email))
+    throw new UsageError(`${quote(email)} administers this company already.`);
+  if (present.length >= ADMINISTRATORS_MAX)
+    throw new UsageError(`A company has at most ${ADMINISTRATORS_MAX} administrators; remove one first.`);
+  const waiting = await findInvitation(transaction, { company, email, now: now.toISOString() });
+  const more = waiting && whyNotWithdraw(waiting, by);
+  if (more !== undefined)
+    throw new UsageError(
+      `${quote(email)} is invited already, and a new invitation would end that one. ${more}`,
+    );
+}
+
+/** Why somebody may not invite, withdraw or remove; undefined when they may. */
+function whyNotInvite(by: Pick<Administrator, 'mayInvite'> | 'operator'): string | undefined {
+  if (by === 'operator' || by.mayInvite) return undefined;
+  return 'You are not allowed to invite or remove administrators.';
+}
+
+/** Why somebody may not end an invitation that waits: it gives access that they haven't got. Undefined when they may. */
+export function whyNotWithdraw(
+  { email, scopes }: Pick<PortalLink, 'email' | 'scopes'>,
+  by: Pick<Administrator, 'mayInvite' | 'scopes'> | 'operator',
+): string | undefined {
+  if (by === 'operator') return undefined;
+  const more = scopes.filter((scope) => !by.scopes.includes(scope));
+  if (more.length === 0) return whyNotInvite(by);
+  return `The invitation of ${email} gives access that you don't have: ${more.join(', ')}.`;
 }
 
 /**
@@ -119,15 +146,12 @@ export async function inviteToReset(
     expiresAt: new Date(now.getTime() + RESET_HOURS * HOUR_MS).toISOString(),
   });
   const token = mintToken();
-  await engine.transaction(async (transaction) => {
-    await insertLink(transaction, link, tokenHash(token), ADMINISTRATORS_MAX);
-    await recordDeed(transaction, {
-      company,
-      by: 'operator',
+  await doDeed(engine, { company, by: 'operator', now }, async (deed) => {
+    await insertLink(deed.transaction, link, tokenHash(token), ADMINISTRATORS_MAX);
+    await deed.record({
       action: 'reset.created',
       subject: administrator.id,
       details: { email: administrator.email },
-      now,
     });
   });
   return { token, administrator };
@@ -151,9 +175,9 @@ export async function getLink(engine: Engine, token: string, now: Date): Promise
  */
 export async function acceptLink(
   engine: Engine,
-  use: { token: string; name: string; password: string; client: string; now: Date; lengths: SessionLengths },
+  use: Origin & { token: string; name: string; password: string; now: Date; lengths: SessionLengths },
 ): Promise<{ token: string; administrator: Administrator }> {
-  const { client, now, lengths } = use;
+  const { address, client, now, lengths } = use;
   const expected = await getLink(engine, use.token, now);
   const name = expected.kind === 'invitation' ? checkedName(use.name) : '';
   refuseWeakPassword(use.password, { email: expected.email, name });
@@ -164,16 +188,17 @@ export async function acceptLink(
     if (!link) throw new UsageError(UNUSABLE);
     const administrator =
       link.kind === 'invitation'
-        ? await addInvited(transaction, { link, name, password, now })
-        : await resetPassword(transaction, { link, password, now });
-    return beginSession(transaction, { administrator, client, now, lengths });
+        ? await addInvited(transaction, { link, name, password, address, client, now })
+        : await resetPassword(transaction, { link, password, address, client, now });
+    return beginSession(transaction, { administrator, address, client, now, lengths });
   });
 }
 
 async function addInvited(
   transaction: StoreTransaction,
-  { link, name, password, now }: { link: PortalLink; name: string; password: string; now: Date },
+  use: Origin & { link: PortalLink; name: string; password: string; now: Date },
 ): Promise<Administrator> {
+  const { link, name, password, now } = use;
   const administrator: Administrator = {
     id: `adm_${randomUUIDv7()}`,
     company: link.company,
@@ -189,9 +214,9 @@ async function addInvited(
   // That the address administers another company isn't told: whoever invites could find out who does.
   if (!(await insertAdministrator(transaction, administrator, password))) throw new UsageError(UNUSABLE);
   const { company, id, email } = administrator;
-  await recordDeed(transaction, {
+  await recordEntry(transaction, {
     company,
-    by: administrator,
+    by: actorOf(administrator, use),
     action: 'invitation.accepted',
     subject: id,
     details: { email },
@@ -202,15 +227,16 @@ async function addInvited(
 
 async function resetPassword(
   transaction: StoreTransaction,
-  { link, password, now }: { link: PortalLink; password: string; now: Date },
+  use: Origin & { link: PortalLink; password: string; now: Date },
 ): Promise<Administrator> {
+  const { link, password, now } = use;
   const found = await findAdministratorRow(transaction, link.company, link.administrator ?? '');
   if (!found || found.disabledAt !== null) throw new UsageError(UNUSABLE);
   await updateAdministratorRow(transaction, found.id, { password });
   await deleteSessionRows(transaction, found.id);
-  await recordDeed(transaction, {
+  await recordEntry(transaction, {
     company: found.company,
-    by: found,
+    by: actorOf(found, use),
     action: 'reset.used',
     subject: found.id,
     now,
@@ -225,28 +251,30 @@ export async function listInvitations(engine: Engine, company: string, now: Date
 
 /**
  * Takes an invitation back.
- * @throws AppError `not_found` when the company has no such invitation; UsageError when `by` may not invite.
+ * @throws AppError `not_found` when the company has no such invitation; UsageError when `by` may not invite, or hasn't
+ *   got all that it gives; what `doDeed` throws.
  */
 export async function withdrawInvitation(
   engine: Engine,
-  { company, id, by, now }: { company: string; id: string; by: Administrator; now: Date },
+  { company, id, by, now }: { company: string; id: string; by: Authority; now: Date },
 ): Promise<PortalLink> {
-  if (!by.mayInvite) throw new UsageError('You are not allowed to invite or remove administrators.');
-  return engine.transaction(async (transaction) => {
-    const link = await deleteInvitation(transaction, company, id);
+  return doDeed(engine, { company, by, now }, async (deed) => {
+    const reason = whyNotInvite(deed.by);
+    if (reason !== undefined) throw new UsageError(reason);
+    const link = await deleteInvitation(deed.transaction, company, id);
     if (!link) throw new AppError('not_found', 'There is no such invitation.');
-    await recordDeed(transaction, {
-      company,
-      by,
-      action: 'invitation.withdrawn',
-      subject: id,
-      details: { email: link.email },
-      now,
-    });
+    const more = whyNotWithdraw(link, deed.by);
+    if (more !== undefined) throw new UsageError(more);
+    await deed.record({ action: 'invitation.withdrawn', subject: id, details: { email: link.email } });
     return link;
   });
 }
 
 function linkOf(link: Omit<PortalLink, 'id'>): PortalLink {
   return { id: randomUUIDv7(), ...link };
+}
+
+/** Whoever uses a link acts as the administrator that it makes or is for. */
+function actorOf({ id, name }: Administrator, { address, client }: Origin): AuditActor {
+  return { id, name, address, client };
 }

@@ -2,6 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import { isScope, type Module, type Scope, scopes } from '../contract/scopes.ts';
 import { AppError, quote, UsageError } from '../errors.ts';
+import { type Authority, doDeed } from '../store/deeds.ts';
 import type { Engine } from '../store/engine.ts';
 import {
   type ApiKey,
@@ -18,7 +19,7 @@ import {
   type UsedKey,
 } from '../store/keys.ts';
 import type { Counted } from '../store/rate-counters.ts';
-import { actorOf, grantedScopes, type Remover } from './administrators.ts';
+import { grantedScopes } from './administrators.ts';
 import { getCompany } from './companies.ts';
 
 /** Active keys that a company can have at once (service.md, "Limits"). */
@@ -48,7 +49,7 @@ interface NewKey {
   company: string;
   name: string;
   scopes: readonly string[];
-  by?: Remover;
+  by?: Authority;
   now: Date;
 }
 
@@ -56,31 +57,23 @@ interface NewKey {
  * Creates a key of the form `<key_prefix>.<company>.<key_id>.<secret>` (service.md, "Authentication").
  * @returns the key, whose secret can't be shown again, and its record.
  * @throws UsageError for a scope that isn't one or that the administrator hasn't got, for a name that is none, for an
- *   unknown company, and when 20 keys are active.
+ *   unknown company, and when 20 keys are active; what `doDeed` throws.
  */
 export async function createKey(engine: Engine, options: NewKey): Promise<{ key: string; record: ApiKey }> {
-  const { by = 'operator' } = options;
+  const { prefix, company, by = 'operator', now } = options;
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
-  const record: ApiKey = {
-    id: randomBytes(KEY_ID_BYTES).toString('hex'),
-    company: options.company,
-    name: checkedKeyName(options.name),
-    scopes: by === 'operator' ? checkedScopes(options.scopes) : grantedScopes(options.scopes, by),
-    createdAt: options.now.toISOString(),
-    madeBy: by === 'operator' ? null : by.id,
-    revokedAt: null,
-  };
-  const outcome = await insertKey(engine, record, hashOf(secret), {
-    activeMax: ACTIVE_KEYS_MAX,
-    by: actorOf(by),
-  });
-  if (outcome === 'no company') throw new UsageError(`There is no company ${quote(options.company)}.`);
-  if (outcome === 'limit reached') {
+  const id = randomBytes(KEY_ID_BYTES).toString('hex');
+  const name = checkedKeyName(options.name);
+  const record = await doDeed(engine, { company, by, now }, async (deed) => {
+    const granted =
+      deed.by === 'operator' ? checkedScopes(options.scopes) : grantedScopes(options.scopes, deed.by);
+    const inserted = await insertKey(deed, { id, name, scopes: granted }, hashOf(secret), ACTIVE_KEYS_MAX);
+    if (inserted) return inserted;
     throw new UsageError(
-      `The company ${quote(options.company)} has ${ACTIVE_KEYS_MAX} active keys, which is the limit; revoke one first.`,
+      `The company ${quote(company)} has ${ACTIVE_KEYS_MAX} active keys, which is the limit; revoke one first.`,
     );
-  }
-  return { key: [options.prefix, options.company, record.id, secret].join('.'), record };
+  });
+  return { key: [prefix, company, id, secret].join('.'), record };
 }
 
 /**
@@ -118,19 +111,20 @@ export async function listRevokedKeys(
 /**
  * Revokes a key, which stops working at once. Revoking it again changes nothing. Every administrator may: a key that
  * leaked has to be stopped by whoever hears of it, whatever it reads.
- * @throws UsageError when the company has no such key.
+ * @throws UsageError when the company has no such key; what `doDeed` throws.
  */
 export async function revokeKey(
   engine: Engine,
   company: string,
   id: string,
   now: Date,
-  by: Remover = 'operator',
+  by: Authority = 'operator',
 ): Promise<ApiKey> {
-  const revocation = { revokedAt: now.toISOString(), by: actorOf(by) };
-  const key = await revokeKeyRow(engine, { company, id }, revocation);
-  if (!key) throw new UsageError(`The company ${quote(company)} has no key ${quote(id)}.`);
-  return key;
+  return doDeed(engine, { company, by, now }, async (deed) => {
+    const key = await revokeKeyRow(deed, id);
+    if (!key) throw new UsageError(`The company ${quote(company)} has no key ${quote(id)}.`);
+    return key;
+  });
 }
 
 /** Who asks; on PostgreSQL also how often this key was used in the window that runs. */

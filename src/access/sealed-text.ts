@@ -25,5 +25,5 @@ export function openSealed(text: string, token: string): string {
 }
 
 function keyOf(token: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', token, '', 'fieldledger portal flash', 32));
+  return Buffer.from(hkdfSync('sha256', token, '', 'fieldledger portal notice', 32));
 }

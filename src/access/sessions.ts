@@ -1,7 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 
+import { AppError } from '../errors.ts';
 import { type Administrator, updateAdministratorRow } from '../store/administrators.ts';
-import { recordDeed } from '../store/audit.ts';
+import { countAuditRows, type Origin, recordEntry } from '../store/audit.ts';
+import { lockCompany } from '../store/companies.ts';
+import { doDeed, type SignedIn } from '../store/deeds.ts';
 import type { Engine, StoreTransaction } from '../store/engine.ts';
 import {
   createSessionFinder,
@@ -9,11 +12,8 @@ import {
   insertSession,
   listSessionRows,
   type Session,
-  setFlash,
-  takeFlash,
   touchSession,
 } from '../store/portal-sessions.ts';
-import { openSealed, seal } from './sealed-text.ts';
 import { isToken, mintToken, tokenHash } from './tokens.ts';
 
 /** How long a session lasts. */
@@ -28,24 +28,25 @@ export interface SessionLengths {
 export interface ActiveSession extends Session {
   /** What its cookie holds. */
   token: string;
-  /** What the last action left for the next page to say, as it is stored. */
-  flash: string | null;
 }
 
 const MINUTE_MS = 60_000;
 const CLIENT_CHARACTERS_MAX = 200;
+/** Failed sign-ins to one account that are recorded in a day: whoever guesses can't fill the audit trail. */
+export const FAILED_SIGN_INS_RECORDED_MAX = 20;
 
 /** Lets an administrator in: begins a session and notes it, in the unit of work of what shows who they are. */
 export async function beginSession(
   transaction: StoreTransaction,
-  options: { administrator: Administrator; client: string; now: Date; lengths: SessionLengths },
+  options: Origin & { administrator: Administrator; now: Date; lengths: SessionLengths },
 ): Promise<{ token: string; administrator: Administrator }> {
-  const { administrator, client, now, lengths } = options;
+  const { administrator, address, now, lengths } = options;
+  const client = options.client.slice(0, CLIENT_CHARACTERS_MAX);
   const { company, id } = administrator;
   await updateAdministratorRow(transaction, id, { signedInAt: now.toISOString() });
-  await recordDeed(transaction, {
+  await recordEntry(transaction, {
     company,
-    by: administrator,
+    by: { id, name: administrator.name, address, client },
     action: 'administrator.signed_in',
     subject: id,
     now,
@@ -54,13 +55,43 @@ export async function beginSession(
   const session: Session = {
     id: randomUUIDv7(),
     administrator: id,
-    client: client.slice(0, CLIENT_CHARACTERS_MAX),
+    client,
     createdAt: now.toISOString(),
     seenAt: now.toISOString(),
     expiresAt: new Date(now.getTime() + lengths.hoursMax * 60 * MINUTE_MS).toISOString(),
   };
   await insertSession(transaction, session, tokenHash(token));
   return { token, administrator };
+}
+
+/**
+ * Tells the audit trail of somebody who gave a wrong password for an account, so often in a day (UTC); the last entry of
+ * a day says that it is.
+ */
+export async function recordFailedSignIn(
+  engine: Engine,
+  { company, id, name }: Administrator,
+  { address, client }: Origin,
+  now: Date,
+): Promise<void> {
+  const action = 'administrator.sign_in_failed';
+  const dayStart = new Date(now.toISOString().slice(0, 10));
+  await engine.transaction(async (transaction) => {
+    // Several at the same moment count each other.
+    await lockCompany(engine, transaction, company);
+    const of = { company, administrator: id, action } as const;
+    const present = await countAuditRows(transaction, of, dayStart, FAILED_SIGN_INS_RECORDED_MAX);
+    if (present >= FAILED_SIGN_INS_RECORDED_MAX) return;
+    const isLast = present === FAILED_SIGN_INS_RECORDED_MAX - 1;
+    await recordEntry(transaction, {
+      company,
+      by: { id, name, address, client: client.slice(0, CLIENT_CHARACTERS_MAX) },
+      action,
+      subject: id,
+      ...(isLast && { details: { note: 'Later ones of this day are not recorded.' } }),
+      now,
+    });
+  });
 }
 
 /** Finds the session of a token and whose it is; undefined when there is none, or it has ended. */
@@ -76,11 +107,11 @@ export function createSessionLookup(engine: Engine, { idleMinutes }: SessionLeng
     if (!isToken(token)) return undefined;
     const found = await find(tokenHash(token));
     if (!found) return undefined;
-    const { session, administrator, flash } = found;
+    const { session, administrator } = found;
     const idleMs = now.getTime() - Date.parse(session.seenAt);
     if (session.expiresAt <= now.toISOString() || idleMs >= idleMinutes * MINUTE_MS) return undefined;
     if (idleMs >= MINUTE_MS) await touchSession(engine, session.id, now.toISOString());
-    return { session: { ...session, token, flash }, administrator };
+    return { session: { ...session, token }, administrator };
   };
 }
 
@@ -96,25 +127,17 @@ export async function listSessions(
   return sessions.filter(({ seenAt, expiresAt }) => expiresAt > now.toISOString() && seenAt > idleSince);
 }
 
-/** Ends sessions of an administrator: one by its id, all but one, or all of them. Gives how many. */
+/**
+ * Ends an administrator's own sessions: one by its id, or all of them.
+ * @throws AppError `not_found` when they have no session of that id; what `doDeed` throws.
+ */
 export async function endSessions(
   engine: Engine,
-  administrator: string,
-  which: { id?: string; allBut?: string } = {},
-): Promise<number> {
-  return engine.transaction((transaction) => deleteSessionRows(transaction, administrator, which));
-}
-
-/**
- * Keeps what the next page of a session says once. It may hold a secret, so it is encrypted with the session's token,
- * which the database doesn't hold.
- */
-export async function keepFlash(engine: Engine, session: ActiveSession, text: string): Promise<void> {
-  await setFlash(engine, session.id, seal(text, session.token));
-}
-
-/** Takes what was kept; of several pages that ask at once, one gets it. */
-export async function takeKeptFlash(engine: Engine, session: ActiveSession): Promise<string | undefined> {
-  if (session.flash === null || !(await takeFlash(engine, session.id, session.flash))) return undefined;
-  return openSealed(session.flash, session.token);
+  { company, by, now, id }: { company: string; by: SignedIn; now: Date; id?: string },
+): Promise<void> {
+  await doDeed(engine, { company, by, now }, async ({ transaction }) => {
+    const which = id === undefined ? {} : { id };
+    const count = await deleteSessionRows(transaction, by.administrator, which);
+    if (count === 0) throw new AppError('not_found', 'There is no such session.');
+  });
 }

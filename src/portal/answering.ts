@@ -1,16 +1,24 @@
 import type { Request, RequestHandler, Response } from 'express';
 
-import { keepFlash, takeKeptFlash } from '../access/sessions.ts';
 import { getCompany } from '../access/companies.ts';
+import { FormUsedError } from '../store/deeds.ts';
 import type { AssetPaths } from './assets.ts';
 import type { Cookies } from './cookies.ts';
+import { findResult, keepResult, takeNoticeOf } from './form-results.ts';
 import { formTokenFor } from './form-tokens.ts';
 import type { PortalOptions } from './options.ts';
-import { notWellFormed } from './page-error.ts';
-import type { Route } from './route.ts';
+import { notWellFormed, toPageError } from './page-error.ts';
+import type { Page, Route } from './route.ts';
 import { frame } from './views/frame.ts';
 import { shell } from './views/shell.ts';
-import type { GuestVisit, Notice, PageReply, RedirectReply, Reply, Visit } from './visit.ts';
+import {
+  type GuestVisit,
+  type PageReply,
+  redirect,
+  type RedirectReply,
+  type Reply,
+  type Visit,
+} from './visit.ts';
 import { traceOf, visitorOf } from './visitor.ts';
 
 /** What it takes to answer. */
@@ -32,9 +40,35 @@ export function answer(route: Route, answering: Answering): RequestHandler {
       return;
     }
     const visit = await visitOf(guest, res, answering);
-    if (visit) await write(await route.page(visit), { req, res, guest, visit, answering });
-    else res.redirect(303, signInPath(req, guest));
+    if (visit) {
+      const reply = await replyOnce(visit, route.page, answering);
+      await write(reply, { req, res, guest, visit, answering });
+    } else res.redirect(303, signInPath(req, guest));
   };
+}
+
+/** Asks the page, unless the form was sent before: then it leads where it has led. */
+async function replyOnce(visit: Visit, ask: Page, { engine }: Answering): Promise<Reply> {
+  const { session, signedIn } = visit;
+  const { form } = signedIn;
+  if (form === undefined) return ask(visit);
+  const findLed = async () => {
+    const to = await findResult(engine, session, form);
+    return to === undefined ? undefined : redirect(to);
+  };
+  const led = await findLed();
+  if (led) return led;
+  try {
+    const reply = await ask(visit);
+    if (reply.kind === 'redirect') return { ...reply, to: await keepResult(engine, session, form, reply) };
+    // What is refused may be so because its first sending, which was under way, has just done it.
+    return (await findLed()) ?? reply;
+  } catch (error) {
+    const isRefused = error instanceof FormUsedError || toPageError(error).status < 500;
+    const ledMeanwhile = isRefused ? await findLed() : undefined;
+    if (!ledMeanwhile) throw error;
+    return ledMeanwhile;
+  }
 }
 
 /** PostgreSQL stores every character but one, which nobody types. */
@@ -62,13 +96,29 @@ function guestVisitOf(req: Request, res: Response, { now }: Answering): GuestVis
     address,
     client: (req.get('User-Agent') ?? '').slice(0, CLIENT_CHARACTERS_MAX),
     now: now(),
+    onAccount: ({ company, id }) => {
+      traceOf(res).visitor = { company, administrator: id };
+    },
   };
 }
 
 async function visitOf(guest: GuestVisit, res: Response, { engine }: Answering): Promise<Visit | undefined> {
   const { administrator, session } = visitorOf(res);
   if (!administrator || !session) return undefined;
-  return { ...guest, administrator, session, company: await getCompany(engine, administrator.company) };
+  const { address, client } = guest;
+  return {
+    ...guest,
+    administrator,
+    session,
+    signedIn: {
+      administrator: administrator.id,
+      session: session.id,
+      address,
+      client,
+      form: res.locals.formId as string | undefined,
+    },
+    company: await getCompany(engine, administrator.company),
+  };
 }
 
 interface Answered {
@@ -89,7 +139,7 @@ async function write(reply: Reply, answered: Answered): Promise<void> {
   } else if (reply.kind === 'file') {
     res.set(reply.headers).send(reply.body);
   } else {
-    await writeRedirect(reply, answered);
+    writeRedirect(reply, answered);
   }
   req.resume();
 }
@@ -99,7 +149,8 @@ async function pageText(reply: PageReply, { req, visit, answering }: Answered): 
   if (!visit)
     return shell({ serviceName, assets, title: reply.title, content: reply.content, isAlone: true });
   // A HEAD request shows nothing, so it must not use up what is shown once.
-  const notice = req.method === 'HEAD' ? undefined : await takeNotice(visit, answering);
+  const notice =
+    req.method === 'HEAD' ? undefined : await takeNoticeOf(answering.engine, visit.session, visit.query);
   return shell({
     serviceName,
     assets,
@@ -108,18 +159,7 @@ async function pageText(reply: PageReply, { req, visit, answering }: Answered): 
   });
 }
 
-async function takeNotice(visit: Visit, { engine }: Answering): Promise<Notice | undefined> {
-  const text = await takeKeptFlash(engine, visit.session);
-  // `writeRedirect` wrote it.
-  return text === undefined ? undefined : (JSON.parse(text) as Notice);
-}
-
-async function writeRedirect(
-  { to, notice, session }: RedirectReply,
-  { res, visit, answering }: Answered,
-): Promise<void> {
-  const { engine, cookies } = answering;
-  if (notice && visit) await keepFlash(engine, visit.session, JSON.stringify(notice));
+function writeRedirect({ to, session }: RedirectReply, { res, answering: { cookies } }: Answered): void {
   if (session === 'ended') {
     cookies.endSession(res);
     // Whatever a browser has kept of the pages goes too.

@@ -2,6 +2,8 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** The field of every form that carries its token. */
 export const FORM_TOKEN_FIELD = 'form-token';
+/** 132 bits: no two forms have the same by chance. */
+const FORM_ID_CHARACTERS = 22;
 
 /**
  * The token of the forms that are sent to one browser: derived from what its cookie holds, so that no other site can
@@ -18,6 +20,15 @@ export function isFormToken(given: string, cookie: string): boolean {
   const bytes = Buffer.from(given, 'base64url');
   if (bytes.length !== 64) return false;
   return timingSafeEqual(xor(bytes.subarray(0, 32), bytes.subarray(32)), digest(cookie));
+}
+
+/**
+ * Names the form that was sent with a token: each page that is shown has a token of its own, and each of its forms its
+ * own action. It says nothing to anybody without the session, so it may stand in an address.
+ */
+export function formIdOf(token: string, action: string): string {
+  const bytes = Buffer.from(token, 'base64url').subarray(0, 32);
+  return hash('sha256', `${bytes.toString('hex')} ${action}`, 'base64url').slice(0, FORM_ID_CHARACTERS);
 }
 
 function digest(cookie: string): Buffer {

@@ -1,4 +1,5 @@
 import { AppError, UsageError } from '../errors.ts';
+import { AuthorityEndedError } from '../store/deeds.ts';
 
 /** What a page says when it can't be shown or an action can't be done; safe to show. */
 export class PageError extends Error {
@@ -29,6 +30,15 @@ export function notFound(): PageError {
   );
 }
 
+/** The session has ended between the request and what it asks for. */
+function signedOut(): PageError {
+  return new PageError(
+    403,
+    'You are no longer signed in',
+    'Nothing was changed. Your session has ended, or your access was taken away: sign in again.',
+  );
+}
+
 /** No browser sends it by itself. */
 export function notWellFormed(): PageError {
   return new PageError(
@@ -43,6 +53,7 @@ export function toPageError(thrown: unknown): PageError {
   if (thrown instanceof PageError) return thrown;
   if (thrown instanceof UsageError) return new PageError(422, 'This can’t be done', thrown.message);
   if (thrown instanceof AppError) return fromAppError(thrown);
+  if (thrown instanceof AuthorityEndedError) return signedOut();
   const status = statusOf(thrown);
   if (status === 413) return new PageError(413, 'The form is too large', 'Shorten what you have filled in.');
   if (status !== undefined && status < 500) {

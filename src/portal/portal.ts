@@ -5,7 +5,7 @@ import { createSessionLookup } from '../access/sessions.ts';
 import { mintToken } from '../access/tokens.ts';
 import { createAssets } from './assets.ts';
 import { createCookies } from './cookies.ts';
-import { FORM_TOKEN_FIELD, isFormToken, isFromOwnPage } from './form-tokens.ts';
+import { FORM_TOKEN_FIELD, formIdOf, isFormToken, isFromOwnPage } from './form-tokens.ts';
 import type { PortalOptions } from './options.ts';
 import { notFound, PageError, toPageError } from './page-error.ts';
 import { type Answering, answer } from './answering.ts';
@@ -28,8 +28,9 @@ export function createPortal(options: PortalOptions): Router {
   router.use(protect);
   router.use('/assets', assets.router);
   router.use(keepFromCaches);
-  router.use(findVisitor(answering));
+  // The whole form is there before anybody asks who sends it: it may take as long as a request may.
   router.use(readForm);
+  router.use(findVisitor(answering));
   router.use(refuseForeignForms(answering));
   const routes = portalRoutes(options);
   for (const route of routes) router[route.method](route.path, answer(route, answering));
@@ -122,6 +123,7 @@ function refuseForeignForms({ baseUrl }: Answering): RequestHandler {
     }
     form.delete(FORM_TOKEN_FIELD);
     res.locals.form = form;
+    res.locals.formId = formIdOf(tokens[0] ?? '', req.path);
     next();
   };
 }

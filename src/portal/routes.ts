@@ -25,7 +25,8 @@ import { get, guestGet, guestPost, post, type Route } from './route.ts';
  * test/browser/portal-pages.test.ts, where every page is looked at in a browser. A page returns `page(...)`, an action
  * `redirect(...)`, with a notice that may hold secrets which are shown once; what it throws becomes an error page (see
  * page-error.ts). A form that is refused returns its own page again with status 422 (`refusalOf`). Whatever is asked
- * for by id is looked up by `visit.company.id` and that id together.
+ * for by id is looked up by `visit.company.id` and that id together. An action changes something by a deed
+ * (../store/deeds.ts) on the authority of `visit.signedIn`, and is listed in test/portal/authority.test.ts.
  */
 export function portalRoutes(options: PortalOptions): Route[] {
   const { engine, documents, baseUrl, keyPrefix, rateLimitPerMinute, sessionLengths } = options;

@@ -1,6 +1,7 @@
 import type { ActiveSession } from '../access/sessions.ts';
 import type { Administrator } from '../store/administrators.ts';
 import type { Company } from '../store/companies.ts';
+import type { SignedIn } from '../store/deeds.ts';
 import type { Html } from './views/html.ts';
 import type { SectionKey } from './views/navigation.ts';
 
@@ -20,13 +21,18 @@ export interface GuestVisit {
   /** What the browser says that it is. */
   client: string;
   now: Date;
+  /** Tells the log whose account it is about. */
+  onAccount: (administrator: Pick<Administrator, 'company' | 'id'>) => void;
 }
 
 /** An administrator asks for a page, or sends a form. */
 export interface Visit extends GuestVisit {
+  /** As they were when the request had come in. Whatever is done looks them up again: see `signedIn`. */
   administrator: Administrator;
   company: Company;
   session: ActiveSession;
+  /** On whose authority a deed is asked for. */
+  signedIn: SignedIn;
 }
 
 /** What an action has to say on the next page, once. */

@@ -60,8 +60,11 @@ export async function findSignIn(
 }
 
 /** The administrators of a company, oldest first, disabled ones included. */
-export async function listAdministratorRows(engine: Engine, company: string): Promise<Administrator[]> {
-  const rows = await engine.db
+export async function listAdministratorRows(
+  db: Engine['db'] | StoreTransaction,
+  company: string,
+): Promise<Administrator[]> {
+  const rows = await db
     .selectFrom('administrators')
     .selectAll()
     .where('company', '=', company)

@@ -5,7 +5,7 @@ import type { Selectable } from 'kysely';
 import type { Engine, StoreTransaction } from './engine.ts';
 import type { AuditEntriesTable } from './portal-schema.ts';
 
-/** One line of the audit trail: who did what, when, to what. */
+/** One line of the audit trail: who did what, when, from where, to what. */
 export interface AuditEntry {
   id: string;
   company: string;
@@ -14,15 +14,20 @@ export interface AuditEntry {
   administrator: string | null;
   /** As it was then. */
   administratorName: string;
-  action: DeedKind;
+  action: AuditAction;
   /** Id of what it was done to. */
   subject: string | null;
   details: Readonly<Record<string, string>>;
+  /** Network address; null for an operator, who is at the command line. */
+  address: string | null;
+  /** What the browser said that it is; null for an operator. */
+  client: string | null;
 }
 
 /** Everything that the audit trail can tell of. */
-export const deedKinds = [
+export const auditActions = [
   'administrator.signed_in',
+  'administrator.sign_in_failed',
   'administrator.changed_password',
   'administrator.removed',
   'invitation.created',
@@ -41,25 +46,31 @@ export const deedKinds = [
   'deliveries.recovered',
 ] as const;
 
-export type DeedKind = (typeof deedKinds)[number];
+export type AuditAction = (typeof auditActions)[number];
 
-export function isDeedKind(value: string): value is DeedKind {
-  return (deedKinds as readonly string[]).includes(value);
+export function isAuditAction(value: string): value is AuditAction {
+  return (auditActions as readonly string[]).includes(value);
 }
 
-/** Who does something: an administrator in the portal, or an operator at the command line. */
-export type Actor = { id: string; name: string } | 'operator';
+/** Where a browser is, and what it says that it is. */
+export interface Origin {
+  address: string;
+  client: string;
+}
+
+/** Whom an entry names: an administrator with the browser that they use, or an operator at the command line. */
+export type AuditActor = ({ id: string; name: string } & Origin) | 'operator';
 
 /** What an actor is called where a table names an administrator; null for an operator. */
-export function actorId(actor: Actor): string | null {
+export function actorId(actor: { id: string } | 'operator'): string | null {
   return actor === 'operator' ? null : actor.id;
 }
 
-/** Something that is done, as the audit trail is told of it. */
-export interface Deed {
+/** What the audit trail is told. */
+export interface NewAuditEntry {
   company: string;
-  by: Actor;
-  action: DeedKind;
+  by: AuditActor;
+  action: AuditAction;
   /** Id of what it is done to. */
   subject?: string;
   /** What a reader wants to know beside that, by name: never a secret. */
@@ -72,11 +83,11 @@ const DAY_MS = 86_400_000;
 const OLD_AT_ONCE = 20;
 
 /**
- * Adds a line to the company's audit trail in the unit of work of the deed itself, so that neither is without the
- * other. Lines older than two years are removed, some with each new one.
+ * Adds a line to the company's audit trail in the unit of work that it tells of, so that neither is without the other.
+ * Lines older than two years are removed, some with each new one.
  */
-export async function recordDeed(transaction: StoreTransaction, deed: Deed): Promise<void> {
-  const { company, by, action, subject = null, details = {}, now } = deed;
+export async function recordEntry(transaction: StoreTransaction, entry: NewAuditEntry): Promise<void> {
+  const { company, by, action, subject = null, details = {}, now } = entry;
   await transaction
     .insertInto('audit_entries')
     .values({
@@ -88,6 +99,8 @@ export async function recordDeed(transaction: StoreTransaction, deed: Deed): Pro
       action,
       subject,
       details: JSON.stringify(details),
+      address: by === 'operator' ? null : by.address,
+      client: by === 'operator' ? null : by.client,
     })
     .execute();
   const oldestAt = new Date(now.getTime() - KEPT_DAYS * DAY_MS).toISOString();
@@ -108,18 +121,41 @@ export async function recordDeed(transaction: StoreTransaction, deed: Deed): Pro
     .execute();
 }
 
+/** Entries of one kind about an administrator since a moment; so many at most are counted. */
+export async function countAuditRows(
+  transaction: StoreTransaction,
+  { company, administrator, action }: { company: string; administrator: string; action: AuditAction },
+  since: Date,
+  countMax: number,
+): Promise<number> {
+  const rows = await transaction
+    .selectFrom('audit_entries')
+    .select('id')
+    .where('company', '=', company)
+    .where('administrator', '=', administrator)
+    .where('action', '=', action)
+    // Ids begin with the time.
+    .where('id', '>=', timeInId(since))
+    .limit(countMax)
+    .execute();
+  return rows.length;
+}
+
 const COUNTER_MAX = 0xffff;
 let counter = 0;
 
-/** Ids in the order of the deeds: those of one moment too, because one action may be several deeds. */
+/** Ids in the order of the entries: those of one moment too, because one action may be told in several. */
 function mintId(now: Date): string {
   counter = counter === COUNTER_MAX ? 0 : counter + 1;
-  const time = now.getTime().toString(16).padStart(12, '0');
-  return `${time}-${counter.toString(16).padStart(4, '0')}-${randomBytes(6).toString('hex')}`;
+  return `${timeInId(now)}-${counter.toString(16).padStart(4, '0')}-${randomBytes(6).toString('hex')}`;
+}
+
+function timeInId(at: Date): string {
+  return at.getTime().toString(16).padStart(12, '0');
 }
 
 export interface AuditFilter {
-  action?: DeedKind | undefined;
+  action?: AuditAction | undefined;
   /** Id of an administrator. */
   administrator?: string | undefined;
 }
@@ -149,9 +185,11 @@ function toEntry(row: Selectable<AuditEntriesTable>): AuditEntry {
     at: row.at,
     administrator: row.administrator,
     administratorName: row.administrator_name,
-    // Written by `recordDeed`, as are the details.
-    action: row.action as DeedKind,
+    // Written by `recordEntry`, as are the details.
+    action: row.action as AuditAction,
     subject: row.subject,
     details: JSON.parse(row.details) as Record<string, string>,
+    address: row.address,
+    client: row.client,
   };
 }

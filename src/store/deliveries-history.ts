@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 
 import type { EventKind } from '../contract/events.ts';
 import type { JsonText } from '../contract/json-text.ts';
-import { type Deed, recordDeed } from './audit.ts';
-import { lockCompany } from './companies.ts';
+import type { Deed } from './deeds.ts';
 import type { KeptAttempt } from './deliveries-results.ts';
 import type { Engine } from './engine.ts';
 import { tellWorkers } from './notifications.ts';
@@ -146,149 +145,135 @@ export type ResendOutcome = 'waiting' | 'sending' | 'limit reached' | 'changed' 
  * Sends a delivery again, unless it is being sent, or has had so many attempts.
  * @param options.attemptCount what somebody saw who decided to: when it has had another since, or waits already, it is
  *   left as it is, so that a form which is sent twice sends once.
- * @param options.deed what the audit trail is told when it is done.
  */
 export async function resendDelivery(
-  engine: Engine,
-  { company, webhook, id }: WebhookId & { id: string },
-  options: { dueAt: string; attemptsMax: number; attemptCount?: number | undefined; deed: Deed },
+  deed: Deed,
+  { webhook, id }: { webhook: string; id: string },
+  options: { attemptsMax: number; attemptCount?: number | undefined },
 ): Promise<ResendOutcome> {
+  const { engine, transaction, company, now } = deed;
   const { attemptCount, attemptsMax } = options;
-  return engine.transaction(async (transaction) => {
-    let update = transaction
-      .updateTable('deliveries')
-      .set(anew(options.dueAt))
-      .where('company', '=', company)
-      .where('webhook', '=', webhook)
-      .where('id', '=', id)
-      .where('state', '<>', 'sending')
-      .where('attempt_count', '<', attemptsMax);
-    if (attemptCount !== undefined)
-      update = update.where('attempt_count', '=', attemptCount).where('state', '<>', 'waiting');
-    if ((await update.returning('id').execute()).length > 0) {
-      await recordDeed(transaction, options.deed);
-      await tellWorkers(engine, transaction);
-      return 'waiting';
-    }
-    const row = await transaction
-      .selectFrom('deliveries')
-      .select(['state', 'attempt_count'])
-      .where('company', '=', company)
-      .where('webhook', '=', webhook)
-      .where('id', '=', id)
-      .executeTakeFirst();
-    if (!row) return undefined;
-    if (row.state === 'sending') return 'sending';
-    return row.attempt_count >= attemptsMax ? 'limit reached' : 'changed';
-  });
+  let update = transaction
+    .updateTable('deliveries')
+    .set(anew(now.toISOString()))
+    .where('company', '=', company)
+    .where('webhook', '=', webhook)
+    .where('id', '=', id)
+    .where('state', '<>', 'sending')
+    .where('attempt_count', '<', attemptsMax);
+  if (attemptCount !== undefined)
+    update = update.where('attempt_count', '=', attemptCount).where('state', '<>', 'waiting');
+  if ((await update.returning('id').execute()).length > 0) {
+    await deed.record({ action: 'delivery.sent_again', subject: id, details: { webhook, delivery: id } });
+    await tellWorkers(engine, transaction);
+    return 'waiting';
+  }
+  const row = await transaction
+    .selectFrom('deliveries')
+    .select(['state', 'attempt_count'])
+    .where('company', '=', company)
+    .where('webhook', '=', webhook)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  if (row.state === 'sending') return 'sending';
+  return row.attempt_count >= attemptsMax ? 'limit reached' : 'changed';
 }
 
 /**
  * Sends again what failed or was withheld, of events from a time on, in the order of the ids; so many at most.
- * @param page.after the id after which to go on; an empty text at first.
+ * @param page.after the id after which to go on; an empty text at first, when the audit trail is told if there is any.
  * @returns how many will be sent, and the last id that was looked at; undefined when there is nothing behind it.
  */
 export async function resendUnsent(
-  engine: Engine,
-  { company, webhook }: WebhookId,
-  page: {
-    since: string;
-    after: string;
-    dueAt: string;
-    countMax: number;
-    attemptsMax: number;
-    /** Only events of these kinds; undefined for all. */
-    kinds?: readonly EventKind[] | undefined;
-    /** What the audit trail is told when there were any. */
-    deed?: Deed | undefined;
-  },
+  deed: Deed,
+  webhook: string,
+  page: { since: string; after: string; countMax: number; attemptsMax: number; isToldOf: boolean },
 ): Promise<{ count: number; last: string | undefined }> {
-  return engine.transaction(async (transaction) => {
-    const rows = await transaction
-      .selectFrom('deliveries as d')
-      .innerJoin('events as e', 'e.id', 'd.event')
-      .select(['d.id', 'd.attempt_count', 'e.created_at', 'e.kind'])
-      .where('d.company', '=', company)
-      .where('d.webhook', '=', webhook)
-      .where('d.id', '>', page.after)
-      .where(sql<boolean>`d.state IN ('failed', 'withheld')`)
-      .orderBy('d.id')
-      .limit(page.countMax)
+  const { engine, transaction, company, now } = deed;
+  const rows = await transaction
+    .selectFrom('deliveries as d')
+    .innerJoin('events as e', 'e.id', 'd.event')
+    .select(['d.id', 'd.attempt_count', 'e.created_at'])
+    .where('d.company', '=', company)
+    .where('d.webhook', '=', webhook)
+    .where('d.id', '>', page.after)
+    .where(sql<boolean>`d.state IN ('failed', 'withheld')`)
+    .orderBy('d.id')
+    .limit(page.countMax)
+    .execute();
+  const ids = rows
+    .filter(({ created_at, attempt_count }) => created_at >= page.since && attempt_count < page.attemptsMax)
+    .map(({ id }) => id);
+  let count = 0;
+  if (ids.length > 0) {
+    const changed = await transaction
+      .updateTable('deliveries')
+      .set(anew(now.toISOString()))
+      .where('company', '=', company)
+      .where('webhook', '=', webhook)
+      .where('id', 'in', ids)
+      // Looked at again once the row is locked: a worker may have been given it meanwhile.
+      .where('state', 'in', ['failed', 'withheld'])
+      .returning('id')
       .execute();
-    const ids = rows
-      .filter(({ created_at, attempt_count }) => created_at >= page.since && attempt_count < page.attemptsMax)
-      // Written by the moves and by `insertPing`.
-      .filter(({ kind }) => page.kinds?.includes(kind as EventKind) ?? true)
-      .map(({ id }) => id);
-    let count = 0;
-    if (ids.length > 0) {
-      const changed = await transaction
-        .updateTable('deliveries')
-        .set(anew(page.dueAt))
-        .where('company', '=', company)
-        .where('webhook', '=', webhook)
-        .where('id', 'in', ids)
-        // Looked at again once the row is locked: a worker may have been given it meanwhile.
-        .where('state', 'in', ['failed', 'withheld'])
-        .returning('id')
-        .execute();
-      count = changed.length;
-      if (page.deed && count > 0) await recordDeed(transaction, page.deed);
-      await tellWorkers(engine, transaction);
+    count = changed.length;
+    if (page.isToldOf && count > 0) {
+      const details = { webhook, since: page.since };
+      await deed.record({ action: 'deliveries.recovered', subject: webhook, details });
     }
-    return { count, last: rows.length === page.countMax ? rows.at(-1)?.id : undefined };
-  });
+    await tellWorkers(engine, transaction);
+  }
+  return { count, last: rows.length === page.countMax ? rows.at(-1)?.id : undefined };
 }
 
 /** A ping, with the ids of its event and of its delivery. */
-export interface Ping extends WebhookId {
+export interface Ping {
+  webhook: string;
   id: string;
   event: string;
   data: JsonText<{ message: string }>;
-  at: string;
 }
 
 /**
  * Adds a ping, unless the webhook is paused, or it or its company's webhooks together have had so many since a
- * time; counted under the company's lock.
+ * time; counted under the company's lock, which a deed has.
  */
 export async function insertPing(
-  engine: Engine,
-  { company, webhook, id, event, data, at }: Ping,
-  limit: { since: string; countMax: number; ofCompanyMax: number },
   deed: Deed,
+  { webhook, id, event, data }: Ping,
+  limit: { since: string; countMax: number; ofCompanyMax: number },
 ): Promise<'created' | 'no webhook' | 'paused' | 'limit reached'> {
-  return engine.transaction(async (transaction) => {
-    await lockCompany(engine, transaction, company);
-    const rows = await transaction
-      .selectFrom('webhooks')
-      .select(['id', 'pinged_at', 'paused_at', 'deleted_at'])
-      .where('company', '=', company)
-      .execute();
-    const row = rows.find(({ id: other, deleted_at }) => other === webhook && deleted_at === null);
-    if (!row) return 'no webhook';
-    if (row.paused_at !== null) return 'paused';
-    // Written below. A time in the future comes of a clock that was set back, and counts no more.
-    const timesOf = ({ pinged_at }: { pinged_at: string }) =>
-      (JSON.parse(pinged_at) as string[]).filter((time) => time > limit.since && time <= at);
-    const times = timesOf(row);
-    if (times.length >= limit.countMax || rows.flatMap(timesOf).length >= limit.ofCompanyMax)
-      return 'limit reached';
-    await transaction
-      .updateTable('webhooks')
-      .set({ pinged_at: JSON.stringify([...times, at]) })
-      .where('company', '=', company)
-      .where('id', '=', webhook)
-      .execute();
-    await transaction
-      .insertInto('events')
-      .values({ id: event, company, kind: 'ping', created_at: at, data })
-      .execute();
-    await transaction
-      .insertInto('deliveries')
-      .values({ company, webhook, id, event, due_at: at, state: 'waiting' })
-      .execute();
-    await recordDeed(transaction, deed);
-    return 'created';
-  });
+  const { transaction, company } = deed;
+  const at = deed.now.toISOString();
+  const rows = await transaction
+    .selectFrom('webhooks')
+    .select(['id', 'pinged_at', 'paused_at', 'deleted_at'])
+    .where('company', '=', company)
+    .execute();
+  const row = rows.find(({ id: other, deleted_at }) => other === webhook && deleted_at === null);
+  if (!row) return 'no webhook';
+  if (row.paused_at !== null) return 'paused';
+  // Written below. A time in the future comes of a clock that was set back, and counts no more.
+  const timesOf = ({ pinged_at }: { pinged_at: string }) =>
+    (JSON.parse(pinged_at) as string[]).filter((time) => time > limit.since && time <= at);
+  const times = timesOf(row);
+  if (times.length >= limit.countMax || rows.flatMap(timesOf).length >= limit.ofCompanyMax)
+    return 'limit reached';
+  await transaction
+    .updateTable('webhooks')
+    .set({ pinged_at: JSON.stringify([...times, at]) })
+    .where('company', '=', company)
+    .where('id', '=', webhook)
+    .execute();
+  await transaction
+    .insertInto('events')
+    .values({ id: event, company, kind: 'ping', created_at: at, data })
+    .execute();
+  await transaction
+    .insertInto('deliveries')
+    .values({ company, webhook, id, event, due_at: at, state: 'waiting' })
+    .execute();
+  await deed.record({ action: 'webhook.pinged', subject: webhook, details: { webhook } });
+  return 'created';
 }

@@ -1,8 +1,8 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 
 import type { Scope } from '../contract/scopes.ts';
-import { type Actor, actorId, recordDeed } from './audit.ts';
-import { lockCompany } from './companies.ts';
+import { actorId } from './audit.ts';
+import type { Deed } from './deeds.ts';
 import type { Engine } from './engine.ts';
 import { type Counted, counterOf } from './rate-counters.ts';
 import type { Tables } from './schema.ts';
@@ -117,47 +117,36 @@ function keyQuery(db: Kysely<Tables>, value: { company: string; id: string }) {
     .where('api_keys.id', '=', value.id);
 }
 
-/**
- * Adds a key unless the company has `activeMax` active ones; counted under the company's lock, so never one too many.
- * @param by who adds it, as the audit trail and the key itself say.
- */
+/** Adds a key unless the company has `activeMax` active ones; a deed has the company's lock, so never one too many. */
 export async function insertKey(
-  engine: Engine,
-  key: Omit<ApiKey, 'madeBy'>,
+  deed: Deed,
+  key: Pick<ApiKey, 'id' | 'name' | 'scopes'>,
   secretSha256: string,
-  { activeMax, by }: { activeMax: number; by: Actor },
-): Promise<'created' | 'no company' | 'limit reached'> {
-  return engine.transaction(async (transaction) => {
-    if (!(await lockCompany(engine, transaction, key.company))) return 'no company';
-    const active = await transaction
-      .selectFrom('api_keys')
-      .select('id')
-      .where('company', '=', key.company)
-      .where('revoked_at', 'is', null)
-      .execute();
-    if (active.length >= activeMax) return 'limit reached';
-    await transaction
-      .insertInto('api_keys')
-      .values({
-        company: key.company,
-        id: key.id,
-        name: key.name,
-        secret_sha256: secretSha256,
-        scopes: JSON.stringify(key.scopes),
-        created_at: key.createdAt,
-        made_by: actorId(by),
-      })
-      .execute();
-    await recordDeed(transaction, {
-      company: key.company,
-      by,
-      action: 'key.created',
-      subject: key.id,
-      details: detailsOf(key),
-      now: new Date(key.createdAt),
-    });
-    return 'created';
-  });
+  activeMax: number,
+): Promise<ApiKey | undefined> {
+  const { transaction, company, by, now } = deed;
+  const active = await transaction
+    .selectFrom('api_keys')
+    .select('id')
+    .where('company', '=', company)
+    .where('revoked_at', 'is', null)
+    .execute();
+  if (active.length >= activeMax) return undefined;
+  const row = await transaction
+    .insertInto('api_keys')
+    .values({
+      company,
+      id: key.id,
+      name: key.name,
+      secret_sha256: secretSha256,
+      scopes: JSON.stringify(key.scopes),
+      created_at: now.toISOString(),
+      made_by: actorId(by),
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await deed.record({ action: 'key.created', subject: key.id, details: detailsOf(key) });
+  return toKey(row);
 }
 
 export async function listKeyRows(engine: Engine, company: string): Promise<ApiKey[]> {
@@ -233,32 +222,25 @@ function toUsedKey(row: Selectable<Tables['api_keys']> & { used_at: string | nul
 }
 
 /** Marks a key revoked, unless it is already; undefined when there is no such key. */
-export async function revokeKeyRow(
-  engine: Engine,
-  { company, id }: { company: string; id: string },
-  { revokedAt, by }: { revokedAt: string; by: Actor },
-): Promise<ApiKey | undefined> {
-  return engine.transaction(async (transaction) => {
-    const revoked = await transaction
-      .updateTable('api_keys')
-      .set({ revoked_at: revokedAt })
-      .where('company', '=', company)
-      .where('id', '=', id)
-      .where('revoked_at', 'is', null)
-      .executeTakeFirst();
-    const row = await transaction
-      .selectFrom('api_keys')
-      .selectAll()
-      .where('company', '=', company)
-      .where('id', '=', id)
-      .executeTakeFirst();
-    const key = row && toKey(row);
-    if (key && Number(revoked.numUpdatedRows) > 0) {
-      const deed = { company, by, action: 'key.revoked', subject: id } as const;
-      await recordDeed(transaction, { ...deed, details: detailsOf(key), now: new Date(revokedAt) });
-    }
-    return key;
-  });
+export async function revokeKeyRow(deed: Deed, id: string): Promise<ApiKey | undefined> {
+  const { transaction, company, now } = deed;
+  const revoked = await transaction
+    .updateTable('api_keys')
+    .set({ revoked_at: now.toISOString() })
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  const row = await transaction
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  const key = row && toKey(row);
+  if (key && Number(revoked.numUpdatedRows) > 0)
+    await deed.record({ action: 'key.revoked', subject: id, details: detailsOf(key) });
+  return key;
 }
 
 /** What the audit trail says of a key. */

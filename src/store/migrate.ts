@@ -19,6 +19,7 @@ import { daysChanges } from './migrations/0014-days-changes.ts';
 import { dayBlocks } from './migrations/0015-day-blocks.ts';
 import { monthBlocks } from './migrations/0016-month-blocks.ts';
 import { quotesBlocks } from './migrations/0017-quotes-blocks.ts';
+import { formsAndTrail } from './migrations/0018-forms-and-trail.ts';
 import { appliedContents } from './migrations/0021-applied-contents.ts';
 import type { Tables } from './schema.ts';
 
@@ -62,6 +63,7 @@ const migrations: readonly Migration[] = [
   dayBlocks,
   monthBlocks,
   quotesBlocks,
+  formsAndTrail,
   appliedContents,
 ];
 

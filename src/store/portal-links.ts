@@ -127,6 +127,22 @@ export async function listInvitationRows(
   return rows.map(toLink);
 }
 
+/** The invitation of an e-mail address that waits to be accepted. */
+export async function findInvitation(
+  transaction: StoreTransaction,
+  { company, email, now }: { company: string; email: string; now: string },
+): Promise<PortalLink | undefined> {
+  const row = await transaction
+    .selectFrom('portal_links')
+    .selectAll()
+    .where('company', '=', company)
+    .where('kind', '=', 'invitation')
+    .where('email', '=', email)
+    .where('expires_at', '>', now)
+    .executeTakeFirst();
+  return row && toLink(row);
+}
+
 /** Takes an invitation back; undefined when there is none. */
 export async function deleteInvitation(
   transaction: StoreTransaction,

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** The tables of the portal; see migrations/0009-portal.ts. Times are as in schema.ts. */
+/** The tables of the portal; see migrations/0009-portal.ts and 0018-forms-and-trail.ts. Times are as in schema.ts. */
 export interface AdministratorsTable {
   id: string;
   company: string;
@@ -31,7 +31,17 @@ export interface SessionsTable {
   seen_at: string;
   /** When it ends, however much it is used. */
   expires_at: string;
-  flash: Generated<string | null>;
+}
+
+export interface FormResultsTable {
+  session: string;
+  /** Which form it was; see ../portal/form-tokens.ts. */
+  form: string;
+  done_at: string;
+  /** Null until the answer is written. */
+  leads_to: Generated<string | null>;
+  /** What the page says to which it leads, sealed; null when there is nothing to say, or it was shown. */
+  notice: Generated<string | null>;
 }
 
 export interface LinksTable {
@@ -63,4 +73,8 @@ export interface AuditEntriesTable {
   subject: string | null;
   /** JSON object of texts. */
   details: string;
+  /** Network address of the browser; null for the command line. */
+  address: string | null;
+  /** What the browser says that it is. */
+  client: string | null;
 }

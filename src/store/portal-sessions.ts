@@ -18,8 +18,6 @@ export interface Session {
 export interface FoundSession {
   session: Session;
   administrator: Administrator;
-  /** What the next page says once, as it was stored. */
-  flash: string | null;
 }
 
 const EXPIRED_AT_ONCE = 100;
@@ -74,7 +72,6 @@ export function createSessionFinder(
         'portal_sessions.created_at as session_created_at',
         'portal_sessions.seen_at',
         'portal_sessions.expires_at',
-        'portal_sessions.flash',
         'administrators.id',
         'administrators.company',
         'administrators.email',
@@ -100,8 +97,28 @@ export function createSessionFinder(
       seenAt: row.seen_at,
       expiresAt: row.expires_at,
     };
-    return { session, administrator: toAdministrator(row), flash: row.flash };
+    return { session, administrator: toAdministrator(row) };
   };
+}
+
+/**
+ * Whose session it is, inside the unit of work of a deed; undefined when it was ended or has run out, or its
+ * administrator was disabled.
+ */
+export async function findSessionOwner(
+  transaction: StoreTransaction,
+  session: string,
+  now: string,
+): Promise<Administrator | undefined> {
+  const row = await transaction
+    .selectFrom('portal_sessions')
+    .innerJoin('administrators', 'administrators.id', 'portal_sessions.administrator')
+    .selectAll('administrators')
+    .where('portal_sessions.id', '=', session)
+    .where('portal_sessions.expires_at', '>', now)
+    .where('administrators.disabled_at', 'is', null)
+    .executeTakeFirst();
+  return row && toAdministrator(row);
 }
 
 interface SessionColumns {
@@ -132,26 +149,6 @@ export async function listSessionRows(engine: Engine, administrator: string): Pr
 export async function touchSession(engine: Engine, id: string, seenAt: string): Promise<void> {
   await engine.transaction(async (transaction) => {
     await transaction.updateTable('portal_sessions').set({ seen_at: seenAt }).where('id', '=', id).execute();
-  });
-}
-
-/** Keeps what the next page says; what was kept before and nobody saw is lost. */
-export async function setFlash(engine: Engine, id: string, flash: string): Promise<void> {
-  await engine.transaction(async (transaction) => {
-    await transaction.updateTable('portal_sessions').set({ flash }).where('id', '=', id).execute();
-  });
-}
-
-/** Takes what was kept; false when another page has taken it meanwhile. */
-export async function takeFlash(engine: Engine, id: string, flash: string): Promise<boolean> {
-  return engine.transaction(async (transaction) => {
-    const { numUpdatedRows } = await transaction
-      .updateTable('portal_sessions')
-      .set({ flash: null })
-      .where('id', '=', id)
-      .where('flash', '=', flash)
-      .executeTakeFirst();
-    return Number(numUpdatedRows) === 1;
   });
 }
 

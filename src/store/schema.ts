@@ -1,7 +1,13 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 import type { Resource } from '../contract/records.ts';
-import type { AdministratorsTable, AuditEntriesTable, LinksTable, SessionsTable } from './portal-schema.ts';
+import type {
+  AdministratorsTable,
+  AuditEntriesTable,
+  FormResultsTable,
+  LinksTable,
+  SessionsTable,
+} from './portal-schema.ts';
 
 /**
  * The tables, as Kysely sees them; the migrations are what makes them. Records hold the JSON text that the API
@@ -38,6 +44,7 @@ export interface Tables {
   webhook_hours: WebhookHoursTable;
   administrators: AdministratorsTable;
   portal_sessions: SessionsTable;
+  form_results: FormResultsTable;
   portal_links: LinksTable;
   audit_entries: AuditEntriesTable;
 }

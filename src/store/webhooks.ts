@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely';
 
 import type { MoveEventKind } from '../contract/events.ts';
-import { type Actor, actorId, type DeedKind, recordDeed } from './audit.ts';
-import { lockCompany } from './companies.ts';
+import { actorId, type AuditAction } from './audit.ts';
+import type { Deed } from './deeds.ts';
 import type { Engine, StoreTransaction } from './engine.ts';
 import { tellWorkers } from './notifications.ts';
 import type { Tables } from './schema.ts';
@@ -19,42 +19,35 @@ export interface Webhook {
   pausedAt: string | null;
 }
 
-/** Adds a webhook unless the company has so many; counted under the company's lock, so never one too many. */
+/** Adds a webhook unless the company has so many; a deed has the company's lock, so never one too many. */
 export async function insertWebhook(
-  engine: Engine,
+  deed: Deed,
   webhook: Omit<Webhook, 'pausedAt'>,
   storedSecret: string,
   webhooksMax: number,
-  by: Actor = 'operator',
-): Promise<'created' | 'no company' | 'limit reached'> {
-  return engine.transaction(async (transaction) => {
-    if (!(await lockCompany(engine, transaction, webhook.company))) return 'no company';
-    const present = await transaction
-      .selectFrom('webhooks')
-      .select('id')
-      .where('company', '=', webhook.company)
-      .where('deleted_at', 'is', null)
-      .execute();
-    if (present.length >= webhooksMax) return 'limit reached';
-    await transaction
-      .insertInto('webhooks')
-      .values({
-        company: webhook.company,
-        id: webhook.id,
-        url: webhook.url,
-        events: JSON.stringify(webhook.events),
-        secret: storedSecret,
-        created_at: webhook.createdAt,
-        made_by: actorId(by),
-      })
-      .execute();
-    await recordWebhookDeed(transaction, 'webhook.registered', webhook, {
-      by,
-      now: new Date(webhook.createdAt),
-      details: { events: webhook.events.join(' ') },
-    });
-    return 'created';
-  });
+): Promise<'created' | 'limit reached'> {
+  const { transaction, company, by } = deed;
+  const present = await transaction
+    .selectFrom('webhooks')
+    .select('id')
+    .where('company', '=', company)
+    .where('deleted_at', 'is', null)
+    .execute();
+  if (present.length >= webhooksMax) return 'limit reached';
+  await transaction
+    .insertInto('webhooks')
+    .values({
+      company,
+      id: webhook.id,
+      url: webhook.url,
+      events: JSON.stringify(webhook.events),
+      secret: storedSecret,
+      created_at: webhook.createdAt,
+      made_by: actorId(by),
+    })
+    .execute();
+  await recordOf(deed, 'webhook.registered', webhook, { events: webhook.events.join(' ') });
+  return 'created';
 }
 
 const SHOWN = ['id', 'company', 'url', 'events', 'created_at', 'paused_at'] as const;
@@ -78,7 +71,23 @@ export async function findWebhookRow(
   company: string,
   id: string,
 ): Promise<Webhook | undefined> {
-  const row = await engine.db
+  return findIn(engine.db, company, id);
+}
+
+/** A webhook of a deed's company that wasn't deleted. */
+export async function findWebhookOfDeed(
+  { transaction, company }: Deed,
+  id: string,
+): Promise<Webhook | undefined> {
+  return findIn(transaction, company, id);
+}
+
+async function findIn(
+  db: Engine['db'] | StoreTransaction,
+  company: string,
+  id: string,
+): Promise<Webhook | undefined> {
+  const row = await db
     .selectFrom('webhooks')
     .select(SHOWN)
     .where('company', '=', company)
@@ -89,86 +98,48 @@ export async function findWebhookRow(
 }
 
 /**
- * Marks a webhook deleted, after which nothing of it is seen or sent; undefined when there is none. Its row, and the
- * deliveries that there may be a million of, are removed in small batches later.
- *
- * Under the company's lock, so that a change that is under way either knows it or doesn't.
+ * Marks a webhook deleted, after which nothing of it is seen or sent. Its row, and the deliveries that there may be a
+ * million of, are removed in small batches later. A change that is under way either knows it or doesn't, because it
+ * has the company's lock as a deed has.
  */
-export async function deleteWebhookRow(
-  engine: Engine,
-  company: string,
-  id: string,
-  deletedAt: string,
-  by: Actor = 'operator',
-): Promise<Webhook | undefined> {
-  return engine.transaction(async (transaction) => {
-    await lockCompany(engine, transaction, company);
-    const row = await transaction
-      .updateTable('webhooks')
-      .set({ deleted_at: deletedAt })
-      .where('company', '=', company)
-      .where('id', '=', id)
-      .where('deleted_at', 'is', null)
-      .returning(SHOWN)
-      .executeTakeFirst();
-    if (!row) return undefined;
-    const webhook = toWebhook(row);
-    await recordWebhookDeed(transaction, 'webhook.deleted', webhook, { by, now: new Date(deletedAt) });
-    return webhook;
-  });
+export async function deleteWebhookRow(deed: Deed, webhook: Webhook): Promise<void> {
+  await deed.transaction
+    .updateTable('webhooks')
+    .set({ deleted_at: deed.now.toISOString() })
+    .where('company', '=', deed.company)
+    .where('id', '=', webhook.id)
+    .execute();
+  await recordOf(deed, 'webhook.deleted', webhook);
 }
 
 /**
- * Pauses a webhook, after which no lease is taken on its deliveries, or lets it go on; undefined when there is none.
- * One that is paused already stays so since then.
+ * Pauses a webhook, after which no lease is taken on its deliveries, or lets it go on. One that is paused already stays
+ * so since then.
  */
-export async function setWebhookPaused(
-  engine: Engine,
-  company: string,
-  id: string,
-  isPaused: boolean,
-  { by = 'operator', now }: { by?: Actor | undefined; now: Date },
-): Promise<Webhook | undefined> {
-  return engine.transaction(async (transaction) => {
-    await lockCompany(engine, transaction, company);
-    const row = await transaction
-      .selectFrom('webhooks')
-      .select(SHOWN)
-      .where('company', '=', company)
-      .where('id', '=', id)
-      .where('deleted_at', 'is', null)
-      .executeTakeFirst();
-    const before = row && toWebhook(row);
-    if (!before || (before.pausedAt !== null) === isPaused) return before;
-    const pausedAt = isPaused ? now.toISOString() : null;
-    await transaction
-      .updateTable('webhooks')
-      .set({ paused_at: pausedAt })
-      .where('company', '=', company)
-      .where('id', '=', id)
-      .execute();
-    await recordWebhookDeed(transaction, isPaused ? 'webhook.paused' : 'webhook.resumed', before, {
-      by,
-      now,
-    });
-    if (!isPaused) await tellWorkers(engine, transaction);
-    return { ...before, pausedAt };
-  });
+export async function setWebhookPaused(deed: Deed, webhook: Webhook, isPaused: boolean): Promise<Webhook> {
+  const { engine, transaction, company, now } = deed;
+  if ((webhook.pausedAt !== null) === isPaused) return webhook;
+  const pausedAt = isPaused ? now.toISOString() : null;
+  await transaction
+    .updateTable('webhooks')
+    .set({ paused_at: pausedAt })
+    .where('company', '=', company)
+    .where('id', '=', webhook.id)
+    .execute();
+  await recordOf(deed, isPaused ? 'webhook.paused' : 'webhook.resumed', webhook);
+  if (!isPaused) await tellWorkers(engine, transaction);
+  return { ...webhook, pausedAt };
 }
 
 /** An address may hold a password of its receiver's, in its path or query; the audit trail tells the host alone. */
-async function recordWebhookDeed(
-  transaction: StoreTransaction,
-  action: DeedKind,
-  { company, id, url }: Pick<Webhook, 'company' | 'id' | 'url'>,
-  { by, now, details }: { by: Actor; now: Date; details?: Record<string, string> },
+async function recordOf(
+  deed: Deed,
+  action: AuditAction,
+  { id, url }: Pick<Webhook, 'id' | 'url'>,
+  details: Record<string, string> = {},
 ): Promise<void> {
   const host = URL.canParse(url) ? new URL(url).host : url;
-  await recordDeed(transaction, {
-    ...{ company, by, action, now },
-    subject: id,
-    details: { webhook: id, host, ...details },
-  });
+  await deed.record({ action, subject: id, details: { webhook: id, host, ...details } });
 }
 
 function toWebhook(row: Pick<Selectable<Tables['webhooks']>, (typeof SHOWN)[number]>): Webhook {

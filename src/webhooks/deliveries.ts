@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { EventKind } from '../contract/events.ts';
 import type { JsonText } from '../contract/json-text.ts';
 import { quote, UsageError } from '../errors.ts';
-import type { Actor, DeedKind } from '../store/audit.ts';
+import { AuthorityEndedError, type Authority, doDeed } from '../store/deeds.ts';
 import {
   type DeliveryRecord,
   hasDelivery,
@@ -17,6 +16,7 @@ import {
 import { type DeliveryDetail, findDelivery } from '../store/delivery-details.ts';
 import type { Engine } from '../store/engine.ts';
 import { HISTORY_DAYS } from './purge.ts';
+import { getWebhookOfDeed, unknownWebhook } from './webhook-of-deed.ts';
 
 /** A webhook of a company. */
 export interface WebhookOf {
@@ -62,59 +62,65 @@ export async function listDeliveries(
 /**
  * Sends a delivery again, whatever became of it: the same id and body with a fresh signature, and the schedule from its
  * beginning.
- * @param options.by who is named in the audit trail, here and below; an operator unless told.
+ * @param options.by on whose authority, here and below: an operator's unless told.
  * @param options.attemptCount what `by` saw: nothing is sent when there was another attempt since, or it waits already.
- * @throws UsageError when there is none, when it is being sent at this moment, and when it has had 100 attempts.
+ * @throws UsageError when there is none, when it is being sent at this moment, and when it has had 100 attempts; what
+ *   `doDeed` and `getWebhookOfDeed` throw, here and below.
  */
 export async function resend(
   engine: Engine,
   of: WebhookOf & { id: string },
   now: Date,
-  { by, attemptCount }: { by?: Actor; attemptCount?: number } = {},
+  { by = 'operator', attemptCount }: { by?: Authority; attemptCount?: number } = {},
 ): Promise<'waiting' | 'changed'> {
-  await requireWebhook(engine, of);
-  const outcome = await resendDelivery(engine, of, {
-    dueAt: now.toISOString(),
-    attemptsMax: ATTEMPTS_MAX,
-    attemptCount,
-    deed: deedOf(of, 'delivery.sent_again', { by, now, subject: of.id }),
+  return doDeed(engine, { company: of.company, by, now }, async (deed) => {
+    await getWebhookOfDeed(deed, of.webhook);
+    const outcome = await resendDelivery(deed, of, { attemptsMax: ATTEMPTS_MAX, attemptCount });
+    const name = `delivery ${quote(of.id)}`;
+    if (outcome === undefined) throw new UsageError(`The webhook ${quote(of.webhook)} has no ${name}.`);
+    if (outcome === 'sending')
+      throw new UsageError(`The ${name} is being sent at this moment; look at its result first.`);
+    if (outcome === 'limit reached')
+      throw new UsageError(`The ${name} has had ${ATTEMPTS_MAX} attempts, which is the limit.`);
+    return outcome;
   });
-  const name = `delivery ${quote(of.id)}`;
-  if (outcome === undefined) throw new UsageError(`The webhook ${quote(of.webhook)} has no ${name}.`);
-  if (outcome === 'sending')
-    throw new UsageError(`The ${name} is being sent at this moment; look at its result first.`);
-  if (outcome === 'limit reached')
-    throw new UsageError(`The ${name} has had ${ATTEMPTS_MAX} attempts, which is the limit.`);
-  return outcome;
 }
 
 /**
- * Sends everything again that failed or was withheld, of events since a time.
- * @param options.kinds only events of these kinds; all of them unless told.
+ * Sends everything again that failed or was withheld, of events since a time: in batches, each of which is a deed. When
+ * the authority ends meanwhile, so does the sending.
  * @returns how many deliveries that are.
  * @throws UsageError when there is no such webhook, or the time isn't within the last 30 days.
  */
 export async function recover(
   engine: Engine,
-  of: WebhookOf,
+  { company, webhook }: WebhookOf,
   since: Date,
   now: Date,
-  { by, kinds }: { by?: Actor; kinds?: readonly EventKind[] } = {},
+  { by = 'operator' }: { by?: Authority } = {},
 ): Promise<number> {
   const ageMs = now.getTime() - since.getTime();
   if (!(ageMs >= 0 && ageMs <= HISTORY_DAYS * DAY_MS))
     throw new UsageError(`The time must lie within the last ${HISTORY_DAYS} days.`);
-  await requireWebhook(engine, of);
-  const page = { since: since.toISOString(), dueAt: now.toISOString(), attemptsMax: ATTEMPTS_MAX, kinds };
-  const details = { since: page.since };
-  const deed = deedOf(of, 'deliveries.recovered', { by, now, subject: of.webhook, details });
   let count = 0;
-  let after: string | undefined = '';
-  while (after !== undefined) {
-    const options = { after, countMax: RECOVER_BATCH, deed: count === 0 ? deed : undefined };
-    const batch = await resendUnsent(engine, of, { ...page, ...options });
+  const sendBatch = (after: string, authority: Authority) =>
+    doDeed(engine, { company, by: authority, now }, async (deed) => {
+      await getWebhookOfDeed(deed, webhook);
+      const page = { since: since.toISOString(), after, countMax: RECOVER_BATCH, attemptsMax: ATTEMPTS_MAX };
+      return resendUnsent(deed, webhook, { ...page, isToldOf: count === 0 });
+    });
+  let batch = await sendBatch('', by);
+  count += batch.count;
+  // The first batch has used the form.
+  const authority = by === 'operator' ? by : { ...by, form: undefined };
+  while (batch.last !== undefined) {
+    try {
+      batch = await sendBatch(batch.last, authority);
+    } catch (error) {
+      if (error instanceof AuthorityEndedError) break;
+      throw error;
+    }
     count += batch.count;
-    after = batch.last;
   }
   return count;
 }
@@ -127,23 +133,23 @@ export async function recover(
  */
 export async function ping(
   engine: Engine,
-  of: WebhookOf,
-  { now, by }: { now: Date; by?: Actor },
+  { company, webhook }: WebhookOf,
+  { now, by = 'operator' }: { now: Date; by?: Authority },
 ): Promise<string> {
   const data = JSON.stringify({ message: 'This is a test delivery.' }) as JsonText<{ message: string }>;
   const ids = { id: timeOrderedId('dlv_', now), event: timeOrderedId('evt_', now) };
   const since = new Date(now.getTime() - PING_WINDOW_MS).toISOString();
-  const ping = { ...of, ...ids, data, at: now.toISOString() };
   const limit = { since, countMax: PINGS_MAX, ofCompanyMax: PINGS_OF_COMPANY_MAX };
-  const deed = deedOf(of, 'webhook.pinged', { by, now, subject: of.webhook });
-  const outcome = await insertPing(engine, ping, limit, deed);
-  if (outcome === 'no webhook') throw unknownWebhook(of);
-  if (outcome === 'paused')
-    throw new UsageError(`The webhook ${quote(of.webhook)} is paused; resume it first.`);
-  if (outcome === 'limit reached')
-    throw new UsageError(
-      `A webhook can be pinged ${PINGS_MAX} times a minute, and those of a company ${PINGS_OF_COMPANY_MAX} times together; wait a little.`,
-    );
+  await doDeed(engine, { company, by, now }, async (deed) => {
+    await getWebhookOfDeed(deed, webhook);
+    const outcome = await insertPing(deed, { webhook, ...ids, data }, limit);
+    if (outcome === 'paused')
+      throw new UsageError(`The webhook ${quote(webhook)} is paused; resume it first.`);
+    if (outcome === 'limit reached')
+      throw new UsageError(
+        `A webhook can be pinged ${PINGS_MAX} times a minute, and those of a company ${PINGS_OF_COMPANY_MAX} times together; wait a little.`,
+      );
+  });
   return ids.id;
 }
 
@@ -164,16 +170,6 @@ export async function waitForAttempt(
   }
 }
 
-function deedOf(
-  { company, webhook }: WebhookOf,
-  action: DeedKind,
-  deed: { by: Actor | undefined; now: Date; subject: string; details?: Record<string, string> },
-) {
-  const { by = 'operator', now, subject, details } = deed;
-  const named = subject === webhook ? { webhook } : { webhook, delivery: subject };
-  return { company, action, by, now, subject, details: { ...named, ...details } };
-}
-
 /** A UUIDv7 (RFC 9562 section 5.7) behind a prefix: the order of ids is that of their making. */
 function timeOrderedId(prefix: string, at: Date): string {
   const time = at.getTime().toString(16).padStart(12, '0');
@@ -186,8 +182,4 @@ function timeOrderedId(prefix: string, at: Date): string {
 
 async function requireWebhook(engine: Engine, of: WebhookOf): Promise<void> {
   if (!(await hasWebhook(engine, of))) throw unknownWebhook(of);
-}
-
-function unknownWebhook({ company, webhook }: WebhookOf): UsageError {
-  return new UsageError(`The company ${quote(company)} has no webhook ${quote(webhook)}.`);
 }

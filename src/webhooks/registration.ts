@@ -5,8 +5,8 @@ import { distance } from 'fastest-levenshtein';
 import { isMoveEventKind, type MoveEventKind, moveEventKinds, scopeOfEvent } from '../contract/events.ts';
 import type { Scope } from '../contract/scopes.ts';
 import { quote, UsageError } from '../errors.ts';
-import type { Actor } from '../store/audit.ts';
 import { findCompanyRow } from '../store/companies.ts';
+import { type Authority, doDeed } from '../store/deeds.ts';
 import type { Engine } from '../store/engine.ts';
 import {
   deleteWebhookRow,
@@ -18,6 +18,7 @@ import {
   type Webhook,
 } from '../store/webhooks.ts';
 import { mintSecret, type SecretBox } from './secrets.ts';
+import { getWebhookOfDeed } from './webhook-of-deed.ts';
 import { canonicalWebhookUrl } from './webhook-urls.ts';
 
 /** Webhooks that a company can have at once (service.md, "Limits"). */
@@ -28,10 +29,11 @@ const WEBHOOK_ID_BYTES = 6;
  * Registers a webhook (service.md, "Registering a webhook"). Several may have the same address: a secret is rotated by
  * adding a second webhook.
  * @param options.events kinds of events, each of which counts once.
- * @param options.by who is named in the audit trail, here and below; an operator unless told.
- * @param options.allowedScopes what the administrator who registers it may see; an operator may see everything.
+ * @param options.by on whose authority, here and below: an operator's unless told. An administrator chooses events
+ *   whose data they can see themselves.
  * @returns its signing secret, which can't be shown again, and its record.
- * @throws UsageError that names the address, the event or the company that is refused, and when there are 10 webhooks.
+ * @throws UsageError that names the address, the event or the company that is refused, and when there are 10 webhooks;
+ *   what `doDeed` throws.
  */
 export async function createWebhook(
   engine: Engine,
@@ -40,29 +42,25 @@ export async function createWebhook(
     company: string;
     url: string;
     events: readonly string[];
-    allowedScopes?: readonly Scope[];
-    by?: Actor;
+    by?: Authority;
     now: Date;
   },
 ): Promise<{ secret: string; record: Webhook }> {
-  const { company } = options;
+  const { company, by = 'operator', now } = options;
   const secret = mintSecret();
-  const record: Webhook = {
-    id: `whk_${randomBytes(WEBHOOK_ID_BYTES).toString('hex')}`,
-    company,
-    url: canonicalWebhookUrl(options.url),
-    events: checkedEvents(options.events, options.allowedScopes),
-    createdAt: options.now.toISOString(),
-    pausedAt: null,
-  };
-  const outcome = await insertWebhook(engine, record, box.seal(secret, record), WEBHOOKS_MAX, options.by);
-  if (outcome === 'no company') throw new UsageError(`There is no company ${quote(company)}.`);
-  if (outcome === 'limit reached') {
-    throw new UsageError(
-      `The company ${quote(company)} has ${WEBHOOKS_MAX} webhooks, which is the limit; delete one first.`,
-    );
-  }
-  return { secret, record };
+  const id = `whk_${randomBytes(WEBHOOK_ID_BYTES).toString('hex')}`;
+  const url = canonicalWebhookUrl(options.url);
+  return doDeed(engine, { company, by, now }, async (deed) => {
+    const events = checkedEvents(options.events, deed.by === 'operator' ? undefined : deed.by.scopes);
+    const record: Webhook = { id, company, url, events, createdAt: now.toISOString(), pausedAt: null };
+    const outcome = await insertWebhook(deed, record, box.seal(secret, record), WEBHOOKS_MAX);
+    if (outcome === 'limit reached') {
+      throw new UsageError(
+        `The company ${quote(company)} has ${WEBHOOKS_MAX} webhooks, which is the limit; delete one first.`,
+      );
+    }
+    return { secret, record };
+  });
 }
 
 /**
@@ -78,50 +76,49 @@ export async function listWebhooks(engine: Engine, company: string): Promise<Web
 /**
  * Deletes a webhook: from then on no attempt is begun for it, and nothing of it is shown.
  * @returns what it was.
- * @throws UsageError when the company has no such webhook.
+ * @throws what `doDeed` and `getWebhookOfDeed` throw, here and below.
  */
 export async function deleteWebhook(
   engine: Engine,
   company: string,
   id: string,
   now: Date,
-  by?: Actor,
+  by: Authority = 'operator',
 ): Promise<Webhook> {
-  return found(await deleteWebhookRow(engine, company, id, now.toISOString(), by), company, id);
+  return doDeed(engine, { company, by, now }, async (deed) => {
+    const webhook = await getWebhookOfDeed(deed, id);
+    await deleteWebhookRow(deed, webhook);
+    return webhook;
+  });
 }
 
 /**
  * Pauses a webhook: from then on no attempt is begun for it. What happens meanwhile waits for it, 30 days at most, and
  * so do retries that fall due. To pause what is paused changes nothing.
- * @throws UsageError when the company has no such webhook.
  */
 export async function pauseWebhook(
   engine: Engine,
   company: string,
   id: string,
   now: Date,
-  by?: Actor,
+  by: Authority = 'operator',
 ): Promise<Webhook> {
-  return found(await setWebhookPaused(engine, company, id, true, { by, now }), company, id);
+  return doDeed(engine, { company, by, now }, async (deed) =>
+    setWebhookPaused(deed, await getWebhookOfDeed(deed, id), true),
+  );
 }
 
-/**
- * Resumes a webhook: what waits for it is sent at once, a few at a time. To resume what isn't paused changes nothing.
- * @throws UsageError when the company has no such webhook.
- */
+/** Resumes a webhook: what waits for it is sent at once, a few at a time. To resume what isn't paused changes nothing. */
 export async function resumeWebhook(
   engine: Engine,
   company: string,
   id: string,
   now: Date,
-  by?: Actor,
+  by: Authority = 'operator',
 ): Promise<Webhook> {
-  return found(await setWebhookPaused(engine, company, id, false, { by, now }), company, id);
-}
-
-function found(webhook: Webhook | undefined, company: string, id: string): Webhook {
-  if (!webhook) throw new UsageError(`The company ${quote(company)} has no webhook ${quote(id)}.`);
-  return webhook;
+  return doDeed(engine, { company, by, now }, async (deed) =>
+    setWebhookPaused(deed, await getWebhookOfDeed(deed, id), false),
+  );
 }
 
 const SECRETS_AT_ONCE = 500;

@@ -1,10 +1,10 @@
 import t from 'tap';
 
 import { ACTIVE_KEYS_MAX, createKey, revokeKey } from '../../src/access/keys.ts';
-import type { Administrator } from '../../src/store/administrators.ts';
+import type { Authority } from '../../src/store/deeds.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { KEY_PREFIX, STORY_NOW } from '../_server.ts';
-import { COMPANY, startPortal } from '../portal/_portal.ts';
+import { COMPANY, signedInAs, startPortal } from '../portal/_portal.ts';
 import { openBrowser } from './_browser.ts';
 import {
   axeViolations,
@@ -16,7 +16,7 @@ import {
   picture,
 } from './_portal-browser.ts';
 
-async function makeKey(engine: Engine, name: string, by: Administrator | 'operator' = 'operator') {
+async function makeKey(engine: Engine, name: string, by: Authority = 'operator') {
   const options = { prefix: KEY_PREFIX, company: COMPANY, scopes: ['jobs:read', 'customers:read'] };
   return (await createKey(engine, { ...options, name, by, now: STORY_NOW })).record;
 }
@@ -25,14 +25,15 @@ t.test('a company’s keys are legible for everybody', async (t) => {
   const portal = await startPortal(t);
   const { engine, administrator } = portal;
   const browser = await openBrowser(t);
-  await makeKey(engine, 'Ledger export', administrator);
-  await makeKey(engine, 'Dashboard in the workshop', administrator);
+  const by = await signedInAs(engine, administrator);
+  await makeKey(engine, 'Ledger export', by);
+  await makeKey(engine, 'Dashboard in the workshop', by);
   await makeKey(
     engine,
     'A-name-without-a-space-that-goes-on-and-on-until-it-is-a-hundred-characters-long-as-names-may-be-ok',
   );
   const old = await makeKey(engine, 'The old export');
-  await revokeKey(engine, COMPANY, old.id, STORY_NOW, administrator);
+  await revokeKey(engine, COMPANY, old.id, STORY_NOW, by);
   await lookAtPages(t, { browser, portal }, { 'keys-some': '/portal/keys' });
   for (let made = 3; made < ACTIVE_KEYS_MAX; made += 1) await makeKey(engine, `Branch ${made}`);
   await lookAtPages(

@@ -73,7 +73,7 @@ t.test('what is refused is named', async (t) => {
     [['key', 'create', 'nobody'], 'There is no company "nobody".'],
     [['key', 'list', 'nobody'], 'There is no company "nobody".'],
     [['key', 'revoke', 'acme', 'f00'], 'The company "acme" has no key "f00".'],
-    [['key', 'revoke', 'nobody', 'f00'], 'The company "nobody" has no key "f00".'],
+    [['key', 'revoke', 'nobody', 'f00'], 'There is no company "nobody".'],
     [
       ['key', 'create', 'acme', '--name', ''],
       'The name of a key must have 1 to 100 characters, in one line.',

@@ -7,7 +7,9 @@ import { acceptLink, invite } from '../../src/access/invitations.ts';
 import { scopes } from '../../src/contract/scopes.ts';
 import { loadExampleCompany } from '../../src/demo/load.ts';
 import { type Administrator, updateAdministratorRow } from '../../src/store/administrators.ts';
+import type { SignedIn } from '../../src/store/deeds.ts';
 import type { Engine } from '../../src/store/engine.ts';
+import { listSessionRows } from '../../src/store/portal-sessions.ts';
 import {
   type EngineName,
   openTestDatabase,
@@ -90,6 +92,7 @@ export async function addAdministrator(
     token,
     name,
     password,
+    address: '192.0.2.1',
     client: 'Test',
     now: STORY_NOW,
     lengths: { idleMinutes: 30, hoursMax: 12 },
@@ -98,6 +101,13 @@ export async function addAdministrator(
     updateAdministratorRow(transaction, administrator.id, { password: hashQuickly(password) }),
   );
   return administrator;
+}
+
+/** The authority of an administrator who was added, in the session that began then. */
+export async function signedInAs(engine: Engine, { id }: { id: string }): Promise<SignedIn> {
+  const session = (await listSessionRows(engine, id)).at(-1);
+  if (!session) throw new Error('They have no session.');
+  return { administrator: id, session: session.id, address: '192.0.2.1', client: 'Test' };
 }
 
 /** The form in which a password is stored (src/access/passwords.ts), made in a few milliseconds. */

@@ -2,20 +2,20 @@ import t from 'tap';
 
 import { changePassword } from '../../src/access/administrators.ts';
 import { createSignInLimits } from '../../src/access/sign-in-limits.ts';
-import { listAuditRows, recordDeed } from '../../src/store/audit.ts';
+import { listAuditRows, recordEntry } from '../../src/store/audit.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { engineNames, STORY_NOW } from '../_server.ts';
-import { addAdministrator, COMPANY, PASSWORD, startPortal } from './_portal.ts';
+import { addAdministrator, COMPANY, EMAIL, PASSWORD, signedInAs, startPortal } from './_portal.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Records so many deeds, one a minute. */
+/** Records so many entries, one a minute. */
 async function recordMany(engine: Engine, count: number, startMs = STORY_NOW.getTime()): Promise<void> {
   await engine.transaction(async (transaction) => {
     for (let index = 0; index < count; index += 1) {
-      await recordDeed(transaction, {
+      await recordEntry(transaction, {
         company: COMPANY,
-        by: { id: 'adm_x', name: 'Niamh' },
+        by: { id: 'adm_x', name: 'Niamh', address: '192.0.2.7', client: 'Test' },
         action: 'key.created',
         subject: `key-${index}`,
         details: { name: `Export ${index}` },
@@ -79,12 +79,52 @@ for (const name of engineNames) {
   });
 }
 
+for (const name of engineNames) {
+  t.test(`${name}: sign-ins leave a trace, the failed ones 20 a day for each account`, async (t) => {
+    const portal = await startPortal(t, name, { trustedProxies: 1 });
+    const { engine, administrator } = portal;
+    await addAdministrator(engine, { email: 'conor@brennan.example', name: 'Conor' });
+    await engine.run('DELETE FROM audit_entries');
+    const guess = async (email: string, password: string, address: string) => {
+      const visitor = portal.visitor();
+      await visitor.visit('/portal/sign-in');
+      const headers = { 'x-forwarded-for': address, 'user-agent': 'Mozilla/5.0 (X11; Linux) Firefox/145.0' };
+      await visitor.submit('/portal/sign-in', { email, password }, headers);
+      return visitor;
+    };
+    const from = { address: '198.51.100.7', client: 'Mozilla/5.0 (X11; Linux) Firefox/145.0' };
+    await guess(EMAIL, 'wrong', from.address);
+    await guess('nobody@brennan.example', 'wrong', from.address);
+    const visitor = await guess(EMAIL, PASSWORD, from.address);
+    const of = { administrator: administrator.id, subject: administrator.id, ...from };
+    t.match(await listAuditRows(engine, COMPANY, { limit: 10 }), [
+      { action: 'administrator.signed_in', ...of },
+      { action: 'administrator.sign_in_failed', ...of },
+    ]);
+    await visitor.visit('/portal/audit');
+    t.match(visitor.text, /Aoife Brennan 198\.51\.100\.7 Firefox on Linux Failed to sign in: wrong password/);
+
+    const failed = { action: 'administrator.sign_in_failed', limit: 100 } as const;
+    for (let sent = 0; sent < 30; sent += 1) await guess(EMAIL, 'wrong', `203.0.113.${sent}`);
+    await guess('conor@brennan.example', 'wrong', '203.0.113.100');
+    const rows = await listAuditRows(engine, COMPANY, failed);
+    t.equal(rows.filter(({ administrator: id }) => id === administrator.id).length, 20);
+    t.strictSame(
+      rows.flatMap(({ details }) => Object.values(details)),
+      ['Later ones of this day are not recorded.'],
+    );
+    t.equal(rows.length, 21, 'another account has a count of its own');
+    portal.setNow(new Date(STORY_NOW.getTime() + DAY_MS));
+    await guess(EMAIL, 'wrong', '203.0.113.200');
+    t.equal((await listAuditRows(engine, COMPANY, failed)).length, 22, 'and the next day begins anew');
+  });
+}
+
 t.test('a deed that fails leaves no line', async (t) => {
   const portal = await startPortal(t);
   const change = {
     administrator: portal.administrator,
-    session: 'none',
-    address: '127.0.0.1',
+    by: await signedInAs(portal.engine, portal.administrator),
     present: PASSWORD,
     next: 'granite lanterns drift north',
     now: STORY_NOW,

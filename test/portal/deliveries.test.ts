@@ -114,6 +114,8 @@ for (const name of engineNames) {
     t.equal((JSON.parse(body) as { id: string }).id, delivery);
 
     const form = visitor.shown;
+    const tab = visitor.copy();
+    await tab.visit(path);
     await visitor.submitAndFollow(`${path}/send-again`);
     t.match(visitor.text, /The delivery is sent again/);
     const sender = scriptedSender(() => answer(200));
@@ -123,7 +125,8 @@ for (const name of engineNames) {
     );
     visitor.shown = form;
     await visitor.submitAndFollow(`${path}/send-again`);
-    t.match(visitor.text, /Nothing was sent: there has been another attempt since you looked/);
+    await tab.submitAndFollow(`${path}/send-again`);
+    t.match(tab.text, /Nothing was sent: there has been another attempt since you looked/);
     await loop[Symbol.asyncDispose]();
     t.strictSame(
       sender.sent.map((request) => request.body),
@@ -203,10 +206,10 @@ t.test('who lacks a scope finds nothing of its deliveries', async (t) => {
     seen: '1',
   });
   t.equal(again.statusCode, 404);
-  await visitor.visit(`${of}/deliveries`);
-  await visitor.submitAndFollow(`${of}/recover`, { since: '2026-10-22T00:00' });
-  t.match(visitor.text, /deliveries are sent again/);
-  t.strictSame(await idsWhere(engine, `${mine} = 'quote.accepted' AND d.state = 'waiting'`), []);
+  const since = { 'form-token': token, since: '2026-10-22T00:00' };
+  t.equal((await visitor.send(`${of}/recover`, since)).statusCode, 422);
+  t.match(visitor.text, /You have no access to data that this webhook sends/);
+  t.strictSame(await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'waiting'`), []);
 });
 
 t.test('a ping’s result is on the page, and after five a minute there are no more', async (t) => {

@@ -103,6 +103,31 @@ t.test('an administrator gives only what they have, whatever is added to the for
   t.strictSame(await listInvitations(portal.engine, COMPANY, STORY_NOW), []);
 });
 
+t.test(
+  'an invitation that gives more than the inviter has is neither replaced nor withdrawn by them',
+  async (t) => {
+    const portal = await startPortal(t);
+    const superior = await portal.signedIn();
+    const code = await inviteByForm(superior, { email: NEWCOMER, scopes: ['jobs:read', 'invoices:read'] });
+    const [invitation] = await listInvitations(portal.engine, COMPANY, STORY_NOW);
+    const { visitor } = await lesser(portal, ['jobs:read']);
+    await visitor.visit('/portal/people');
+    const withdraw = `/portal/people/invitations/${invitation?.id ?? ''}/withdraw`;
+    const hidden = hiddenFields(visitor.shown, '/portal/sign-out');
+    t.notMatch(visitor.shown, withdraw, 'no button leads there');
+    const refused = await visitor.submit('/portal/people/invite', { email: NEWCOMER, scopes: 'jobs:read' });
+    t.equal(refused.statusCode, 422);
+    t.match(
+      visitor.text,
+      /"niamh@brennan.example" is invited already, and a new invitation would end that one\. The invitation of niamh@brennan.example gives access that you don't have: invoices:read\./,
+    );
+    t.equal((await visitor.send(withdraw, hidden)).statusCode, 422);
+    t.match(visitor.text, /gives access that you don't have: invoices:read/);
+    t.strictSame(await listInvitations(portal.engine, COMPANY, STORY_NOW), [invitation]);
+    t.ok((await useCode(portal, code, {})).cookies.has('fieldledger_session'), 'the link works still');
+  },
+);
+
 t.test('who may not invite can neither invite, nor withdraw, nor remove', async (t) => {
   const portal = await startPortal(t);
   const inviter = await portal.signedIn();

@@ -34,6 +34,16 @@ t.test(
     await visitor.visit('/portal/sign-in');
     await visitor.submit('/portal/sign-in', { email: 'typed@acme.example', password: 'mistyped password' });
     await until(() => served.logs().filter(({ path }) => path === '/portal/sign-in').length >= 2);
+    await visitor.submit('/portal/sign-in', { email: EMAIL, password: 'mistyped password' });
+    await until(() => served.logs().filter(({ path }) => path === '/portal/sign-in').length >= 3);
+    t.match(
+      served.logs().filter(({ path, method }) => path === '/portal/sign-in' && method === 'POST'),
+      [
+        { status: 422, company: undefined, administrator: undefined },
+        { status: 422, company: 'acme', administrator: /^adm_/ },
+      ],
+      'a failed sign-in is logged with the account, if there is one',
+    );
     const log = served.output.stderr;
     const secrets = [
       code,
@@ -121,11 +131,12 @@ t.test('what is shown once is shown to one of two tabs, and not to a HEAD reques
   const portal = await startPortal(t);
   const visitor = await portal.signedIn();
   await visitor.visit('/portal/people');
-  await visitor.submit('/portal/people/invite', { email: 'conor@brennan.example', scopes: 'jobs:read' });
+  const invited = { email: 'conor@brennan.example', scopes: 'jobs:read' };
+  const { location = '' } = (await visitor.submit('/portal/people/invite', invited)).headers;
   const cookie = `fieldledger_session=${visitor.cookies.get('fieldledger_session') ?? ''}`;
-  const head = await portal.http.head('portal/people', { headers: { cookie } });
+  const head = await portal.http.head(location.slice(1), { headers: { cookie } });
   t.equal(head.statusCode, 200);
   const tabs = [visitor.copy(), visitor.copy(), visitor.copy()];
-  const pages = await Promise.all(tabs.map((tab) => tab.visit('/portal/people')));
+  const pages = await Promise.all(tabs.map((tab) => tab.visit(location)));
   t.equal(pages.filter(({ body }) => /invitation#[\w-]{43}/.test(body)).length, 1);
 });

@@ -5,9 +5,10 @@ import { createCompany } from '../../src/access/companies.ts';
 import { moveEventKinds } from '../../src/contract/events.ts';
 import { listAuditRows } from '../../src/store/audit.ts';
 import { listWebhookRows } from '../../src/store/webhooks.ts';
+import { ping } from '../../src/webhooks/deliveries.ts';
 import { engineNames, STORY_NOW } from '../_server.ts';
 import { addHistory } from './_history.ts';
-import { addAdministrator, COMPANY, startPortal } from './_portal.ts';
+import { addAdministrator, COMPANY, hiddenFields, startPortal } from './_portal.ts';
 import { addWebhook } from './_webhooks.ts';
 
 const URL_GIVEN = 'https://hooks.example.com/in';
@@ -108,6 +109,41 @@ t.test('events whose data an administrator may not see', async (t) => {
     await visitor.submit('/portal/webhooks', { url: URL_GIVEN, events: ['*'] });
     t.match(visitor.text, /"\*" is not an event/);
     t.strictSame(await listWebhookRows(engine, COMPANY), []);
+  });
+
+  await t.test('of a webhook let them do nothing to it', async (t) => {
+    const { id } = await addWebhook(engine, { events: ['job.created', 'invoice.paid', 'payment.recorded'] });
+    const of = `/portal/webhooks/${id}`;
+    const delivery = await ping(
+      engine,
+      { company: COMPANY, webhook: id },
+      { serviceName: 'F', now: STORY_NOW },
+    );
+    await engine.run("UPDATE deliveries SET state = 'failed'");
+    const rows = async () =>
+      JSON.stringify([
+        await engine.run('SELECT * FROM webhooks'),
+        await engine.run('SELECT * FROM deliveries'),
+      ]);
+    const before = await rows();
+    for (const path of [of, `${of}/deliveries`, `${of}/deliveries/${delivery}`]) {
+      await visitor.visit(path);
+      t.match(visitor.text, /You have no access to data that this webhook sends: invoices:read\. Ask an/);
+      t.notMatch(
+        visitor.shown,
+        new RegExp(`action="${of}[^"]*"[^>]*method="post"|method="post" action="${of}`),
+      );
+    }
+    const hidden = hiddenFields(visitor.shown, '/portal/sign-out');
+    const again = `deliveries/${delivery}/send-again`;
+    for (const action of ['ping', 'pause', 'resume', 'delete', 'recover', again]) {
+      const fields = { ...hidden, since: '2026-11-20T11:00', seen: '0' };
+      t.equal((await visitor.send(`${of}/${action}`, fields)).statusCode, 422, action);
+      t.match(visitor.text, /You have no access to data that this webhook sends: invoices:read\./);
+    }
+    t.equal(await rows(), before);
+    await engine.run('DELETE FROM deliveries');
+    await engine.run('DELETE FROM webhooks');
   });
 
   await t.test('are left out when a webhook is made like another', async (t) => {

@@ -1,6 +1,7 @@
 import t from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
+import { doDeed } from '../../src/store/deeds.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import {
   type ApiKey,
@@ -13,7 +14,6 @@ import {
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 
 const LATER = '2026-11-21T12:00:00.000Z';
-const RULES = { activeMax: 20, by: 'operator' } as const;
 const LATEST = '2026-11-22T12:00:00.000Z';
 
 /** A key of a company, created so many seconds after the story's moment. */
@@ -30,6 +30,16 @@ function keyOf(company: string, id: string, seconds = 0): ApiKey {
   };
 }
 
+/** Adds a key, as an operator does, when it says that it was created. */
+const insert = (engine: Engine, key: ApiKey, secretSha256: string) =>
+  doDeed(engine, { company: key.company, by: 'operator', now: new Date(key.createdAt) }, (deed) =>
+    insertKey(deed, key, secretSha256, 20),
+  );
+
+/** Revokes a key, as an operator does. */
+const revoke = (engine: Engine, company: string, id: string, now: string) =>
+  doDeed(engine, { company, by: 'operator', now: new Date(now) }, (deed) => revokeKeyRow(deed, id));
+
 /** Adds two companies to a database. */
 async function withCompanies(engine: Engine): Promise<void> {
   await createCompany(engine, 'acme', { modules: ['jobs'], timeZone: 'Europe/London' }, STORY_NOW);
@@ -41,10 +51,10 @@ for (const name of engineNames) {
     await using database = await openTestDatabase(name);
     const { engine } = database;
     await withCompanies(engine);
-    t.equal(await insertKey(engine, keyOf('acme', 'k1'), 'aa'.repeat(32), RULES), 'created');
-    t.equal(
-      await insertKey(engine, keyOf('other', 'k1'), 'bb'.repeat(32), RULES),
-      'created',
+    t.strictSame(await insert(engine, keyOf('acme', 'k1'), 'aa'.repeat(32)), keyOf('acme', 'k1'));
+    t.strictSame(
+      await insert(engine, keyOf('other', 'k1'), 'bb'.repeat(32)),
+      keyOf('other', 'k1'),
       'ids belong to a company',
     );
     const find = createKeyFinder(engine);
@@ -74,7 +84,7 @@ for (const name of engineNames) {
     const { engine } = database;
     await withCompanies(engine);
     const keys = [keyOf('acme', 'c', 2), keyOf('acme', 'b', 1), keyOf('acme', 'a', 2), keyOf('other', 'd')];
-    for (const key of keys) await insertKey(engine, key, '00', RULES);
+    for (const key of keys) await insert(engine, key, '00');
     const [c, b, a, d] = keys;
     t.strictSame(await listKeyRows(engine, 'acme'), [b, a, c]);
     t.strictSame(await listKeyRows(engine, 'other'), [d]);
@@ -85,24 +95,13 @@ for (const name of engineNames) {
     await using database = await openTestDatabase(name);
     const { engine } = database;
     await withCompanies(engine);
-    await insertKey(engine, keyOf('acme', 'k1'), '00', RULES);
-    t.equal(
-      await revokeKeyRow(engine, { company: 'other', id: 'k1' }, { revokedAt: LATER, by: 'operator' }),
-      undefined,
-    );
-    t.strictSame(
-      await revokeKeyRow(engine, { company: 'acme', id: 'k1' }, { revokedAt: LATER, by: 'operator' }),
-      {
-        ...keyOf('acme', 'k1'),
-        revokedAt: LATER,
-      },
-    );
-    t.equal(
-      (await revokeKeyRow(engine, { company: 'acme', id: 'k1' }, { revokedAt: LATEST, by: 'operator' }))
-        ?.revokedAt,
-      LATER,
-      'the first time stays',
-    );
+    await insert(engine, keyOf('acme', 'k1'), '00');
+    t.equal(await revoke(engine, 'other', 'k1', LATER), undefined);
+    t.strictSame(await revoke(engine, 'acme', 'k1', LATER), {
+      ...keyOf('acme', 'k1'),
+      revokedAt: LATER,
+    });
+    t.equal((await revoke(engine, 'acme', 'k1', LATEST))?.revokedAt, LATER, 'the first time stays');
     t.equal((await createKeyFinder(engine)({ company: 'acme', id: 'k1' }))?.revoked_at, LATER);
   });
 
@@ -110,8 +109,8 @@ for (const name of engineNames) {
     await using database = await openTestDatabase(name);
     const { engine } = database;
     await withCompanies(engine);
-    await insertKey(engine, keyOf('acme', 'k1'), 'aa', RULES);
-    await t.rejects(insertKey(engine, keyOf('acme', 'k1'), 'bb', RULES));
+    await insert(engine, keyOf('acme', 'k1'), 'aa');
+    await t.rejects(insert(engine, keyOf('acme', 'k1'), 'bb'));
     t.equal((await createKeyFinder(engine)({ company: 'acme', id: 'k1' }))?.secret_sha256, 'aa');
   });
 }
@@ -123,8 +122,8 @@ t.test(
     const { engine } = database;
     await withCompanies(engine);
     const right = 'aa'.repeat(32);
-    await insertKey(engine, keyOf('acme', 'k1'), right, RULES);
-    await insertKey(engine, keyOf('acme', 'k2'), right, RULES);
+    await insert(engine, keyOf('acme', 'k1'), right);
+    await insert(engine, keyOf('acme', 'k2'), right);
     const find = createCountingKeyFinder(engine);
     const ask = async (nowMs: number, { id = 'k1', secretSha256 = right } = {}) =>
       await find({ company: 'acme', id, secretSha256 }, { nowMs, windowMs: 60_000 });
@@ -136,7 +135,7 @@ t.test(
     t.equal(await ask(31_000, { id: 'k3' }), undefined);
     t.strictSame((await ask(60_999))?.counted, { points: 3, msBeforeNext: 1 }, 'neither of them counted');
     t.strictSame((await ask(61_000))?.counted, { points: 1, msBeforeNext: 60_000 }, 'the next window');
-    await revokeKeyRow(engine, { company: 'acme', id: 'k1' }, { revokedAt: LATER, by: 'operator' });
+    await revoke(engine, 'acme', 'k1', LATER);
     t.strictSame((await ask(62_000))?.counted, undefined);
     const together = await Promise.all(Array.from({ length: 50 }, () => ask(63_000, { id: 'k2' })));
     const points = together.map((found) => found?.counted?.points ?? 0).sort((a, b) => a - b);

@@ -23,6 +23,7 @@ const names = [
   '0015-day-blocks',
   '0016-month-blocks',
   '0017-quotes-blocks',
+  '0018-forms-and-trail',
   '0021-applied-contents',
 ];
 

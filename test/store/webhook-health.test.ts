@@ -5,7 +5,7 @@ import { createDeliveryPurge } from '../../src/store/deliveries-purge.ts';
 import { createResultWriter } from '../../src/store/deliveries-results.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { createHealthReader } from '../../src/store/webhook-health.ts';
-import { deleteWebhookRow } from '../../src/store/webhooks.ts';
+import { deleteWebhook } from '../../src/webhooks/registration.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 import { deliveredResult, fillDeliveries } from './_deliveries.ts';
 
@@ -95,7 +95,7 @@ for (const name of engineNames) {
       { webhook: 'whk_a', hour: '2026-11-20T10' },
       { webhook: 'whk_b', hour: '2026-10-18T00' },
     ]);
-    await deleteWebhookRow(engine, 'acme', 'whk_b', STORY_NOW.toISOString());
+    await deleteWebhook(engine, 'acme', 'whk_b', STORY_NOW);
     const { removeDeleted } = createDeliveryPurge(engine);
     for (let pass = 0; pass < 10 && (await removeDeleted()); pass += 1);
     t.strictSame(await hours(), [{ webhook: 'whk_a', hour: '2026-11-20T10' }]);

@@ -1,6 +1,7 @@
 import t from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
+import { doDeed } from '../../src/store/deeds.ts';
 import { insertWebhook, listStoredSecrets, replaceStoredSecret } from '../../src/store/webhooks.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 
@@ -22,8 +23,12 @@ for (const name of engineNames) {
           events: [],
           createdAt: STORY_NOW.toISOString(),
         };
-        t.equal(await insertWebhook(engine, webhook, secret, 2), 'created');
-        t.equal(await insertWebhook(engine, { ...webhook, id: 'whk_3' }, secret, 1), 'limit reached');
+        const insert = (given: typeof webhook, webhooksMax: number) =>
+          doDeed(engine, { company, by: 'operator', now: STORY_NOW }, (deed) =>
+            insertWebhook(deed, given, secret, webhooksMax),
+          );
+        t.equal(await insert(webhook, 2), 'created');
+        t.equal(await insert({ ...webhook, id: 'whk_3' }, 1), 'limit reached');
       }
       for (const limit of [1, 4, 6, 100]) {
         const found: typeof all = [];

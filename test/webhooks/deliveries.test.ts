@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { UsageError } from '../../src/errors.ts';
 import type { Engine } from '../../src/store/engine.ts';
-import { deleteWebhookRow } from '../../src/store/webhooks.ts';
 import { listDeliveries, ping, recover, resend } from '../../src/webhooks/deliveries.ts';
+import { deleteWebhook } from '../../src/webhooks/registration.ts';
 import { until } from '../_command.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
 import { onEachEngine } from '../backoffice/_office.ts';
@@ -179,14 +179,14 @@ onEachEngine('the history of a webhook', async (t, { openCompany, engine, setNow
     const pingOf = (webhook: string) => ping(engine, { company: acme.id, webhook }, { now: later(20) });
     for (const letter of ['a', 'b', 'c', 'd'])
       for (let index = 0; index < 5; index += 1) await pingOf(`whk_${letter}`);
-    await deleteWebhookRow(engine, acme.id, 'whk_a', later(20).toISOString());
+    await deleteWebhook(engine, acme.id, 'whk_a', later(20));
     await refused(pingOf('whk_e'), /those of a company 20 times together/);
     await engine.run(`DELETE FROM deliveries WHERE webhook <> 'whk_all'`);
     await engine.run(`DELETE FROM webhooks WHERE id <> 'whk_all'`);
   });
 
   await t.test('is gone with the webhook', async (t) => {
-    await deleteWebhookRow(engine, acme.id, 'whk_all', at.toISOString());
+    await deleteWebhook(engine, acme.id, 'whk_all', at);
     await refused(listDeliveries(engine, of, { limit: 1 }), /has no webhook/);
     await refused(ping(engine, of, { now: later(9) }), /has no webhook/);
     await refused(recover(engine, of, at, at), /has no webhook/);

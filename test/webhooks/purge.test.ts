@@ -1,7 +1,7 @@
 import { createLogger } from '../../src/log.ts';
 import { createDeliveryPurge } from '../../src/store/deliveries-purge.ts';
-import { deleteWebhookRow } from '../../src/store/webhooks.ts';
 import { keepPurging, purge } from '../../src/webhooks/purge.ts';
+import { deleteWebhook } from '../../src/webhooks/registration.ts';
 import { until } from '../_command.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
 import { onEachEngine, type TestCompany } from '../backoffice/_office.ts';
@@ -100,7 +100,7 @@ onEachEngine('the history', async (t, { openCompany, engine, setNow }) => {
   });
 
   await t.test('of a deleted webhook goes with it', async (t) => {
-    await deleteWebhookRow(engine, acme.id, 'whk_all', made.toISOString());
+    await deleteWebhook(engine, acme.id, 'whk_all', made);
     const log = createLogger('silent');
     {
       await using purging = keepPurging(engine, { now: daysLater(0), log });

@@ -3,7 +3,7 @@ import { endSessions, listSessions, type SessionLengths } from '../../access/ses
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import { AppError, UsageError } from '../../errors.ts';
 import type { Engine } from '../../store/engine.ts';
-import { notFound, refusalOf } from '../page-error.ts';
+import { refusalOf } from '../page-error.ts';
 import type { Page } from '../route.ts';
 import { button, confirmForm, form, newPasswordFields, textField } from '../views/form.ts';
 import { html } from '../views/html.ts';
@@ -24,15 +24,14 @@ export function showAccount(needs: Needs): Page {
 
 export function changeOwnPassword({ limits, ...needs }: Needs & { limits: SignInLimits }): Page {
   return async (visit) => {
-    const { administrator, session, address, form: filled, now } = visit;
+    const { administrator, signedIn, form: filled, now } = visit;
     const next = filled.get('password') ?? '';
     try {
       if (next !== filled.get('password-again')) throw new UsageError('The two new passwords differ.');
       const present = filled.get('present') ?? '';
       await changePassword(needs.engine, limits, {
         administrator,
-        session: session.id,
-        address,
+        by: signedIn,
         present,
         next,
         now,
@@ -49,17 +48,17 @@ export function changeOwnPassword({ limits, ...needs }: Needs & { limits: SignIn
 }
 
 export function endOtherSession(engine: Engine): Page {
-  return async ({ administrator, session, params }) => {
+  return async ({ company, signedIn, session, params, now }) => {
     const id = params.id ?? '';
-    if ((await endSessions(engine, administrator.id, { id })) === 0) throw notFound();
+    await endSessions(engine, { company: company.id, by: signedIn, now, id });
     if (id === session.id) return { ...redirect('/portal/sign-in?left'), session: 'ended' };
     return redirect('/portal/account', { kind: 'done', text: 'That session has ended.' });
   };
 }
 
 export function signOutEverywhere(engine: Engine): Page {
-  return async ({ administrator }) => {
-    await endSessions(engine, administrator.id);
+  return async ({ company, signedIn, now }) => {
+    await endSessions(engine, { company: company.id, by: signedIn, now });
     return { ...redirect('/portal/sign-in?left'), session: 'ended' };
   };
 }

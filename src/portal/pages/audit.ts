@@ -1,26 +1,28 @@
 import { listAdministrators } from '../../access/administrators.ts';
 import {
+  type AuditAction,
+  auditActions,
   type AuditEntry,
   type AuditFilter,
-  type DeedKind,
-  deedKinds,
-  isDeedKind,
+  isAuditAction,
   listAuditRows,
 } from '../../store/audit.ts';
 import type { Engine } from '../../store/engine.ts';
 import type { Page } from '../route.ts';
 import { filterForm, select } from '../views/form.ts';
-import { html } from '../views/html.ts';
+import { type Html, html } from '../views/html.ts';
+import { browserName } from '../views/names.ts';
 import { emptyState } from '../views/notice.ts';
 import { pagination, table } from '../views/table.ts';
 import { time } from '../views/time.ts';
-import { page } from '../visit.ts';
+import { page, type Visit } from '../visit.ts';
 
 const PAGE_ENTRIES = 50;
 
-/** What each deed is called; a new kind doesn't compile without. */
-export const deedNames: Record<DeedKind, string> = {
+/** What each action is called; a new one doesn't compile without. */
+export const actionNames: Record<AuditAction, string> = {
   'administrator.signed_in': 'Signed in',
+  'administrator.sign_in_failed': 'Failed to sign in: wrong password',
   'administrator.changed_password': 'Changed their password',
   'administrator.removed': 'Removed an administrator',
   'invitation.created': 'Invited somebody',
@@ -51,7 +53,8 @@ export function showAudit(engine: Engine): Page {
     return page(
       'Audit trail',
       html`<p>
-          Who did what for ${company.name}, here and by the operator’s command line. It goes back two years.
+          Who did what for ${company.name}, and from where: here, and by the operator’s command line. It goes
+          back two years.
         </p>
         ${filterForm(
           '/portal/audit',
@@ -60,7 +63,7 @@ export function showAudit(engine: Engine): Page {
             label: 'What',
             choices: [
               { value: '', label: 'Everything' },
-              ...deedKinds.map((kind) => ({ value: kind, label: deedNames[kind] })),
+              ...auditActions.map((action) => ({ value: action, label: actionNames[action] })),
             ],
             chosen: filter.action ?? '',
           })}
@@ -80,16 +83,7 @@ export function showAudit(engine: Engine): Page {
                 'Nothing is recorded here',
                 'What administrators do from now on stands here. With a filter, there may be more without it.',
               )
-            : table({
-                caption: 'Audit trail',
-                columns: ['When', 'Who', 'What', 'Details'],
-                rows: entries.map((entry) => [
-                  time(visit, entry.at),
-                  entry.administratorName,
-                  deedNames[entry.action],
-                  detailsOf(entry),
-                ]),
-              })
+            : entryTable(visit, entries)
         }
         ${pagination({
           newest: before === undefined ? undefined : addressOf(filter),
@@ -100,10 +94,24 @@ export function showAudit(engine: Engine): Page {
   };
 }
 
+function entryTable(visit: Visit, entries: readonly AuditEntry[]): Html {
+  return table({
+    caption: 'Audit trail',
+    columns: ['When', 'Who', 'From', 'What', 'Details'],
+    rows: entries.map((entry) => [
+      time(visit, entry.at),
+      entry.administratorName,
+      originOf(entry),
+      actionNames[entry.action],
+      detailsOf(entry),
+    ]),
+  });
+}
+
 function filterOf(query: URLSearchParams): AuditFilter {
   const action = query.get('action') ?? '';
   return {
-    action: isDeedKind(action) ? action : undefined,
+    action: isAuditAction(action) ? action : undefined,
     administrator: query.get('who') || undefined,
   };
 }
@@ -115,6 +123,13 @@ function addressOf({ action, administrator }: AuditFilter, before?: string): str
   if (before !== undefined) query.set('before', before);
   const text = query.toString();
   return text === '' ? '/portal/audit' : `/portal/audit?${text}`;
+}
+
+/** From where: the network address and the browser, or the command line. */
+function originOf({ administrator, address, client }: AuditEntry) {
+  if (administrator === null) return 'Command line';
+  if (address === null || client === null) return html`<span class="hint">Not recorded</span>`;
+  return html`<code>${address}</code><br /><span class="hint">${browserName(client)}</span>`;
 }
 
 function detailsOf({ details, subject, administrator }: AuditEntry) {

@@ -5,6 +5,7 @@ import { type ListedDelivery, listFilteredDeliveries, type StateGroup } from '..
 import type { Engine } from '../../store/engine.ts';
 import type { Webhook } from '../../store/webhooks.ts';
 import { recover } from '../../webhooks/deliveries.ts';
+import { whyNotTouch } from '../../webhooks/webhook-of-deed.ts';
 import { refusalOf } from '../page-error.ts';
 import type { Page } from '../route.ts';
 import { button, filterForm, form, select, textField } from '../views/form.ts';
@@ -32,18 +33,17 @@ export function showDeliveries(engine: Engine): Page {
   return async (visit) => deliveriesPage(engine, visit, await getOwnWebhook(engine, visit));
 }
 
-/** Sends again what failed or was withheld since a time, of the events that the administrator may see. */
+/** Sends again what failed or was withheld since a time. */
 export function recoverSince(engine: Engine): Page {
   return async (visit) => {
-    const { company, administrator, form: filled, now } = visit;
+    const { company, signedIn, form: filled, now } = visit;
     const webhook = await getOwnWebhook(engine, visit);
     const since = (filled.get('since') ?? '').trim();
     try {
       const from = companyInstant(company.timeZone, since);
       if (!from) throw new UsageError(NOT_A_TIME);
       const of = { company: company.id, webhook: webhook.id };
-      const kinds = visibleKinds(administrator, webhook);
-      const sent = await recover(engine, of, from, now, { by: administrator, kinds });
+      const sent = await recover(engine, of, from, now, { by: signedIn });
       return redirect(`/portal/webhooks/${webhook.id}/deliveries`, {
         kind: 'done',
         text:
@@ -200,7 +200,10 @@ function nothing(isCutShort: boolean): Html {
       );
 }
 
-function recoverForm({ company, now, ...visit }: Visit, { id }: Webhook, filled: Filled | undefined): Html {
+function recoverForm({ company, now, ...visit }: Visit, webhook: Webhook, filled: Filled | undefined): Html {
+  const { id } = webhook;
+  const reason = whyNotTouch(webhook, visit.administrator);
+  if (reason !== undefined) return html`<p class="hint">${reason}</p>`;
   const yesterday = companyLocal(company.timeZone, new Date(now.getTime() - DAY_MS));
   return html`<p>
       After an outage of the receiver, everything that failed or was withheld since then can be sent again,

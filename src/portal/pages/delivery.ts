@@ -4,6 +4,7 @@ import type { Engine } from '../../store/engine.ts';
 import type { Webhook } from '../../store/webhooks.ts';
 import { resend } from '../../webhooks/deliveries.ts';
 import type { SecretBox } from '../../webhooks/secrets.ts';
+import { whyNotTouch } from '../../webhooks/webhook-of-deed.ts';
 import { canSign, sentRequest, sentSignature } from '../../webhooks/sent-requests.ts';
 import { notFound, refusalOf } from '../page-error.ts';
 import type { Page } from '../route.ts';
@@ -34,7 +35,7 @@ export function showDelivery(needs: Needs): Page {
 /** Sends a delivery again, once for each attempt that somebody has seen: a form that comes twice does nothing more. */
 export function sendAgain(needs: Needs): Page {
   return async (visit) => {
-    const { company, administrator, form: filled, now } = visit;
+    const { company, signedIn, form: filled, now } = visit;
     const { engine } = needs;
     const webhook = await getOwnWebhook(engine, visit);
     const delivery = await getVisible(engine, visit, webhook);
@@ -42,7 +43,7 @@ export function sendAgain(needs: Needs): Page {
     const key = { company: company.id, webhook: webhook.id, id: delivery.id };
     try {
       const outcome = await resend(engine, key, now, {
-        by: administrator,
+        by: signedIn,
         attemptCount: Number.isInteger(seen) ? seen : -1,
       });
       return redirect(`/portal/webhooks/${webhook.id}/deliveries/${delivery.id}`, {
@@ -77,6 +78,7 @@ function deliveryPage(
   problem?: string,
 ): PageReply {
   const { id, event, createdAt, withheldFor, nextAttemptAt, attemptCount } = delivery;
+  const reason = whyNotTouch(webhook, visit.administrator);
   const isPaused = webhook.pausedAt !== null && ['waiting', 'retrying'].includes(delivery.state);
   return page(
     `Delivery of ${event}`,
@@ -92,11 +94,16 @@ function deliveryPage(
         ...(nextAttemptAt === null ? [] : [['Next attempt', exactTime(visit, nextAttemptAt)] as const]),
         ...(isPaused ? [['Waits because', 'The webhook is paused.'] as const] : []),
       ])}
-      ${form(
-        visit,
-        { action: `/portal/webhooks/${webhook.id}/deliveries/${id}/send-again`, problem },
-        html`<input type="hidden" name="seen" value="${attemptCount}" /> ${button('Send again', 'quiet')}`,
-      )}
+      ${
+        reason === undefined
+          ? form(
+              visit,
+              { action: `/portal/webhooks/${webhook.id}/deliveries/${id}/send-again`, problem },
+              html`<input type="hidden" name="seen" value="${attemptCount}" />
+                ${button('Send again', 'quiet')}`,
+            )
+          : html`<p class="hint">${reason}</p>`
+      }
       <h2>Attempts</h2>
       ${attemptTable(visit, delivery)}
       <h2>Request</h2>

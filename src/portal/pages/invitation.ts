@@ -40,13 +40,14 @@ export function acceptInvitation({
   sessionLengths: SessionLengths;
 }): GuestPage {
   return async (visit) => {
-    const { form: filled, client, now } = visit;
+    const { form: filled, address, client, now } = visit;
     const code = codeOf(visit);
     const name = filled.get('name') ?? '';
     const password = filled.get('password') ?? '';
     try {
       if (password !== filled.get('password-again')) throw new UsageError('The two passwords differ.');
-      const { token } = await acceptLink(engine, { token: code, name, password, client, now, lengths });
+      const use = { token: code, name, password, address, client, now, lengths };
+      const { token } = await acceptLink(engine, use);
       return { ...redirect('/portal'), session: { token } };
     } catch (error) {
       const problem = refusalOf(error);

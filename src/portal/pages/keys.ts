@@ -51,9 +51,9 @@ export function showKeys({ engine, keyPrefix }: { engine: Engine; keyPrefix: str
 
 /** Stops a key at once; another company's key is nobody's. */
 export function revokeOldKey(engine: Engine): Page {
-  return async ({ company, administrator, params, now }) => {
+  return async ({ company, signedIn, params, now }) => {
     const id = params.id ?? '';
-    const key = await revokeKey(engine, company.id, id, now, administrator).catch((error: unknown) => {
+    const key = await revokeKey(engine, company.id, id, now, signedIn).catch((error: unknown) => {
       throw error instanceof UsageError ? notFound() : error;
     });
     return redirect('/portal/keys', {

@@ -45,7 +45,7 @@ export function createNewKey({
   baseUrl: () => string;
 }): Page {
   return async (visit) => {
-    const { company, administrator, form: filled, now } = visit;
+    const { company, administrator, signedIn, form: filled, now } = visit;
     const name = filled.get('name') ?? '';
     const chosen = filled.getAll('scopes');
     const problems: Problems = {
@@ -59,7 +59,7 @@ export function createNewKey({
         company: company.id,
         name,
         scopes: chosen,
-        by: administrator,
+        by: signedIn,
         now,
       });
       return redirect('/portal/keys', {

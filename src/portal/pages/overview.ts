@@ -62,7 +62,7 @@ async function glance(engine: Engine, readHealth: ReadHealth, { company, now }: 
   const { spans } = healthSpans(company.timeZone, now);
   const ids = webhooks.map(({ id }) => id);
   const health = await readHealth(company.id, ids, spans.slice(-1));
-  const people = await listAdministratorRows(engine, company.id);
+  const people = await listAdministratorRows(engine.db, company.id);
   const active = people.filter(({ disabledAt }) => disabledAt === null).length;
   return facts([
     ['API keys', html`<a href="/portal/keys">${keys.length} of ${ACTIVE_KEYS_MAX}</a>`],

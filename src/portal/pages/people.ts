@@ -1,5 +1,5 @@
 import { listAdministrators, removeAdministrator, whyNotRemove } from '../../access/administrators.ts';
-import { invite, listInvitations, withdrawInvitation } from '../../access/invitations.ts';
+import { invite, listInvitations, whyNotWithdraw, withdrawInvitation } from '../../access/invitations.ts';
 import type { Administrator } from '../../store/administrators.ts';
 import type { Engine } from '../../store/engine.ts';
 import type { PortalLink } from '../../store/portal-links.ts';
@@ -20,7 +20,7 @@ export function showPeople(engine: Engine): Page {
 /** Makes an invitation, whose link the next page shows once: nobody needs a mail server for it. */
 export function inviteSomebody({ engine, baseUrl }: { engine: Engine; baseUrl: () => string }): Page {
   return async (visit) => {
-    const { company, administrator, form: filled, now } = visit;
+    const { company, signedIn, form: filled, now } = visit;
     const email = filled.get('email') ?? '';
     const scopes = filled.getAll('scopes');
     const mayInvite = filled.get('may-invite') === 'yes';
@@ -30,7 +30,7 @@ export function inviteSomebody({ engine, baseUrl }: { engine: Engine; baseUrl: (
         email,
         scopes,
         mayInvite,
-        by: administrator,
+        by: signedIn,
         now,
       });
       return redirect('/portal/people', {
@@ -51,11 +51,11 @@ export function inviteSomebody({ engine, baseUrl }: { engine: Engine; baseUrl: (
 }
 
 export function withdraw(engine: Engine): Page {
-  return async ({ company, administrator, params, now }) => {
+  return async ({ company, signedIn, params, now }) => {
     const { email } = await withdrawInvitation(engine, {
       company: company.id,
       id: params.id ?? '',
-      by: administrator,
+      by: signedIn,
       now,
     });
     return redirect('/portal/people', { kind: 'done', text: `The invitation of ${email} is withdrawn.` });
@@ -63,11 +63,11 @@ export function withdraw(engine: Engine): Page {
 }
 
 export function removeSomebody(engine: Engine): Page {
-  return async ({ company, administrator, params, now }) => {
+  return async ({ company, signedIn, params, now }) => {
     const { name } = await removeAdministrator(engine, {
       company: company.id,
       id: params.id ?? '',
-      by: administrator,
+      by: signedIn,
       now,
     });
     return redirect('/portal/people', { kind: 'done', text: `${name} has no access any more.` });
@@ -147,15 +147,21 @@ function invitationTable(visit: Visit, invitations: readonly PortalLink[]): Html
       emailText(invitation.email),
       accessOf(invitation),
       time(visit, invitation.expiresAt),
-      visit.administrator.mayInvite &&
-        confirmForm(visit, {
-          action: `/portal/people/invitations/${invitation.id}/withdraw`,
-          open: 'Withdraw',
-          subject: `the invitation of ${invitation.email}`,
-          question: 'The link stops working at once.',
-          confirm: 'Withdraw',
-        }),
+      withdrawal(visit, invitation),
     ]),
+  });
+}
+
+function withdrawal(visit: Visit, invitation: PortalLink) {
+  const { administrator } = visit;
+  const reason = whyNotWithdraw(invitation, administrator);
+  if (reason !== undefined) return administrator.mayInvite && html`<span class="hint">${reason}</span>`;
+  return confirmForm(visit, {
+    action: `/portal/people/invitations/${invitation.id}/withdraw`,
+    open: 'Withdraw',
+    subject: `the invitation of ${invitation.email}`,
+    question: 'The link stops working at once.',
+    confirm: 'Withdraw',
   });
 }
 

@@ -24,12 +24,13 @@ export function signInWithPassword({
   sessionLengths: SessionLengths;
 }): GuestPage {
   return async (visit) => {
-    const { form: filled, address, client, now } = visit;
+    const { form: filled, address, client, now, onAccount } = visit;
     const email = filled.get('email') ?? '';
     const next = filled.get('next');
     try {
       const password = filled.get('password') ?? '';
-      const { token } = await signIn(engine, limits, { email, password, address, client, now, lengths });
+      const from = { address, client, now, lengths, onAccount };
+      const { token } = await signIn(engine, limits, { email, password, ...from });
       return { ...redirect(ownPath(next)), session: { token } };
     } catch (error) {
       return signInPage(visit, { email, next, ...problemOf(error) });
@@ -38,8 +39,8 @@ export function signInWithPassword({
 }
 
 export function signOut(engine: Engine): Page {
-  return async ({ administrator, session }) => {
-    await endSessions(engine, administrator.id, { id: session.id });
+  return async ({ company, signedIn, session, now }) => {
+    await endSessions(engine, { company: company.id, by: signedIn, now, id: session.id });
     return { ...redirect('/portal/sign-in?left'), session: 'ended' };
   };
 }

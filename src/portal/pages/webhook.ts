@@ -4,6 +4,7 @@ import { createHealthReader, type ReadHealth } from '../../store/webhook-health.
 import type { Webhook } from '../../store/webhooks.ts';
 import { ping, waitForAttempt } from '../../webhooks/deliveries.ts';
 import { deleteWebhook, pauseWebhook, resumeWebhook } from '../../webhooks/registration.ts';
+import { whyNotTouch } from '../../webhooks/webhook-of-deed.ts';
 import { refusalOf } from '../page-error.ts';
 import type { Page } from '../route.ts';
 import { button, confirmForm, form } from '../views/form.ts';
@@ -47,7 +48,7 @@ export function webhookPages({
       const webhook = await getOwnWebhook(engine, visit);
       const of = { company: webhook.company, webhook: webhook.id };
       try {
-        const id = await ping(engine, of, { now: visit.now, by: visit.administrator });
+        const id = await ping(engine, of, { now: visit.now, by: visit.signedIn });
         await waitForAttempt(engine, { ...of, id }, pingWaitMs);
         return redirect(`/portal/webhooks/${webhook.id}?ping=${id}`);
       } catch (error) {
@@ -57,21 +58,21 @@ export function webhookPages({
 
     pause: async (visit) => {
       const { id } = await getOwnWebhook(engine, visit);
-      await pauseWebhook(engine, visit.company.id, id, visit.now, visit.administrator);
+      await pauseWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
       const text = 'The webhook is paused. What happens meanwhile waits for it, for 30 days at most.';
       return redirect(`/portal/webhooks/${id}`, { kind: 'done', text });
     },
 
     resume: async (visit) => {
       const { id } = await getOwnWebhook(engine, visit);
-      await resumeWebhook(engine, visit.company.id, id, visit.now, visit.administrator);
+      await resumeWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
       const text = 'The webhook goes on. What has waited for it is sent now.';
       return redirect(`/portal/webhooks/${id}`, { kind: 'done', text });
     },
 
     remove: async (visit) => {
       const { id, url } = await getOwnWebhook(engine, visit);
-      await deleteWebhook(engine, visit.company.id, id, visit.now, visit.administrator);
+      await deleteWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
       return redirect('/portal/webhooks', {
         kind: 'done',
         text: `The webhook to ${url} is deleted. Nothing is sent there any more.`,
@@ -128,14 +129,7 @@ async function webhookPage(
       ${rotation(webhook)}
       <h2>Delete</h2>
       <p>Nothing is sent to this address any more, and its history is gone. This can’t be undone.</p>
-      ${confirmForm(visit, {
-        action: `/portal/webhooks/${id}/delete`,
-        open: 'Delete this webhook',
-        subject: '',
-        question: html`Deliveries to <strong>${url}</strong> end at once, those that wait or are tried again
-          too.`,
-        confirm: 'Delete it',
-      })}`,
+      ${deletePart(visit, webhook)}`,
     { section: 'webhooks', ...(pingProblem !== undefined && { status: 422 }) },
   );
 }
@@ -158,11 +152,13 @@ function pingPart(
   problem: string | undefined,
 ): Html {
   const action = `/portal/webhooks/${webhook.id}/ping`;
+  const reason = whyNotTouch(webhook, visit.administrator);
   return html`<p>
       A ping is a signed delivery without data of yours. It shows whether the receiver is reached and accepts
       the signature; you can send 5 a minute.
     </p>
-    ${pinged && pingResult(visit, pinged)} ${form(visit, { action, problem }, button('Send a ping'))}`;
+    ${pinged && pingResult(visit, pinged)}
+    ${reason === undefined ? form(visit, { action, problem }, button('Send a ping')) : hint(reason)}`;
 }
 
 function pingResult(visit: Visit, pinged: DeliveryDetail): Html {
@@ -199,15 +195,43 @@ function eventList({ administrator }: Visit, { events }: Webhook): Html {
   </ul>`;
 }
 
-function pausePart(visit: Visit, { id, pausedAt }: Webhook): Html {
+/** Stands in place of a button. */
+function hint(reason: string): Html {
+  return html`<p class="hint">${reason}</p>`;
+}
+
+function pausePart(visit: Visit, webhook: Webhook): Html {
+  const { id, pausedAt } = webhook;
+  const reason = whyNotTouch(webhook, visit.administrator);
   if (pausedAt !== null)
     return html`<p>Deliveries wait since ${time(visit, pausedAt)}. Once it goes on, they are sent at once.</p>
-      ${form(visit, { action: `/portal/webhooks/${id}/resume` }, button('Let it go on'))}`;
+      ${
+        reason === undefined
+          ? form(visit, { action: `/portal/webhooks/${id}/resume` }, button('Let it go on'))
+          : hint(reason)
+      }`;
   return html`<p>
       While a webhook is paused, its deliveries wait, for 30 days at most; nothing is lost while you work on
       the receiver.
     </p>
-    ${form(visit, { action: `/portal/webhooks/${id}/pause` }, button('Pause it', 'quiet'))}`;
+    ${
+      reason === undefined
+        ? form(visit, { action: `/portal/webhooks/${id}/pause` }, button('Pause it', 'quiet'))
+        : hint(reason)
+    }`;
+}
+
+function deletePart(visit: Visit, webhook: Webhook): Html {
+  const { id, url } = webhook;
+  const reason = whyNotTouch(webhook, visit.administrator);
+  if (reason !== undefined) return hint(reason);
+  return confirmForm(visit, {
+    action: `/portal/webhooks/${id}/delete`,
+    open: 'Delete this webhook',
+    subject: '',
+    question: html`Deliveries to <strong>${url}</strong> end at once, those that wait or are tried again too.`,
+    confirm: 'Delete it',
+  });
 }
 
 function rotation({ id }: Webhook): Html {

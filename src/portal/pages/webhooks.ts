@@ -122,7 +122,7 @@ export function showNewWebhook(engine: Engine): Page {
 /** Registers a webhook, whose secret the next page shows once. */
 export function registerWebhook({ engine, secrets }: { engine: Engine; secrets: SecretBox }): Page {
   return async (visit) => {
-    const { company, administrator, form: filled, now } = visit;
+    const { company, signedIn, form: filled, now } = visit;
     const url = (filled.get('url') ?? '').trim();
     const events = filled.getAll('events');
     const urlProblem = problemOf(() => canonicalWebhookUrl(url));
@@ -132,8 +132,7 @@ export function registerWebhook({ engine, secrets }: { engine: Engine; secrets: 
         company: company.id,
         url,
         events,
-        allowedScopes: administrator.scopes,
-        by: administrator,
+        by: signedIn,
         now,
       });
       return redirect(`/portal/webhooks/${record.id}`, {
