@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 
 import { AppError } from '../errors.ts';
 import type { Engine } from '../store/engine.ts';
 import { countOne, createRateCounter, uncountOne } from '../store/rate-counters.ts';
+import { networkOf } from './networks.ts';
 
 const QUARTER_SECONDS = 900;
 const HOUR_SECONDS = 3600;
@@ -39,14 +39,15 @@ export function createSignInLimits(engine: Engine): SignInLimits {
       const account = hash('sha256', email, 'base64url');
       const network = networkOf(address);
       const keys = { both: `${account}.${network}`, network, account };
-      // A refusal of the narrowest count uses up nothing of the others: nobody is locked out by one network.
-      for (const which of ['both', 'network', 'account'] as const) {
+      // The network's count comes first: one that is refused adds nothing to the others, whatever it sends, and so one
+      // network can neither fill them nor lock anybody out.
+      for (const which of ['network', 'both', 'account'] as const) {
         const refusedMs = await countOne(counters[which], keys[which]);
         if (refusedMs !== undefined) throw refusal(refusedMs);
       }
       return {
         forgive: async () => {
-          for (const which of ['both', 'network', 'account'] as const)
+          for (const which of ['network', 'both', 'account'] as const)
             await uncountOne(counters[which], keys[which]);
         },
       };
@@ -60,22 +61,4 @@ function refusal(ms: number): AppError {
   return new AppError('rate_limited', `There were too many attempts to sign in. Try again in ${wait}.`, {
     retryAfterSeconds: Math.max(1, Math.ceil(ms / 1000)),
   });
-}
-
-/** Who has one IPv6 address has at least the 2^64 beside it (RFC 6177), so they count as one. */
-export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  // The URL standard writes an address in one way only.
-  const written = new URL(`http://[${address.split('%')[0] ?? ''}]`).hostname.slice(1, -1);
-  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(written);
-  if (mapped) return ipv4Of(parseInt(mapped[1] ?? '', 16), parseInt(mapped[2] ?? '', 16));
-  const [head = '', tail = ''] = written.split('::');
-  const front = head === '' ? [] : head.split(':');
-  const back = tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: 8 - front.length - back.length }, () => '0');
-  return `${[...front, ...zeros, ...back].slice(0, 4).join(':')}::/64`;
-}
-
-function ipv4Of(high: number, low: number): string {
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }

@@ -1,5 +1,6 @@
 import { RateLimiterRes } from 'rate-limiter-flexible';
 
+import { networkOf } from '../access/networks.ts';
 import { AppError } from '../errors.ts';
 import type { Engine } from '../store/engine.ts';
 import { type Counted, createOwnCounter, createRateCounter } from '../store/rate-counters.ts';
@@ -34,7 +35,7 @@ export interface Allowance {
     caller: { company: string; keyId: string },
     counted: Counted | undefined,
   ) => Taken | Promise<Taken>;
-  /** Counts one request without a key that works from an address. */
+  /** Counts one request without a key that works from an address, or from the network that it stands for. */
   takeWrongKey: (address: string) => Promise<Taken>;
 }
 
@@ -59,7 +60,7 @@ export function createAllowance(engine: Engine, limits: AllowanceLimits): Allowa
   return {
     takeRequest: ({ company, keyId }, counted) =>
       counted ? standing(counted, keyPolicy) : take(ofKey, `${company}.${keyId}`, keyPolicy),
-    takeWrongKey: (address) => take(ofAddress, address, addressPolicy),
+    takeWrongKey: (address) => take(ofAddress, networkOf(address), addressPolicy),
   };
 }
 

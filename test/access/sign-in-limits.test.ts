@@ -1,7 +1,11 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
 import fc from 'fast-check';
 import t from 'tap';
 
-import { createSignInLimits, networkOf } from '../../src/access/sign-in-limits.ts';
+import { networkOf } from '../../src/access/networks.ts';
+import { createSignInLimits } from '../../src/access/sign-in-limits.ts';
 import { AppError } from '../../src/errors.ts';
 import { engineNames, openTestDatabase } from '../_server.ts';
 
@@ -63,6 +67,43 @@ for (const name of engineNames) {
     await forgive();
     t.equal(await allowedOf(limits, () => four), 1, 'those before it still are');
   });
+}
+
+/** Attempts with ever new e-mail addresses; one that knew each of them would hold some 20 MB. */
+const NEW_ADDRESSES = { sqlite: 20_000, postgres: 5_000 };
+
+for (const name of engineNames) {
+  t.test(
+    `${name}: refused sign-ins with ever new e-mail addresses from one network take no memory`,
+    async (t) => {
+      await using database = await openTestDatabase(name);
+      const limits = createSignInLimits(database.engine);
+      const attempt = (index: number) =>
+        limits.count({ email: `p${index}@example.com`, address: `2001:db8::${(index % 9_999) + 1}` }).then(
+          () => 'let through',
+          (error: unknown) => (error instanceof AppError ? error.code : 'failed'),
+        );
+      for (let index = 0; index < 100; index += 1) await attempt(index);
+      const before = heapBytes();
+      const outcomes = new Set<string>();
+      for (let index = 0; index < NEW_ADDRESSES[name]; index += 1) outcomes.add(await attempt(1_000 + index));
+      const grownMb = (heapBytes() - before) / 1e6;
+      t.strictSame([...outcomes], ['rate_limited']);
+      t.ok(grownMb < 2, `${grownMb.toFixed(1)} MB`);
+      if (name === 'sqlite') return;
+      const [row] = await database.engine.run('SELECT count(*) AS count FROM rate_counts');
+      t.equal(Number(row?.count), 101, 'one network, and fifty accounts by themselves and from there');
+    },
+  );
+}
+
+/** Memory that is in use once what isn't was collected. */
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc');
+  // With the flag, a new context has it.
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  return process.memoryUsage().heapUsed;
 }
 
 t.test('processes that share PostgreSQL count together, and keep no address that was typed', async (t) => {
