@@ -24,6 +24,13 @@ export class AppError extends Error {
 /** A command or setting that a person gave and that can't be carried out; shown without a stack. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  /** The field of the form that holds what is refused, where there is one. */
+  readonly field: string | undefined;
+
+  constructor(message: string, options: { field?: string } = {}) {
+    super(message);
+    this.field = options.field;
+  }
 }
 
 const SHOWN_CHARACTERS_MAX = 60;

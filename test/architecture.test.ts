@@ -62,6 +62,10 @@ const owners = {
   stdnum: ['contract'],
   'better-sqlite3': ['store'],
   kysely: ['store'],
+  // How easily a password is guessed.
+  '@zxcvbn-ts/core': ['access'],
+  '@zxcvbn-ts/language-common': ['access'],
+  '@zxcvbn-ts/language-en': ['access'],
   pg: ['store'],
   pino: ['log'],
   'prom-client': ['metrics'],

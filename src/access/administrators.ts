@@ -13,7 +13,8 @@ import type { Engine } from '../store/engine.ts';
 import { deleteLinksOf } from '../store/portal-links.ts';
 import { deleteSessionRows } from '../store/portal-sessions.ts';
 import { getCompany } from './companies.ts';
-import { hashPassword, isPassword, refuseWeakPassword } from './passwords.ts';
+import { refuseWeakPassword } from './password-strength.ts';
+import { hashPassword, isPassword } from './passwords.ts';
 import { beginSession, recordFailedSignIn, type SessionLengths } from './sessions.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
@@ -73,12 +74,13 @@ export async function changePassword(
   },
 ): Promise<void> {
   const { administrator, by, present, next, now } = change;
-  refuseWeakPassword(next, administrator);
   const counted = await limits.count({ email: administrator.email, address: by.address });
   const found = await findSignIn(engine, administrator.email);
   if (!(await isPassword(present, found?.password)))
-    throw new UsageError('Your present password is not right.');
+    throw new UsageError('Your present password is not right.', { field: 'present' });
   await counted.forgive();
+  const { name: companyName } = await getCompany(engine, administrator.company);
+  await refuseWeakPassword(next, { ...administrator, companyName });
   const password = await hashPassword(next);
   await doDeed(engine, { company: administrator.company, by, now }, async (deed) => {
     await updateAdministratorRow(deed.transaction, by.administrator, { password });

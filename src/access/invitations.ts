@@ -24,7 +24,9 @@ import {
 } from '../store/portal-links.ts';
 import { deleteSessionRows } from '../store/portal-sessions.ts';
 import { checkedEmail, checkedName, grantedScopes } from './administrators.ts';
-import { hashPassword, refuseWeakPassword } from './passwords.ts';
+import { getCompany } from './companies.ts';
+import { refuseWeakPassword } from './password-strength.ts';
+import { hashPassword } from './passwords.ts';
 import { beginSession, type SessionLengths } from './sessions.ts';
 import { isToken, mintToken, tokenHash } from './tokens.ts';
 
@@ -180,7 +182,8 @@ export async function acceptLink(
   const { address, client, now, lengths } = use;
   const expected = await getLink(engine, use.token, now);
   const name = expected.kind === 'invitation' ? checkedName(use.name) : '';
-  refuseWeakPassword(use.password, { email: expected.email, name });
+  const { name: companyName } = await getCompany(engine, expected.company);
+  await refuseWeakPassword(use.password, { email: expected.email, name, companyName });
   const password = await hashPassword(use.password);
   return engine.transaction(async (transaction) => {
     await lockCompany(engine, transaction, expected.company);

@@ -1,6 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
-import { AppError, UsageError } from '../errors.ts';
+import { AppError } from '../errors.ts';
 
 /**
  * One of the equally strong settings of OWASP's Password Storage Cheat Sheet. It takes 32 MB for a quarter of a second;
@@ -16,9 +16,6 @@ const MEMORY_BYTES_MAX = 64 * 1024 * 1024;
 const AT_ONCE_MAX = 2;
 /** Who comes when so many wait is sent away: they would wait for some ten seconds. */
 const WAITING_MAX = 40;
-
-const PASSWORD_CHARACTERS_MIN = 12;
-const PASSWORD_CHARACTERS_MAX = 200;
 
 /** The form in which a password is stored: `scrypt$N$r$p$salt$key`, the last two in base64url. */
 export async function hashPassword(password: string): Promise<string> {
@@ -36,27 +33,6 @@ export async function isPassword(password: string, stored: string | undefined): 
   const { cost, salt, key } = stored === undefined ? nobody : parseStored(stored);
   const given = await derive(password, salt, cost);
   return timingSafeEqual(given, key) && stored !== undefined;
-}
-
-/**
- * Refuses a password that is too easily guessed (NIST SP 800-63B: length, and nothing that is known about its owner).
- * @throws UsageError saying which rule it breaks.
- */
-export function refuseWeakPassword(password: string, owner: { email: string; name: string }): void {
-  const length = [...password].length;
-  if (length < PASSWORD_CHARACTERS_MIN || length > PASSWORD_CHARACTERS_MAX) {
-    throw new UsageError(
-      `The password must have ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters; several words are easy to remember.`,
-    );
-  }
-  if (new Set(password.toLowerCase()).size < 5)
-    throw new UsageError('The password must have at least 5 different characters.');
-  const known = [owner.email, owner.email.split('@')[0] ?? '', owner.name];
-  const rest = known
-    .filter((word) => word.length >= 4)
-    .reduce((text, word) => text.replaceAll(word.toLowerCase(), ''), password.toLowerCase());
-  if (rest.length < PASSWORD_CHARACTERS_MIN / 2)
-    throw new UsageError('The password must not be made of your name or e-mail address.');
 }
 
 interface Cost {

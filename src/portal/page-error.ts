@@ -68,6 +68,15 @@ export function refusalOf(thrown: unknown): string {
   throw thrown;
 }
 
+/** The same, under the name of the field that it is about; under `form` when it is about none. */
+export function problemsOf(thrown: unknown): Problems {
+  const problem = refusalOf(thrown);
+  return { [(thrown instanceof UsageError && thrown.field) || 'form']: problem };
+}
+
+/** What is wrong with what was filled in, by field. */
+export type Problems = Readonly<Record<string, string>>;
+
 function fromAppError(error: AppError): PageError {
   const { retryAfterSeconds } = error;
   const headers: Record<string, string> =

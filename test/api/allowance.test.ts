@@ -176,10 +176,13 @@ t.test('an address is what the connection says, or as many proxies as are truste
   t.strictSame(await statuses(proxied.server, spoofed), [401, 401, 429, 401]);
 });
 
-t.test('a network of IPv6 has the wrong keys of one address, whichever of its addresses it uses', async (t) => {
-  const { server } = await start(t, 'sqlite', { wrongKeysPerMinute: 2, trustedProxies: 1 });
-  const met: number[] = [];
-  for (const address of ['2001:db8::1', '2001:db8::2', '2001:db8::3', '2001:db8:0:1::1'])
-    met.push((await server.http('api/v1/jobs', { headers: { 'x-forwarded-for': address } })).statusCode);
-  t.strictSame(met, [401, 401, 429, 401]);
-});
+t.test(
+  'a network of IPv6 has the wrong keys of one address, whichever of its addresses it uses',
+  async (t) => {
+    const { server } = await start(t, 'sqlite', { wrongKeysPerMinute: 2, trustedProxies: 1 });
+    const met: number[] = [];
+    for (const address of ['2001:db8::1', '2001:db8::2', '2001:db8::3', '2001:db8:0:1::1'])
+      met.push((await server.http('api/v1/jobs', { headers: { 'x-forwarded-for': address } })).statusCode);
+    t.strictSame(met, [401, 401, 429, 401]);
+  },
+);

@@ -3,7 +3,7 @@ import { endSessions, listSessions, type SessionLengths } from '../../access/ses
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import { AppError, UsageError } from '../../errors.ts';
 import type { Engine } from '../../store/engine.ts';
-import { refusalOf } from '../page-error.ts';
+import { type Problems, problemsOf, refusalOf } from '../page-error.ts';
 import type { Page } from '../route.ts';
 import { button, confirmForm, form, newPasswordFields, textField } from '../views/form.ts';
 import { html } from '../views/html.ts';
@@ -27,7 +27,8 @@ export function changeOwnPassword({ limits, ...needs }: Needs & { limits: SignIn
     const { administrator, signedIn, form: filled, now } = visit;
     const next = filled.get('password') ?? '';
     try {
-      if (next !== filled.get('password-again')) throw new UsageError('The two new passwords differ.');
+      if (next !== filled.get('password-again'))
+        throw new UsageError('The two new passwords differ.', { field: 'password-again' });
       const present = filled.get('present') ?? '';
       await changePassword(needs.engine, limits, {
         administrator,
@@ -42,7 +43,7 @@ export function changeOwnPassword({ limits, ...needs }: Needs & { limits: SignIn
       });
     } catch (error) {
       if (error instanceof AppError) throw error;
-      return accountPage(needs, visit, refusalOf(error));
+      return accountPage(needs, visit, problemsOf(error));
     }
   };
 }
@@ -66,7 +67,7 @@ export function signOutEverywhere(engine: Engine): Page {
 async function accountPage(
   { engine, sessionLengths }: Needs,
   visit: Visit,
-  problem?: string,
+  problems: Problems = {},
 ): Promise<PageReply> {
   const { administrator, session: own, now } = visit;
   const sessions = await listSessions(engine, administrator.id, sessionLengths, now);
@@ -82,7 +83,7 @@ async function accountPage(
         ],
       ])}
       <h2>Password</h2>
-      ${passwordForm(visit, problem)}
+      ${passwordForm(visit, problems)}
       <h2>Where you are signed in</h2>
       ${table({
         caption: 'Where you are signed in',
@@ -103,14 +104,14 @@ async function accountPage(
         ]),
       })}
       ${form(visit, { action: '/portal/account/sign-out-everywhere' }, button('Sign out everywhere', 'quiet'))}`,
-    { section: 'account', ...(problem === undefined ? {} : { status: 422 }) },
+    { section: 'account', ...(Object.keys(problems).length > 0 && { status: 422 }) },
   );
 }
 
-function passwordForm(visit: Visit, problem: string | undefined) {
+function passwordForm(visit: Visit, problems: Problems) {
   return form(
     visit,
-    { action: '/portal/account/password', problem },
+    { action: '/portal/account/password', problem: problems.form },
     html`<input
         class="hidden"
         type="email"
@@ -123,9 +124,10 @@ function passwordForm(visit: Visit, problem: string | undefined) {
       ${textField({
         name: 'present',
         label: 'Present password',
+        problem: problems.present,
         type: 'password',
         autocomplete: 'current-password',
       })}
-      ${newPasswordFields()} ${button('Change the password')}`,
+      ${newPasswordFields(problems)} ${button('Change the password')}`,
   );
 }

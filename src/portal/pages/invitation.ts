@@ -4,7 +4,7 @@ import type { SessionLengths } from '../../access/sessions.ts';
 import { UsageError } from '../../errors.ts';
 import type { Engine } from '../../store/engine.ts';
 import type { PortalLink } from '../../store/portal-links.ts';
-import { refusalOf } from '../page-error.ts';
+import { type Problems, problemsOf, refusalOf } from '../page-error.ts';
 import type { GuestPage } from '../route.ts';
 import { button, form, newPasswordFields, textField } from '../views/form.ts';
 import { guestFrame } from '../views/frame.ts';
@@ -45,14 +45,17 @@ export function acceptInvitation({
     const name = filled.get('name') ?? '';
     const password = filled.get('password') ?? '';
     try {
-      if (password !== filled.get('password-again')) throw new UsageError('The two passwords differ.');
+      if (password !== filled.get('password-again'))
+        throw new UsageError('The two passwords differ.', { field: 'password-again' });
       const use = { token: code, name, password, address, client, now, lengths };
       const { token } = await acceptLink(engine, use);
       return { ...redirect('/portal'), session: { token } };
     } catch (error) {
-      const problem = refusalOf(error);
+      const problems = problemsOf(error);
       const link = await getLink(engine, code, now).catch(() => undefined);
-      return link ? await linkPage(engine, visit, { link, code, name, problem }) : codePage(visit, problem);
+      return link
+        ? await linkPage(engine, visit, { link, code, name, problems })
+        : codePage(visit, refusalOf(error));
     }
   };
 }
@@ -83,14 +86,19 @@ function codePage(visit: GuestVisit, problem?: string): PageReply {
 async function linkPage(
   engine: Engine,
   visit: GuestVisit,
-  { link, code, name = '', problem }: { link: PortalLink; code: string; name?: string; problem?: string },
+  {
+    link,
+    code,
+    name = '',
+    problems = {},
+  }: { link: PortalLink; code: string; name?: string; problems?: Problems },
 ): Promise<PageReply> {
   const company = await getCompany(engine, link.company);
   const isInvitation = link.kind === 'invitation';
   const title = isInvitation ? `Administer ${company.name}` : 'Set a new password';
   const content = form(
     visit,
-    { action: '/portal/invitation/accept', problem },
+    { action: '/portal/invitation/accept', problem: problems.form },
     html`<input type="hidden" name="code" value="${code}" />
       <p>${isInvitation ? 'Your account will be' : 'Your account is'} <strong>${link.email}</strong>.</p>
       <input
@@ -102,8 +110,8 @@ async function linkPage(
         tabindex="-1"
         readonly
       />
-      ${isInvitation && textField({ name: 'name', label: 'Your name', value: name, autocomplete: 'name', lengthMax: 100 })}
-      ${newPasswordFields()} ${button(isInvitation ? 'Create my account' : 'Set the password')}`,
+      ${isInvitation && textField({ name: 'name', label: 'Your name', problem: problems.name, value: name, autocomplete: 'name', lengthMax: 100 })}
+      ${newPasswordFields(problems)} ${button(isInvitation ? 'Create my account' : 'Set the password')}`,
   );
-  return page(title, guestFrame(title, content), problem === undefined ? {} : { status: 422 });
+  return page(title, guestFrame(title, content), Object.keys(problems).length === 0 ? {} : { status: 422 });
 }

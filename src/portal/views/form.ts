@@ -68,7 +68,7 @@ export function textField(field: TextField): Html {
 /** What stands between a field's label and the field. */
 function notes({ name, hint, problem }: Field): Html {
   return html`${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
-  ${problem !== undefined && html`<p class="error" id="${name}-problem">${problem}</p>`}`;
+  ${problem !== undefined && html`<p class="error" id="${name}-problem" role="alert">${problem}</p>`}`;
 }
 
 /** Ties a field to its notes, for who doesn't see them stand beside it. */
@@ -172,17 +172,22 @@ export function confirmForm(
   </details>`;
 }
 
-/** The fields in which somebody chooses a password: `password`, and `password-again` against slips of the finger. */
-export function newPasswordFields(): Html {
+/**
+ * The fields in which somebody chooses a password: `password`, and `password-again` against slips of the finger.
+ * @param problems what is wrong with them, by field.
+ */
+export function newPasswordFields(problems: Readonly<Record<string, string>>): Html {
   return html`${textField({
     name: 'password',
+    problem: problems.password,
     label: 'New password',
-    hint: 'At least 12 characters. Several words in a row are easy to remember and hard to guess.',
+    hint: 'At least 12 characters, without your name or your company’s. Several words in a row are easy to remember and hard to guess.',
     type: 'password',
     autocomplete: 'new-password',
   })}
   ${textField({
     name: 'password-again',
+    problem: problems['password-again'],
     label: 'New password again',
     type: 'password',
     autocomplete: 'new-password',

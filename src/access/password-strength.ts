@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
+import { UsageError } from '../errors.ts';
+import type { Estimate, Estimated } from './password-thread.ts';
+
+const CHARACTERS_MIN = 12;
+const CHARACTERS_MAX = 200;
+/** What is longer takes the estimator seconds, and what is strong so far stays so. */
+const ESTIMATED_CHARACTERS_MAX = 32;
+const ESTIMATE_MS_MAX = 20_000;
+/** Somebody whose password was refused tries another one. */
+const IDLE_MS_MAX = 60_000;
+/** The estimator's highest: it wouldn't be found in 10^10 guesses, which take this service's hash decades. */
+const SCORE_MIN = 4;
+/** Shorter words are found in many a password by chance. */
+const KNOWN_CHARACTERS_MIN = 4;
+
+/** Whose password it is. */
+export interface PasswordOwner {
+  email: string;
+  name: string;
+  /** What their company is called. */
+  companyName: string;
+}
+
+/**
+ * Refuses a password that is too easily guessed (NIST SP 800-63B section 3.1.1.2: length, lists of what is commonly
+ * used, and what is known about its owner, which counts for nothing here).
+ * @throws UsageError of the field `password`, saying which rule it breaks.
+ */
+export async function refuseWeakPassword(password: string, owner: PasswordOwner): Promise<void> {
+  // As it is hashed.
+  const given = password.normalize('NFKC');
+  const length = [...given].length;
+  if (length < CHARACTERS_MIN || length > CHARACTERS_MAX)
+    refuse(`The password must have ${CHARACTERS_MIN} to ${CHARACTERS_MAX} characters.`);
+  const words = knownWords(owner);
+  const rest = words.reduce((text, word) => text.replaceAll(word, ''), given.toLowerCase());
+  const hasKnown = rest !== given.toLowerCase();
+  const text = [...(hasKnown ? rest : given)].slice(0, ESTIMATED_CHARACTERS_MAX).join('');
+  const { score, advice } = await estimate({ text, words });
+  if (score >= SCORE_MIN) return;
+  const why = hasKnown
+    ? 'Whoever guesses tries your name, your e-mail address and your company first.'
+    : advice.join(' ');
+  refuse(`The password is too easy to guess. ${why}`);
+}
+
+function refuse(reason: string): never {
+  const advice =
+    'Several words that have nothing to do with each other are easy to remember and hard to guess.';
+  throw new UsageError(`${reason.trim()} ${advice}`, { field: 'password' });
+}
+
+/** The longest first, so that a name goes before its parts. */
+function knownWords({ email, name, companyName }: PasswordOwner): string[] {
+  const texts = [email, email.split('@')[0] ?? '', name, companyName].map((text) => text.normalize('NFKC'));
+  const parts = texts.flatMap((text) => text.split(/[^\p{L}\p{N}]+/u));
+  const words = [...texts, ...parts, parts.join('')].map((text) => text.toLowerCase());
+  return [...new Set(words)]
+    .filter((word) => word.length >= KNOWN_CHARACTERS_MIN)
+    .sort((one, other) => other.length - one.length);
+}
+
+let thread: Worker | undefined;
+let idle: NodeJS.Timeout | undefined;
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Asks the thread, one after the other. It is started for the first, and ended when nobody has set a password for a
+ * while: what it holds is then free again.
+ * @throws Error when the thread fails.
+ */
+function estimate(estimated: Estimated): Promise<Estimate> {
+  const estimating = last.then(async () => {
+    clearTimeout(idle);
+    thread ??= new Worker(new URL('./password-thread.ts', import.meta.url));
+    thread.ref();
+    try {
+      thread.postMessage(estimated);
+      // It says nothing else; `once` rejects with the error of a thread that fails.
+      const signal = AbortSignal.timeout(ESTIMATE_MS_MAX);
+      const [answer] = (await once(thread, 'message', { signal })) as [Estimate];
+      thread.unref();
+      idle = setTimeout(endThread, IDLE_MS_MAX).unref();
+      return answer;
+    } catch (error) {
+      endThread();
+      throw error;
+    }
+  });
+  last = estimating.catch(() => undefined);
+  return estimating;
+}
+
+function endThread(): void {
+  void thread?.terminate();
+  thread = undefined;
+}

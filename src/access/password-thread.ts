@@ -1,0 +1,35 @@
+/*
+ * The thread of password-strength.ts: it answers each message with an estimate. The dictionaries take some 60 MB, and a
+ * long text takes a core for a second. The server doesn't pay for either.
+ */
+import { parentPort } from 'node:worker_threads';
+
+import { ZxcvbnFactory } from '@zxcvbn-ts/core';
+import { adjacencyGraphs, dictionary as commonWords } from '@zxcvbn-ts/language-common';
+import { dictionary as englishWords, translations } from '@zxcvbn-ts/language-en';
+
+/** What is estimated. */
+export interface Estimated {
+  text: string;
+  /** Words that whoever guesses tries first. */
+  words: string[];
+}
+
+/** What came of it. */
+export interface Estimate {
+  /** From 0, found in a thousand guesses, to 4, not found in ten thousand million. */
+  score: number;
+  /** What makes it weak and what would make it stronger, in sentences; may be empty. */
+  advice: string[];
+}
+
+const estimator = new ZxcvbnFactory({
+  dictionary: { ...commonWords, ...englishWords },
+  graphs: adjacencyGraphs,
+  translations,
+});
+parentPort?.on('message', ({ text, words }: Estimated) => {
+  const { score, feedback } = estimator.check(text, words);
+  const advice = [feedback.warning, ...feedback.suggestions].filter((sentence) => sentence !== null);
+  parentPort?.postMessage({ score, advice } satisfies Estimate);
+});
