@@ -13,6 +13,7 @@ import type { Engine } from '../store/engine.ts';
 import { deleteLinksOf } from '../store/portal-links.ts';
 import { deleteSessionRows } from '../store/portal-sessions.ts';
 import { getCompany } from './companies.ts';
+import { knownBrowserOf, rememberBrowser } from './known-browsers.ts';
 import { refuseWeakPassword } from './password-strength.ts';
 import { hashPassword, isPassword } from './passwords.ts';
 import { beginSession, recordFailedSignIn, type SessionLengths } from './sessions.ts';
@@ -23,7 +24,8 @@ const NAME_CHARACTERS_MAX = 100;
 
 /**
  * Lets somebody in by e-mail address and password.
- * @returns the token of a new session.
+ * @param attempt.browser what the browser's cookie holds of former sign-ins; see known-browsers.ts.
+ * @returns the token of a new session, and what the browser's cookie is to hold.
  * @throws UsageError in the same words and after the same time whatever was wrong; AppError `rate_limited` after too
  *   many attempts.
  */
@@ -33,33 +35,40 @@ export async function signIn(
   attempt: Origin & {
     email: string;
     password: string;
+    /** What the browser's cookie holds; see known-browsers.ts. */
+    browser?: string | undefined;
     now: Date;
     lengths: SessionLengths;
     /** Told whose account it is, before the password is looked at. */
     onAccount: (administrator: Administrator) => void;
   },
-): Promise<{ token: string; administrator: Administrator }> {
+): Promise<{ token: string; administrator: Administrator; browser: string }> {
   const { password, address, client, now, lengths } = attempt;
   const email = canonicalEmail(attempt.email).slice(0, EMAIL_CHARACTERS_MAX);
-  const counted = await limits.count({ email, address });
   const found = await findSignIn(engine, email);
   if (found) attempt.onAccount(found.administrator);
-  const isRight = await isPassword(password, found?.password);
+  const account = found && { id: found.administrator.id, password: found.password };
+  const browser = knownBrowserOf(attempt.browser, account, now);
+  const counted = await limits.count({ email, address, browser });
+  const isRight = await isPassword(password, found?.password, { isKnown: browser !== undefined });
   if (found && !isRight) await recordFailedSignIn(engine, found.administrator, { address, client }, now);
   if (!found || !isRight) throw new UsageError('The e-mail address or the password is wrong.');
   await counted.forgive();
   const { administrator } = found;
-  return engine.transaction(async (transaction) => {
+  const begun = await engine.transaction(async (transaction) => {
     // Somebody may have removed them while the password was being hashed.
     const current = await findAdministratorRow(transaction, administrator.company, administrator.id);
     if (!current || current.disabledAt !== null)
       throw new UsageError('The e-mail address or the password is wrong.');
     return beginSession(transaction, { administrator, address, client, now, lengths });
   });
+  const remembered = { id: administrator.id, password: found.password };
+  return { ...begun, browser: rememberBrowser(attempt.browser, remembered, now) };
 }
 
 /**
- * Changes an administrator's own password and ends their other sessions.
+ * Changes an administrator's own password and ends their other sessions. No other browser is known any more.
+ * @returns what the cookie of the browser is to hold.
  * @throws UsageError when the present one is wrong, or the new one too weak; what `doDeed` throws.
  */
 export async function changePassword(
@@ -70,13 +79,18 @@ export async function changePassword(
     by: SignedIn;
     present: string;
     next: string;
+    browser?: string | undefined;
     now: Date;
   },
-): Promise<void> {
+): Promise<string> {
   const { administrator, by, present, next, now } = change;
-  const counted = await limits.count({ email: administrator.email, address: by.address });
+  const counted = await limits.count({
+    email: administrator.email,
+    address: by.address,
+    browser: by.session,
+  });
   const found = await findSignIn(engine, administrator.email);
-  if (!(await isPassword(present, found?.password)))
+  if (!(await isPassword(present, found?.password, { isKnown: true })))
     throw new UsageError('Your present password is not right.', { field: 'present' });
   await counted.forgive();
   const { name: companyName } = await getCompany(engine, administrator.company);
@@ -87,6 +101,7 @@ export async function changePassword(
     await deleteSessionRows(deed.transaction, by.administrator, { allBut: by.session });
     await deed.record({ action: 'administrator.changed_password', subject: by.administrator });
   });
+  return rememberBrowser(change.browser, { id: by.administrator, password }, now);
 }
 
 /**

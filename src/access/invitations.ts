@@ -25,6 +25,7 @@ import {
 import { deleteSessionRows } from '../store/portal-sessions.ts';
 import { checkedEmail, checkedName, grantedScopes } from './administrators.ts';
 import { getCompany } from './companies.ts';
+import { rememberBrowser } from './known-browsers.ts';
 import { refuseWeakPassword } from './password-strength.ts';
 import { hashPassword } from './passwords.ts';
 import { beginSession, type SessionLengths } from './sessions.ts';
@@ -177,15 +178,22 @@ export async function getLink(engine: Engine, token: string, now: Date): Promise
  */
 export async function acceptLink(
   engine: Engine,
-  use: Origin & { token: string; name: string; password: string; now: Date; lengths: SessionLengths },
-): Promise<{ token: string; administrator: Administrator }> {
+  use: Origin & {
+    token: string;
+    name: string;
+    password: string;
+    browser?: string | undefined;
+    now: Date;
+    lengths: SessionLengths;
+  },
+): Promise<{ token: string; administrator: Administrator; browser: string }> {
   const { address, client, now, lengths } = use;
   const expected = await getLink(engine, use.token, now);
   const name = expected.kind === 'invitation' ? checkedName(use.name) : '';
   const { name: companyName } = await getCompany(engine, expected.company);
   await refuseWeakPassword(use.password, { email: expected.email, name, companyName });
   const password = await hashPassword(use.password);
-  return engine.transaction(async (transaction) => {
+  const begun = await engine.transaction(async (transaction) => {
     await lockCompany(engine, transaction, expected.company);
     const link = await takeLink(transaction, tokenHash(use.token), now.toISOString());
     if (!link) throw new UsageError(UNUSABLE);
@@ -195,6 +203,8 @@ export async function acceptLink(
         : await resetPassword(transaction, { link, password, address, client, now });
     return beginSession(transaction, { administrator, address, client, now, lengths });
   });
+  const remembered = { id: begun.administrator.id, password };
+  return { ...begun, browser: rememberBrowser(use.browser, remembered, now) };
 }
 
 async function addInvited(

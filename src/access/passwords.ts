@@ -27,11 +27,16 @@ export async function hashPassword(password: string): Promise<string> {
 /**
  * Whether a password is the one that is stored. Without a stored one the answer is no, after the same work: the time
  * tells nobody whether there is an account.
+ * @param options.isKnown whether the browser signed in to the account before: then no crowd of others is waited for.
  * @throws AppError `unavailable` when too many wait for their turn.
  */
-export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
+export async function isPassword(
+  password: string,
+  stored: string | undefined,
+  { isKnown = false } = {},
+): Promise<boolean> {
   const { cost, salt, key } = stored === undefined ? nobody : parseStored(stored);
-  const given = await derive(password, salt, cost);
+  const given = await derive(password, salt, cost, isKnown);
   return timingSafeEqual(given, key) && stored !== undefined;
 }
 
@@ -57,8 +62,8 @@ let underWay = 0;
 const waiting: (() => void)[] = [];
 
 /** The same letters can be typed in several ways: as one character, or as a letter and its accent. */
-async function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
-  await turn();
+async function derive(password: string, salt: Buffer, cost: Cost, isKnown = false): Promise<Buffer> {
+  await turn(isKnown);
   try {
     return await new Promise((resolve, reject) => {
       const options = { ...cost, maxmem: MEMORY_BYTES_MAX };
@@ -75,12 +80,13 @@ async function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffe
   }
 }
 
-async function turn(): Promise<void> {
+async function turn(isKnown: boolean): Promise<void> {
   if (underWay < AT_ONCE_MAX) {
     underWay += 1;
     return;
   }
-  if (waiting.length >= WAITING_MAX)
+  // Few are known, and each may try a few times.
+  if (!isKnown && waiting.length >= WAITING_MAX)
     throw new AppError('unavailable', 'Too many people sign in at this moment. Try again in some seconds.');
-  await new Promise<void>((resolve) => waiting.push(resolve));
+  await new Promise<void>((resolve) => (isKnown ? waiting.unshift(resolve) : waiting.push(resolve)));
 }

@@ -11,17 +11,25 @@ const HOUR_SECONDS = 3600;
 const GUESSES_OF_NETWORK_AT_ACCOUNT = 5;
 /** Guesses at any accounts from one network. */
 const GUESSES_OF_NETWORK = 50;
-/** Guesses at one account from everywhere: whoever could lock out its owner needs ten networks for it. */
+/** Guesses at one account from all browsers that never signed in to it. */
 const GUESSES_AT_ACCOUNT = 50;
+/** Guesses of a browser that signed in to the account before. */
+const GUESSES_OF_BROWSER = 5;
 
 /** Counts who tries to get in, so that a password can't be found by trying. */
 export interface SignInLimits {
   /**
    * Counts one try before it is made, so that many at once are counted too.
+   * @param attempt.browser the number of a browser that signed in to the account before, or of a session. It is counted
+   *   by itself, so that guesses from elsewhere never lock it out.
    * @returns what takes it back, for a try that succeeds.
    * @throws AppError `rate_limited`, in the same words whether there is such an account or not.
    */
-  count: (attempt: { email: string; address: string }) => Promise<{ forgive: () => Promise<void> }>;
+  count: (attempt: {
+    email: string;
+    address: string;
+    browser?: string | undefined;
+  }) => Promise<{ forgive: () => Promise<void> }>;
 }
 
 /** Creates the counters; processes that share a PostgreSQL database share them. */
@@ -32,23 +40,30 @@ export function createSignInLimits(engine: Engine): SignInLimits {
     both: counter('both', GUESSES_OF_NETWORK_AT_ACCOUNT, QUARTER_SECONDS),
     network: counter('network', GUESSES_OF_NETWORK, QUARTER_SECONDS),
     account: counter('account', GUESSES_AT_ACCOUNT, HOUR_SECONDS),
+    browser: counter('browser', GUESSES_OF_BROWSER, QUARTER_SECONDS),
   };
   return {
-    async count({ email, address }) {
+    async count({ email, address, browser }) {
       // Whatever was typed as an address is kept out of the database.
       const account = hash('sha256', email, 'base64url');
       const network = networkOf(address);
-      const keys = { both: `${account}.${network}`, network, account };
-      // The network's count comes first: one that is refused adds nothing to the others, whatever it sends, and so one
-      // network can neither fill them nor lock anybody out.
-      for (const which of ['network', 'both', 'account'] as const) {
-        const refusedMs = await countOne(counters[which], keys[which]);
+      const counts =
+        browser === undefined
+          ? // The network's count comes first: one that is refused adds nothing to the others, whatever it sends, and so
+            // one network can neither fill them nor lock anybody out.
+            ([
+              [counters.network, network],
+              [counters.both, `${account}.${network}`],
+              [counters.account, account],
+            ] as const)
+          : ([[counters.browser, `${account}.${browser}`]] as const);
+      for (const [counter, key] of counts) {
+        const refusedMs = await countOne(counter, key);
         if (refusedMs !== undefined) throw refusal(refusedMs);
       }
       return {
         forgive: async () => {
-          for (const which of ['network', 'both', 'account'] as const)
-            await uncountOne(counters[which], keys[which]);
+          for (const [counter, key] of counts) await uncountOne(counter, key);
         },
       };
     },

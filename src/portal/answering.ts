@@ -83,7 +83,7 @@ function signInPath(req: Request, { path }: GuestVisit): string {
   return next === undefined ? '/portal/sign-in' : `/portal/sign-in?next=${encodeURIComponent(next)}`;
 }
 
-function guestVisitOf(req: Request, res: Response, { now }: Answering): GuestVisit {
+function guestVisitOf(req: Request, res: Response, { now, cookies }: Answering): GuestVisit {
   const { requestId, address } = traceOf(res);
   const query = req.originalUrl.indexOf('?');
   return {
@@ -95,6 +95,7 @@ function guestVisitOf(req: Request, res: Response, { now }: Answering): GuestVis
     requestId,
     address,
     client: (req.get('User-Agent') ?? '').slice(0, CLIENT_CHARACTERS_MAX),
+    browser: cookies.browserOf(req),
     now: now(),
     onAccount: ({ company, id }) => {
       traceOf(res).visitor = { company, administrator: id };
@@ -159,7 +160,10 @@ async function pageText(reply: PageReply, { req, visit, answering }: Answered): 
   });
 }
 
-function writeRedirect({ to, session }: RedirectReply, { res, answering: { cookies } }: Answered): void {
+function writeRedirect(
+  { to, session, browser }: RedirectReply,
+  { res, answering: { cookies } }: Answered,
+): void {
   if (session === 'ended') {
     cookies.endSession(res);
     // Whatever a browser has kept of the pages goes too.
@@ -167,5 +171,6 @@ function writeRedirect({ to, session }: RedirectReply, { res, answering: { cooki
   } else if (session) {
     cookies.setSession(res, session.token);
   }
+  if (browser !== undefined) cookies.setBrowser(res, browser);
   res.redirect(303, to);
 }

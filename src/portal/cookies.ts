@@ -1,12 +1,19 @@
 import type { CookieOptions, Request, Response } from 'express';
 
-/** The portal's cookies: a session's token, and what binds the forms of guests to their browser. */
+import { KNOWN_DAYS_MAX } from '../access/known-browsers.ts';
+
+/**
+ * The portal's cookies: a session's token, what binds the forms of guests to their browser, and what shows who signed in
+ * with it before.
+ */
 export interface Cookies {
   sessionOf: (req: Request) => string | undefined;
   guestOf: (req: Request) => string | undefined;
+  browserOf: (req: Request) => string | undefined;
   setSession: (res: Response, token: string) => void;
   endSession: (res: Response) => void;
   setGuest: (res: Response, token: string) => void;
+  setBrowser: (res: Response, proofs: string) => void;
 }
 
 /**
@@ -16,13 +23,17 @@ export interface Cookies {
 export function createCookies({ isSecure }: { isSecure: () => boolean }): Cookies {
   const nameOf = (name: string) => (isSecure() ? `__Host-${name}` : name);
   const options = (): CookieOptions => ({ httpOnly: true, sameSite: 'lax', secure: isSecure(), path: '/' });
-  const set = (res: Response, name: string, value: string) => res.cookie(nameOf(name), value, options());
+  const set = (res: Response, name: string, value: string, more: CookieOptions = {}) =>
+    res.cookie(nameOf(name), value, { ...options(), ...more });
   return {
     sessionOf: (req) => cookieOf(req, nameOf('fieldledger_session')),
     guestOf: (req) => cookieOf(req, nameOf('fieldledger_guest')),
+    browserOf: (req) => cookieOf(req, nameOf('fieldledger_browser')),
     setSession: (res, token) => set(res, 'fieldledger_session', token),
     endSession: (res) => res.clearCookie(nameOf('fieldledger_session'), options()),
     setGuest: (res, token) => set(res, 'fieldledger_guest', token),
+    setBrowser: (res, proofs) =>
+      set(res, 'fieldledger_browser', proofs, { maxAge: KNOWN_DAYS_MAX * 86_400_000 }),
   };
 }
 

@@ -20,6 +20,8 @@ export interface GuestVisit {
   address: string;
   /** What the browser says that it is. */
   client: string;
+  /** What its cookie shows of who signed in with it before; see ../access/known-browsers.ts. */
+  browser: string | undefined;
   now: Date;
   /** Tells the log whose account it is about. */
   onAccount: (administrator: Pick<Administrator, 'company' | 'id'>) => void;
@@ -64,6 +66,8 @@ export interface RedirectReply {
   notice?: Notice;
   /** Signs the visitor in with a new session's token, or out. */
   session?: { token: string } | 'ended';
+  /** What the browser's cookie is to show from now on of who signed in with it. */
+  browser?: string;
 }
 
 export interface FileReply {

@@ -30,17 +30,19 @@ export function changeOwnPassword({ limits, ...needs }: Needs & { limits: SignIn
       if (next !== filled.get('password-again'))
         throw new UsageError('The two new passwords differ.', { field: 'password-again' });
       const present = filled.get('present') ?? '';
-      await changePassword(needs.engine, limits, {
+      const browser = await changePassword(needs.engine, limits, {
         administrator,
         by: signedIn,
         present,
         next,
+        browser: visit.browser,
         now,
       });
-      return redirect('/portal/account', {
+      const done = redirect('/portal/account', {
         kind: 'done',
         text: 'Your password is changed. Wherever else you were signed in, you are no longer.',
       });
+      return { ...done, browser };
     } catch (error) {
       if (error instanceof AppError) throw error;
       return accountPage(needs, visit, problemsOf(error));

@@ -47,9 +47,9 @@ export function acceptInvitation({
     try {
       if (password !== filled.get('password-again'))
         throw new UsageError('The two passwords differ.', { field: 'password-again' });
-      const use = { token: code, name, password, address, client, now, lengths };
-      const { token } = await acceptLink(engine, use);
-      return { ...redirect('/portal'), session: { token } };
+      const use = { token: code, name, password, address, client, browser: visit.browser, now, lengths };
+      const { token, browser } = await acceptLink(engine, use);
+      return { ...redirect('/portal'), session: { token }, browser };
     } catch (error) {
       const problems = problemsOf(error);
       const link = await getLink(engine, code, now).catch(() => undefined);

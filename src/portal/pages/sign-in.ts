@@ -29,9 +29,9 @@ export function signInWithPassword({
     const next = filled.get('next');
     try {
       const password = filled.get('password') ?? '';
-      const from = { address, client, now, lengths, onAccount };
-      const { token } = await signIn(engine, limits, { email, password, ...from });
-      return { ...redirect(ownPath(next)), session: { token } };
+      const from = { address, client, browser: visit.browser, now, lengths, onAccount };
+      const { token, browser } = await signIn(engine, limits, { email, password, ...from });
+      return { ...redirect(ownPath(next)), session: { token }, browser };
     } catch (error) {
       return signInPage(visit, { email, next, ...problemOf(error) });
     }
