@@ -72,6 +72,8 @@ const owners = {
   commander: ['main', 'cli'],
   'cli-progress': ['cli'],
   'ipaddr.js': ['webhooks'],
+  // Which names are public.
+  tldts: ['webhooks'],
   pdfkit: ['invoice-pdf'],
   fontkit: ['typefaces'],
   'fast-png': ['invoice-pdf'],

@@ -1,5 +1,7 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 
+import { parse } from 'tldts';
+
 import { quote, UsageError } from '../errors.ts';
 
 /** Longer addresses are refused by too many servers on the way (RFC 9110 section 4.1 asks for 8,000 octets at most). */
@@ -9,33 +11,19 @@ const NAME_CHARACTERS_MAX = 253;
 const LABEL_CHARACTERS_MAX = 63;
 
 /**
- * Last parts of names that never lead to a public server.
- *
- * They are a courtesy to who types one: what keeps the service out of private networks is the check of the very
- * address that is dialled. `example.com`, `.net` and `.org` are special too (RFC 6761), but do lead to a server.
+ * Suffixes that the public suffix list knows and that lead to no public server: the network's own infrastructure (RFC
+ * 3172; `home.arpa` and reversed addresses are in it), and names that only Tor can look up (RFC 7686).
  */
-const SPECIAL_NAMES: ReadonlySet<string> = new Set([
-  // RFC 6761.
-  ...['example', 'invalid', 'localhost', 'test'],
-  // RFC 6762, and its appendix G: what private networks are called in practice.
-  ...['local', 'corp', 'home', 'internal', 'intranet', 'lan', 'private'],
-  // RFC 7686 and RFC 9476.
-  ...['onion', 'alt'],
-  // RFC 3172: the network's own infrastructure, `home.arpa` (RFC 8375) and reversed addresses among it.
-  'arpa',
-  // Never to be delegated, because networks use it as their own (ICANN board, 4 February 2018).
-  'mail',
-  // `localhost.localdomain` is in the hosts files of many machines.
-  'localdomain',
-]);
+const SPECIAL_SUFFIXES = ['arpa', 'onion'];
 
 /**
  * The address of a webhook as it is stored and called: https on port 443 of a public host name (service.md,
  * "Registering a webhook").
  *
- * Scheme and host may be written in capitals, port 443 may be written out, and an empty path is `/`. Whatever else a
- * URL parser would silently repair is refused: two programs repair differently, and then the one that checks an
- * address and the one that calls it mean different hosts.
+ * Scheme and host may be written in capitals, port 443 may be written out, and an empty path is `/`. A host name outside
+ * ASCII is taken in the ASCII form that a URL parser gives it (UTS 46, non-transitional). Whatever else a URL parser would
+ * silently repair is refused: two programs repair differently, and then the one that checks an address and the one that
+ * calls it mean different hosts.
  * @returns the canonical form, which this function returns as it is.
  * @throws UsageError that names the value and the rule it breaks.
  */
@@ -46,6 +34,7 @@ export function canonicalWebhookUrl(text: string): string {
   const read = URL.parse(canonical);
   if (read?.hostname !== host || !labelsDecode(host))
     refuse(text, `must have a valid host name, which ${quote(host)} is not`);
+  refusePrivate(text, host);
   if (Math.max(canonical.length, read.href.length) > WEBHOOK_URL_CHARACTERS_MAX) refuse(text, LENGTH_RULE);
   if (read.href !== canonical) refuse(text, `must be written as it is called: ${read.href}`);
   return canonical;
@@ -73,16 +62,15 @@ function splitUrl(text: string): { authority: string; rest: string } {
   return { authority, rest };
 }
 
-/** The host's name in small letters. */
+/** The host's name in small letters and ASCII. */
 function checkedHost(text: string, authority: string): string {
   if (authority.includes('@')) refuse(text, 'must have no user name or password');
   if (authority.startsWith('[')) refuse(text, LITERAL_RULE);
   const [, name = '', port] = /^([^:]*)(?::(.*))?$/u.exec(authority) ?? [];
   if (port !== undefined && !/^0*443$/.test(port)) refuse(text, 'must use port 443');
   if (name.includes('%')) refuse(text, 'must have no percent-encoding in its host name');
-  // Tested before it is made small: that turns some letters outside ASCII into ones within it.
-  if (/[^\u0000-\u007f]/.test(name)) refuse(text, `${ASCII_RULE}${asciiFormOf(name)}`);
-  const host = name.toLowerCase();
+  const host = asciiFormOf(name);
+  if (host === '' && name !== '') refuse(text, `must have a valid host name, which ${quote(name)} is not`);
   const labels = host.split('.');
   if (isNumeric(labels)) refuse(text, LITERAL_RULE);
   refuseBadLabels(text, host, labels);
@@ -90,12 +78,10 @@ function checkedHost(text: string, authority: string): string {
 }
 
 const LITERAL_RULE = 'must have a host name and not a numeric address';
-const ASCII_RULE = 'must have its host name in ASCII';
 
-/** Only a form that could be registered is worth telling. */
+/** Empty when there is none. A name within ASCII stays as it is, so that a refusal names the very part that is wrong. */
 function asciiFormOf(name: string): string {
-  const ascii = domainToASCII(name);
-  return ascii === '' || isNumeric(ascii.split('.')) ? '' : `, as ${quote(ascii)}`;
+  return /[^\u0000-\u007f]/.test(name) ? domainToASCII(name) : name.toLowerCase();
 }
 
 /** Whether a URL parser takes a name for an IPv4 address, in decimal, octal or hexadecimal (WHATWG URL, section 3.5). */
@@ -118,14 +104,24 @@ function refuseBadLabels(text: string, host: string, labels: readonly string[]):
     const rule = `1 to ${LABEL_CHARACTERS_MAX} letters, digits and hyphens, with no hyphen at an end`;
     refuse(text, `must have a host name whose parts are ${rule}, which ${quote(bad)} is not`);
   }
-  if (labels.length < 2) refuse(text, `must have a public host name, which ${quote(host)} is not`);
-  const last = labels.at(-1) ?? '';
-  if (SPECIAL_NAMES.has(last)) refuse(text, `must have a public host name, and none ends in ".${last}"`);
-  if (!TOP_LEVEL.test(last))
-    refuse(text, `must have a host name that ends in a top-level domain, which ${quote(last)} is not`);
+}
+
+/**
+ * A name in a network of one's own or of a cluster ends in something that no registry gives out. This is a courtesy to
+ * who types one: what keeps the service out of private networks is the check of the very address that is dialled.
+ */
+function refusePrivate(text: string, host: string): void {
+  const { domain, isIcann, publicSuffix } = parse(host, { validateHostname: false });
+  const last = host.split('.').at(-1) ?? '';
+  if (last === host) refuse(text, `must have a public host name, which ${quote(host)} is not`);
+  if (isIcann !== true || SPECIAL_SUFFIXES.includes(last))
+    refuse(text, `must have a public host name, and none ends in ".${last}"`);
+  if (domain === null)
+    refuse(
+      text,
+      `must have a public host name, and ${quote(publicSuffix ?? host)} is only what such names end in`,
+    );
 }
 
 /** RFC 1123 section 2.1. */
 const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
-/** Letters, or an internationalised name in its ASCII form (RFC 3696 section 2; RFC 5890 section 2.3.2.1). */
-const TOP_LEVEL = /^(?:[a-z]{2,}|xn--[a-z0-9-]*[a-z0-9])$/;
