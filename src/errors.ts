@@ -42,5 +42,18 @@ export function quote(value: string): string {
     characters.length > SHOWN_CHARACTERS_MAX
       ? `${characters.slice(0, SHOWN_CHARACTERS_MAX).join('')}…`
       : value;
-  return JSON.stringify(shown.toWellFormed());
+  return escapeDirections(JSON.stringify(shown.toWellFormed()));
+}
+
+/** Characters that turn the direction of writing for what follows (UAX #9 section 2). */
+const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** Writes out what turns the direction of writing, as `\u202e`: a line then reads as it is stored. */
+export function escapeDirections(text: string): string {
+  return text.replace(DIRECTIONS, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
+}
+
+/** A text without what turns the direction of writing for what follows; see {@link escapeDirections}. */
+export function withoutDirections(text: string): string {
+  return text.replace(DIRECTIONS, '');
 }

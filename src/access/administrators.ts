@@ -14,6 +14,7 @@ import { deleteLinksOf } from '../store/portal-links.ts';
 import { deleteSessionRows } from '../store/portal-sessions.ts';
 import { getCompany } from './companies.ts';
 import { knownBrowserOf, rememberBrowser } from './known-browsers.ts';
+import { checkedLine } from './names.ts';
 import { refuseWeakPassword } from './password-strength.ts';
 import { hashPassword, isPassword } from './passwords.ts';
 import { beginSession, recordFailedSignIn, type SessionLengths } from './sessions.ts';
@@ -177,12 +178,9 @@ export function checkedEmail(given: string): string {
   return email;
 }
 
-/** @throws UsageError when the name is empty, too long or not one line. */
+/** @throws UsageError when the name is empty, too long, not one line, or has a character that can't be seen. */
 export function checkedName(given: string): string {
-  const name = given.trim().normalize('NFC');
-  if (name === '' || name.length > NAME_CHARACTERS_MAX || /\p{C}/u.test(name))
-    throw new UsageError(`The name must have 1 to ${NAME_CHARACTERS_MAX} characters, in one line.`);
-  return name;
+  return checkedLine(given, 'The name', NAME_CHARACTERS_MAX);
 }
 
 /**

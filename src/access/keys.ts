@@ -21,6 +21,7 @@ import {
 import type { Counted } from '../store/rate-counters.ts';
 import { grantedScopes } from './administrators.ts';
 import { getCompany } from './companies.ts';
+import { checkedLine } from './names.ts';
 
 /** Active keys that a company can have at once (service.md, "Limits"). */
 export const ACTIVE_KEYS_MAX = 20;
@@ -245,14 +246,9 @@ function listIn(text: string): readonly string[] {
   return list;
 }
 
-/** @throws UsageError when the name is empty, too long or not one line. */
+/** @throws UsageError when the name is empty, too long, not one line, or has a character that can't be seen. */
 export function checkedKeyName(given: string): string {
-  const name = given.trim().normalize('NFC');
-  if (name === '' || name.length > KEY_NAME_CHARACTERS_MAX || /\p{C}/u.test(name))
-    throw new UsageError(
-      `The name of a key must have 1 to ${KEY_NAME_CHARACTERS_MAX} characters, in one line.`,
-    );
-  return name;
+  return checkedLine(given, 'The name of a key', KEY_NAME_CHARACTERS_MAX);
 }
 
 function checkedScopes(given: readonly string[]): Scope[] {

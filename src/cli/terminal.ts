@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-import { AppError, UsageError } from '../errors.ts';
+import { AppError, escapeDirections, UsageError } from '../errors.ts';
 
 /** Ends a command that has told by itself what went wrong, with the exit code of a failure. */
 export class ToldFailure extends Error {
@@ -41,7 +41,8 @@ export function createTerminal(
   const printError = (message: string) => {
     if (isJson) print(`${JSON.stringify({ error: { message } })}\n`);
   };
-  const textOf = (result: unknown, prose: string) => `${isJson ? JSON.stringify(result) : prose}\n`;
+  const textOf = (result: unknown, prose: string) =>
+    `${isJson ? JSON.stringify(result) : escapeDirections(prose)}\n`;
   return {
     environment,
     print,

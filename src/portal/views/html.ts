@@ -1,3 +1,5 @@
+import { withoutDirections } from '../../errors.ts';
+
 const characters: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -25,18 +27,41 @@ export type Content = Html | string | number | false | null | undefined | readon
 /**
  * Writes a piece of a page. Every value is escaped for elements and for attributes between double quotes, which is
  * where values may stand; other pieces are put in as they are.
+ *
+ * A text can't turn the direction of what is around it: in an element, what turns it by force is left out, also from
+ * the middle of a sentence, and a text with letters that run from right to left is isolated. An attribute is a paragraph
+ * of its own, and a field's value has to come back as it is, so there a text stays whole.
  */
 export function html(texts: TemplateStringsArray, ...contents: readonly Content[]): Html {
   let page = texts[0] ?? '';
+  let before = page;
   contents.forEach((content, index) => {
-    page += textOf(content) + (texts[index + 1] ?? '');
+    page += textOf(content, placeAfter(before));
+    before += texts[index + 1] ?? '';
+    page += texts[index + 1] ?? '';
   });
   return new Piece(page);
 }
 
-function textOf(content: Content): string {
+/** Where a value stands: elements whose content is text alone can't hold others. */
+type Place = 'attribute' | 'text' | 'element';
+
+/** @param before what the template itself has before the value. */
+function placeAfter(before: string): Place {
+  if (/="[^"]*$/.test(before)) return 'attribute';
+  return /<(?:title|option|textarea)\b[^<]*$/.test(before) ? 'text' : 'element';
+}
+
+/** Letters and digits that run from right to left, and the marks that say so. */
+const RIGHT_TO_LEFT =
+  /[\u0590-\u08ff\u200e\u200f\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+function textOf(content: Content, place: Place): string {
   if (content instanceof Piece) return content.toString();
   if (content === false || content === null || content === undefined) return '';
-  if (typeof content === 'object') return content.map(textOf).join('');
-  return String(content).replace(/[&<>"']/g, (character) => characters[character] ?? '');
+  if (typeof content === 'object') return content.map((one) => textOf(one, place)).join('');
+  const text = String(content).replace(/[&<>"']/g, (character) => characters[character] ?? '');
+  if (place === 'attribute') return text;
+  const plain = withoutDirections(text);
+  return place === 'element' && RIGHT_TO_LEFT.test(plain) ? `<bdi>${plain}</bdi>` : plain;
 }

@@ -27,7 +27,19 @@ t.test('no text ever leaves the place where it was put', async () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const page = html`<p title="${text}">${text}</p>`.toString();
-      return /^<p title="[^<>"]*">[^<>]*<\/p>$/.test(page);
+      return /^<p title="[^<>"]*">(?:<bdi>)?[^<>]*(?:<\/bdi>)?<\/p>$/.test(page);
     }),
   );
+});
+
+t.test('a text that turns the direction of writing does not reverse the page around it', async (t) => {
+  for (const turn of '\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069\u202c') {
+    t.equal(html`<p>By ${`Eve${turn}`} today</p>`.toString(), '<p>By Eve today</p>');
+    t.equal(html`<p>${`Eve${turn} is invited.`}</p>`.toString(), '<p>Eve is invited.</p>', 'in a sentence');
+    t.equal(html`<title>${`Eve${turn}`} · A</title>`.toString(), '<title>Eve · A</title>');
+    const field = html`<input value="${`Eve${turn}`}" />`.toString();
+    t.equal(field, `<input value="Eve${turn}" />`, 'a field gives back what it was given');
+  }
+  t.equal(html`<p>By ${'אבג'} 12</p>`.toString(), '<p>By <bdi>אבג</bdi> 12</p>');
+  t.equal(html`<option>${'אבג'}</option>`.toString(), '<option>אבג</option>');
 });
