@@ -40,7 +40,7 @@ test: setup ## Run everything: lint, types, and all tests
 	npm test --silent
 
 contract: setup ## Only the contract suite, on the mock and on the server
-	$(BIN)/node $(BIN)/tap test/contract
+	@$(BIN)/node test/run.ts $(wildcard test/contract/suite-*.test.ts)
 
 check: test ## What has to pass before a change is merged
 	@git diff --exit-code -- generated

@@ -12,6 +12,7 @@ function runOn(
   t: Test,
   tests: Record<string, string | Record<string, string>>,
   scripts: Partial<typeof steps> = {},
+  files: string[] = [],
 ) {
   const folder = t.testdir({
     'package.json': JSON.stringify({ type: 'module', scripts: { ...steps, ...scripts } }),
@@ -27,7 +28,7 @@ function runOn(
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^_?TAP|^NODE_OPTIONS$/.test(name)),
   );
-  const { status, stdout } = spawnSync(process.execPath, ['test/run.ts'], {
+  const { status, stdout } = spawnSync(process.execPath, ['test/run.ts', ...files], {
     cwd: folder,
     env,
     encoding: 'utf8',
@@ -46,6 +47,13 @@ t.test('a whole run that passes counts its tests and steps', async (t) => {
   });
   t.equal(status, 0);
   t.equal(lastLine, '7 passed, 0 failed');
+});
+
+t.test('a file that is named runs alone, without the steps', async (t) => {
+  const tests = { 'one.test.ts': file(good), 'two.test.ts': file(good) };
+  const { status, lastLine } = runOn(t, tests, { types: 'exit 2' }, ['test/one.test.ts']);
+  t.equal(status, 0);
+  t.equal(lastLine, '1 passed, 0 failed');
 });
 
 t.test('a skipped test is neither passed nor failed', async (t) => {

@@ -1,6 +1,7 @@
 /*
  * The whole test command: `npm test`. Each step below counts as one test; what counts as a test in tap's output is said
- * in _tally.ts. The last line is always the counts, and the exit code is 0 only when everything passed.
+ * in _tally.ts. Test files that are named run alone, without the steps: `node test/run.ts test/x.test.ts`. The last line
+ * is always the counts, and the exit code is 0 only when everything passed.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,6 +17,9 @@ import type { Failure, Tally } from './_tally.ts';
  */
 const STEPS = [['lint:code'], ['lint:format', 'lint:contract', 'types']];
 
+/** The test files that were named; all of them when there are none. */
+const files = process.argv.slice(2);
+
 const root = join(import.meta.dirname, '..');
 
 /** Most files load most of the program: what one has compiled, the next ones needn't. */
@@ -29,7 +33,8 @@ interface Outcome extends Tally {
 process.exit(await runAll());
 
 async function runAll(): Promise<number> {
-  const outcomes = (await Promise.all(STEPS.map(runRow))).flat();
+  const rows = files.length === 0 ? STEPS : [];
+  const outcomes = (await Promise.all(rows.map(runRow))).flat();
   outcomes.push(await guard('tap', runTap));
   const count = (kind: keyof Tally) => outcomes.reduce((sum, outcome) => sum + outcome[kind], 0);
   const failures = outcomes.flatMap((outcome) => outcome.failures);
@@ -77,7 +82,6 @@ async function runTap(): Promise<Outcome> {
     for (const failure of file.failures) print(describe(failure));
   });
   const tap = join(root, 'node_modules', '.bin', 'tap');
-  const files = process.argv.slice(2);
   // One for all files, with a database for each test: to make and start a server takes seconds.
   const given = process.env.TEST_POSTGRES_URL;
   await using postgres = given === undefined ? await startPostgres() : undefined;
