@@ -70,6 +70,8 @@ export function refuseRaw(
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: private, no-cache',
     'Vary: Accept-Encoding',
+    // Node writes this one by itself wherever it knows of a request (RFC 9110 section 6.6.1).
+    `Date: ${new Date().toUTCString()}`,
     `X-Request-Id: ${randomUUID()}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     ...(status === 405 ? ['Allow: GET, HEAD'] : []),

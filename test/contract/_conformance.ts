@@ -27,6 +27,9 @@ const transportHeaders = [
   'transfer-encoding',
 ];
 
+/** How far clocks may be apart (the contract, "Staying in sync"). */
+const CLOCKS_APART_SECONDS_MAX = 60;
+
 export interface ConformanceOptions {
   method?: string;
   /** Headers that this party adds, by a declared difference. */
@@ -53,6 +56,13 @@ export function refusedMethodProblems(answer: Answer, method: string): string[] 
   return responseProblems({ ...unauthorized, headers: declared }, answer, { method });
 }
 
+/** As {@link conformanceProblems}, for a method that HTTP doesn't have: what isn't HTTP may be told so instead. */
+export function unknownMethodProblems(answer: Answer, method: string): string[] {
+  return answer.status === 400
+    ? conformanceProblems('listJobs', answer, { method })
+    : refusedMethodProblems(answer, method);
+}
+
 /** As {@link conformanceProblems}, for a path that the contract doesn't have. */
 export function unknownPathProblems(answer: Answer): string[] {
   if (answer.status !== 404) return [`the status is ${answer.status}, not 404`];
@@ -76,6 +86,7 @@ function responseProblems(
   const isBodiless = method === 'HEAD' || answer.status === 304;
   return [
     ...headerProblems(response.headers, answer, extraHeaders),
+    ...dateProblems(answer),
     ...lengthProblems(answer, isBodiless),
     ...mediaTypeProblems(response, answer),
     ...(isBodiless || response.schema === undefined ? [] : bodyProblems(response, response.schema, answer)),
@@ -101,6 +112,20 @@ function headerProblems(
     if (!known.includes(name)) problems.push(`the header ${name} is not declared`);
   }
   return problems;
+}
+
+/**
+ * A checkpoint is made of `Date` (the contract, "Staying in sync"), so every answer has one (RFC 9110 section 6.6.1), and
+ * it is no further from anybody's clock than the seconds that the contract has clients allow for.
+ */
+function dateProblems({ headers }: Answer): string[] {
+  const { date } = headers;
+  if (date === undefined) return ['the header date is missing'];
+  const sent = new Date(date);
+  if (Number.isNaN(sent.getTime()) || sent.toUTCString() !== date)
+    return ['the header date has another form'];
+  const seconds = Math.round(Math.abs(Date.now() - sent.getTime()) / 1000);
+  return seconds > CLOCKS_APART_SECONDS_MAX ? [`the header date is ${seconds} seconds off`] : [];
 }
 
 /** Headers are text; one that is declared a number has to be written as nothing but its digits. */
