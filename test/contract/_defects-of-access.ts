@@ -1,7 +1,7 @@
-import type { Asker, Party } from './_parties.ts';
+import type { Asker } from './_parties.ts';
 import { neighbourId } from './_parties.ts';
-import { withBody } from './_planting.ts';
-import type { Defect, ProxiedRequest } from './_proxy.ts';
+import { withBody, withKeyOf } from './_planting.ts';
+import type { Defect } from './_proxy.ts';
 
 /** Lets one asker in as the reader. */
 function asReader(asker: Asker): NonNullable<Defect['request']> {
@@ -11,8 +11,43 @@ function asReader(asker: Asker): NonNullable<Defect['request']> {
   };
 }
 
-function withKeyOf(party: Party, asker: Asker, request: ProxiedRequest): ProxiedRequest {
-  return { ...request, headers: { ...request.headers, authorization: party.authorization(asker) ?? '' } };
+/** Gives one asker another's key for some paths. */
+function asOther(
+  asker: Asker,
+  other: Asker,
+  isFor: (target: string) => boolean = () => true,
+): NonNullable<Defect['request']> {
+  return (request, party) => {
+    const isAsked = request.headers['authorization'] === party.authorization(asker) && isFor(request.target);
+    return isAsked ? withKeyOf(party, other, request) : request;
+  };
+}
+
+function withScheme(scheme: RegExp, other: string): NonNullable<Defect['request']> {
+  return (request) => {
+    const authorization = request.headers['authorization']?.replace(scheme, other);
+    return authorization === undefined
+      ? request
+      : { ...request, headers: { ...request.headers, authorization } };
+  };
+}
+
+/** Looks the record up before what is refused with a status. */
+function recordBefore(status: number): NonNullable<Defect['reply']> {
+  return async (reply, request, again, party) => {
+    if (reply.status !== status) return reply;
+    const other = await again(withKeyOf(party, 'reader', request));
+    return other.status === 404 ? other : reply;
+  };
+}
+
+/** Answers 304 to those who name the right tag, whatever else they lack. */
+function unchangedBefore(status: number): NonNullable<Defect['reply']> {
+  return async (reply, request, again, party) => {
+    if (reply.status !== status || request.headers['if-none-match'] === undefined) return reply;
+    const other = await again(withKeyOf(party, 'reader', request));
+    return other.status === 304 ? other : reply;
+  };
 }
 
 /** Defects in who is let in, and what they see. */
@@ -104,5 +139,120 @@ export const accessDefects: readonly Defect[] = [
     says: /is "A secret"/,
     request: (request, party) =>
       request.target === '/api/v1/jobs/job_0001' ? withKeyOf(party, 'neighbour', request) : request,
+  },
+  {
+    name: 'a key with one scope reads everything',
+    within: /a key reads what/,
+    says: /with jobs:read alone: 404 not_found, not 403 missing_scope|with jobs:read alone: 200/,
+    request: asOther('with jobs:read alone', 'reader'),
+  },
+  {
+    name: 'a key with one scope reads nothing',
+    within: /a key reads what/,
+    says: /with customers:read alone: 403 missing_scope, not 200/,
+    request: asOther('with customers:read alone', 'without customers:read'),
+  },
+  {
+    name: 'a scope that is missing closes everything',
+    within: /a key reads what/,
+    says: /without forms:read: 403 missing_scope, not 200/,
+    request: asOther('without forms:read', 'with forms:read alone', (target) => !target.includes('/forms')),
+  },
+  {
+    name: 'a module that is missing closes everything',
+    within: /a key reads what/,
+    says: /unlicensed for forms:read: 403 module_not_licensed, not 200/,
+    request: asOther(
+      'unlicensed for forms:read',
+      'licensed for forms:read alone',
+      (target) => !target.includes('/forms'),
+    ),
+  },
+  {
+    name: 'one module opens the others',
+    within: /a key reads what/,
+    says: /licensed for jobs:read alone: 200, not 403 module_not_licensed/,
+    request: asOther('licensed for jobs:read alone', 'large'),
+  },
+  {
+    name: 'one module does not open its own data',
+    within: /a key reads what/,
+    says: /licensed for people:read alone: 403 module_not_licensed, not 200/,
+    request: asOther('licensed for people:read alone', 'unlicensed for people:read'),
+  },
+  {
+    name: 'invoicing that is off closes the jobs too',
+    within: /a key reads what/,
+    says: /uninvoiced: 403 api_not_enabled, not 200/,
+    request: asOther('uninvoiced', 'cut off', (target) => target.includes('/jobs')),
+  },
+  {
+    name: 'the record is looked up before the key',
+    within: /a key reads what/,
+    says: /404 not_found, not 401 invalid_key/,
+    reply: recordBefore(401),
+  },
+  {
+    name: 'the record is looked up before the scope',
+    within: /a key reads what/,
+    says: /404 not_found, not 403 missing_scope/,
+    reply: recordBefore(403),
+  },
+  {
+    name: 'the record is looked up before invoicing',
+    within: /a key reads what/,
+    says: /404 not_found, not 503 invoicing_not_enabled/,
+    reply: recordBefore(503),
+  },
+  {
+    name: '304 for whoever knows the tag, without a key that works',
+    within: /304 only for/,
+    says: /revoked: 304, not 401/,
+    reply: unchangedBefore(401),
+  },
+  {
+    name: '304 for whoever knows the tag, without the scope',
+    within: /304 only for/,
+    says: /without jobs:read: 304, not 403/,
+    reply: unchangedBefore(403),
+  },
+  {
+    name: '304 for whoever knows the tag, of another company',
+    within: /304 only for/,
+    says: /neighbour: 304, not 404/,
+    reply: unchangedBefore(404),
+  },
+  {
+    name: "another company's PDF is given",
+    within: /another company is not seen/,
+    says: /pdf: another company's record is answered 200/,
+    reply: (reply, request, again, party) =>
+      reply.status === 404 && request.target.endsWith('/pdf')
+        ? again(withKeyOf(party, 'neighbour', request))
+        : reply,
+  },
+  {
+    name: 'bearer in small letters is refused',
+    within: /the scheme of a key/,
+    says: /bearer .* 401 invalid_key, not 200/,
+    request: withScheme(/^bearer /, 'none '),
+  },
+  {
+    name: 'BEARER in capitals is refused',
+    within: /the scheme of a key/,
+    says: /BEARER .* 401 invalid_key, not 200/,
+    request: withScheme(/^BEARER /, 'none '),
+  },
+  {
+    name: 'a key is taken without its scheme',
+    within: /the scheme of a key/,
+    says: /200, not 401/,
+    request: withScheme(/^(?=[^ ]+$)/, 'Bearer '),
+  },
+  {
+    name: 'a key is taken with any scheme',
+    within: /the scheme of a key/,
+    says: /Basic .* 200, not 401/,
+    request: withScheme(/^\w+ /, 'Bearer '),
   },
 ];

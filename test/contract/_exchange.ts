@@ -17,6 +17,11 @@ export interface Answer {
   byteCount: number;
 }
 
+/** An answer with its body's bytes, for what isn't text. */
+export interface ReceivedAnswer extends Answer {
+  bytes: Buffer;
+}
+
 export interface Asked {
   method?: Method | undefined;
   /** Path and query. */
@@ -35,13 +40,16 @@ const client = got.extend({
 });
 
 /** Sends one request and takes whatever is answered. */
-export async function ask(url: string, { method = 'GET', target, headers = {} }: Asked): Promise<Answer> {
+export async function ask(
+  url: string,
+  { method = 'GET', target, headers = {} }: Asked,
+): Promise<ReceivedAnswer> {
   const response = await client(`${url}${target}`, { method, headers: { accept: '*/*', ...headers } });
   return toAnswer(response.statusCode, response.rawHeaders, response.body);
 }
 
 /** Sends bytes as they are on a connection of their own, and takes all that comes until it is closed. */
-export async function askRaw(url: string, lines: readonly string[]): Promise<Answer> {
+export async function askRaw(url: string, lines: readonly string[]): Promise<ReceivedAnswer> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   const chunks: Buffer[] = [];
@@ -68,7 +76,7 @@ export function parsed(answer: Answer): unknown {
   }
 }
 
-function toAnswer(status: number, rawHeaders: readonly string[], bytes: Uint8Array): Answer {
+function toAnswer(status: number, rawHeaders: readonly string[], bytes: Uint8Array): ReceivedAnswer {
   const headers: Record<string, string> = {};
   const repeated: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -77,12 +85,14 @@ function toAnswer(status: number, rawHeaders: readonly string[], bytes: Uint8Arr
     if (headers[name] !== undefined) repeated.push(name);
     headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
   }
-  const plain = headers['content-encoding'] === 'gzip' && bytes.length > 0 ? gunzipSync(bytes) : bytes;
+  const isPacked = headers['content-encoding'] === 'gzip' && bytes.length > 0;
+  const plain = Buffer.from(isPacked ? gunzipSync(bytes) : bytes);
   return {
     status,
     headers,
     repeated,
-    body: Buffer.from(plain).toString('utf8'),
+    body: plain.toString('utf8'),
+    bytes: plain,
     byteCount: bytes.byteLength,
   };
 }

@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import type { Note } from './_checks.ts';
-import { codeOf, conformanceProblems, refusedMethodProblems, unknownPathProblems } from './_conformance.ts';
+import {
+  codeOf,
+  conformanceProblems,
+  refusedMethodProblems,
+  unknownMethodProblems,
+  unknownPathProblems,
+} from './_conformance.ts';
 import { declaredOperations, knownPath } from './_declared.ts';
 import { type Answer, ask, askRaw, parsed } from './_exchange.ts';
 import { type Asker, headersOf, type Party } from './_parties.ts';
@@ -11,6 +17,9 @@ import { askChecked } from './_reading.ts';
 /** Headers that differ from answer to answer, or belong to one connection. */
 const volatile = ['date', 'connection', 'keep-alive', 'x-request-id', 'ratelimit'];
 const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
+/** Registered methods that few have heard of; a client library may not be able to send them. */
+const seldomMethods = ['QUERY', 'PROPFIND', 'REPORT', 'MKCOL', 'LINK', 'PURGE'];
+const unknownMethods = ['BREW', 'GETX', 'get', 'Get'];
 
 /** Sends HEAD on a connection of its own, so that not a byte of a body can hide, and compares it with GET. */
 export async function heads(party: Party, note: Note): Promise<void> {
@@ -49,6 +58,23 @@ export async function otherMethods(party: Party, note: Note): Promise<void> {
       }
     }
   }
+  for (const method of seldomMethods) {
+    const problems = refusedMethodProblems(await askByMethod(party, method), method);
+    for (const problem of problems) note(`${method} of the reader: ${problem}`);
+  }
+  for (const method of unknownMethods) {
+    const problems = unknownMethodProblems(await askByMethod(party, method), method);
+    for (const problem of problems) note(`${method} of the reader: ${problem}`);
+  }
+}
+
+async function askByMethod(party: Party, method: string): Promise<Answer> {
+  return askRaw(party.urls.normal, [
+    `${method} ${knownPath('listJobs')} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    `Authorization: ${party.authorization('reader') ?? ''}`,
+    'Connection: close',
+  ]);
 }
 
 async function otherMethod(
@@ -114,6 +140,52 @@ export async function compressedAnswers(party: Party, note: Note): Promise<void>
     if (status !== 304) note(`${target}: the tag of the compressed body is answered ${status}`);
   }
   if (compressed === 0) note('no body was compressed');
+  await acceptedCodings(party, note);
+}
+
+/** The codings that may be chosen where a request says this in Accept-Encoding (RFC 9110 section 12.5.3). */
+const acceptedBy: readonly [acceptEncoding: string, codings: readonly string[]][] = [
+  ['GZIP', ['gzip']],
+  ['deflate;q=0, gzip;q=0.5', ['gzip']],
+  ['identity;q=0, gzip', ['gzip']],
+  ['gzip;q=0', ['identity']],
+  ['gzip;q=0.0, identity', ['identity']],
+  ['gzip;q=0, *;q=0, identity', ['identity']],
+  ['identity', ['identity']],
+  ['br', ['identity', 'br']],
+  ['nonsense', ['identity']],
+];
+
+async function acceptedCodings(party: Party, note: Note): Promise<void> {
+  const asked = { operationId: 'listJobs', target: knownPath('listJobs') };
+  for (const [acceptEncoding, codings] of acceptedBy) {
+    const headers = { 'accept-encoding': acceptEncoding };
+    const answer = await askChecked(party, note, { ...asked, headers });
+    const coding = answer.headers['content-encoding'] ?? 'identity';
+    if (!codings.includes(coding)) note(`Accept-Encoding ${acceptEncoding} is answered with ${coding}`);
+  }
+}
+
+/** Asks again and again, one after the other and all at once, for answers of several kinds. */
+export async function namedAnswers(party: Party, note: Note): Promise<void> {
+  const kinds = [
+    { target: '/api/v1/jobs', asker: 'reader' },
+    { target: '/api/v1/jobs?limit=0', asker: 'reader' },
+    { target: '/api/v1/nothing', asker: 'reader' },
+    { target: '/api/v1/jobs', asker: 'nobody' },
+    { target: '/api/v1/jobs', asker: 'cut off' },
+  ] as const;
+  const askAll = () =>
+    kinds.map(({ target, asker }) => ask(party.urls.normal, { target, headers: headersOf(party, asker) }));
+  const answers: Answer[] = [];
+  for (let round = 0; round < 3; round++) for (const answer of askAll()) answers.push(await answer);
+  answers.push(...(await Promise.all([...askAll(), ...askAll()])));
+  const names = new Set<string>();
+  for (const { status, headers } of answers) {
+    const name = headers['x-request-id'] ?? '';
+    if (names.has(name)) note(`an answer with ${status}: ${name} was named before`);
+    names.add(name);
+  }
 }
 
 /** Requests with two things wrong, and the one that counts (design.md section 5). */

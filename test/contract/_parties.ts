@@ -13,10 +13,11 @@ import {
   startTestServer,
   STORY_NOW,
 } from '../_server.ts';
+import { fillLargeCompany } from './_large-company.ts';
 import { startMock } from './_mock.ts';
 
 /** The servers of a party: each is in another state, so that a question needs no preparation. */
-export type ServerName = 'normal' | 'busy' | 'without records' | 'without keys';
+export type ServerName = 'normal' | 'busy' | 'short window' | 'without records' | 'without keys';
 
 /** Who asks. */
 export type Asker =
@@ -24,13 +25,26 @@ export type Asker =
   | 'nobody'
   | 'wrong'
   | 'revoked'
-  | 'spender'
   | 'neighbour'
+  /** Reads a company with more than a hundred records in each list, and documents of each kind and state. */
+  | 'large'
   | 'cut off'
   | 'unpaid'
   | 'uninvoiced'
   | `without ${Scope}`
-  | `unlicensed for ${Scope}`;
+  | `with ${Scope} alone`
+  | `unlicensed for ${Scope}`
+  | `licensed for ${Scope} alone`
+  | Spender;
+
+/** Keys whose allowance is used up, each by its own question, on the servers that count as the contract says. */
+export type Spender = 'spender' | 'counting spender' | 'spender of short windows' | 'colleague of spenders';
+const spenders: readonly Spender[] = [
+  'spender',
+  'counting spender',
+  'spender of short windows',
+  'colleague of spenders',
+];
 
 /** One of those whom the suite asks. */
 export interface Party {
@@ -45,6 +59,8 @@ export type StartedParty = Party & AsyncDisposable;
 
 /** The allowance of the busy server: the contract's own. */
 const REQUESTS_PER_MINUTE = 120;
+/** An allowance that ends soon and comes back soon; a second is the least that `t` can fall by. */
+const SHORT_WINDOW = { rateLimitPerMinute: 12, windowSeconds: 2 };
 
 export async function startParty(name: Party['name']): Promise<StartedParty> {
   return name === 'mock' ? startMockParty() : startServerParty(name);
@@ -61,7 +77,7 @@ async function startMockParty(): Promise<StartedParty> {
   const { url } = mock;
   return {
     name: 'mock',
-    urls: { normal: url, busy: url, 'without records': url, 'without keys': url },
+    urls: { normal: url, busy: url, 'short window': url, 'without records': url, 'without keys': url },
     authorization: (asker) => (asker === 'nobody' ? undefined : 'Bearer fl.brennan.any.key'),
     setNow: () => {
       throw new Error('The mock has no clock.');
@@ -75,6 +91,7 @@ async function startServerParty(name: EngineName): Promise<StartedParty> {
   const normal = started.use(await startExampleServer(name));
   const { engine } = normal;
   const busy = started.use(await startTestServer({ engine, rateLimitPerMinute: REQUESTS_PER_MINUTE }));
+  const shortWindow = started.use(await startTestServer({ engine, ...SHORT_WINDOW }));
   const withoutRecords = started.use(await startTestServer({ engine: failing(engine, 'records') }));
   const withoutKeys = started.use(await startTestServer({ engine: failing(engine, 'keys') }));
   const keys = await createAskers(engine, normal.key);
@@ -84,6 +101,7 @@ async function startServerParty(name: EngineName): Promise<StartedParty> {
     urls: {
       normal: normal.url,
       busy: busy.url,
+      'short window': shortWindow.url,
       'without records': withoutRecords.url,
       'without keys': withoutKeys.url,
     },
@@ -123,21 +141,18 @@ async function createAskers(engine: Engine, reader: string): Promise<ReadonlyMap
     'wrong',
     reader.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
   );
-  keys.set('spender', await keyFor(engine, 'brennan'));
+  for (const spender of spenders) keys.set(spender, await keyFor(engine, 'brennan'));
   keys.set('revoked', await revokedKey(engine));
   for (const scope of scopes) {
+    const others = scopes.filter((held) => held !== scope);
+    keys.set(`without ${scope}`, await keyFor(engine, 'brennan', others));
+    keys.set(`with ${scope} alone`, await keyFor(engine, 'brennan', [scope]));
+    const module = moduleOf(scope);
+    const rest = modules.filter((licensed) => licensed !== module);
+    keys.set(`unlicensed for ${scope}`, await companyKey(engine, `un-${module}`, { modules: rest }));
     keys.set(
-      `without ${scope}`,
-      await keyFor(
-        engine,
-        'brennan',
-        scopes.filter((held) => held !== scope),
-      ),
-    );
-    const licensed = modules.filter((module) => module !== moduleOf(scope));
-    keys.set(
-      `unlicensed for ${scope}`,
-      await companyKey(engine, `un-${moduleOf(scope)}`, { modules: licensed }),
+      `licensed for ${scope} alone`,
+      await companyKey(engine, `only-${module}`, { modules: [module] }),
     );
   }
   keys.set('cut off', await companyKey(engine, 'cut-off', { apiEnabled: false }));
@@ -145,6 +160,8 @@ async function createAskers(engine: Engine, reader: string): Promise<ReadonlyMap
   keys.set('uninvoiced', await companyKey(engine, 'uninvoiced', { invoicingEnabled: false }));
   keys.set('neighbour', await companyKey(engine, 'neighbour', {}));
   await putRecords(engine, 'neighbour', neighbourRecords().map(renderRecord));
+  keys.set('large', await companyKey(engine, 'large', {}));
+  await fillLargeCompany(engine, 'large');
   return keys;
 }
 

@@ -1,3 +1,4 @@
+import type { Asker, Party } from './_parties.ts';
 import type { Defect, ProxiedReply, ProxiedRequest } from './_proxy.ts';
 
 type Json = Record<string, unknown>;
@@ -66,11 +67,23 @@ export function inHeaders(
 
 /** A defect in which a query parameter is lost on its way. */
 export function withoutParameter(name: string): NonNullable<Defect['request']> {
-  return (request) => {
-    const [path = '', query] = request.target.split('?');
-    const parameters = new URLSearchParams(query);
-    if (!parameters.has(name)) return request;
-    parameters.delete(name);
-    return { ...request, target: parameters.size > 0 ? `${path}?${parameters.toString()}` : path };
-  };
+  return (request) =>
+    queryOf(request).has(name) ? withQuery(request, (query) => query.delete(name)) : request;
+}
+
+export function queryOf({ target }: ProxiedRequest): URLSearchParams {
+  return new URLSearchParams(target.split('?')[1]);
+}
+
+/** The request with another query. */
+export function withQuery(request: ProxiedRequest, change: (query: URLSearchParams) => void): ProxiedRequest {
+  const [path = ''] = request.target.split('?');
+  const query = queryOf(request);
+  change(query);
+  return { ...request, target: query.size > 0 ? `${path}?${query.toString()}` : path };
+}
+
+/** The request with another key. */
+export function withKeyOf(party: Party, asker: Asker, request: ProxiedRequest): ProxiedRequest {
+  return { ...request, headers: { ...request.headers, authorization: party.authorization(asker) ?? '' } };
 }

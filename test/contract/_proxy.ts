@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request as sendRequest, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 
 import type { Party, ServerName } from './_parties.ts';
 
@@ -36,6 +36,8 @@ export interface Defect {
     again: (request: ProxiedRequest) => Promise<ProxiedReply>,
     party: Party,
   ) => ProxiedReply | Promise<ProxiedReply>;
+  /** Changes a request that Node's own parser refuses; what begins with `HTTP/` is the answer to it. */
+  unparsed?: (sent: string) => string;
 }
 
 export interface DefectiveParty extends AsyncDisposable {
@@ -71,6 +73,12 @@ export async function startDefectiveParty(party: Party): Promise<DefectiveParty>
           (error: unknown) => res.destroy(error as Error),
         );
     });
+    server.on('clientError', (error: Error & { rawPacket?: Buffer }, socket: Socket) => {
+      const sent = error.rawPacket?.toString('latin1') ?? '';
+      const changed = defect?.unparsed?.(sent) ?? sent;
+      if (changed.startsWith('HTTP/')) socket.end(changed, 'latin1');
+      else passOn(url, changed, socket);
+    });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     servers.push(server);
@@ -92,6 +100,14 @@ export async function startDefectiveParty(party: Party): Promise<DefectiveParty>
       }
     },
   };
+}
+
+/** Sends bytes as they are, and gives back all that comes. */
+function passOn(url: string, sent: string, socket: Socket): void {
+  const { hostname, port } = new URL(url);
+  const upstream = connect(Number(port), hostname, () => upstream.write(sent, 'latin1'));
+  upstream.on('error', (error) => socket.destroy(error));
+  upstream.pipe(socket);
 }
 
 function toRequest({ method = 'GET', url = '/', headers }: IncomingMessage): ProxiedRequest {

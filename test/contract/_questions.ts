@@ -204,7 +204,7 @@ const provocations: Record<
   apiNotEnabled: () => ({ asker: 'cut off' }),
   companyUnavailable: () => ({ asker: 'unpaid' }),
   moduleNotLicensed: ({ scope }) => ({ asker: `unlicensed for ${scope}` }),
-  notFound: (operation) => ({ target: pathOf(operation, ABSENT_ID, ABSENT_UUID) }),
+  notFound: (operation) => ({ target: absentPath(operation) }),
   rateLimited: () => ({ asker: 'spender', server: 'busy', manner: 'until refused' }),
   unavailable: () => ({ server: 'without records' }),
   invoicingNotEnabled: () => ({ asker: 'uninvoiced' }),
@@ -248,7 +248,9 @@ function further(operation: DeclaredOperation): Question[] {
       of: 'the servers',
     },
     ...parameters.flatMap((parameter) =>
-      parameter.in === 'path' ? wrongIds(operation, parameter) : wrongQueries(operation, parameter),
+      parameter.in === 'path'
+        ? wrongIds(operation, parameter)
+        : [...wrongQueries(operation, parameter), ...oddQueries(operation, parameter)],
     ),
   ];
 }
@@ -276,6 +278,38 @@ function wrongQueries(operation: DeclaredOperation, { name, schema }: ContractPa
     expected: { code },
     mockExpected: { code: 'invalid_parameter' },
   }));
+}
+
+/** A value that is right, but comes twice; a parameter without any; an offset whose plus sign became a space. */
+function oddQueries(operation: DeclaredOperation, { name, schema }: ContractParameter): Question[] {
+  const value = rightValue(operation, name, schema);
+  const code = name === 'cursor' ? 'invalid_cursor' : 'invalid_parameter';
+  const plus = schema.format === 'date-time' ? ['2026-11-16T00:00:00+01:00'] : [];
+  const cases = [
+    { says: 'comes twice', query: `${name}=${value}&${name}=${value}`, code: 'invalid_parameter' },
+    { says: 'is empty', query: `${name}=`, code },
+    { says: 'has no value', query: name, code },
+    ...plus.map((time) => ({ says: 'has a plus that is not escaped', query: `${name}=${time}`, code })),
+  ];
+  return cases.map(({ says, query, code }) => ({
+    ...basis(operation, 400, 'invalidParameter'),
+    name: `400 ${operation.operationId}: ${name} ${says}`,
+    target: `${knownPath(operation.operationId)}?${query}`,
+    expected: { code },
+    of: 'the servers',
+  }));
+}
+
+function rightValue(
+  operation: DeclaredOperation,
+  name: string,
+  { type, format, enum: values }: JsonSchema,
+): string {
+  if (values) return String(values[0]);
+  if (type === 'integer') return '1';
+  if (format === 'date') return '2026-11-16';
+  if (format === 'date-time') return '2026-11-16T00:00:00.000Z';
+  return name === 'cursor' ? cursorOf(operation.operationId) : 'cus_0001';
 }
 
 /** Values that break a parameter's rule in a way that both the mock and the servers notice. */
@@ -311,19 +345,24 @@ function exampleValue({ operationId }: DeclaredOperation, status: number, name: 
   return example.value;
 }
 
-function pathOf({ path, parameters }: DeclaredOperation, id: string, uuid: string): string {
+/** The path of an operation, with the id of nothing if it takes one. */
+export function absentPath({ path, parameters }: DeclaredOperation): string {
   return path.replace(/\{(\w+)\}/, (_all, name: string) => {
     const parameter = parameters.find((candidate) => candidate.name === name);
-    return parameter?.schema.format === 'uuid' ? uuid : id;
+    return parameter?.schema.format === 'uuid' ? ABSENT_UUID : ABSENT_ID;
   });
 }
 
 /** A cursor that another list has given: of jobs for all lists but theirs. */
 function cursorOfAnother({ operationId }: DeclaredOperation): string {
-  const other = operationId === 'listJobs' ? 'listInvoices' : 'listJobs';
-  for (const { value } of declaredResponse(other, 200).examples) {
+  return cursorOf(operationId === 'listJobs' ? 'listInvoices' : 'listJobs');
+}
+
+/** A cursor that a list has given. */
+function cursorOf(operationId: string): string {
+  for (const { value } of declaredResponse(operationId, 200).examples) {
     const { nextCursor } = value as { nextCursor: string | null };
     if (nextCursor !== null) return nextCursor;
   }
-  throw new Error(`No example of ${other} has a next page.`);
+  throw new Error(`No example of ${operationId} has a next page.`);
 }

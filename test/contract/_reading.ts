@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { Note } from './_checks.ts';
 import { conformanceProblems } from './_conformance.ts';
 import { declaredOperation, declaredResponse } from './_declared.ts';
-import { type Answer, ask, parsed } from './_exchange.ts';
+import { ask, parsed, type ReceivedAnswer } from './_exchange.ts';
 import { type Asker, headersOf, type Party } from './_parties.ts';
+import { firstDifference } from './_questions.ts';
 
 /** A record as far as the checks look into it. */
 export interface ReadRecord {
@@ -20,7 +23,7 @@ export async function askChecked(
   party: Party,
   note: Note,
   asked: { operationId: string; target: string; asker?: Asker; headers?: Record<string, string> },
-): Promise<Answer> {
+): Promise<ReceivedAnswer> {
   const { operationId, target, asker = 'reader', headers = {} } = asked;
   const answer = await ask(party.urls.normal, {
     target,
@@ -36,11 +39,35 @@ export async function readPage(
   note: Note,
   operationId: string,
   target: string,
+  asker: Asker = 'reader',
 ): Promise<ReadPage> {
-  const answer = await askChecked(party, note, { operationId, target });
+  const answer = await askChecked(party, note, { operationId, target, asker });
   if (answer.status !== 200) note(`${target}: the status is ${answer.status}, not 200`);
   const body = parsed(answer) as Partial<ReadPage> | undefined;
   return { data: body?.data ?? [], nextCursor: body?.nextCursor ?? null };
+}
+
+/** A list is no longer than this in any company that is asked. */
+const PAGES_MAX = 50;
+
+/** Reads a list to its end, by pages as long as they can be; what is wrong with a page is noted. */
+export async function readWhole(
+  party: Party,
+  note: Note,
+  { operationId, target }: Pick<WholeList, 'operationId' | 'target'>,
+  asker: Asker,
+): Promise<ReadRecord[]> {
+  const records: ReadRecord[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < PAGES_MAX; pages++) {
+    const asked = withParameters(target, { limit: '100', cursor });
+    const page = await readPage(party, note, operationId, asked, asker);
+    records.push(...page.data);
+    if (page.nextCursor === null) return records;
+    cursor = page.nextCursor;
+  }
+  note(`${target}: nextCursor never becomes null`);
+  return records;
 }
 
 /** A list without any filter, and what it holds by the contract's examples. */
@@ -73,6 +100,21 @@ function wholeList(operationId: string, target: string): WholeList {
   // Ids are compared as the service orders them: by their characters, not by a language's rules.
   const records = [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   return { operationId, target, records };
+}
+
+/** Notes where the records of a list are not those that are wanted. */
+export function compareRecords(
+  note: Note,
+  what: string,
+  actual: readonly ReadRecord[],
+  wanted: readonly ReadRecord[],
+): void {
+  const [ids, wantedIds] = [actual.map(({ id }) => id), wanted.map(({ id }) => id)];
+  if (!isDeepStrictEqual(ids, wantedIds)) {
+    note(`${what}: the records are ${ids.join(' ')}, not ${wantedIds.join(' ')}`);
+  } else if (!isDeepStrictEqual(actual, wanted)) {
+    note(`${what}: ${firstDifference(actual, wanted, '')}`);
+  }
 }
 
 /** Adds parameters to a target that may have some already. */
