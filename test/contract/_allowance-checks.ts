@@ -58,10 +58,13 @@ async function fallsWithTime(take: () => Promise<Standing>, first: Standing): Pr
   return false;
 }
 
+/** A slow machine may need another window to use one up. */
+const WINDOWS_MAX = 5;
+
 /** Asks until the answer is 429, which may be the first one; gives the last answer. */
 async function useUp(take: () => Promise<Standing>, first: Standing, note: Note): Promise<Standing> {
   let before = first;
-  for (let count = 0; before.status !== 429 && count <= first.q * 2; count++) {
+  for (let count = 0; before.status !== 429 && count <= first.q * WINDOWS_MAX; count++) {
     const next = await take();
     const isNewWindow = next.r === next.q - 1;
     if (next.t > before.t && !isNewWindow) note(`t rose from ${before.t} to ${next.t} within a window`);

@@ -25,8 +25,8 @@ export const allowanceDefects: readonly Defect[] = [
   {
     name: 'what is left stands still',
     within: /an allowance counts down/,
-    says: /r is 5 after r=5/,
-    reply: inHeader('ratelimit', (value) => value.replace(/r=\d+/, 'r=5')),
+    says: /r is 2 after r=2/,
+    reply: inHeader('ratelimit', (value) => value.replace(/r=\d+/, 'r=2')),
   },
   {
     name: 'what is left is told one too high',
@@ -79,8 +79,8 @@ export const allowanceDefects: readonly Defect[] = [
   {
     name: 'the policy names more than is allowed',
     within: /an allowance counts down/,
-    says: /r is \d+ at the start of a window of 24/,
-    reply: inHeader('ratelimit-policy', (value) => value.replace(/q=12;/, 'q=24;')),
+    says: /r is \d+ at the start of a window of 10/,
+    reply: inHeader('ratelimit-policy', (value) => value.replace(/q=5;/, 'q=10;')),
   },
   {
     name: 'the policy names a longer window',
