@@ -73,16 +73,8 @@ export async function openWorkplace(
   { isEmpty = false } = {},
 ): Promise<Workplace> {
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-work-'));
-  const given = process.env.TEST_POSTGRES_URL;
-  const server = engine === 'postgres' && !given ? await startPostgres() : undefined;
-  const databaseUrl =
-    engine === 'sqlite'
-      ? `sqlite:${join(folder, 'data', 'work.db')}`
-      : await createDatabase(given ?? server?.url ?? '');
-  const settings: Environment = {
-    DATABASE_URL: databaseUrl,
-    ...(engine === 'postgres' ? { WEBHOOK_SECRET_KEY: SECRET_KEY } : {}),
-  };
+  const { server, settings } = engine === 'sqlite' ? onSqlite(folder) : await onPostgres();
+  const databaseUrl = settings.DATABASE_URL;
   if (!isEmpty && engine === 'sqlite') await callCommand(['migrate'], settings);
   const started = new Set<Running>();
   const start: Workplace['start'] = (args, environment = {}, stdin = 'ignore') => {
@@ -119,6 +111,23 @@ export async function openWorkplace(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+interface Settings extends Environment {
+  DATABASE_URL: string;
+}
+
+function onSqlite(folder: string): { server: undefined; settings: Settings } {
+  return { server: undefined, settings: { DATABASE_URL: `sqlite:${join(folder, 'data', 'work.db')}` } };
+}
+
+/** With a server of its own unless the test run has one. */
+async function onPostgres() {
+  const given = process.env.TEST_POSTGRES_URL;
+  const server = given === undefined ? await startPostgres() : undefined;
+  const DATABASE_URL = await createDatabase(given ?? server?.url ?? '');
+  const settings: Settings = { DATABASE_URL, WEBHOOK_SECRET_KEY: SECRET_KEY };
+  return { server, settings };
 }
 
 /** Runs a command line inside this process, with nothing but these settings. */

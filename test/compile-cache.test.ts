@@ -27,10 +27,14 @@ function openFolder(t: Test): string {
 async function run(environment: Record<string, string>) {
   const env = { PATH: process.env.PATH, ...environment };
   const options = { env, encoding: 'utf8' } as const;
-  return promisify(execFile)(process.execPath, [bin, 'config'], options).then(
-    ({ stderr }) => ({ code: 0, stderr }),
-    (error: { code: number; stderr: string }) => ({ code: error.code, stderr: error.stderr }),
-  );
+  try {
+    const { stderr } = await promisify(execFile)(process.execPath, [bin, 'config'], options);
+    return { code: 0, stderr };
+  } catch (error) {
+    // Of a command that failed.
+    const { code, stderr } = error as { code: number; stderr: string };
+    return { code, stderr };
+  }
 }
 
 t.test("compiled code is kept in the user's own cache folder, which nobody else can enter", async (t) => {

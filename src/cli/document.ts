@@ -43,10 +43,12 @@ export function documentCommand(terminal: Terminal): Command {
 }
 
 function addressed(command: Command): Command {
-  return command
-    // Case does not matter in a UUID (RFC 9562 section 4); in the store it is lower.
-    .argument('<document-id>', 'id of the document', (id: string) => id.toLowerCase())
-    .option('--company <company>', 'id of the company, where more than one has such a document');
+  return (
+    command
+      // Case does not matter in a UUID (RFC 9562 section 4); in the store it is lower.
+      .argument('<document-id>', 'id of the document', (id: string) => id.toLowerCase())
+      .option('--company <company>', 'id of the company, where more than one has such a document')
+  );
 }
 
 /**

@@ -2,7 +2,7 @@ import t from 'tap';
 import { exampleCompany } from '../../src/demo/example-company.ts';
 import { generatedProfile } from '../../src/demo/generate-company.ts';
 import { shareText } from '../../src/invoice-pdf/amounts.ts';
-import { loadFonts } from '../../src/invoice-pdf/fonts.ts';
+import { loadFonts } from '../../src/typefaces/fonts.ts';
 import { createRenderer } from '../../src/invoice-pdf/render.ts';
 import { balancedBlock } from '../../src/invoice-pdf/text-blocks.ts';
 import { exampleDocuments } from './_documents.ts';

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { loadFonts } from '../../src/invoice-pdf/fonts.ts';
+import { loadFonts } from '../../src/typefaces/fonts.ts';
 import type { PrintedDocument } from '../../src/invoice-pdf/printed-document.ts';
 import { createRenderer } from '../../src/invoice-pdf/render.ts';
-import { printable } from '../../src/invoice-pdf/shaping.ts';
+import { printable } from '../../src/typefaces/shaping.ts';
 import { exampleDocuments } from './_documents.ts';
 import { readByTags } from './_reading-by-tags.ts';
 

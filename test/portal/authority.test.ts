@@ -54,7 +54,7 @@ async function formsOf({ engine, administrator }: TestPortal): Promise<Record<st
   const webhook = await addWebhook(engine);
   const paused = await addWebhook(engine);
   const of = { company: COMPANY, webhook: webhook.id };
-  const delivery = await ping(engine, of, { serviceName: 'F', now: STORY_NOW });
+  const delivery = await ping(engine, of, { now: STORY_NOW });
   await engine.run("UPDATE deliveries SET state = 'failed'");
   await engine.run(`UPDATE webhooks SET paused_at = created_at WHERE id = '${paused.id}'`);
   const other = await addAdministrator(engine, { email: 'conor@brennan.example', name: 'Conor' });
@@ -214,6 +214,7 @@ async function visitOf(engine: Engine, administrator: Administrator): Promise<Vi
     query: new URLSearchParams(),
     form: new URLSearchParams(),
     formToken: '',
+    browser: undefined,
     requestId: '',
     ...origin,
     now: STORY_NOW,

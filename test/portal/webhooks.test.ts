@@ -114,11 +114,7 @@ t.test('events whose data an administrator may not see', async (t) => {
   await t.test('of a webhook let them do nothing to it', async (t) => {
     const { id } = await addWebhook(engine, { events: ['job.created', 'invoice.paid', 'payment.recorded'] });
     const of = `/portal/webhooks/${id}`;
-    const delivery = await ping(
-      engine,
-      { company: COMPANY, webhook: id },
-      { serviceName: 'F', now: STORY_NOW },
-    );
+    const delivery = await ping(engine, { company: COMPANY, webhook: id }, { now: STORY_NOW });
     await engine.run("UPDATE deliveries SET state = 'failed'");
     const rows = async () =>
       JSON.stringify([

@@ -25,13 +25,17 @@ for (const name of engineNames) {
         await addAdministrator(engine, { company: 'acme', email: 'a@a.example' }),
       );
       await engine.run('DELETE FROM audit_entries');
-      const { record } = await createWebhook(engine, createSecretBox(Buffer.alloc(32, 7).toString('base64')), {
-        company: 'acme',
-        url: 'https://hooks.example.com/in?token=secret-of-the-receiver',
-        events: ['job.created', 'form.submitted'],
-        by,
-        now: STORY_NOW,
-      });
+      const { record } = await createWebhook(
+        engine,
+        createSecretBox(Buffer.alloc(32, 7).toString('base64')),
+        {
+          company: 'acme',
+          url: 'https://hooks.example.com/in?token=secret-of-the-receiver',
+          events: ['job.created', 'form.submitted'],
+          by,
+          now: STORY_NOW,
+        },
+      );
       const of = { company: 'acme', webhook: record.id };
       const pinged = await ping(engine, of, { now: STORY_NOW, by });
       const again = { ...of, id: pinged };

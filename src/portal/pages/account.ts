@@ -3,7 +3,7 @@ import { endSessions, listSessions, type SessionLengths } from '../../access/ses
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import { AppError, UsageError } from '../../errors.ts';
 import type { Engine } from '../../store/engine.ts';
-import { type Problems, problemsOf, refusalOf } from '../page-error.ts';
+import { type Problems, problemsOf } from '../page-error.ts';
 import type { Page } from '../route.ts';
 import { button, confirmForm, form, newPasswordFields, textField } from '../views/form.ts';
 import { html } from '../views/html.ts';
