@@ -86,6 +86,7 @@ export interface TestServerOptions {
   baseUrl?: string;
   serviceName?: string;
   supportUrl?: string;
+  usage?: KeyUsage;
   portal?: PortalSettings | undefined;
 }
 
@@ -104,10 +105,8 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
   const metrics = createMetrics();
   const { engine, databaseUrl = urls.get(engine) ?? 'sqlite:nowhere/nothing.db' } = options;
   const documents = openDocuments({ engine, databaseUrl, log, metrics: metrics.documents });
-  const usage = openKeyUsage(engine, {
-    now: () => now,
-    onError: (error) => log.warn({ err: error }, 'usage.not-written'),
-  });
+  const onError = (error: unknown) => log.warn({ err: error }, 'usage.not-written');
+  const usage = options.usage ?? openKeyUsage(engine, { now: () => now, onError });
   const server = await createServer({
     rateLimitPerMinute: 1_000_000,
     wrongKeysPerMinute: 1_000_000,

@@ -83,12 +83,12 @@ t.test('the help names every argument and its form', async (t) => {
     [
       'company create',
       '<id>',
-      '--api <on|off>',
+      '--api [on|off]',
       '--modules <modules>',
       '--time-zone <zone>',
       '--logo <file>',
     ],
-    ['company set', '<id>', '--subscription <on|off>', '--invoicing <on|off>', '--currency <code>', '--iban'],
+    ['company set', '<id>', '--subscription [on|off]', '--invoicing [on|off]', '--currency <code>', '--iban'],
     ['key create', '<company>', '--name <name>', '--scopes <scopes>', 'invoices:read'],
     ['key list', '<company>'],
     ['key revoke', '<company>', '<key-id>'],
@@ -123,7 +123,7 @@ const MISTAKES: [string[], string][] = [
   [['key', 'create', 'acme', '--name'], "option '--name <name>' argument missing"],
   [
     ['company', 'set', 'acme', '--api', 'yes'],
-    "option '--api <on|off>' argument 'yes' is invalid. It must be on or off.",
+    "option '--api [on|off]' argument 'yes' is invalid. It must be on or off.",
   ],
   [
     ['demo', '--records', '1e3'],

@@ -143,11 +143,12 @@ t.test('what is published is sent compressed, with a tag for each form of it', a
 t.test('a server that was given no address publishes the one that it listens on', async (t) => {
   await using workplace = await openWorkplace();
   for (const HOST of ['127.0.0.1', '0.0.0.0']) {
-    const { greeting, port } = await workplace.serve([], { HOST, PORT: '0' });
+    const { greeting, port, end } = await workplace.serve([], { HOST, PORT: '0' });
     const { servers } = await got(`${greeting.address}/openapi.json`).json<Document>();
     t.strictSame(servers, [
       { url: `http://127.0.0.1:${port}`, description: 'This Fieldledger server', 'x-internal': false },
     ]);
+    await end('SIGTERM');
   }
 });
 

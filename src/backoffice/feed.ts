@@ -65,7 +65,9 @@ async function answerLine(office: Office, line: FeedLine): Promise<FeedAnswer> {
 
 /** What the database gave as its reason, as the end of a sentence; a fault of the program says nothing here. */
 function reasonOf(error: unknown): string {
-  return error instanceof AppError && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return error instanceof AppError && error.cause instanceof Error
+    ? `: ${error.cause.message.replace(/\.$/, '')}`
+    : '';
 }
 
 /** The id of a change that may be wrong in everything else. */

@@ -6,7 +6,6 @@ import { createKey, listKeys, revokeKey } from '../../src/access/keys.ts';
 import { scopes } from '../../src/contract/scopes.ts';
 import { type Engine, openEngine } from '../../src/store/engine.ts';
 import { engineNames, KEY_PREFIX, keyFor, startEmptyServer, STORY_NOW } from '../_server.ts';
-import { exchangeRaw } from './_raw.ts';
 import { customerOf, formOf, invoiceOf, jobOf, quoteOf, store, uuidOf } from './_records.ts';
 
 async function start(t: Test, name: (typeof engineNames)[number]) {
@@ -171,19 +170,6 @@ for (const name of engineNames) {
       active.map(({ id }) => id),
       [third.id],
     );
-  });
-
-  t.test(`of two Authorization headers the first one counts (${name})`, async (t) => {
-    const { server, engine } = await start(t, name);
-    const key = await keyFor(engine, 'own');
-    const statusOf = async (...authorizations: string[]) => {
-      const lines = authorizations.map((authorization) => `Authorization: ${authorization}\r\n`);
-      const request = `GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`;
-      return (await exchangeRaw(server.url, request))[0]?.status;
-    };
-    t.equal(await statusOf(`Bearer ${key}`, 'Bearer wrong'), 200);
-    t.equal(await statusOf('Bearer wrong', `Bearer ${key}`), 401);
-    t.equal(await statusOf('', `Bearer ${key}`), 401);
   });
 }
 

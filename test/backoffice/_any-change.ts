@@ -58,14 +58,14 @@ function valueOf(schema: Schema, subject: string): fc.Arbitrary<unknown> {
   const types = [schema.type ?? []].flat();
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
-  const values = types.flatMap((type) =>
-    type === 'null' ? [] : [ofType[type]?.(schema, subject) ?? []].flat(),
-  );
-  const value = values.length === 1 && values[0] ? values[0] : fc.oneof(...values);
-  return types.includes('null') ? fc.option(value, { nil: null, freq: 4 }) : value;
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => valueOf(one, subject)));
+  const [first, ...others] = types.flatMap((type) => ofType[type]?.(schema, subject) ?? []);
+  if (!first) throw new Error(`There are no values of ${JSON.stringify(schema)}.`);
+  return fc.oneof(first, ...others);
 }
 
 const ofType: Record<string, (schema: Schema, subject: string) => fc.Arbitrary<unknown>> = {
+  null: () => fc.constant(null),
   boolean: () => fc.boolean(),
   integer: ({ minimum = 0, maximum = 100 }) =>
     fc.oneof(

@@ -34,18 +34,25 @@ const samples: Record<string, string> = {
 
 /** A value that has every member and two items of every list, each of them valid. */
 export function sampleOf(schema: Schema): unknown {
-  const { properties, items, additionalProperties } = schema;
   if (schema.const !== undefined) return schema.const;
+  // Of several types the first.
+  if (schema.anyOf?.[0]) return sampleOf(schema.anyOf[0]);
+  return sampleOfParts(schema) ?? sampleOfValue(schema);
+}
+
+function sampleOfParts(schema: Schema): unknown {
+  const { properties, items, additionalProperties } = schema;
   if (properties) {
     return Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, sampleOf(member)]));
   }
   if (typeof additionalProperties === 'object') return { one: sampleOf(additionalProperties) };
-  if (typesOf(schema).includes('array') && items) {
-    return schema['uniqueItems'] === true ? [sampleOf(items)] : [sampleOf(items), sampleOf(items)];
-  }
-  if (schema.enum) return schema.enum[0];
-  const example = schema.examples?.find((candidate) => candidate !== null);
-  return example ?? schema.minimum ?? samples[schema.pattern ?? ''];
+  if (!typesOf(schema).includes('array') || !items) return undefined;
+  return schema['uniqueItems'] === true ? [sampleOf(items)] : [sampleOf(items), sampleOf(items)];
+}
+
+function sampleOfValue({ enum: values, examples, minimum, pattern }: Schema): unknown {
+  if (values) return values[0];
+  return examples?.find((candidate) => candidate !== null) ?? minimum ?? samples[pattern ?? ''];
 }
 
 /** A part of a value put wrong: `path` leads to it, `value` is what stands there; undefined for nothing at all. */
@@ -105,8 +112,8 @@ const ofType: Record<string, unknown> = {
   object: {},
 };
 
-function typesOf({ type = [] }: Schema): string[] {
-  const types = [type].flat();
+function typesOf({ type = [], anyOf = [] }: Schema): string[] {
+  const types = [...[type].flat(), ...anyOf.flatMap(typesOf)];
   return types.includes('number') ? [...types, 'integer'] : types;
 }
 

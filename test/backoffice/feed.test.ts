@@ -207,7 +207,8 @@ onEachEngine('the feed ends with the line that meets a database that can not be 
   const { id: company } = await openStaffedCompany(office.openCompany);
   const lines = ['job_1', 'job_2', 'job_3'].map((id) => ({ id, company, ...jobCreate({ id }) }));
   const faults = [new AppError('unavailable', 'Locked.', { cause: new Error('Locked.') }), new Error('Any.')];
-  for (const fault of faults) {
+  const reasons = [': Locked', ''];
+  for (const [index, fault] of faults.entries()) {
     const { engine } = office.office;
     let transactions = 0;
     const failing: Office = {
@@ -229,7 +230,10 @@ onEachEngine('the feed ends with the line that meets a database that can not be 
     );
     t.strictSame(answers[2]?.fault, fault);
     t.match(JSON.parse(answers[2]?.text ?? ''), {
-      error: { message: "The database can't be used. Send this line again, and those after it.", path: '' },
+      error: {
+        message: `The database can't be used${reasons[index]}. Send this line again, and those after it.`,
+        path: '',
+      },
     });
   }
   t.strictSame(await apply(office, lines), ['1 job_1 skipped', '2 job_2 applied', '3 job_3 applied']);

@@ -166,7 +166,8 @@ onEachEngine('a change with an id', async (t, { openCompany, setNow, office, eng
     t.strictSame(await acme.refusal({ ...customerSave(), id: '\u{1F525} "id" \\ ' }), {
       code: 'duplicate_id',
       path: '/id',
-      message: 'The change with the id "\u{1F525} \\"id\\" \\\\ " was person.save, and not customer.save.',
+      message:
+        'The change with the id "\u{1F525} \\"id\\" \\\\ " that was applied before was person.save, and not customer.save.',
     });
   });
 

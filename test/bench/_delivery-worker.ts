@@ -21,6 +21,7 @@ import { createSecretBox } from '../../src/webhooks/secrets.ts';
 import { createSender } from '../../src/webhooks/sender.ts';
 import { IDLE_COMPANY } from './_delivery-rows.ts';
 import { steadyMs } from './_steady-clock.ts';
+import { SECRET_KEY } from '../_command.ts';
 import type { ReceiverPlace } from './_webhook-receiver.ts';
 
 export interface Settings {
@@ -120,7 +121,7 @@ function startLoop(onAttempted: () => void): DeliveryLoop {
   return new DeliveryLoop({
     engine,
     sender,
-    secrets: createSecretBox(undefined),
+    secrets: createSecretBox(SECRET_KEY),
     serviceName: 'Fieldledger',
     log,
     metrics: {

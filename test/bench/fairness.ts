@@ -15,6 +15,7 @@ import type { Bench } from './_bench.ts';
 import { addDeliveries, addWebhooks } from './_delivery-rows.ts';
 import { startReceiver } from './_receiver-process.ts';
 import { aligned, quantile, takeTurns } from './_rounds.ts';
+import { SECRET_KEY } from '../_command.ts';
 import type { ReceiverPlace } from './_webhook-receiver.ts';
 
 const ROUNDS = Number(process.env.FAIRNESS_ROUNDS ?? 3);
@@ -108,7 +109,7 @@ async function deliverBehind(databaseUrl: string, place: ReceiverPlace, isBehind
 
 function startLoop(engine: Engine, sender: Sender): DeliveryLoop {
   return new DeliveryLoop({
-    ...{ engine, sender, secrets: createSecretBox(undefined), serviceName: 'Fieldledger' },
+    ...{ engine, sender, secrets: createSecretBox(SECRET_KEY), serviceName: 'Fieldledger' },
     ...{ log: createLogger('silent'), metrics: createMetrics().deliveries, now: () => new Date() },
     concurrencyMax: SLOTS,
   });

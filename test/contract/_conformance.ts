@@ -25,6 +25,9 @@ const transportHeaders = [
   'content-length',
   'content-encoding',
   'transfer-encoding',
+  // Said to browsers by every answer of the service, whatever it is.
+  'x-content-type-options',
+  'strict-transport-security',
 ];
 
 /** How far clocks may be apart (the contract, "Staying in sync"). */

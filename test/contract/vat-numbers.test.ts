@@ -46,7 +46,8 @@ for (const [prefix, numbers] of Object.entries(valid)) {
       const wrong = ['', '0', '00', `${number}00`, ` ${number}`, vatId, spaced];
       // Departments, health authorities and branches have no check digit.
       const isChecked = !/GD|HA|GB\d{12}/.test(vatId);
-      if (isChecked) wrong.push(number.replace(/\d(?=\D*$)/, (digit) => String((Number(digit) + 1) % 10)));
+      if (isChecked)
+        wrong.push(number.replace(/\d(?=B\d\d$|\D*$)/, (digit) => String((Number(digit) + 1) % 10)));
       for (const other of wrong) t.notOk(isVatNumber(prefix + other), prefix + other);
     }
   });

@@ -2,6 +2,7 @@ import { moveEventKinds } from '../../src/contract/events.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { createWebhook } from '../../src/webhooks/registration.ts';
 import { createSecretBox } from '../../src/webhooks/secrets.ts';
+import { SECRET_KEY } from '../_command.ts';
 import { STORY_NOW } from '../_server.ts';
 import { COMPANY } from './_portal.ts';
 
@@ -16,7 +17,7 @@ export async function addWebhook(
     now = new Date(STORY_NOW.getTime() - 31 * 86_400_000),
   } = options;
   const url = options.url ?? 'https://hooks.example.com/fieldledger';
-  const { secret, record } = await createWebhook(engine, createSecretBox(undefined), {
+  const { secret, record } = await createWebhook(engine, createSecretBox(SECRET_KEY), {
     company,
     url,
     events,

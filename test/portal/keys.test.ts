@@ -147,7 +147,10 @@ t.test('a form that isn’t filled in is refused beside its fields, with what wa
   const visitor = await signedIn();
   await visitor.visit('/portal/keys/new');
   t.equal((await visitor.submit('/portal/keys/new', { name: ' ', scopes: 'jobs:read' })).statusCode, 422);
-  t.match(visitor.shown, /id="name-problem">The name of a key must have 1 to 100 characters, in one line\./);
+  t.match(
+    visitor.shown,
+    /id="name-problem" role="alert">The name of a key must have 1 to 100 characters, in one line\./,
+  );
   t.match(visitor.shown, /value="jobs:read"\s+checked/);
   for (const name of ['a\nb', 'x'.repeat(101), '\u202egnp.exe', 'a\u0001b'])
     t.equal((await visitor.submit('/portal/keys/new', { name, scopes: 'jobs:read' })).statusCode, 422);

@@ -4,6 +4,7 @@ import { setCompany } from '../../src/access/companies.ts';
 import { createKey } from '../../src/access/keys.ts';
 import { createWebhook } from '../../src/webhooks/registration.ts';
 import { createSecretBox } from '../../src/webhooks/secrets.ts';
+import { SECRET_KEY } from '../_command.ts';
 import { engineNames, STORY_NOW } from '../_server.ts';
 import { addAdministrator, COMPANY, startPortal } from './_portal.ts';
 
@@ -16,7 +17,7 @@ for (const name of engineNames) {
     t.match(visitor.text, /API keys 0 of 20 Webhooks 0 of 10 Administrators 1 What the API gives out/);
     const key = { prefix: 'fl', company: COMPANY, name: 'Export', scopes: ['jobs:read'], now: STORY_NOW };
     await createKey(engine, key);
-    await createWebhook(engine, createSecretBox(undefined), {
+    await createWebhook(engine, createSecretBox(SECRET_KEY), {
       company: COMPANY,
       url: 'https://hooks.brennan-heating.ie/in',
       events: ['job.created'],

@@ -26,7 +26,7 @@ const before = [
 
 for (const name of engineNames) {
   t.test(`${name}: deliveries of an earlier version are kept, and made where they wait`, async (t) => {
-    await using workplace = await openWorkplace(name);
+    await using workplace = await openWorkplace(name, { isEmpty: true });
     await using engine = await openEngine(workplace.databaseUrl);
     await migrate(engine, [initial, backOffice, listBlocks]);
     for (const statement of before) await engine.run(statement);

@@ -78,7 +78,7 @@ for (const name of engineNames) {
           pausedAt: null,
         });
         t.strictSame(await listWebhooks(engine, 'acme'), [record], 'and is listed so, without its secret');
-        t.equal(await storedSecret(engine, record.id), secret);
+        t.equal(box.open(await storedSecret(engine, record.id), record), secret);
       },
     );
 
