@@ -22,6 +22,9 @@ export async function withDatabase<T>(
   const { engine, applied } = await openDatabase(config);
   try {
     return await work(engine, config, applied);
+  } catch (error) {
+    // Other errors, such as that of a file that can't be written, say by themselves what they are about.
+    throw error instanceof AppError ? withDatabaseName(error, config.databaseUrl) : error;
   } finally {
     await engine[Symbol.asyncDispose]();
   }
@@ -42,17 +45,21 @@ async function openDatabase({ databaseUrl, databasePoolMax }: Config) {
     const applied = await migrateDatabase(databaseUrl);
     return { engine: await openEngine(databaseUrl, { poolMax: databasePoolMax }), applied };
   } catch (error) {
-    // What the system or the database refuses has a code, and a message that seldom says which database it was.
-    if (!(error instanceof Error && 'code' in error)) throw error;
-    const { message } = error instanceof AppError && error.cause instanceof Error ? error.cause : error;
-    const reason = message || String(error.code);
-    const database = `The database ${withoutPasswords(databaseUrl)}`;
-    if (error.code === FORBIDDEN)
-      throw new UsageError(
-        `${database} is not up to date, or this role may not use it (${reason}). Run "fieldledger migrate" as the role that owns it.`,
-      );
-    throw new UsageError(`${database} can't be used: ${reason}`);
+    throw withDatabaseName(error, databaseUrl);
   }
+}
+
+/** Refusals of the system and of the database have a code, and a message that seldom says which database it was. */
+function withDatabaseName(error: unknown, databaseUrl: string): unknown {
+  const cause = error instanceof AppError ? error.cause : error;
+  if (!(cause instanceof Error && 'code' in cause)) return error;
+  const reason = cause.message || String(cause.code);
+  const database = `The database ${withoutPasswords(databaseUrl)}`;
+  return new UsageError(
+    cause.code === FORBIDDEN
+      ? `${database} is not up to date, or this role may not use it (${reason}). Run "fieldledger migrate" as the role that owns it.`
+      : `${database} can't be used: ${reason}`,
+  );
 }
 
 /** A change of large tables takes its time, and so does the wait for another process that makes it. */
