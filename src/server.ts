@@ -129,7 +129,7 @@ function createPages(options: ServerOptions): Express {
 }
 
 function unknownPath(): AppError {
-  return new AppError('not_found', 'There is nothing at this path; /reference describes the API.');
+  return new AppError('not_found', 'There is nothing at this path; the description of the API is at /.');
 }
 
 /**

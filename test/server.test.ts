@@ -172,7 +172,7 @@ t.test('a client that goes away before its answer leaves one line that says so',
 t.test('an unknown path answers 404 with the body of every error', async (t) => {
   await using workplace = await openWorkplace();
   const { address } = (await workplace.serve()).greeting;
-  const outside = 'There is nothing at this path; /reference describes the API.';
+  const outside = 'There is nothing at this path; the description of the API is at /.';
   const inside = 'There is nothing at this path; the reference lists the paths of the API.';
   const paths: [string, string][] = [
     ['/nowhere', outside],

@@ -34,8 +34,8 @@ export function showKeys({ engine, keyPrefix }: { engine: Engine; keyPrefix: str
       html`${problem !== undefined && warning(problem)}
         <p>
           A key lets one of your programs read ${company.name}’s data through the API, which
-          <a href="/reference">the reference</a> describes. Give each program a key of its own, so that you
-          can stop one without the others.
+          <a href="/">the reference</a> describes. Give each program a key of its own, so that you can stop
+          one without the others.
         </p>
         ${standing(active.length)} ${activeTable(shown, active)}
         <h2>Revoked keys</h2>

@@ -179,8 +179,8 @@ async function newPage(engine: Engine, visit: Visit, filled: Filled): Promise<Pa
     'Register a webhook',
     html`<p><a href="/portal/webhooks">All webhooks</a></p>
       <p>
-        The <a href="/reference">reference</a> has an example of every event, and code in seven languages that
-        checks a signature.
+        The <a href="/">reference</a> has an example of every event, and code in seven languages that checks a
+        signature.
       </p>
       ${isFull && problem === undefined && emptyState(`There are ${WEBHOOKS_MAX} webhooks already`, 'That is the limit for a company. Delete one that is no longer needed, and come back.')}
       ${
