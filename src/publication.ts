@@ -32,7 +32,7 @@ export function createPublication(options: PublicationOptions): Router {
     '/reference',
     createPublishedText('text/html', reference, (page) => ({ 'Content-Security-Policy': policyOf(page) })),
   );
-  // Whoever is led here finds a description of the API, whether the reference was built or not.
+  // This path leads to a description of the API, whether the reference was built or not.
   router.get('/', (_req, res) => {
     res.redirect(302, isReferenceBuilt() ? '/reference' : '/openapi.json');
   });

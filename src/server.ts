@@ -57,7 +57,7 @@ const TIMEOUT_CHECK_MS = 1_000;
 /** Longer than the idle time of common load balancers, so that it is they who close a connection. */
 const KEEP_ALIVE_MS = 65_000;
 const YEAR_SECONDS = 31_536_000;
-/** What the parser's errors mean to a client. */
+/** The meaning of the parser's errors to a client. */
 const MALFORMED: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'The request is not well-formed: its headers are larger than 16 kB.',
   ERR_HTTP_REQUEST_TIMEOUT: `The request must be complete within ${REQUEST_MS_MAX / 1000} seconds.`,

@@ -36,7 +36,7 @@ export async function signIn(
   attempt: Origin & {
     email: string;
     password: string;
-    /** What the browser's cookie holds; see known-browsers.ts. */
+    /** The value of the browser's cookie; see known-browsers.ts. */
     browser?: string | undefined;
     now: Date;
     lengths: SessionLengths;

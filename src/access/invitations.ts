@@ -287,7 +287,7 @@ function linkOf(link: Omit<PortalLink, 'id'>): PortalLink {
   return { id: randomUUIDv7(), ...link };
 }
 
-/** Whoever uses a link acts as the administrator that it makes or is for. */
+/** A link is used as the administrator that it makes or is for. */
 function actorOf({ id, name }: Administrator, { address, client }: Origin): AuditActor {
   return { id, name, address, client };
 }

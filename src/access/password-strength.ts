@@ -6,7 +6,7 @@ import type { Estimate, Estimated } from './password-thread.ts';
 
 const CHARACTERS_MIN = 12;
 const CHARACTERS_MAX = 200;
-/** What is longer takes the estimator seconds, and what is strong so far stays so. */
+/** Longer texts take the estimator seconds, and a text that is strong so far stays so. */
 const ESTIMATED_CHARACTERS_MAX = 32;
 const ESTIMATE_MS_MAX = 20_000;
 /** Somebody whose password was refused tries another one. */
@@ -20,7 +20,7 @@ const KNOWN_CHARACTERS_MIN = 4;
 export interface PasswordOwner {
   email: string;
   name: string;
-  /** What their company is called. */
+  /** Name of their company. */
   companyName: string;
 }
 

@@ -8,18 +8,18 @@ import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary as commonWords } from '@zxcvbn-ts/language-common';
 import { dictionary as englishWords, translations } from '@zxcvbn-ts/language-en';
 
-/** What is estimated. */
+/** The text to estimate. */
 export interface Estimated {
   text: string;
   /** Words that whoever guesses tries first. */
   words: string[];
 }
 
-/** What came of it. */
+/** The result. */
 export interface Estimate {
   /** From 0, found in a thousand guesses, to 4, not found in ten thousand million. */
   score: number;
-  /** What makes it weak and what would make it stronger, in sentences; may be empty. */
+  /** Sentences that say why it is weak and how to make it stronger; may be empty. */
   advice: string[];
 }
 

@@ -63,7 +63,7 @@ async function answerLine(office: Office, line: FeedLine): Promise<FeedAnswer> {
   }
 }
 
-/** What the database gave as its reason, as the end of a sentence; a fault of the program says nothing here. */
+/** The reason that the database gave, as the end of a sentence; empty for a fault of the program. */
 function reasonOf(error: unknown): string {
   return error instanceof AppError && error.cause instanceof Error
     ? `: ${error.cause.message.replace(/\.$/, '')}`

@@ -23,7 +23,7 @@ export interface Parties {
   currency: string;
 }
 
-/** What else the words on a document depend on. */
+/** The other facts that the words on a document depend on. */
 export interface LegendTerms extends Parties {
   isCreditNote: boolean;
   /** From the document's currency to the company's own, in which the VAT is stated too. */

@@ -6,7 +6,7 @@ export interface Stop extends Disposable {
   told: Promise<void>;
 }
 
-/** What tells a process to stop; SIGHUP does when its terminal is gone. */
+/** The signals that tell a process to stop; SIGHUP comes when its terminal is gone. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /** Listens for the signals to stop until it is disposed of; told twice, the process ends at once. */

@@ -3,7 +3,7 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonSchema } from './document.ts';
 import { createAjv } from './validators.ts';
 
-/** What a field takes: an answer that keeps `schema`, which `words` tell; files; both, or nothing. */
+/** A field takes an answer that keeps `schema`, which `words` describe; files; both, or nothing. */
 interface FieldRule {
   words: string;
   schema: JsonSchema | false;

@@ -74,7 +74,7 @@ export function problemsOf(thrown: unknown): Problems {
   return { [(thrown instanceof UsageError && thrown.field) || 'form']: problem };
 }
 
-/** What is wrong with what was filled in, by field. */
+/** The problems of a form that was filled in, by field. */
 export type Problems = Readonly<Record<string, string>>;
 
 function fromAppError(error: AppError): PageError {

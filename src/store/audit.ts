@@ -20,7 +20,7 @@ export interface AuditEntry {
   details: Readonly<Record<string, string>>;
   /** Network address; null for an operator, who is at the command line. */
   address: string | null;
-  /** What the browser said that it is; null for an operator. */
+  /** The browser's User-Agent; null for an operator. */
   client: string | null;
 }
 
@@ -66,7 +66,7 @@ export function actorId(actor: { id: string } | 'operator'): string | null {
   return actor === 'operator' ? null : actor.id;
 }
 
-/** What the audit trail is told. */
+/** An entry as the audit trail gets it. */
 export interface NewAuditEntry {
   company: string;
   by: AuditActor;

@@ -42,7 +42,7 @@ class Deed {
   readonly company: string;
   readonly by: ActingAdministrator | 'operator';
   readonly now: Date;
-  // What is private makes the type one that no other object has.
+  // A private member makes the type one that no other object has.
   readonly #transaction: StoreTransaction;
 
   constructor(engine: Engine, transaction: StoreTransaction, deed: Pick<Deed, 'company' | 'by' | 'now'>) {

@@ -7,10 +7,10 @@ export interface SentForm {
   form: string;
 }
 
-/** What came of a form that was done; each is null until it is known. */
+/** The result of a form that was done; each member is null until it is known. */
 export interface FormResult {
   leadsTo: string | null;
-  /** What the page says to which it leads, sealed. */
+  /** The notice of the page to which it leads, sealed. */
   notice: string | null;
 }
 
@@ -68,7 +68,7 @@ export async function setFormResult(
   });
 }
 
-/** What came of a form; undefined when it wasn't done. */
+/** The result of a form; undefined when it wasn't done. */
 export async function findFormResult(
   engine: Engine,
   { session, form }: SentForm,

@@ -145,7 +145,7 @@ const UNUSABLE = /^(?:08|53|57|58)|^25006$/;
 
 /** Throws on what PostgreSQL, or the way to it, refused: as `unavailable` when that isn't the statement's fault. */
 function tell(error: unknown): never {
-  // What has no SQLSTATE was never answered by the database.
+  // The database never answered an error that has no SQLSTATE.
   const isRefused = error instanceof pg.DatabaseError && !UNUSABLE.test(error.code ?? '');
   throw isRefused ? error : unavailable(error);
 }

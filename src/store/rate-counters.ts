@@ -68,7 +68,7 @@ class OwnCounter extends RateLimiterMemory {
   }
 
   override async reward(key: string): Promise<RateLimiterRes> {
-    // What was forgotten has nothing to take back.
+    // A forgotten key has nothing to take back.
     return this.#keys.has(key) ? super.reward(key) : new RateLimiterRes();
   }
 }

@@ -46,7 +46,7 @@ async function writeTime(engine: Engine, at: Date): Promise<void> {
   );
 }
 
-/** Whoever asks whether something can be written isn't kept waiting longer. */
+/** The question whether something can be written is answered after this at the latest. */
 const ANSWER_MS_MAX = 500;
 
 /**

@@ -19,7 +19,7 @@ import { page, type Visit } from '../visit.ts';
 
 const PAGE_ENTRIES = 50;
 
-/** What each action is called; a new one doesn't compile without. */
+/** The name of each action; a new one doesn't compile without. */
 export const actionNames: Record<AuditAction, string> = {
   'administrator.signed_in': 'Signed in',
   'administrator.sign_in_failed': 'Failed to sign in: wrong password',
