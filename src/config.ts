@@ -28,9 +28,9 @@ export interface Config {
   wrongKeysPerMinute: number;
   trustedProxies: number;
   shutdownSeconds: number;
-  /** Where `deliver` shows its metrics; without a port it doesn't. */
-  metricsHost: string;
-  metricsPort: number | undefined;
+  /** Where probes and metrics are served beside the public port; without a port they aren't. */
+  managementHost: string;
+  managementPort: number | undefined;
   /** 32 bytes in base64, with which signing secrets are stored encrypted; on SQLite a key beside the file serves without. */
   webhookSecretKey: string | undefined;
   webhookSecretKeyPrevious: string | undefined;
@@ -140,15 +140,15 @@ const settings: { [K in keyof Config]: Setting<K> } = {
     fallback: '10',
     parse: integer(0, 600),
   },
-  metricsHost: {
-    name: 'METRICS_HOST',
-    help: 'address on which `fieldledger deliver` shows its metrics, if METRICS_PORT is set',
+  managementHost: {
+    name: 'MANAGEMENT_HOST',
+    help: 'address of MANAGEMENT_PORT',
     fallback: '127.0.0.1',
     parse: matching(/^[\w.:-]+$/, 'an address or a host name'),
   },
-  metricsPort: {
-    name: 'METRICS_PORT',
-    help: 'port for that; 0 for any free one. A server shows them on its own',
+  managementPort: {
+    name: 'MANAGEMENT_PORT',
+    help: 'port of /metrics, /healthz and /readyz for operators, of `serve` and of `deliver`; 0 for any free one; unless set, there is none',
     fallback: undefined,
     parse: integer(0, 65_535),
   },

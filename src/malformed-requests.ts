@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 import { errorBody } from './api/error-replies.ts';
@@ -9,7 +9,7 @@ import type { ErrorCode } from './contract/operations.ts';
 const HOST = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;
 
 /**
- * What is wrong with the headers of a request that Node's parser took, as the end of a sentence. Of two headers that may
+ * The problem with the headers of a request that Node's parser took, as the end of a sentence. Of two headers that may
  * come only once Node keeps the first, while a proxy in front may have looked at the second.
  */
 export function problemOfHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
@@ -27,8 +27,40 @@ export function problemOfHeaders({ rawHeaders, headers, httpVersion }: IncomingM
   return HOST.test(headers.host) ? undefined : 'its Host header is not a host with or without a port.';
 }
 
+/**
+ * Answers what Node's parser refuses, and CONNECT, which it hands over as a bare socket, with an error's body.
+ * @param requestMsMax the server's own limit for a whole request, in milliseconds.
+ */
+export function refuseMalformedRequests(
+  server: Server,
+  headersOfEveryAnswer: () => Record<string, string>,
+  requestMsMax: number,
+): void {
+  const messages: Readonly<Record<string, string>> = {
+    HPE_HEADER_OVERFLOW: 'The request is not well-formed: its headers are larger than 16 kB.',
+    ERR_HTTP_REQUEST_TIMEOUT: `The request must be complete within ${requestMsMax / 1000} seconds.`,
+  };
+  const latest = new WeakMap<Socket, ServerResponse>();
+  for (const event of ['request', 'checkExpectation']) {
+    server.prependListener(event, ({ socket }: IncomingMessage, res: ServerResponse) =>
+      latest.set(socket, res),
+    );
+  }
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const message = messages[error.code ?? ''] ?? 'The request is not well-formed.';
+    const refusal = { status: 400, code: 'invalid_request', message } as const;
+    refuseMalformed(socket, latest.get(socket), refusal, headersOfEveryAnswer());
+  });
+  server.on('connect', (_req, socket: Socket) => {
+    // Node hands the socket over: without a listener, a client that resets it would end the process.
+    socket.on('error', () => socket.destroy());
+    const message = 'This path answers GET and HEAD, not CONNECT.';
+    refuseRaw(socket, { status: 405, code: 'method_not_allowed', message }, headersOfEveryAnswer());
+  });
+}
+
 /** An error that is written on a connection as it is: there is no request to answer. */
-export interface RawRefusal {
+interface RawRefusal {
   status: 400 | 405;
   code: ErrorCode;
   message: string;
@@ -39,7 +71,7 @@ export interface RawRefusal {
  * may belong to the body of a request that has its answer, or follow one that waits for its own.
  * @param latest the answer to the connection's latest request whose headers were well-formed.
  */
-export function refuseMalformed(
+function refuseMalformed(
   socket: Socket,
   latest: ServerResponse | undefined,
   refusal: RawRefusal,
@@ -54,7 +86,7 @@ export function refuseMalformed(
 }
 
 /** Writes an error on a connection that carries no request, and ends it. */
-export function refuseRaw(
+function refuseRaw(
   socket: Socket,
   { status, code, message }: RawRefusal,
   headers: Record<string, string>,

@@ -1,19 +1,19 @@
-import { Router } from 'express';
+import express, { type ErrorRequestHandler, type Express, Router } from 'express';
 
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Engine } from './store/engine.ts';
 import { createWriteProbe } from './store/served-clock.ts';
 
-/** What operators' tools ask: whether the process lives, whether it can serve, and what it counts. */
-export function createOperatorPages(options: {
+export interface ProbeOptions {
   engine: Engine;
   log: Logger;
-  metrics: Metrics;
   now: () => Date;
   isReady: () => boolean;
-}): Router {
-  const { engine, log, metrics, now, isReady } = options;
+}
+
+/** The questions of a load balancer: whether the process lives, and whether it can serve. */
+export function createProbes({ engine, log, now, isReady }: ProbeOptions): Router {
   const findAnyCompany = engine.prepare((db) => db.selectFrom('companies').select('id').limit(1));
   const tryToWrite = createWriteProbe(engine, now);
   const router = Router();
@@ -27,9 +27,6 @@ export function createOperatorPages(options: {
     if (problem) log.warn({ err: problem }, 'readiness.refused');
     res.status(problem ? 503 : 200).json({ status: problem ? 'not ready' : 'ready' });
   });
-  router.get('/metrics', async (_req, res) => {
-    res.type(metrics.contentType).send(await metrics.text());
-  });
   return router;
 }
 
@@ -40,4 +37,27 @@ async function problemOf(check: () => Promise<unknown>): Promise<unknown> {
   } catch (error) {
     return error;
   }
+}
+
+export interface ManagementOptions extends ProbeOptions {
+  metrics: Metrics;
+}
+
+/** Probes and metrics, for a port that only operators reach. */
+export function createManagement({ metrics, ...options }: ManagementOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.use((_req, res, next) => {
+    res.setHeader('X-Content-Type-Options', 'nosniff');
+    next();
+  });
+  app.use(createProbes(options));
+  app.get('/metrics', async (_req, res) => {
+    res.type(metrics.contentType).send(await metrics.text());
+  });
+  app.use(((error: unknown, _req, res, _next) => {
+    options.log.error({ err: error }, 'management.failed');
+    res.status(503).json({ status: 'unavailable' });
+  }) satisfies ErrorRequestHandler);
+  return app;
 }

@@ -1,26 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { Socket } from 'node:net';
+import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
 
-import express, { type Express, type Request, type Response } from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler, type Response } from 'express';
 import proxyAddr from 'proxy-addr';
 
 import { sendError } from './api/answer.ts';
 import { createApi } from './api/api.ts';
 import { errorReply } from './api/error-replies.ts';
-import type { Exchange } from './api/exchange.ts';
+import { type Exchange, exchangeOf } from './api/exchange.ts';
 import { AppError } from './errors.ts';
 import type { Documents } from './invoice-pdf/documents.ts';
 import type { Logger } from './log.ts';
-import { problemOfHeaders, refuseMalformed, refuseRaw } from './malformed-requests.ts';
+import { problemOfHeaders, refuseMalformedRequests } from './malformed-requests.ts';
 import type { Metrics } from './metrics.ts';
-import { createOperatorPages } from './operator-pages.ts';
+import { createProbes } from './operator-pages.ts';
 import type { PortalSettings } from './portal/options.ts';
 import { createPortal, PORTAL_PATH } from './portal/portal.ts';
 import { createPublication } from './publication.ts';
@@ -52,89 +45,50 @@ export interface ServerOptions {
 
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 30_000;
-/** How often Node looks for requests that take longer: its own half minute would let them take three times as long. */
+/** Node would look for requests that take longer only twice a minute, and let them take three times as long. */
 const TIMEOUT_CHECK_MS = 1_000;
 /** Longer than the idle time of common load balancers, so that it is they who close a connection. */
 const KEEP_ALIVE_MS = 65_000;
 const YEAR_SECONDS = 31_536_000;
-/** The meaning of the parser's errors to a client. */
-const MALFORMED: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: 'The request is not well-formed: its headers are larger than 16 kB.',
-  ERR_HTTP_REQUEST_TIMEOUT: `The request must be complete within ${REQUEST_MS_MAX / 1000} seconds.`,
-};
-const API_PATH = /^\/api(?:[/?#]|$)/i;
 
-/** Creates the HTTP server, not yet listening. */
+/** Creates the HTTP server, not yet listening. Every request goes through one list, from its first line to its last. */
 export async function createServer(options: ServerOptions): Promise<Server> {
-  const api = await createApi(options);
-  const pages = createPages(options);
   const everyAnswer = headersOfEveryAnswer(options.baseUrl);
-  const latest = new WeakMap<Socket, ServerResponse>();
-  const answer: RequestListener = (req, res) => {
-    req.url = originForm(req.url ?? '/');
-    latest.set(req.socket, res);
-    const exchange = beginExchange(req, res, everyAnswer(), options);
-    const fail = (error: unknown) => answerError(req, res, exchange, error, options.log);
-    const problem = problemOfHeaders(req);
-    if (problem !== undefined) {
-      fail(new AppError('invalid_request', `The request is not well-formed: ${problem}`));
-    } else if (API_PATH.test(req.url)) {
-      api(req, res, exchange).catch(fail);
-    } else {
-      for (const [name, value] of Object.entries(exchange.headers)) res.setHeader(name, value);
-      const reply = Object.assign(res as Response, { locals: { exchange } });
-      pages(req as Request, reply, (error: unknown) => fail(error ?? unknownPath()));
-    }
-  };
-  const server = createHttpServer(
-    {
-      requestTimeout: REQUEST_MS_MAX,
-      headersTimeout: HEADERS_MS_MAX,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      // Node would answer a request without a Host with a bare 400, and not with an error's body.
-      requireHostHeader: false,
-    },
-    answer,
-  );
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const message = MALFORMED[error.code ?? ''] ?? 'The request is not well-formed.';
-    const refusal = { status: 400, code: 'invalid_request', message } as const;
-    refuseMalformed(socket, latest.get(socket), refusal, everyAnswer());
-  });
-  // Without a listener Node answers an unknown expectation with a bare 417; the API has no use for a body anyway.
-  server.on('checkExpectation', answer);
-  server.on('connect', (_req, socket: Socket) => {
-    // Node hands the socket over: without a listener, a client that resets it would end the process.
-    socket.on('error', () => socket.destroy());
-    const message = 'This path answers GET and HEAD, not CONNECT.';
-    refuseRaw(socket, { status: 405, code: 'method_not_allowed', message }, everyAnswer());
-  });
-  return server;
-}
-
-/**
- * Everything beside the API, for people and for operators. The API itself answers without Express: its way to a handler
- * costs more than the look-up of a record.
- */
-function createPages(options: ServerOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
-  app.use(createOperatorPages(options));
+  app.use(beginExchange(options, everyAnswer));
+  app.use(refuseBadHeaders);
+  app.use(createProbes(options));
   app.use(createPublication(options));
+  app.use('/api', await createApi(options));
   if (options.portal) app.use(PORTAL_PATH, createPortal({ ...options, ...options.portal }));
-  return app;
-}
+  app.use(refuseUnknownPath);
+  app.use(answerError(options.log));
 
-function unknownPath(): AppError {
-  return new AppError('not_found', 'There is nothing at this path; the description of the API is at /.');
+  const server = createHttpServer({
+    requestTimeout: REQUEST_MS_MAX,
+    headersTimeout: HEADERS_MS_MAX,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // Node would answer a request without a Host with a bare 400, and not with an error's body.
+    requireHostHeader: false,
+  });
+  // Node answers an unknown expectation with a bare 417, unless somebody listens; the API has no use for a body anyway.
+  for (const event of ['request', 'checkExpectation']) {
+    server.on(event, (req: IncomingMessage, res: Response) => {
+      req.url = originForm(req.url ?? '/');
+      app(req, res);
+    });
+  }
+  refuseMalformedRequests(server, everyAnswer, REQUEST_MS_MAX);
+  return server;
 }
 
 /**
  * A request's target as a path with its query. Clients may also send it with scheme and host (RFC 9112 section 3.2.2),
- * which say nothing here; whatever else a target can be, such as `*`, is no path of ours.
+ * which say nothing here; any other target, such as `*`, is no path of ours.
  */
 function originForm(target: string): string {
   if (target.startsWith('/')) return target;
@@ -144,8 +98,8 @@ function originForm(target: string): string {
 }
 
 /**
- * What each answer carries, whoever makes it: a browser is not to guess its type, and keeps to https (RFC 6797) where
- * integrators and administrators are told an https address.
+ * The headers of every answer: a browser is not to guess its type, and keeps to https (RFC 6797) where integrators and
+ * administrators are told an https address.
  */
 function headersOfEveryAnswer(baseUrl: () => string): () => Record<string, string> {
   let headers: Record<string, string> | undefined;
@@ -159,37 +113,38 @@ function strictTransport(baseUrl: string): Record<string, string> {
 
 /** Gives each request its id, and one log line and one count when it is over. */
 function beginExchange(
-  req: IncomingMessage,
-  res: ServerResponse,
-  everyAnswer: Record<string, string>,
   { log, metrics, usage, isReady, trustedProxies }: ServerOptions,
-): Exchange {
-  // A server that stops answers what is under way, and asks for no more on that connection.
-  if (!isReady()) res.shouldKeepAlive = false;
-  const startedAt = performance.now();
-  const requestId = randomUUID();
-  const exchange: Exchange = {
-    requestId,
-    authorization: req.headers.authorization,
-    address: addressOf(req, trustedProxies),
-    headers: { 'X-Request-Id': requestId, ...everyAnswer },
+  everyAnswer: () => Record<string, string>,
+): RequestHandler {
+  return (req, res, next) => {
+    const startedAt = performance.now();
+    const exchange: Exchange = {
+      requestId: randomUUID(),
+      authorization: req.headers.authorization,
+      address: addressOf(req, trustedProxies),
+    };
+    res.locals.exchange = exchange;
+    res.setHeader('X-Request-Id', exchange.requestId);
+    for (const [name, value] of Object.entries(everyAnswer())) res.setHeader(name, value);
+    // Only forms of the portal are read; elsewhere the connection ends rather than read a body of any length.
+    const hasBody =
+      req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined;
+    if (hasBody && !req.url.startsWith(PORTAL_PATH)) res.setHeader('Connection', 'close');
+    // A server that stops answers the requests under way, and asks for no more on their connections.
+    if (!isReady()) res.shouldKeepAlive = false;
+    res.once('close', () => {
+      const elapsedMs = performance.now() - startedAt;
+      const operation = exchange.operation?.operationId ?? (exchange.page === undefined ? 'none' : 'portal');
+      // A client that went away before its answer began has got none.
+      if (res.headersSent) {
+        metrics.requestAnswered(operation, res.statusCode, elapsedMs / 1000);
+        const { caller, errorCode } = exchange;
+        if (caller) usage.count(caller.company, caller.keyId, errorCode === 'rate_limited');
+      }
+      log.line(requestLine(req, res, exchange, elapsedMs), 'request.answered');
+    });
+    next();
   };
-  // Only forms of the portal are read; elsewhere the connection ends rather than read a body of any length.
-  const hasBody =
-    req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined;
-  if (hasBody && !req.url?.startsWith(PORTAL_PATH)) exchange.headers.Connection = 'close';
-  res.once('close', () => {
-    const elapsedMs = performance.now() - startedAt;
-    const operation = exchange.operation?.operationId ?? (exchange.page === undefined ? 'none' : 'portal');
-    // A client that went away before its answer began has got none.
-    if (res.headersSent) {
-      metrics.requestAnswered(operation, res.statusCode, elapsedMs / 1000);
-      const { caller, errorCode } = exchange;
-      if (caller) usage.count(caller.company, caller.keyId, errorCode === 'rate_limited');
-    }
-    log.line(requestLine(req, res, exchange, elapsedMs), 'request.answered');
-  });
-  return exchange;
 }
 
 /** The client's address, as far as proxies are trusted to tell it. */
@@ -199,14 +154,14 @@ function addressOf(req: IncomingMessage, trustedProxies: number): string {
   return address ?? 'unknown';
 }
 
-function requestLine(req: IncomingMessage, res: ServerResponse, exchange: Exchange, elapsedMs: number) {
-  const { caller, visitor } = exchange;
+function requestLine(req: IncomingMessage, res: Response, exchange: Exchange, elapsedMs: number) {
+  const { operation, caller, visitor } = exchange;
   return {
     requestId: exchange.requestId,
     method: req.method,
     // Templates and names only: what a client puts into a path or a value could be its key.
     path: pathOf(exchange),
-    operation: exchange.operation?.operationId,
+    operation: operation?.operationId,
     status: res.headersSent ? res.statusCode : undefined,
     code: exchange.errorCode,
     // A key of a company, or somebody who is signed in to the portal.
@@ -224,18 +179,27 @@ function pathOf({ operation, page }: Exchange): string | undefined {
   return operation?.path ?? page;
 }
 
+const refuseBadHeaders: RequestHandler = (req, _res, next) => {
+  const problem = problemOfHeaders(req);
+  if (problem !== undefined)
+    throw new AppError('invalid_request', `The request is not well-formed: ${problem}`);
+  next();
+};
+
+const refuseUnknownPath: RequestHandler = () => {
+  throw new AppError('not_found', 'There is nothing at this path; the description of the API is at /.');
+};
+
 /** The one place where an error becomes an answer. */
-function answerError(
-  req: IncomingMessage,
-  res: ServerResponse,
-  exchange: Exchange,
-  error: unknown,
-  log: Logger,
-): void {
-  const reply = errorReply(error);
-  exchange.errorCode = reply.code;
-  const cause = error instanceof AppError ? error.cause : error;
-  if (cause !== undefined) log.error({ requestId: exchange.requestId, err: cause }, 'request.failed');
-  if (res.headersSent) res.destroy();
-  else exchange.bodyBytes = sendError(req, res, reply, exchange.headers);
+function answerError(log: Logger): ErrorRequestHandler {
+  // Express tells error handlers by their four parameters.
+  return (error: unknown, req, res, _next) => {
+    const exchange = exchangeOf(res);
+    const reply = errorReply(error);
+    exchange.errorCode = reply.code;
+    const cause = error instanceof AppError ? error.cause : error;
+    if (cause !== undefined) log.error({ requestId: exchange.requestId, err: cause }, 'request.failed');
+    if (res.headersSent) res.destroy();
+    else exchange.bodyBytes = sendError(req, res, reply);
+  };
 }

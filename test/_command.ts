@@ -39,7 +39,7 @@ export interface Running {
 /** A running `fieldledger serve --json`. */
 export interface Served extends Running {
   /** What it printed once it listened. */
-  greeting: { address: string; demo?: { company: string; key: string; isNew: boolean } };
+  greeting: { address: string; management: string; demo?: { company: string; key: string; isNew: boolean } };
   port: number;
   /** The log's lines so far. */
   logs: () => Record<string, unknown>[];
@@ -104,7 +104,7 @@ export async function openWorkplace(
       return JSON.parse(stdout) as T;
     },
     serve: async (args = [], environment = {}) =>
-      servedBy(start(['serve', '--json', ...args], { PORT: '0', ...environment })),
+      servedBy(start(['serve', '--json', ...args], { PORT: '0', MANAGEMENT_PORT: '0', ...environment })),
     async [Symbol.asyncDispose]() {
       for (const { end } of started) await end('SIGKILL');
       await server?.[Symbol.asyncDispose]();

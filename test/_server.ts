@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,7 +13,7 @@ import { loadExampleCompany } from '../src/demo/load.ts';
 import { openDocuments } from '../src/invoice-pdf/documents.ts';
 import { listen } from '../src/listen.ts';
 import { createLogger } from '../src/log.ts';
-import { createMetrics } from '../src/metrics.ts';
+import { createMetrics, type Metrics } from '../src/metrics.ts';
 import type { PortalSettings } from '../src/portal/options.ts';
 import { createServer } from '../src/server.ts';
 import { type Engine, openEngine } from '../src/store/engine.ts';
@@ -67,6 +68,7 @@ export interface TestServer extends AsyncDisposable {
   engine: Engine;
   url: string;
   usage: KeyUsage;
+  metrics: Metrics;
   /** Sets what the server takes for the present. */
   setNow: (now: Date) => void;
   /** A client that never retries, never throws for a status, and asks without a key unless told. */
@@ -124,13 +126,14 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     keyPrefix: KEY_PREFIX,
     isReady: () => isReady,
   });
-  const { stop } = await listen(server, { ...options, host: '127.0.0.1', port: 0 });
+  await listen(server, { ...options, host: '127.0.0.1', port: 0 });
   // A server that listens on a port has an address of this shape.
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     engine: options.engine,
     url,
     usage,
+    metrics,
     setNow: (moment) => {
       now = moment;
     },
@@ -143,7 +146,8 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     }),
     async [Symbol.asyncDispose]() {
       isReady = false;
-      const closed = stop();
+      const closed = once(server, 'close');
+      server.close();
       server.closeAllConnections();
       await closed;
       await usage[Symbol.asyncDispose]();

@@ -13,7 +13,18 @@ const mayImport = {
   fieldledger: ['main', 'compile-cache'],
   'compile-cache': [],
   main: ['cli'],
-  cli: ['server', 'listen', 'demo', 'access', 'webhooks', 'backoffice', 'invoice-pdf', 'store', 'contract'],
+  cli: [
+    'server',
+    'listen',
+    'operator-pages',
+    'demo',
+    'access',
+    'webhooks',
+    'backoffice',
+    'invoice-pdf',
+    'store',
+    'contract',
+  ],
   server: ['malformed-requests', 'publication', 'operator-pages', 'portal', 'api', 'invoice-pdf', 'store'],
   'malformed-requests': ['api', 'contract'],
   publication: ['published-text', 'contract'],
@@ -48,7 +59,7 @@ const mayImport = {
 const owners = {
   'proxy-addr': ['server'],
   negotiator: ['api'],
-  express: ['server', 'publication', 'published-text', 'operator-pages', 'portal'],
+  express: ['server', 'api', 'publication', 'published-text', 'operator-pages', 'portal'],
   'openapi-backend': ['api'],
   // "Did you mean", of a parameter and of an event.
   'fastest-levenshtein': ['api', 'webhooks'],

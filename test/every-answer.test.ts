@@ -22,7 +22,6 @@ function requests(key: string, etag: string): [name: string, request: string, st
     ['no page of the portal', get('/portal/nothing'), 404],
     ['a page for operators', get('/healthz'), 200],
     ['another', get('/readyz'), 200],
-    ['the metrics', get('/metrics'), 200],
     ['the contract', get('/openapi.json'), 200],
     ['the contract as YAML', get('/openapi.yaml'), 200],
     ['the redirection to the reference', get('/'), 302],

@@ -1,6 +1,15 @@
+import got from 'got';
 import t from 'tap';
 
-import { openTestDatabase, startExampleServer, startTestServer } from './_server.ts';
+import { serveManagement } from '../src/cli/management.ts';
+import { createLogger } from '../src/log.ts';
+import {
+  openTestDatabase,
+  startExampleServer,
+  startTestServer,
+  STORY_NOW,
+  type TestServer,
+} from './_server.ts';
 import { until } from './_command.ts';
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)*)\})? (\S+)$/;
@@ -53,21 +62,49 @@ t.test('/readyz says 503 when the tables are missing', async (t) => {
   t.equal((await server.http('readyz')).statusCode, 200, 'and 200 as soon as they are there');
 });
 
+/** Serves the management pages of a test server on a port of their own. */
+async function openManagement({ engine, metrics }: TestServer) {
+  const config = { managementHost: '127.0.0.1', managementPort: 0 };
+  const log = createLogger('silent');
+  const options = { engine, metrics, log, now: () => STORY_NOW, isReady: () => true };
+  const management = await serveManagement(config, options);
+  const http = got.extend({
+    prefixUrl: management.address ?? '',
+    retry: { limit: 0 },
+    throwHttpErrors: false,
+  });
+  return { http, [Symbol.asyncDispose]: management[Symbol.asyncDispose] };
+}
+
 t.test('HEAD works wherever GET does', async (t) => {
   await using database = await openTestDatabase('sqlite');
   await using server = await startTestServer({ engine: database.engine });
-  for (const path of ['healthz', 'readyz', 'metrics']) {
-    const { statusCode, headers, rawBody } = await server.http.head(path);
+  await using management = await openManagement(server);
+  for (const [http, path] of [
+    [server.http, 'healthz'],
+    [server.http, 'readyz'],
+    [management.http, 'healthz'],
+    [management.http, 'readyz'],
+    [management.http, 'metrics'],
+  ] as const) {
+    const { statusCode, headers, rawBody } = await http.head(path);
     t.equal(statusCode, 200, path);
     t.ok(Number(headers['content-length']) > 0, path);
     t.equal(rawBody.length, 0, path);
   }
 });
 
+t.test('the metrics are not for the public', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  await using server = await startTestServer({ engine: database.engine });
+  t.equal((await server.http('metrics')).statusCode, 404);
+});
+
 t.test(
   '/metrics counts the requests by operation and status, in the text format of Prometheus',
   async (t) => {
     await using server = await startExampleServer('sqlite');
+    await using management = await openManagement(server);
     const { http, key } = server;
     const authorization = { headers: { authorization: `Bearer ${key}` } };
     await http('api/v1/jobs', authorization);
@@ -78,14 +115,12 @@ t.test(
     await http('nowhere');
     // A request is counted when its answer has left, which its client may notice sooner.
     const last = 'fieldledger_requests_total{operation="none",status="404"}';
-    await until(async () => samplesOf((await http('metrics')).body).has(last));
-    const page = await http('metrics');
+    await until(async () => samplesOf((await management.http('metrics')).body).has(last));
+    const page = await management.http('metrics');
     t.equal(page.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
     const samples = samplesOf(page.body);
     const counted = [...samples].filter(([name]) => name.startsWith('fieldledger_requests_total'));
-    const pages = 'fieldledger_requests_total{operation="none",status="200"}';
-    const others = Object.fromEntries(counted.filter(([name]) => name !== pages));
-    t.strictSame(others, {
+    t.strictSame(Object.fromEntries(counted), {
       'fieldledger_requests_total{operation="listJobs",status="200"}': 2,
       'fieldledger_requests_total{operation="listJobs",status="400"}': 1,
       'fieldledger_requests_total{operation="listJobs",status="401"}': 1,
@@ -105,10 +140,8 @@ t.test('two servers in one process count for themselves', async (t) => {
   await using first = await startExampleServer('sqlite');
   await using second = await startExampleServer('sqlite');
   await first.http('nowhere');
-  const counted = async (server: typeof first) =>
-    samplesOf((await server.http('metrics')).body).get(
-      'fieldledger_requests_total{operation="none",status="404"}',
-    );
+  const counted = async ({ metrics }: typeof first) =>
+    samplesOf(await metrics.text()).get('fieldledger_requests_total{operation="none",status="404"}');
   await until(async () => (await counted(first)) === 1);
   t.equal(await counted(second), undefined);
 });

@@ -4,8 +4,7 @@ import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 
 import Negotiator from 'negotiator';
 
-import { type JsonParts, textOf } from '../contract/json-text.ts';
-import { encodeBody, endWith } from './body-bytes.ts';
+import type { JsonText } from '../contract/json-text.ts';
 import type { JsonReply } from './contract-backend.ts';
 import type { ErrorReply } from './error-replies.ts';
 
@@ -17,73 +16,56 @@ const COMPRESSED_BYTES_MIN = 1_024;
  * back would cost more than that. Higher levels take twice as long for another fiftieth. (`make bench` compares them.)
  */
 const codings = {
-  zstd: (body: string | Buffer) =>
-    zstdCompressSync(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
-  gzip: (body: string | Buffer) => gzipSync(body, { level: 3 }),
+  zstd: (body: Buffer) => zstdCompressSync(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
+  gzip: (body: Buffer) => gzipSync(body, { level: 3 }),
 };
 type Coding = keyof typeof codings;
 const codingNames = Object.keys(codings) as Coding[];
 
-/** Of every answer that can be kept. */
-export const cacheHeaders = {
-  // A company's data is for that company, and what was kept is asked about again each time.
-  'Cache-Control': 'private, no-cache',
-  Vary: 'Accept-Encoding',
-};
-const fixedHeaders = { 'Content-Type': 'application/json', ...cacheHeaders };
-/** Names and values in turn: Node goes through such a list in less time than through an object that is made each time. */
-const fixedHead: readonly string[] = Object.entries(fixedHeaders).flat();
+/** Says that an answer is for one company, and that a copy is asked about again each time. */
+export function setCacheHeaders(res: ServerResponse): void {
+  res.setHeader('Cache-Control', 'private, no-cache');
+  res.setHeader('Vary', 'Accept-Encoding');
+}
 
 /**
  * Sends a body with its strong ETag, or 304 when the client has it already (RFC 9110 section 13). The compressed
  * bytes are another representation, so they carry a tag of their own; any tag of the same body matches.
- * @param headers come on top of the fixed ones.
  * @returns the number of bytes that the client gets as the body.
  */
 export function sendBody(
   req: IncomingMessage,
   res: ServerResponse,
-  { body, digests }: Pick<JsonReply, 'body' | 'digests'>,
-  headers: Record<string, string>,
+  { status, body, digests }: JsonReply,
 ): number {
   const digest = digestOf(body, digests);
-  const { bytes, byteLength } = encodeBody(body);
-  const coding = byteLength > COMPRESSED_BYTES_MIN ? preferredCoding(req, codingNames) : undefined;
-  const tag = coding ? `"${digest}-${coding}"` : `"${digest}"`;
-  const ifNoneMatch = req.headers['if-none-match'];
-  if (ifNoneMatch !== undefined && hasTag(ifNoneMatch, tagsOf(digest, codingNames))) {
-    res.writeHead(304, { ...cacheHeaders, ...headers, ETag: tag });
-    res.end();
+  const bytes = Buffer.from(body);
+  const coding = bytes.length > COMPRESSED_BYTES_MIN ? preferredCoding(req, codingNames) : undefined;
+  setCacheHeaders(res);
+  res.setHeader('ETag', coding ? `"${digest}-${coding}"` : `"${digest}"`);
+  if (hasTag(req.headers['if-none-match'], tagsOf(digest, codingNames))) {
+    res.writeHead(304).end();
     return 0;
   }
-  const sent = coding ? codings[coding](bytes) : bytes;
-  const sentBytes = coding ? sent.length : byteLength;
-  const head = [...fixedHead, 'Content-Length', String(sentBytes), 'ETag', tag];
-  if (coding) head.push('Content-Encoding', coding);
-  for (const [name, value] of Object.entries(headers)) head.push(name, value);
-  res.writeHead(200, head);
-  return end(req, res, sent, sentBytes);
+  if (coding) res.setHeader('Content-Encoding', coding);
+  res.statusCode = status;
+  return sendJson(req, res, coding ? codings[coding](bytes) : bytes);
 }
 
 /**
- * What tells a body from all others that may be at the same address. A page of fifty records would take half as long
- * to digest as to be read: what is known of its records says the same.
+ * A digest that tells a body from all others that may be at the same address. To digest a page of fifty records would take
+ * half as long as to read it: the digests of its records say the same.
  */
-export function digestOf(body: JsonParts<unknown>, digests: JsonReply['digests'] = []): string {
+export function digestOf(body: JsonText<unknown>, digests: JsonReply['digests'] = []): string {
   const [first] = digests;
   if (digests.length === 1 && typeof first === 'string') return first;
-  // Put together in a third of the time that a join would take. Nothing stands between them: records' are of one length.
-  let text = '';
-  for (const digest of digests) {
-    if (digest === null) return hash('sha1', textOf(body), 'base64url');
-    text += digest;
-  }
-  return hash('sha1', text === '' ? textOf(body) : text, 'base64url');
+  const isKnown = digests.length > 0 && !digests.includes(null);
+  return hash('sha1', isKnown ? digests.join('') : body, 'base64url');
 }
 
 /**
  * The coding in which the client would have the body rather than as it is (RFC 9110 section 12.5.3); of several that it
- * likes alike, the first of those offered. Who takes anything gets what everybody reads.
+ * likes alike, the first of those offered. A client that takes anything gets gzip, which everybody reads.
  */
 export function preferredCoding<C extends string>(
   { headers }: IncomingMessage,
@@ -102,27 +84,20 @@ export function preferredCoding<C extends string>(
 export function sendError(
   req: IncomingMessage,
   res: ServerResponse,
-  reply: ErrorReply,
-  headers: Record<string, string>,
+  { status, body, headers }: ErrorReply,
 ): number {
-  const byteLength = Buffer.byteLength(reply.body);
-  res.writeHead(reply.status, {
-    ...fixedHeaders,
-    'Content-Length': byteLength,
-    ...reply.headers,
-    ...headers,
-  });
-  return end(req, res, reply.body, byteLength);
+  setCacheHeaders(res);
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  res.statusCode = status;
+  return sendJson(req, res, Buffer.from(body));
 }
 
-/** Sends a body after the head. @returns the number of bytes that the client gets as the body. */
-function end(req: IncomingMessage, res: ServerResponse, body: string | Buffer, byteLength: number): number {
-  if (req.method === 'HEAD') {
-    res.end();
-    return 0;
-  }
-  endWith(res, body);
-  return byteLength;
+function sendJson({ method }: IncomingMessage, res: ServerResponse, bytes: Buffer): number {
+  res.setHeader('Content-Type', 'application/json');
+  res.setHeader('Content-Length', bytes.length);
+  const isHead = method === 'HEAD';
+  res.end(isHead ? undefined : bytes);
+  return isHead ? 0 : bytes.length;
 }
 
 /** The tags of a body as it is, and in each of its codings. */

@@ -1,27 +1,37 @@
-import type { ValidateFunction } from 'ajv/dist/2020.js';
-import { OpenAPIBackend } from 'openapi-backend';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import {
+  type Context,
+  OpenAPIBackend,
+  OpenAPIRouter,
+  OpenAPIValidator,
+  type Operation,
+  type ParsedRequest,
+  type Request,
+  type ValidationResult,
+} from 'openapi-backend';
 
 import { type ContractOperation, contractDocument, contractOperations } from '../contract/document.ts';
 import type { AnsweredFile, OperationId } from '../contract/operations.ts';
-import type { JsonParts } from '../contract/json-text.ts';
-import { isScope, type Scope } from '../contract/scopes.ts';
+import type { JsonText } from '../contract/json-text.ts';
 import { createAjv } from '../contract/validators.ts';
 import { AppError } from '../errors.ts';
 import type { Exchange } from './exchange.ts';
 import {
   explainParameters,
   integersOf,
-  type RawQuery,
   readIntegers,
+  readQuery,
+  type ReadQuery,
   readUuids,
   uuidsOf,
 } from './parameters.ts';
 
-/** A request as the dispatcher takes it: the path still encoded, the query read. */
-export interface ContractRequest {
-  method: string;
-  path: string;
-  query: RawQuery;
+/** A request as openapi-backend passes it around: `query` is still a text, `path` still encoded. */
+export interface ContractRequest extends Request {
+  query: string;
+  /** Its parameters, read once its operation is known. */
+  parsed?: ParsedRequest;
 }
 
 /** Any operation's handler, as the dispatcher sees it. */
@@ -31,12 +41,12 @@ export type AnyHandler = (request: {
   query: never;
 }) => Promise<AnyReply>;
 
-/** What a handler answers; see `Reply`. */
+/** The answer of a handler; see `Reply`. */
 export type AnyReply = JsonReply | FileReply;
 
 export interface JsonReply {
   status: number;
-  body: JsonParts<unknown>;
+  body: JsonText<unknown>;
   digests?: readonly (string | null)[];
 }
 
@@ -45,68 +55,171 @@ export interface FileReply {
   file: () => Promise<AnsweredFile>;
 }
 
-/** Lets a request in, or throws the AppError that refuses it; notes what it learns in the exchange. */
-export type Admit = (scope: Scope, exchange: Exchange) => Promise<void>;
+/** The arguments that `handleRequest` passes on to every handler. */
+export type HandlerArguments = [
+  exchange: Exchange,
+  req: IncomingMessage,
+  res: ServerResponse,
+  /** Gives back the request's place among those in flight; see ./load-limit.ts. */
+  leave: () => void,
+];
 
-/** Answers a request of the contract with its handler's reply, or throws the AppError to answer with. */
-export type Dispatch = (request: ContractRequest, exchange: Exchange) => Promise<AnyReply>;
-
-/**
- * Builds the dispatcher from the contract: a request is matched, admitted, has its parameters validated, and is passed
- * to its operation's handler, in that order (design.md section 5). openapi-backend holds handlers and contract
- * together and builds the validators, once at the start; its own way through a request costs more than a look-up.
- * @throws Error when a handler has no operation; that every operation has a handler is in the types.
- */
-export async function createDispatch(
-  handlers: Record<OperationId, AnyHandler>,
-  admit: Admit,
-): Promise<Dispatch> {
-  const backend = await openBackend(handlers);
-  const routes = contractOperations().map((operation): Route => {
-    const id = operation.operationId as OperationId;
-    return {
-      operation,
-      segments: operation.path.split('/'),
-      scope: scopeOf(operation),
-      integers: integersOf(operation.parameters),
-      uuids: uuidsOf(operation.parameters),
-      validators: backend.validator.getRequestValidatorsForOperation(id),
-      handler: handlers[id],
-    };
-  });
-  return async ({ method, path, query }, exchange) => {
-    const segments = path.split('/');
-    const route = routes.find((candidate) => matches(candidate.segments, segments));
-    if (!route) throw unknownPath();
-    if (method !== 'GET' && method !== 'HEAD') throw refusedMethod(method, exchange);
-    exchange.operation = route.operation;
-    await admit(route.scope, exchange);
-    if (!exchange.caller) throw new Error('A request was admitted without a caller.');
-    const parameters = checkedParameters(route, segments, query);
-    return route.handler({ caller: exchange.caller, ...parameters });
-  };
+/** The parts of an answer that the contract doesn't give. */
+export interface Duties {
+  /** One handler for each operation. */
+  handlers: Record<OperationId, AnyHandler>;
+  /** Lets a request in, or throws the AppError that refuses it; notes in the exchange what it learns. */
+  admit: (operation: ContractOperation, exchange: Exchange, res: ServerResponse) => Promise<void>;
+  /** Sends a handler's reply. */
+  send: (reply: AnyReply, ...args: HandlerArguments) => Promise<void>;
 }
 
-async function openBackend(handlers: Record<OperationId, AnyHandler>): Promise<OpenAPIBackend> {
-  // One for all operations: openapi-backend would make one for each, which took most of the start.
-  const ajv = createAjv({ coerceTypes: false, useDefaults: true });
+/**
+ * Builds the dispatcher from the contract. `handleRequest` takes every request through routing, the security handler,
+ * validation, its operation's handler and the sending of the reply, in that order (design.md section 5); it rejects with
+ * the AppError to answer with.
+ * @throws Error when a handler has no operation; that every operation has a handler is in the types.
+ */
+export async function createContractBackend({ handlers, admit, send }: Duties): Promise<OpenAPIBackend> {
   const backend = new ContractBackend({
     definition: requestsOnly() as never,
     strict: true,
-    // openapi-backend's type asks for ajv's draft-07 class; it uses what both classes have.
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment
-    customizeAjv: () => ajv,
-    // Their names are held against the contract; requests don't pass through here.
-    handlers: Object.fromEntries(Object.keys(handlers).map((name) => [name, () => undefined])),
+    handlers: {
+      ...Object.fromEntries(Object.entries(handlers).map(([id, handler]) => [id, called(handler)])),
+      notFound: () => {
+        throw new AppError(
+          'not_found',
+          'There is nothing at this path; the reference lists the paths of the API.',
+        );
+      },
+      methodNotAllowed: (_context, ...[, req, res]: HandlerArguments) => {
+        res.setHeader('Allow', 'GET, HEAD');
+        throw new AppError('method_not_allowed', `This path answers GET and HEAD, not ${req.method}.`);
+      },
+      unauthorizedHandler: ({ security }) => {
+        const { error } = (security.bearerAuth ?? {}) as { error?: Error };
+        throw error ?? new AppError('invalid_key', 'The API key is missing or wrong.');
+      },
+      validationFail: ({ validation, request, operation }) => {
+        const { parameters } = contractOperation(operation);
+        throw explainParameters(validation.errors ?? [], parameters, request.query as ReadQuery);
+      },
+      postResponseHandler: ({ response }, ...args: HandlerArguments) => send(response as AnyReply, ...args),
+    },
+    securityHandlers: {
+      async bearerAuth({ operation }, ...[exchange, , res]: HandlerArguments) {
+        exchange.operation = contractOperation(operation);
+        await admit(exchange.operation, exchange, res);
+        return exchange.caller;
+      },
+    },
   });
-  await backend.init();
-  return backend;
+  return backend.init();
 }
 
-/** openapi-backend knows the rules of OpenAPI 3.0 only and would refuse 3.1; `make lint` checks the contract. */
+/** A handler as openapi-backend calls it, once security handler and validation have passed. */
+function called(handler: AnyHandler) {
+  return ({ request }: Context, { caller }: Exchange) => {
+    if (!caller) throw new Error('A request was admitted without a caller.');
+    // What has passed has the shape that the handler's types are generated from.
+    return handler({ caller, path: request.params as never, query: request.query as never });
+  };
+}
+
+/** An operation as our router has it: with its scope, and its path's parameters among its own. */
+function contractOperation(operation: Operation): ContractOperation {
+  return operation as Operation & ContractOperation;
+}
+
+/** openapi-backend with its router and its validator prepared once, instead of anew for each request. */
 class ContractBackend extends OpenAPIBackend {
+  /** openapi-backend knows the rules of OpenAPI 3.0 only and would refuse 3.1; `make lint` checks the contract. */
   override validateDefinition() {
     return this.document;
+  }
+
+  override async init() {
+    // Otherwise it would compile a validator of its own as well.
+    this.validate = false;
+    await super.init();
+    this.validate = true;
+    const { definition } = this;
+    const router = new ContractRouter({ definition });
+    // One for all operations: openapi-backend would make one for each, which took most of the start.
+    const ajv = createAjv({ coerceTypes: false, useDefaults: true });
+    // openapi-backend's type asks for ajv's draft-07 class; it uses what both classes have.
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment
+    this.validator = new ContractValidator({ definition, router, customizeAjv: () => ajv });
+    this.router = router;
+    return this;
+  }
+}
+
+/** Finds an operation by the segments of its path, and reads a request's parameters once. */
+class ContractRouter extends OpenAPIRouter {
+  readonly #routes = super.getOperations().map((operation) => {
+    const declared = contractOperations().find(({ operationId }) => operationId === operation.operationId);
+    const parameters = declared?.parameters ?? [];
+    return {
+      operation: { ...operation, ...declared } as Operation,
+      segments: operation.path.split('/'),
+      integers: integersOf(parameters),
+      uuids: uuidsOf(parameters),
+    };
+  });
+  readonly #byId = new Map(this.#routes.map((route) => [route.operation.operationId, route]));
+
+  override getOperations() {
+    return this.#routes.map(({ operation }) => operation);
+  }
+
+  override getOperation(operationId: string) {
+    return this.#byId.get(operationId)?.operation;
+  }
+
+  /** @throws Error whose first word openapi-backend turns into `notFound` or `methodNotAllowed`. */
+  override matchOperation({ method, path }: Request): Operation {
+    const given = path.split('/');
+    const route = this.#routes.find(({ segments }) => matches(segments, given));
+    if (!route) throw new Error('404-notFound');
+    // The contract declares GET alone; HEAD is answered wherever GET is (RFC 9110 section 9.3.2).
+    if (method !== 'GET' && method !== 'HEAD') throw new Error('405-methodNotAllowed');
+    return route.operation;
+  }
+
+  /** Called before the operation is known too: nothing of what it gives then is looked at. */
+  override parseRequest(request: ContractRequest, operation?: Operation): ParsedRequest {
+    const route = this.#byId.get(operation?.operationId ?? '');
+    if (!route) return { ...unread, method: request.method, path: request.path };
+    return (request.parsed ??= {
+      ...unread,
+      method: request.method,
+      path: request.path,
+      params: readUuids(pathParameters(route.segments, request.path.split('/')), route.uuids),
+      query: readIntegers(readQuery(request.query), route.integers),
+    });
+  }
+}
+
+/** No operation has a body, headers or cookies among its parameters. */
+const unread = { params: {}, query: {}, headers: {}, cookies: {}, requestBody: undefined };
+
+/** The parameters of a request, as the router has read them. */
+interface ReadParameters extends ParsedRequest {
+  params: Record<string, string>;
+  query: ReadQuery;
+}
+
+/** Runs the compiled validators of an operation over the parameters as the router has read them. */
+class ContractValidator extends OpenAPIValidator {
+  override validateRequest(request: Request, operation: Operation): ValidationResult {
+    const { params, query } = this.router.parseRequest(request, operation) as ReadParameters;
+    const given = { path: params, query, header: {}, cookie: {} };
+    // They also fill in the contract's defaults.
+    const errors = this.getRequestValidatorsForOperation(operation.operationId ?? '').flatMap((validate) =>
+      validate(given) ? [] : (validate.errors ?? []),
+    );
+    return { valid: errors.length === 0, errors: errors.length === 0 ? null : errors };
   }
 }
 
@@ -127,39 +240,6 @@ function requestsOnly(): object {
     paths: Object.fromEntries(requests) as object,
     components: { securitySchemes },
   });
-}
-
-/** An operation as requests meet it. */
-interface Route {
-  operation: ContractOperation;
-  /** Of the path's template. */
-  segments: readonly string[];
-  scope: Scope;
-  /** Names of the parameters that are integers. */
-  integers: readonly string[];
-  /** Names of the parameters of the path that are UUIDs. */
-  uuids: readonly string[];
-  validators: readonly ValidateFunction[];
-  handler: AnyHandler;
-}
-
-/** @throws AppError for the first parameter that the contract refuses. */
-function checkedParameters(
-  { operation: { parameters }, segments: template, integers, uuids, validators }: Route,
-  segments: readonly string[],
-  query: RawQuery,
-): { path: never; query: never } {
-  const given = {
-    path: readUuids(pathParameters(template, segments), uuids),
-    query: readIntegers(query, integers),
-    header: {},
-    cookie: {},
-  };
-  // It also fills in the contract's defaults.
-  const refusing = validators.find((validate) => !validate(given));
-  if (refusing) throw explainParameters(refusing.errors ?? [], parameters, given.query);
-  // What has passed has the shape that the handler's types are generated from.
-  return given as unknown as { path: never; query: never };
 }
 
 function matches(template: readonly string[], segments: readonly string[]): boolean {
@@ -186,21 +266,4 @@ function decoded(segment: string): string {
   } catch {
     return segment;
   }
-}
-
-function scopeOf({ scope, operationId }: ContractOperation): Scope {
-  if (!isScope(scope)) throw new Error(`${operationId} names the scope ${scope}, which no key can hold.`);
-  return scope;
-}
-
-function unknownPath(): AppError {
-  return new AppError(
-    'not_found',
-    'There is nothing at this path; the reference lists the paths of the API.',
-  );
-}
-
-function refusedMethod(method: string, exchange: Exchange): AppError {
-  exchange.headers.Allow = 'GET, HEAD';
-  return new AppError('method_not_allowed', `This path answers GET and HEAD, not ${method}.`);
 }

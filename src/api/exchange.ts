@@ -1,3 +1,5 @@
+import type { Response } from 'express';
+
 import type { Caller } from '../access/keys.ts';
 import type { ContractOperation } from '../contract/document.ts';
 
@@ -7,8 +9,6 @@ export interface Exchange {
   readonly authorization: string | undefined;
   /** Address of the client, as far as proxies are trusted. */
   readonly address: string;
-  /** Headers that the answer will carry, whatever becomes of it. */
-  readonly headers: Record<string, string>;
   /** Known once the path has matched. */
   operation?: ContractOperation;
   /** Length of the body as it was sent; known once it was. */
@@ -21,4 +21,9 @@ export interface Exchange {
   page?: string;
   /** Who is signed in to the portal. */
   visitor?: { company: string; administrator: string };
+}
+
+/** The exchange of an answer; the server begins it before anything else. */
+export function exchangeOf(res: Response): Exchange {
+  return res.locals.exchange as Exchange;
 }

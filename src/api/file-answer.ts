@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { AnsweredFile } from '../contract/operations.ts';
 import { AppError } from '../errors.ts';
-import { cacheHeaders, hasTag } from './answer.ts';
+import { hasTag, setCacheHeaders } from './answer.ts';
 
 /** Of the files that are on their way to clients so much is held in memory; a client may take its time. */
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
@@ -19,32 +19,32 @@ const STALLED_MS_MAX = 30_000;
 export type SendFile = (
   req: IncomingMessage,
   res: ServerResponse,
-  file: AnsweredFile,
-  headers: Record<string, string>,
+  file: AnsweredFile & { status: number },
 ) => Promise<number>;
 
 /** Creates the sender of one server. */
 export function createFileSender(heldBytesMax = HELD_BYTES_MAX, stalledMsMax = STALLED_MS_MAX): SendFile {
   let heldBytes = 0;
-  return async (req, res, { mediaType, contentDisposition, digest, byteCount, read }, headers) => {
+  return async (req, res, { status, mediaType, contentDisposition, digest, byteCount, read }) => {
     const tag = `"${digest}"`;
     // A client may have gone away while the file was made.
     if (res.closed) return 0;
     if (hasTag(req.headers['if-none-match'], [tag])) {
-      res.writeHead(304, { ...cacheHeaders, ...headers, ETag: tag });
-      res.end();
+      setCacheHeaders(res);
+      res.writeHead(304, { ETag: tag }).end();
       return 0;
     }
-    const head = {
-      'Content-Type': mediaType,
-      'Content-Disposition': contentDisposition,
-      'Content-Length': byteCount,
-      ...cacheHeaders,
-      ...headers,
-      ETag: tag,
+    const sendHead = () => {
+      setCacheHeaders(res);
+      return res.writeHead(status, {
+        'Content-Type': mediaType,
+        'Content-Disposition': contentDisposition,
+        'Content-Length': byteCount,
+        ETag: tag,
+      });
     };
     if (req.method === 'HEAD') {
-      res.writeHead(200, head).end();
+      sendHead().end();
       return 0;
     }
     // A file larger than all that may be held goes out by itself.
@@ -56,7 +56,7 @@ export function createFileSender(heldBytesMax = HELD_BYTES_MAX, stalledMsMax = S
     res.once('close', letGo);
     const bytes = await read();
     res.setTimeout(stalledMsMax, () => res.destroy());
-    res.writeHead(200, head).end(bytes);
+    sendHead().end(bytes);
     return byteCount;
   };
 }

@@ -1,7 +1,6 @@
-import { type JsonParts, listEnvelope } from '../contract/json-text.ts';
+import { type JsonText, listEnvelope } from '../contract/json-text.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { Page, PageRequest } from '../store/pages.ts';
-import { takeOut } from '../store/take-out.ts';
 import { type Filters, openCursor, sealCursor } from './cursors.ts';
 
 /**
@@ -15,7 +14,7 @@ export async function answerPage<T>(
   read: (page: PageRequest) => Promise<Page<T>>,
 ): Promise<{
   status: 200;
-  body: JsonParts<{ data: T[]; nextCursor: string | null }>;
+  body: JsonText<{ data: T[]; nextCursor: string | null }>;
   digests: (string | null)[];
 }> {
   const after = query.cursor === undefined ? '' : openCursor(operationId, filters, query.cursor);
@@ -23,8 +22,8 @@ export async function answerPage<T>(
   const nextCursor = lastId === null ? null : sealCursor(operationId, filters, lastId);
   return {
     status: 200,
-    body: listEnvelope(takeOut(records), nextCursor),
-    // Also of a page without records there is more than one part, and so a digest of its own.
+    body: listEnvelope(records, nextCursor),
+    // More than one part even without records: a page has a digest of its own.
     digests: ['page', ...digests, nextCursor ?? 'end'],
   };
 }

@@ -1,4 +1,4 @@
-import { type JsonParts, recordEnvelope } from '../contract/json-text.ts';
+import { type JsonText, recordEnvelope } from '../contract/json-text.ts';
 import { AppError } from '../errors.ts';
 import type { Found } from '../store/records.ts';
 
@@ -8,7 +8,7 @@ import type { Found } from '../store/records.ts';
  */
 export function answerRecord<T>(record: Found<T> | undefined): {
   status: 200;
-  body: JsonParts<{ data: T }>;
+  body: JsonText<{ data: T }>;
   digests: (string | null)[];
 } {
   if (record === undefined) throw noRecord();

@@ -11,8 +11,7 @@ import { openSecretBox } from '../webhooks/secret-key.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
 import { createSender } from '../webhooks/sender.ts';
 import { withDatabase } from './database.ts';
-import { listenForMetrics } from './metrics-page.ts';
-import { listenAs } from './ports.ts';
+import { serveManagement } from './management.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -26,31 +25,20 @@ export function deliverCommand(terminal: Terminal): Command {
         const log = createLogger(config.logLevel);
         using stop = listenForStop();
         const metrics = createMetrics();
-        await using page = new AsyncDisposableStack();
-        const address = await showMetrics(page, engine, config, metrics);
+        metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
+        const isReady = () => !stop.signal.aborted;
+        const pages = { engine, log, metrics, now: () => new Date(), isReady };
+        await using management = await serveManagement(config, pages);
+        const { address } = management;
         const deliveries = startDeliveries({ engine, config, secrets, log, metrics });
-        const greeting = ['Delivering webhooks.', ...(address ? [`  Metrics    ${address}`] : [])];
-        terminal.show({ delivering: true, metrics: address }, greeting.join('\n'));
-        log.info({ metrics: address }, 'deliveries.started');
+        const greeting = ['Delivering webhooks.', ...(address ? [`  Metrics    ${address}/metrics`] : [])];
+        terminal.show({ delivering: true, management: address }, greeting.join('\n'));
+        log.info({ management: address }, 'deliveries.started');
         await stop.told;
         await deliveries[Symbol.asyncDispose]();
         log.info('deliveries.stopped');
       });
     });
-}
-
-/** @returns where the metrics are, if the operator has chosen a port for them. */
-async function showMetrics(
-  running: AsyncDisposableStack,
-  engine: Engine,
-  { metricsHost: host, metricsPort: port }: Config,
-  metrics: Metrics,
-): Promise<string | undefined> {
-  if (port === undefined) return undefined;
-  metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
-  const place = { host, port };
-  const settings = { host: 'METRICS_HOST', port: 'METRICS_PORT' } as const;
-  return running.use(await listenAs(settings, place, () => listenForMetrics(metrics, place))).address;
 }
 
 /**

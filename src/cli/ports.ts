@@ -2,8 +2,8 @@ import { UsageError } from '../errors.ts';
 
 /** The settings that say where to listen. */
 interface Settings {
-  host: 'HOST' | 'METRICS_HOST';
-  port: 'PORT' | 'METRICS_PORT';
+  host: 'HOST' | 'MANAGEMENT_HOST';
+  port: 'PORT' | 'MANAGEMENT_PORT';
 }
 
 /**

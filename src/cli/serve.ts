@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 import { Command } from 'commander';
 
@@ -7,7 +8,7 @@ import type { Config } from '../config.ts';
 import { isReferenceBuilt } from '../contract/document.ts';
 import { boundHeap } from '../heap.ts';
 import { openDocuments } from '../invoice-pdf/documents.ts';
-import { listen, type Listening } from '../listen.ts';
+import { listen } from '../listen.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import { createServer } from '../server.ts';
@@ -22,6 +23,7 @@ import { withDatabase } from './database.ts';
 import { demoPortal } from './demo-portal.ts';
 import { startDeliveries } from './deliver.ts';
 import { type Demo, prepareDemo } from './demo.ts';
+import { serveManagement } from './management.ts';
 import { listenAs } from './ports.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
@@ -53,17 +55,14 @@ export function serveCommand(terminal: Terminal): Command {
           now: () => new Date(),
           onError: (error, lost) => log.warn({ err: error, lost }, 'usage.not-written'),
         });
+        const pages = { engine, log, metrics, now: () => new Date(), isReady: () => !stop.signal.aborted };
         const server: Server = await createServer({
           ...config,
-          engine,
+          ...pages,
           documents,
-          log,
-          metrics,
           usage,
           portal: portalOf(config, secrets),
           baseUrl: () => config.baseUrl ?? addressOf(server, config),
-          now: () => new Date(),
-          isReady: () => !stop.signal.aborted,
         });
         // Whoever delivers: `fieldledger deliver` has no page to show it on.
         metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
@@ -71,19 +70,21 @@ export function serveCommand(terminal: Terminal): Command {
         await using deliveries = new AsyncDisposableStack();
         const onError = (error: unknown) => log.warn({ err: error }, 'server.clock-not-kept');
         background.use(await keepServedClock(engine, () => new Date(), onError));
-        const listening = await listenAs(SETTINGS, config, () => listen(server, config));
+        await using management = await serveManagement(config, pages);
+        const connections = await listenAs(SETTINGS, config, () => listen(server, config));
         if (config.deliverWebhooks)
           deliveries.use(startDeliveries({ engine, config, secrets, log, metrics }));
         const address = addressOf(server, config);
         const portal = config.portal ? await demoPortal(engine, config.baseUrl ?? address, demo) : undefined;
-        terminal.show({ address, demo, portal }, greeting(address, demo, portal));
-        log.info({ address }, 'server.started');
+        const greeted = { address, management: management.address, demo, portal };
+        terminal.show(greeted, greeting(greeted));
+        log.info({ address, management: management.address }, 'server.started');
         await stop.told;
         // Nothing new is taken from here on, so the next server may start.
         serving[Symbol.dispose]();
         // Both at once: each may take ten seconds.
         const stopped = deliveries.disposeAsync();
-        await drain(server, listening, config.shutdownSeconds, log);
+        await drain(server, connections, config.shutdownSeconds, log);
         await stopped;
         log.info('server.stopped');
       };
@@ -104,7 +105,14 @@ function addressOf(server: Server, { host }: Config): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-function greeting(address: string, demo: Demo | undefined, portal: string | undefined): string {
+interface Greeted {
+  address: string;
+  management: string | undefined;
+  demo: Demo | undefined;
+  portal: string | undefined;
+}
+
+function greeting({ address, management, demo, portal }: Greeted): string {
   const reference = isReferenceBuilt() ? `${address}/reference` : 'not built; "make docs" builds it';
   const lines = [`Listening on ${address}`, `  Reference  ${reference}`];
   if (demo)
@@ -112,6 +120,7 @@ function greeting(address: string, demo: Demo | undefined, portal: string | unde
       `  Try it     curl -H 'Authorization: Bearer ${demo.key}' '${address}/api/v1/invoices?limit=2'`,
     );
   if (portal !== undefined) lines.push(`  Portal     ${portal}`);
+  if (management !== undefined) lines.push(`  Metrics    ${management}/metrics`);
   return lines.join('\n');
 }
 
@@ -122,11 +131,12 @@ const SILENT_MS_MAX = 500;
 /** Takes no new connections, lets the requests under way finish, and cuts off what takes longer than that. */
 async function drain(
   server: Server,
-  { connections, stop }: Listening,
+  connections: ReadonlySet<Socket>,
   seconds: number,
   log: Logger,
 ): Promise<void> {
-  const closed = stop();
+  const closed = once(server, 'close');
+  server.close();
   // Closing the server ends only connections that are idle at that moment: not those that become so with their
   // answer, nor those on which nothing was ever sent.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);

@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 
+import { isScope, type Scope } from './scopes.ts';
+
 /** The contract's operations carry what the program needs to know of them; the rest of an operation is for readers. */
 export interface ContractOperation {
   operationId: string;
   /** Path template, for example `/api/v1/jobs/{jobId}`. */
   path: string;
   /** The scope that a key needs (service.md, "Authentication"). */
-  scope: string;
+  scope: Scope;
   parameters: ContractParameter[];
 }
 
@@ -80,10 +82,11 @@ export function contractOperations(): ContractOperation[] {
   }));
 }
 
-function onlyScope({ operationId, security }: Operation): string {
+function onlyScope({ operationId, security }: Operation): Scope {
   const scopes = security.flatMap((requirement) => requirement.bearerAuth ?? []);
   const [scope, ...others] = scopes;
   if (scope === undefined || others.length > 0)
     throw new Error(`${operationId} must name exactly one scope.`);
+  if (!isScope(scope)) throw new Error(`${operationId} names the scope ${scope}, which no key can hold.`);
   return scope;
 }

@@ -6,37 +6,18 @@ declare const shape: unique symbol;
  */
 export type JsonText<T> = string & { readonly [shape]: T };
 
-/**
- * The text of a JSON value of type `T` in parts: `items` with commas between them, after `before` and before `after`.
- * What is only sent needn't be put together (../api/body-bytes.ts).
- */
-export interface JsonParts<T> {
-  readonly before: string;
-  readonly items: string[];
-  readonly after: string;
-  readonly [shape]: T;
-}
-
-/** The whole of a text in parts. */
-export function textOf<T>({ before, items, after }: JsonParts<T>): JsonText<T> {
-  return (before + items.join(',') + after) as JsonText<T>;
-}
-
 /** The single-record envelope `{ "data": record }` (service.md, "Conventions"). */
-export function recordEnvelope<T>(record: JsonText<T>): JsonParts<{ data: T }> {
-  return partsOf('{"data":', [record], '}');
+export function recordEnvelope<T>(record: JsonText<T>): JsonText<{ data: T }> {
+  return `{"data":${record}}` as JsonText<{ data: T }>;
 }
 
 /** The list envelope `{ "data": [record...], "nextCursor": string or null }` (service.md, "Conventions"). */
 export function listEnvelope<T>(
-  records: JsonText<T>[],
+  records: readonly JsonText<T>[],
   nextCursor: string | null,
-): JsonParts<{ data: T[]; nextCursor: string | null }> {
-  return partsOf('{"data":[', records, `],"nextCursor":${JSON.stringify(nextCursor)}}`);
-}
-
-function partsOf<T>(before: string, items: string[], after: string): JsonParts<T> {
-  return { before, items, after } as JsonParts<T>;
+): JsonText<{ data: T[]; nextCursor: string | null }> {
+  const text = `{"data":[${records.join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`;
+  return text as JsonText<{ data: T[]; nextCursor: string | null }>;
 }
 
 /** Joins the texts of two non-empty objects without a common member into the text of one. */

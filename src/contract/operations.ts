@@ -1,6 +1,6 @@
 import type { components, operations } from '../../generated/openapi.ts';
 import type { operations as webhookOperations } from '../../generated/webhooks.ts';
-import type { JsonParts } from './json-text.ts';
+import type { JsonText } from './json-text.ts';
 
 /** The closed list of error codes (service.md, "Errors", with design.md's additions). */
 export type ErrorCode = components['schemas']['ErrorCode'];
@@ -51,7 +51,7 @@ export interface AnsweredFile {
 type Content<Response> = Response extends { content: { 'application/pdf': unknown } }
   ? { file: () => Promise<AnsweredFile & { mediaType: 'application/pdf' }> }
   : {
-      body: JsonParts<JsonBody<Response>>;
+      body: JsonText<JsonBody<Response>>;
       /**
        * The digests of what the body is put together from; null for one that isn't known. With all of them an ETag
        * isn't computed from the body.

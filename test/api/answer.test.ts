@@ -9,7 +9,7 @@ import t from 'tap';
 
 import { sendBody, sendError } from '../../src/api/answer.ts';
 import { errorReply } from '../../src/api/error-replies.ts';
-import type { JsonParts } from '../../src/contract/json-text.ts';
+import type { JsonText } from '../../src/contract/json-text.ts';
 import { AppError } from '../../src/errors.ts';
 
 /** Leaves the body as it came over the wire, and sends no Accept-Encoding of its own. */
@@ -28,15 +28,15 @@ async function answering(): Promise<Answering> {
   let text = '';
   let digests: (string | null)[] = [];
   let reported = -1;
-  const headers = { 'X-Request-Id': 'one' };
   const app = express();
   app.disable('etag').disable('x-powered-by');
   app.use((req, res) => {
+    res.setHeader('X-Request-Id', 'one');
     const reply = errorReply(new AppError('not_found', 'There is nothing.'));
     reported =
       req.path === '/'
-        ? sendBody(req, res, { body: partsOf(text), digests }, headers)
-        : sendError(req, res, reply, headers);
+        ? sendBody(req, res, { status: 200, body: text as JsonText<unknown>, digests })
+        : sendError(req, res, reply);
   });
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -56,13 +56,6 @@ async function answering(): Promise<Answering> {
       await closed;
     },
   };
-}
-
-/** A text in parts, as many as it has commas. */
-function partsOf(text: string): JsonParts<unknown> {
-  const [before, after] = [text.slice(0, 9), text.length < 11 ? '' : text.slice(-2)];
-  const items = text.slice(before.length, text.length - after.length).split(',');
-  return { before, items, after } as unknown as JsonParts<unknown>;
 }
 
 /** The headers that belong to an answer rather than to its connection. */

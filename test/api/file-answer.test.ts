@@ -24,15 +24,17 @@ async function answering(t: Test, heldBytesMax: number, stalledMsMax?: number) {
       return Buffer.alloc(byteCount, 'x');
     };
     const file = {
+      status: 200,
       mediaType: 'application/pdf',
       contentDisposition: 'attachment',
       digest: 'd1',
       byteCount,
       read,
     };
-    send(req, res, file, { 'X-Request-Id': 'one' })
+    res.setHeader('X-Request-Id', 'one');
+    send(req, res, file)
       .then((sent) => (counts.sent = sent))
-      .catch((error: unknown) => sendError(req, res, errorReply(error), {}));
+      .catch((error: unknown) => sendError(req, res, errorReply(error)));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

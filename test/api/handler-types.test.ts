@@ -9,12 +9,12 @@ const folder = join(root, 'src', 'api');
 
 const IMPORTS = `
 import type { Handler, Handlers } from './handler.ts';
-import type { JsonParts } from '../contract/json-text.ts';
+import type { JsonText } from '../contract/json-text.ts';
 import type { Job } from '../contract/records.ts';
 declare const handlers: Handlers;
-declare const job: JsonParts<{ data: Job }>;
-declare const jobs: JsonParts<{ data: Job[]; nextCursor: string | null }>;
-declare const anything: JsonParts<{ data: { id: string } }>;
+declare const job: JsonText<{ data: Job }>;
+declare const jobs: JsonText<{ data: Job[]; nextCursor: string | null }>;
+declare const anything: JsonText<{ data: { id: string } }>;
 `;
 
 /** Sources as someone might write them, and the compiler's error for each; undefined where there must be none. */
@@ -61,7 +61,7 @@ const PLANTED: Record<string, { source: string; error?: string }> = {
   },
   'a body that is any text': {
     source: `export const getJob: Handler<'getJob'> = async () => ({ status: 200, body: '{}' });`,
-    error: "Type 'string' is not assignable to type 'JsonParts<",
+    error: "Type 'string' is not assignable to type 'JsonText<",
   },
   'no body': {
     source: `export const getJob: Handler<'getJob'> = async () => ({ status: 200 });`,

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 
-import { createDispatch } from '../../src/api/contract-backend.ts';
+import { createContractBackend } from '../../src/api/contract-backend.ts';
 import { createHandlers } from '../../src/api/handlers.ts';
 import { contractOperations } from '../../src/contract/document.ts';
 import { isScope, scopes } from '../../src/contract/scopes.ts';
@@ -27,7 +27,9 @@ t.test('every operation has a handler, and a file of its name with that one expo
 t.test('a handler without an operation stops the start', async (t) => {
   await using database = await openTestDatabase('sqlite');
   const handlers = createHandlers({ engine: database.engine, documents, now: () => new Date() });
-  const start = (changed: object) => createDispatch(changed as never, async () => undefined);
+  const nothing = async () => undefined;
+  const start = (changed: object) =>
+    createContractBackend({ handlers: changed as never, admit: nothing, send: nothing });
   await t.resolves(start(handlers));
   await t.rejects(start({ ...handlers, deleteJob: handlers.getJob }), /deleteJob/);
 });

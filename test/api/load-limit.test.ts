@@ -1,4 +1,4 @@
-import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import t from 'tap';
 
@@ -7,82 +7,64 @@ import { createLoadLimit } from '../../src/api/load-limit.ts';
 import { engineNames, keyFor, startEmptyServer, STORY_NOW } from '../_server.ts';
 import { idOf, jobOf, store } from './_records.ts';
 
-/** How many of so many requests in a row may begin. */
-function begun(begin: () => boolean, count: number): number {
-  return Array.from({ length: count }, begin).filter(Boolean).length;
-}
-
 /** Keeps the event loop busy. */
 function work(ms: number): void {
   const startedAt = performance.now();
   while (performance.now() - startedAt < ms);
 }
 
-t.test('a crowd that stays is let in no faster than it is answered', async (t) => {
-  const { begin, end } = createLoadLimit({ turnMsMax: 3, crowdMsMax: 20, turnRequestsMin: 4 });
-  const each = () => {
-    const isBegun = begin();
-    if (isBegun) end();
-    work(1);
-    return isBegun;
-  };
-  const admitted: number[] = [];
-  for (let turns = 0; turns < 8; turns += 1) {
-    admitted.push(begun(each, 12));
-    await turn();
-    await turn();
+/** How many of so many requests that come together are refused; those that are let in leave at once. */
+async function refusedOf(count: number, enter: () => Promise<() => void>): Promise<number> {
+  const entered = Array.from({ length: count }, () => enter());
+  const outcomes = await Promise.allSettled(entered);
+  for (const outcome of outcomes) if (outcome.status === 'fulfilled') outcome.value();
+  return outcomes.filter(({ status }) => status === 'rejected').length;
+}
+
+t.test('while many requests delay the event loop, a share of them is refused', async (t) => {
+  const enter = createLoadLimit({ delayMsMax: 10, refusalMs: 1 });
+  let refused = 0;
+  for (let round = 0; round < 100 && refused === 0; round += 1) {
+    refused = await refusedOf(100, enter);
+    work(40);
+    await pause(1);
   }
-  t.equal(admitted[0], 12, 'at first everybody is served');
-  for (const count of admitted.slice(4)) t.ok(count >= 4 && count < 12, `then ${count} of 12 in a turn`);
-  let again = 0;
-  // A busy machine may halt the process in the middle of a turn, which makes any turn a long one.
-  for (let round = 0; round < 50 && again < 12; round += 1) {
-    await turn();
-    await turn();
-    begun(each, 1);
-    await turn();
-    await turn();
-    again = begun(each, 12);
+  t.ok(refused > 0 && refused < 100, `${refused} of 100`);
+  // A busy machine may delay the process by itself, which alone refuses nobody.
+  for (let round = 0; round < 200 && refused > 0; round += 1) {
+    await pause(20);
+    refused = await refusedOf(2, enter);
   }
-  t.equal(again, 12, 'a turn that was short ends it');
+  t.equal(refused, 0, 'afterwards all are let in');
 });
 
-t.test('a turn that is quick takes any number', (t) => {
-  const { begin, end } = createLoadLimit({ turnMsMax: 60_000 });
-  t.equal(
-    begun(() => {
-      const isBegun = begin();
-      end();
-      return isBegun;
-    }, 5_000),
-    5_000,
-  );
-  t.end();
+t.test('a delay of the machine refuses nobody: few requests come meanwhile', async (t) => {
+  const enter = createLoadLimit({ delayMsMax: 1, refusalMs: 1 });
+  let refused = 0;
+  for (let round = 0; round < 20; round += 1) {
+    work(30);
+    refused += await refusedOf(2, enter);
+    await pause(1);
+  }
+  t.equal(refused, 0);
 });
 
-t.test('while a crowd is under way, nobody else is let in', async (t) => {
-  const { begin, end } = createLoadLimit({ underWayMax: 4, crowdMsMax: 20 });
-  t.equal(begun(begin, 6), 6, 'at first everybody is served');
-  await pause(30);
-  t.equal(begun(begin, 3), 0);
-  for (let ended = 0; ended < 2; ended += 1) end();
-  t.equal(begun(begin, 3), 0, 'as many are under way as may be');
-  end();
-  t.equal(begun(begin, 3), 1, 'one for each that is answered');
-  for (let ended = 0; ended < 2; ended += 1) end();
-  t.equal(begun(begin, 6), 6, 'half are left, and the crowd is gone');
-});
-
-t.test('however quickly they come, no more than twice as many are under way', (t) => {
-  const { begin } = createLoadLimit({ underWayMax: 3, crowdMsMax: 60_000 });
-  t.equal(begun(begin, 10), 6);
-  t.end();
+t.test('no more requests are in flight than may be', async (t) => {
+  const enter = createLoadLimit({ inFlightMax: 3, refusalMs: 1 });
+  const leave = await enter();
+  await enter();
+  await enter();
+  await t.rejects(enter(), { code: 'unavailable' });
+  leave();
+  leave();
+  await t.resolves(enter(), 'a place that was given back is free');
+  await t.rejects(enter(), { code: 'unavailable' }, 'and only once');
 });
 
 t.test('a refusal says when to ask again, and takes a while', async (t) => {
-  const { refuse } = createLoadLimit({ heldBackMs: 60 });
+  const enter = createLoadLimit({ inFlightMax: 0, refusalMs: 60 });
   const startedAt = performance.now();
-  await t.rejects(refuse(), { code: 'unavailable', retryAfterSeconds: 1 });
+  await t.rejects(enter(), { code: 'unavailable', retryAfterSeconds: 1 });
   t.ok(performance.now() - startedAt >= 29);
 });
 

@@ -1,7 +1,5 @@
 import t from 'tap';
 
-import { answerPage } from '../../src/api/pages.ts';
-import { type JsonText, textOf } from '../../src/contract/json-text.ts';
 import type { ListedRow } from '../../src/store/lists.ts';
 import { readPage } from '../../src/store/pages.ts';
 
@@ -31,14 +29,4 @@ t.test('a page holds as many records as it may, and tells where the next one beg
       ids.slice(0, 2).map((id) => `digest of ${id}`),
     );
   }
-});
-
-// The promise that brought them grows old while it waits for PostgreSQL, and is collected long after the answer.
-t.test('nothing of a page stays with the promises that brought it', async (t) => {
-  const rows = rowsOf('a', 'b', 'c');
-  const page = readPage(async () => rows, { after: '', limit: 2 }, selection);
-  const { body } = await answerPage('listJobs', {}, { limit: 2 }, () => page);
-  t.match(textOf(body), /^\{"data":\[\{"id":"a"\},\{"id":"b"\}\],"nextCursor":"/);
-  t.strictSame(rows, []);
-  t.strictSame((await page).records, [] as JsonText<unknown>[]);
 });

@@ -52,7 +52,7 @@ for (const name of engineNames) {
     const [, , , secret = ''] = key.split('.');
     t.equal(secret.length, 43, 'there is a secret to look for');
     const server = await workplace.serve([], { LOG_LEVEL: 'trace' });
-    const { address } = server.greeting;
+    const { address, management } = server.greeting;
     const requests = requestsWith(key);
     const ask = async () => {
       const statuses: (number | undefined)[] = [];
@@ -66,7 +66,7 @@ for (const name of engineNames) {
     t.ok((await ask()).includes(503), 'a table that is missing is a fault');
     await until(() => server.logs().filter(({ msg }) => msg === 'request.failed').length >= 2);
     const [metrics] = await exchangeRaw(
-      address,
+      management,
       'GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     );
     await server.end('SIGTERM');

@@ -1,17 +1,14 @@
 /*
  * The limit of what can be reached: a handler of node:http that runs the same statements through the same functions of
- * the store and sends the same bytes by the same functions, and nothing else. No key is checked, nothing is counted,
- * validated, hashed or logged: what the real one's head tells of that is fixed here. A 304 and a 401 cost it the
- * statement behind the real one's answer and a fixed reply. With PLAIN=1 it sends as most handlers do: each answer as
- * soon as it is made, its text put together first.
+ * the store and sends the same bytes, each answer as soon as it is made, and does nothing else. No key is checked, nothing
+ * is counted, validated, hashed or logged: the fields of the real head that tell of that are fixed here. A 304 and a 401
+ * cost it the statement behind the real answer and a fixed reply.
  */
 import { createServer, type ServerResponse } from 'node:http';
 
-import { encodeBody, type EncodedBody, endWith } from '../../src/api/body-bytes.ts';
 import { answerPage } from '../../src/api/pages.ts';
 import { answerRecord } from '../../src/api/records.ts';
-import { createSendingTurn } from '../../src/api/sending-turn.ts';
-import { type JsonParts, textOf } from '../../src/contract/json-text.ts';
+import type { JsonText } from '../../src/contract/json-text.ts';
 import type { Job } from '../../src/contract/records.ts';
 import { listInvoices } from '../../src/store/invoices.ts';
 import { createKeyFinder } from '../../src/store/keys.ts';
@@ -27,9 +24,7 @@ const engine = await openGivenDatabase();
 const findJob = createRecordFinder<Job>(engine, 'jobs');
 const findKey = createKeyFinder(engine);
 const read = createListReader(engine);
-const sendingTurn = createSendingTurn();
 
-const isPlain = process.env.PLAIN === '1';
 const cacheHead = ['Cache-Control', 'private, no-cache', 'Vary', 'Accept-Encoding'];
 const tagHead = ['ETag', `"${'0'.repeat(27)}"`];
 const requestHead = ['X-Request-Id', '00000000-0000-4000-8000-000000000000'];
@@ -49,8 +44,7 @@ const heads: Record<number, readonly string[]> = {
 const headOf = (status: number) => heads[status] ?? [];
 
 const server = createServer((req, res) => {
-  void bodyOf(req.url ?? '', req.headers.authorization).then(async ({ status, body }) => {
-    if (!isPlain) await sendingTurn();
+  void bodyOf(req.url ?? '', req.headers.authorization).then(({ status, body }) => {
     if (req.headers['if-none-match'] === undefined) write(res, status, body);
     else res.writeHead(304, [...headOf(304)]).end();
   });
@@ -62,12 +56,12 @@ await listen(server);
 async function bodyOf(
   url: string,
   authorization: string | undefined,
-): Promise<{ status: number; body: JsonParts<unknown> }> {
+): Promise<{ status: number; body: JsonText<unknown> }> {
   if (authorization === `Bearer ${WRONG_KEY}`) {
     await findKey({ company: COMPANY, id: 'unknown' });
     return {
       status: 401,
-      body: { before: WRONG_KEY_BODY, items: [], after: '' } as unknown as JsonParts<unknown>,
+      body: WRONG_KEY_BODY as JsonText<unknown>,
     };
   }
   if (url.startsWith(JOBS)) return answerRecord(await findJob(COMPANY, url.slice(JOBS.length)));
@@ -82,14 +76,8 @@ async function bodyOf(
   return answerPage('listInvoices', filters, { limit }, (page) => listInvoices(read, COMPANY, filters, page));
 }
 
-function write(res: ServerResponse, status: number, body: JsonParts<unknown>): void {
-  const { bytes, byteLength } = isPlain ? putTogether(body) : encodeBody(body);
-  const entity = ['Content-Type', 'application/json', 'Content-Length', String(byteLength)];
-  res.writeHead(status, [...entity, ...headOf(status)]);
-  endWith(res, bytes);
-}
-
-function putTogether(body: JsonParts<unknown>): EncodedBody {
-  const bytes = Buffer.from(textOf(body));
-  return { bytes, byteLength: bytes.length };
+function write(res: ServerResponse, status: number, body: JsonText<unknown>): void {
+  const bytes = Buffer.from(body);
+  const entity = ['Content-Type', 'application/json', 'Content-Length', String(bytes.length)];
+  res.writeHead(status, [...entity, ...headOf(status)]).end(bytes);
 }

@@ -20,7 +20,6 @@ import {
   type ContractParameter,
   contractOperations,
 } from '../../src/contract/document.ts';
-import { textOf } from '../../src/contract/json-text.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
@@ -115,7 +114,7 @@ function route({ operationId, path, parameters, scope }: ContractOperation): voi
       const answered = await handler({ caller, path: req.params as never, query: req.query as never });
       if (!('body' in answered)) throw new Error('The peers serve no files.');
       reply.type('application/json');
-      return isLean ? reply.send(textOf(answered.body)) : sendTagged(req, reply, answered);
+      return isLean ? reply.send(answered.body) : sendTagged(req, reply, answered);
     },
   });
 }
@@ -137,7 +136,7 @@ function sendTagged(req: FastifyRequest, reply: FastifyReply, { body, digests }:
     Vary: 'Accept-Encoding',
     'X-Request-Id': req.id,
   });
-  return req.headers['if-none-match'] === tag ? reply.code(304).send() : reply.send(textOf(body));
+  return req.headers['if-none-match'] === tag ? reply.code(304).send() : reply.send(body);
 }
 
 function callerOf(req: FastifyRequest): Caller | undefined {

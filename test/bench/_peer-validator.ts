@@ -80,12 +80,13 @@ function answer(handler: AnyHandler): RequestHandler {
     const request = { caller: known.caller, path: req.params as never, query: req.query as never };
     const reply = await handler(request);
     if (!('body' in reply)) throw new Error('The peers serve no files.');
-    sendBody(req, res, reply, known.headers);
+    for (const [name, value] of Object.entries(known.headers)) res.setHeader(name, value);
+    sendBody(req, res, reply);
   };
 }
 
 function refuse(): ErrorRequestHandler {
   return (error: unknown, req, res, _next) => {
-    sendError(req, res, errorReply(refusals.get(req) ?? error), {});
+    sendError(req, res, errorReply(refusals.get(req) ?? error));
   };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompressSync, constants, gzip, gzipSync, zstdCompressSync } from 'node:zlib';
 
-import { listEnvelope, textOf as wholeOf } from '../../src/contract/json-text.ts';
+import { listEnvelope } from '../../src/contract/json-text.ts';
 import { loadGeneratedCompany } from '../../src/demo/load.ts';
 import { openEngine } from '../../src/store/engine.ts';
 import { listInvoices } from '../../src/store/invoices.ts';
@@ -76,7 +76,7 @@ interface Compared {
 }
 
 async function measure(list: string, { records }: Page<unknown>): Promise<Compared> {
-  const text = wholeOf(listEnvelope(records, null));
+  const text = listEnvelope(records, null);
   // Members of gzip may follow each other (RFC 1952 section 2.2): joining them costs next to nothing.
   const stored = records.map((record) => gzipSync(`${record},`, { level: 9 }));
   const all: Record<string, Way> = { ...ways, 'gzip 9 of each record, joined': () => Buffer.concat(stored) };

@@ -103,7 +103,6 @@ async function startSides(stack: AsyncDisposableStack, databaseUrl: string, fold
     sides.push({ name, server: stack.use(await server), ...same, ...differing });
   };
   await add('bare node:http', peer('bare'), { hasWholeHead: true });
-  await add('bare node:http, each at once', peer('bare', { PLAIN: '1' }), { hasWholeHead: true });
   await add('fieldledger serve', startProduct(databaseUrl, { logFile }), { hasWholeHead: true });
   await add('Fastify, same duties', peer('fastify'));
   await add('Fastify, key and validation only', peer('fastify', { LEAN: '1' }), {

@@ -13,34 +13,35 @@ for (const engine of engineNames) {
     t.strictSame(JSON.parse(deliver.output.stdout), { delivering: true });
     t.strictSame(await deliver.end('SIGHUP'), { exitCode: 0, signal: null });
     t.match(deliver.output.stderr, /deliveries\.started[^]*deliveries\.stopped/);
-    const { body } = await got(`${served.greeting.address}/metrics`);
+    const { body } = await got(`${served.greeting.management}/metrics`);
     t.match(body, /^fieldledger_delivery_backlog 0$/m, 'which tells how much waits, whoever delivers it');
     t.strictSame(await served.end('SIGTERM'), { exitCode: 0, signal: null });
   });
 }
 
 t.test(
-  'deliver shows its metrics where it is told to, on this machine alone unless told otherwise',
+  'deliver has a port for operators where it is told to, on this machine alone unless told otherwise',
   async (t) => {
     await using workplace = await openWorkplace();
-    const deliver = workplace.start(['deliver', '--json'], { METRICS_PORT: '0' });
+    const deliver = workplace.start(['deliver', '--json'], { MANAGEMENT_PORT: '0' });
     await until(() => deliver.output.stdout.endsWith('\n'));
-    const { metrics } = JSON.parse(deliver.output.stdout) as { metrics: string };
-    t.match(metrics, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
-    const page = await got(metrics);
+    const { management } = JSON.parse(deliver.output.stdout) as { management: string };
+    t.match(management, /^http:\/\/127\.0\.0\.1:\d+$/);
+    const page = await got(`${management}/metrics`);
     t.match(page.headers['content-type'], /^text\/plain; version=/);
     t.match(page.body, /^fieldledger_delivery_backlog 0$/m);
     t.match(page.body, /^fieldledger_delivery_oldest_due_seconds 0$/m);
-    const ask = (url: string, method: 'GET' | 'POST' = 'GET') => got(url, { method, throwHttpErrors: false });
-    const elsewhere = await ask(metrics.replace('metrics', 'healthz'));
-    t.match(elsewhere, { statusCode: 404, headers: { 'x-content-type-options': 'nosniff' } });
-    t.match(await ask(metrics, 'POST'), { statusCode: 405, headers: { allow: 'GET, HEAD' } });
-    const port = new URL(metrics).port;
-    const other = await workplace.run(['deliver'], { METRICS_PORT: port });
+    for (const [path, body] of [
+      ['healthz', '{"status":"alive"}'],
+      ['readyz', '{"status":"ready"}'],
+    ])
+      t.match(await got(`${management}/${path}`), { body, headers: { 'x-content-type-options': 'nosniff' } });
+    const { port } = new URL(management);
+    const other = await workplace.run(['deliver'], { MANAGEMENT_PORT: port });
     t.equal(other.exitCode, 1);
     t.match(
       other.stderr,
-      /Set METRICS_PORT to a free one/,
+      /Set MANAGEMENT_PORT to a free one/,
       'a port that is taken is no reason to go on without',
     );
     t.strictSame(await deliver.end('SIGTERM'), { exitCode: 0, signal: null });
@@ -50,7 +51,7 @@ t.test(
 t.test('a server delivers too, unless told not to, and tells how much waits', async (t) => {
   await using workplace = await openWorkplace();
   const served = await workplace.serve();
-  const { body } = await got(`${served.greeting.address}/metrics`);
+  const { body } = await got(`${served.greeting.management}/metrics`);
   for (const line of ['fieldledger_delivery_backlog 0', 'fieldledger_delivery_oldest_due_seconds 0'])
     t.ok(body.includes(`\n${line}\n`), line);
   t.match(body, /fieldledger_delivery_completions_stale_total 0/);

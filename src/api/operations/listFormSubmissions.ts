@@ -3,7 +3,7 @@ import type { ReadList } from '../../store/lists.ts';
 import { type FindRecord, listFormSubmissions as listStoredSubmissions } from '../../store/records.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
-import { answerRecord } from '../records.ts';
+import { noRecord } from '../records.ts';
 import { toUtc } from '../../contract/times.ts';
 
 /** GET /api/v1/forms/{formId}/submissions */
@@ -11,10 +11,11 @@ export const listFormSubmissions =
   (read: ReadList, findForm: FindRecord<Form>): Handler<'listFormSubmissions'> =>
   async ({ caller, path, query }) => {
     const updatedSince = query.updatedSince && toUtc(query.updatedSince);
-    const answer = await answerPage('listFormSubmissions', { ...path, updatedSince }, query, (page) =>
-      listStoredSubmissions<Submission>(read, caller.company, path.formId, updatedSince, page),
-    );
-    // Only an empty page leaves open whether there is such a form.
-    if (answer.body.items.length === 0) answerRecord(await findForm(caller.company, path.formId));
-    return answer;
+    const { company } = caller;
+    return answerPage('listFormSubmissions', { ...path, updatedSince }, query, async (page) => {
+      const found = await listStoredSubmissions<Submission>(read, company, path.formId, updatedSince, page);
+      // Only an empty page leaves open whether there is such a form.
+      if (found.records.length === 0 && !(await findForm(company, path.formId))) throw noRecord();
+      return found;
+    });
   };
