@@ -4,7 +4,7 @@ import { homedir } from 'os';
 import { basename, dirname, isAbsolute, join } from 'path';
 
 /**
- * Keeps compiled code between runs, which halves the time that a start takes. Whoever can write where it is kept has
+ * Keeps compiled code between runs, which halves the time that a start takes. A user who can write where it is kept has
  * his code run, so that it is kept where nobody but this user can, or not at all. It stays plain JavaScript because
  * the first TypeScript that is loaded takes the longest.
  * @returns {string | undefined} what is wrong with the folder that NODE_COMPILE_CACHE names, as a sentence. Node has

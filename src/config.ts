@@ -11,7 +11,7 @@ import {
   withoutPasswords,
 } from './setting-values.ts';
 
-/** What an operator can set. Everything comes from the environment, read once at start. */
+/** The operator's settings. Everything comes from the environment, read once at start. */
 export interface Config {
   host: string;
   port: number;

@@ -18,7 +18,7 @@ const COMMANDS = {
   config: async () => (await import('./cli/config.ts')).configCommand,
 };
 
-/** What a command did wrong (1) and what its caller did wrong (2) have exit codes of their own. */
+/** A fault of the command exits with 1, a fault of its caller with 2. */
 const USAGE_EXIT_CODE = 2;
 
 /**
@@ -33,7 +33,7 @@ export async function main(args: readonly string[], terminal: Terminal = createT
     .showHelpAfterError()
     .exitOverride()
     .configureOutput({ writeOut: terminal.print, writeErr: terminal.tell });
-  // Whoever asks for none of them is shown all.
+  // Without a command all of them are listed.
   const [asked = ''] = args;
   const loads = Object.hasOwn(COMMANDS, asked)
     ? [COMMANDS[asked as keyof typeof COMMANDS]]

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
 /*
- * How the texts of settings become values. What is wrong with one completes "NAME must be ...".
+ * Parsers of settings. The message of an error completes "NAME must be ...".
  */
 
 export const integer = (from: number, to: number) => (text: string) => {
@@ -26,7 +26,7 @@ export function parseKey(text: string): string {
   return text;
 }
 
-/** What pg can connect with: a URL, or one without a host, which then stands in the query. */
+/** A URL that pg can connect with: with a host, or with the host in its query. */
 export function parseDatabaseUrl(text: string): string {
   const isSqlite = /^sqlite:(?!:memory:)./s.test(text);
   const isPostgres = /^postgres(?:ql)?:\/\/./s.test(text) && postgresUrl(text) !== undefined;

@@ -64,7 +64,7 @@ export function createAllowance(engine: Engine, limits: AllowanceLimits): Allowa
   };
 }
 
-/** What is allowed, as it is told; made once. */
+/** One limit with the texts that tell of it, made once. */
 interface Policy {
   name: string;
   points: number;

@@ -27,7 +27,7 @@ export interface ApiOptions extends AllowanceLimits {
 
 /**
  * The contract over HTTP, for everything under `/api`: openapi-backend takes each request from its route to its reply.
- * Whatever is thrown on the way is for Express' error handler.
+ * It rejects with anything thrown on the way, for Express' error handler.
  */
 export async function createApi(options: ApiOptions): Promise<RequestHandler> {
   const backend = await createContractBackend({

@@ -121,7 +121,7 @@ export async function createContractBackend({ handlers, admit, send }: Duties): 
 function called(handler: AnyHandler) {
   return ({ request }: Context, { caller }: Exchange) => {
     if (!caller) throw new Error('A request was admitted without a caller.');
-    // What has passed has the shape that the handler's types are generated from.
+    // Validated parameters have the shape that the handler's types are generated from.
     return handler({ caller, path: request.params as never, query: request.query as never });
   };
 }

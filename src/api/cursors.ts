@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { OperationId } from '../contract/operations.ts';
 import { AppError } from '../errors.ts';
 
-/** What a list is narrowed to, as text; a filter that isn't given is left out. */
+/** A list's filters as text; a filter that isn't given is left out. */
 export type Filters = Readonly<Record<string, string | undefined>>;
 
 const VERSION = '1';

@@ -31,7 +31,7 @@ export const errorStatuses: Record<ErrorCode, number> = {
 const UNAVAILABLE_SECONDS = 5;
 
 /**
- * Turns whatever was thrown into an answer. What isn't an `AppError` is a fault of ours: its answer is a fixed
+ * Turns anything thrown into an answer. Anything but an `AppError` is a fault of ours: its answer is a fixed
  * sentence, and its cause is for the log alone.
  */
 export function errorReply(thrown: unknown): ErrorReply {

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import type { Caller } from '../access/keys.ts';
 import type { ContractOperation } from '../contract/document.ts';
 
-/** What is known of one request and its answer so far; the log line is made of it. */
+/** One request and its answer, as far as they are known; the log line is made of it. */
 export interface Exchange {
   readonly requestId: string;
   readonly authorization: string | undefined;
@@ -19,7 +19,7 @@ export interface Exchange {
   caller?: Caller;
   /** The portal's page that was asked for, as it is written there; never what stands in the address. */
   page?: string;
-  /** Who is signed in to the portal. */
+  /** The administrator who is signed in to the portal. */
   visitor?: { company: string; administrator: string };
 }
 

@@ -7,7 +7,7 @@ import { hasTag, setCacheHeaders } from './answer.ts';
 /** Of the files that are on their way to clients so much is held in memory; a client may take its time. */
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
 const RETRY_SECONDS = 5;
-/** Who takes nothing for so long takes nothing any more. */
+/** A client that takes nothing for so long is gone. */
 const STALLED_MS_MAX = 30_000;
 
 /**

@@ -19,7 +19,7 @@ import { listJobs } from './operations/listJobs.ts';
 import { listPeople } from './operations/listPeople.ts';
 import { listQuotes } from './operations/listQuotes.ts';
 
-/** What the handlers have between them; each gets its part of it. */
+/** The needs of all handlers together; each gets its part. */
 export interface HandlerNeeds {
   engine: Engine;
   documents: Pick<Documents, 'find'>;

@@ -25,7 +25,7 @@ export function readQuery(text: string): RawQuery {
     for (const [name, value] of new URLSearchParams(text)) addTo(query, name, value);
     return query;
   }
-  // What URLSearchParams makes of a query without escapes, in a fifth of its time.
+  // The same as URLSearchParams for a query without escapes, in a fifth of its time.
   for (const pair of text.split('&')) {
     const end = pair.indexOf('=');
     if (end >= 0) addTo(query, pair.slice(0, end), pair.slice(end + 1));

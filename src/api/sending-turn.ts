@@ -4,7 +4,7 @@ const TOGETHER = 16;
 /**
  * Has the answers of a turn of the event loop sent together at its end. Sending leaves little in the processor's caches
  * of what the next answer needs: one by one, those of eight connections at once took a fifth more of the server's time.
- * Who is alone in a turn waits for nobody.
+ * An answer that is alone in its turn waits for no other.
  * @returns a function whose promise comes true when an answer is to be sent.
  */
 export function createSendingTurn(): () => Promise<void> {

@@ -22,7 +22,7 @@ export const countryCodes = setOf(`
   TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW XI
 `);
 
-/** What a VAT number begins with; Greece writes EL. */
+/** The prefixes of VAT numbers; Greece writes EL. */
 export const vatPrefixes: ReadonlySet<string> = new Set([...countryCodes, 'EL']);
 
 /** UN/ECE Recommendation 20, revision 11e, and 21: the packages, which begin with X. */

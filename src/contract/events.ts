@@ -3,7 +3,7 @@ import { type Module, moduleOf, type Scope } from './scopes.ts';
 
 type Schemas = components['schemas'];
 
-/** What the two events about money carry; the others carry records of the API. */
+/** The data of the two events about money; the others carry records of the API. */
 export type PaymentRecorded = Schemas['PaymentRecorded'];
 export type InvoicePaid = Schemas['InvoicePaid'];
 

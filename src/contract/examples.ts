@@ -20,7 +20,7 @@ export function exampleBodies(operationId: string): { data: unknown; nextCursor?
 /** A delivery that the contract gives as an example of an event. */
 export interface ExampleEvent {
   event: EventKind;
-  /** What the contract calls it, such as `settling`. */
+  /** Its name in the contract, such as `settling`. */
   name: string;
   /** The id of the delivery. */
   id: string;

@@ -12,19 +12,19 @@ type Schemas = components['schemas'];
 export type Change = Schemas['Change'];
 export type ChangeName = Change['change'];
 export type ChangeOf<Name extends ChangeName> = Extract<Change, { change: Name }>;
-/** What a move needs to know. */
+/** The members of a move. */
 export type WithOf<Name extends ChangeName> = ChangeOf<Name>['with'];
 
 export type NewJob = Schemas['NewJob'];
 export type NewInvoice = Schemas['NewInvoice'];
 export type DraftLine = Schemas['DraftLine'];
 export type Exchange = NonNullable<Schemas['Exchange']>;
-/** What a feed's line is answered with. */
+/** The answer to a line of the feed. */
 export type Answer = Schemas['Answer'];
 /** Why a change is refused, in one word. */
 export type RefusalCode = Schemas['RefusalCode'];
 
-/** What is wrong with a change: a sentence that names the value, and where the value is, as a JSON Pointer. */
+/** The fault of a change: a sentence that names the value, and the value's place as a JSON Pointer. */
 export interface ChangeProblem {
   code: 'malformed_line' | 'invalid_change' | 'unknown_change';
   message: string;
@@ -79,7 +79,7 @@ function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
   );
 }
 
-/** What JSON's text shows as an escape and no database keeps: U+0000, and half a surrogate pair. */
+/** Characters that JSON writes as an escape and no database keeps: U+0000, and half a surrogate pair. */
 const UNKEPT = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
 /** Patterns hold for values alone, and not for the names that a company chooses. */

@@ -25,7 +25,7 @@ export function joinObjects<A, B>(first: JsonText<A>, second: JsonText<B>): Json
   return `${first.slice(0, -1)},${second.slice(1)}` as JsonText<A & B>;
 }
 
-/** What a webhook is sent, beside the record (service.md, "Delivery"). */
+/** The members of a delivery beside the record (service.md, "Delivery"). */
 export interface EventEnvelope {
   /** The id of the delivery. */
   id: string;

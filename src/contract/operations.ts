@@ -19,7 +19,7 @@ export interface DefaultedParameters {
   listQuotes: 'limit' | 'versions';
 }
 
-/** What an operation without such parameters takes. */
+/** The parameters of an operation that has none of a kind. */
 type None = object;
 
 type Parameters<K extends OperationId> = operations[K]['parameters'];
@@ -60,7 +60,7 @@ type Content<Response> = Response extends { content: { 'application/pdf': unknow
     };
 
 /**
- * What an operation's handler may answer: a declared successful status with the content declared for it.
+ * The answers that an operation's handler may give: a declared successful status with the content declared for it.
  * Errors are thrown as `AppError`.
  */
 export type Reply<K extends OperationId> = {

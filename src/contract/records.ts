@@ -13,7 +13,7 @@ export type Customer = Schemas['Customer'];
 export type QuoteSummary = Schemas['QuoteSummary'];
 export type Quote = Schemas['Quote'];
 
-/** What each resource's whole record is: an invoice and a quote with their details. */
+/** The whole record of each resource: an invoice and a quote with their details. */
 export interface RecordOf {
   people: Person;
   customers: Customer;

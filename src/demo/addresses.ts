@@ -12,7 +12,7 @@ export interface Address {
 
 interface Town {
   name: string;
-  /** What stands on its line: `Naas, Co. Kildare`. */
+  /** Its line of an address: `Naas, Co. Kildare`. */
   line: string;
   /** An Eircode routing key, or a British outward code without its number. */
   code: string;

@@ -10,7 +10,7 @@ import type { Strand } from './strands.ts';
 import { britishVatNumber, irishVatNumber } from './vat-numbers.ts';
 import { mintId, type World } from './world.ts';
 
-/** What decides how a customer is invoiced and how VAT is charged. */
+/** The facts that decide how a customer is invoiced and how VAT is charged. */
 export type Segment =
   | 'home'
   | 'business'
@@ -21,7 +21,7 @@ export type Segment =
   | 'britishBusiness'
   | 'northernIrishBusiness';
 
-/** What has to be known of a customer to deal with it. */
+/** The facts that a deal with a customer needs. */
 export interface DemoCustomer {
   id: string;
   segment: Segment;

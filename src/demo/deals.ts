@@ -12,7 +12,7 @@ import {
 } from './work-catalogue.ts';
 import type { Work, WorkItem } from './work-catalogue.ts';
 
-/** What is done for a customer, and how VAT is charged on it. */
+/** The work for a customer, and how VAT is charged on it. */
 export interface Deal {
   customer: DemoCustomer;
   siteId: string | null;
@@ -22,7 +22,7 @@ export interface Deal {
 
 interface VatTreatment {
   category: DraftLine['vatCategory'];
-  /** What the law wants on the document, where that isn't filled in. */
+  /** The legal note on the document, where that isn't filled in. */
   reason?: string;
 }
 
@@ -74,7 +74,7 @@ export function makeContractDeal(customer: DemoCustomer, random: Random): Deal {
   return deal.vat.category === 'S' ? { ...deal, work: random.pick(contractWork) } : deal;
 }
 
-/** What the deal is charged at: the work itself, some of its extras, perhaps waste removal, perhaps a discount. */
+/** The charges of the deal: the work itself, some of its extras, perhaps waste removal, perhaps a discount. */
 export function lineItems(deal: Deal, random: Random): DraftLine[] {
   const { work, vat } = deal;
   const items = work.items.filter((_, index) => index === 0 || random.chance(0.55));
@@ -99,7 +99,7 @@ export function goodwill([first]: readonly DraftLine[]): DraftLine[] {
   return [{ ...first, description, quantity: '1', unitCode: 'C62', unitPriceMinor }];
 }
 
-/** What a document with these lines will ask for. */
+/** The amount that a document with these lines will ask for. */
 export function grossMinorOf(lines: readonly DraftLine[]): number {
   const amounts = lines.map((line) => ({ ...line, amountMinor: amountMinorOf(line) }));
   return totals(vatBreakdown(amounts)).grossMinor;

@@ -4,8 +4,8 @@ import { workChanges } from './example-work.ts';
 import type { StoryChange } from './story.ts';
 
 /**
- * How the company that the contract's examples describe came to be what they show, in the order of time. What the
- * team saved is taken from the examples; what they don't tell, such as when something was paid, is told beside them.
+ * The history of the company that the contract's examples describe, in the order of time. The records are taken from the
+ * examples; facts that these don't tell, such as the day of a payment, are told beside them.
  */
 export function exampleChanges(): StoryChange[] {
   return [...workChanges(), ...documentChanges()]

@@ -108,7 +108,7 @@ function invoiceDrafted(invoice: Invoice): Told {
   return { at, change: 'invoice.draft', with: draft };
 }
 
-/** What a draft says; its currency and its terms are the customer's. */
+/** The contents of a draft; its currency and its terms are the customer's. */
 function membersOf(invoice: Invoice) {
   const { accountingCurrency } = invoice;
   return {

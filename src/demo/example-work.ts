@@ -4,7 +4,7 @@ import { examplesOf, pick, type Told } from './example-company.ts';
 /** The day on which the company began, a minute for each of its people. */
 const JOINED_AT = Date.parse('2026-08-24T08:00:00.000Z');
 
-/** What customers were saved with at first, where it isn't what they are now. */
+/** The first state of customers that were changed later. */
 const customersAtFirst: Record<string, (now: Customer) => Partial<Customer>> = {
   cus_0001: ({ contacts }) => ({ contacts: contacts.slice(0, 1) }),
   cus_0003: ({ contacts }) => ({ contacts: contacts.slice(0, 1) }),
@@ -26,7 +26,7 @@ const formHistories: Record<string, { savedAt: [at: string, fieldCount: number][
   frm_0003: { savedAt: [['2026-11-18T08:15:27.630Z', 1]] },
 };
 
-/** What jobs were made with, where it isn't what they are now. */
+/** The first state of jobs that were changed later. */
 const jobsAtFirst: Record<string, Partial<Job>> = {
   job_0001: { statusLabelId: 'label_scheduled' },
   job_0002: { statusLabelId: 'label_scheduled', dates: ['2026-10-05', '2026-10-12', '2026-10-19'] },
@@ -39,7 +39,7 @@ const jobsAtFirst: Record<string, Partial<Job>> = {
   },
 };
 
-/** What else was done to jobs on the way. */
+/** The other changes of jobs on the way. */
 const jobUpdates: Told<'job.update'>[] = [
   {
     at: '2026-10-05T07:41:37.208Z',

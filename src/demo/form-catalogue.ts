@@ -16,7 +16,7 @@ export interface FieldPlan {
   sinceRevision?: number;
   /** How far ahead a date may lie; it is the day itself when absent. */
   daysAheadMax?: number;
-  /** What the answer is chosen from: options, or plausible texts. */
+  /** The answers to choose from: options, or plausible texts. */
   choices?: readonly [string, ...string[]];
 }
 

@@ -29,7 +29,7 @@ export interface CompanyOptions {
   seed?: number;
 }
 
-/** What the company says of itself on its documents. */
+/** The company's own particulars on its documents. */
 export const generatedProfile = {
   legalName: 'Harbour Building Services Limited',
   addressLines: ['Unit 9, Dock Road Trade Park', 'Galway'],
@@ -55,11 +55,11 @@ const foundingDays = 30;
 const customersInBookMax = 4_000;
 
 /**
- * A company's history as changes, in the order of time. The same options give the same changes. What is kept in memory
- * is what goes on at a time and never the records, so that memory hardly grows with their number.
+ * A company's history as changes, in the order of time. The same options give the same changes. Only work in
+ * progress is kept in memory, never the records, so that memory hardly grows with their number.
  */
 export function* generateCompany({ company, records, now, seed = 1 }: CompanyOptions): Generator<Generated> {
-  // What is recorded in the last hour could carry a stamp that lies beyond the end.
+  // A change recorded in the last hour could carry a stamp that lies beyond the end.
   const endMs = now.getTime() - HOUR_MS;
   const startMs = startOfDay(endMs) - historyDays * DAY_MS;
   const strands = createStrands(endMs);
@@ -80,7 +80,7 @@ export function* generateCompany({ company, records, now, seed = 1 }: CompanyOpt
   }
 }
 
-/** What there is before the history begins: all people, all forms and the first customers. */
+/** The state before the history begins: all people, all forms and the first customers. */
 function founding(world: World): ((atMs: number) => Strand)[] {
   const { peopleCount, formCount, customerCount } = foundingCounts(world.census.countMax);
   return [
@@ -99,7 +99,7 @@ function foundingCounts(countMax: number): { peopleCount: number; formCount: num
   };
 }
 
-/** What arrives, as fast as it takes for the last record to be made on the last day. */
+/** The arrivals, as fast as it takes for the last record to be made on the last day. */
 function* history(world: World, strands: Strands, time: WorkingTime): Strand {
   const { census } = world;
   const foundedCount = census.count();
@@ -107,7 +107,7 @@ function* history(world: World, strands: Strands, time: WorkingTime): Strand {
     const share = (census.count() - foundedCount) / (census.countMax - foundedCount);
     const atMs = yield time.at(share);
     strands.begin(atMs, (beginMs) => arrival(world, beginMs, census.scarcest()));
-    // What has just been begun is counted before there is more.
+    // Work that has just begun is counted before more arrives.
     yield atMs + 1;
   }
 }

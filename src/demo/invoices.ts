@@ -5,7 +5,7 @@ import { settle } from './settlement.ts';
 import type { Strand } from './strands.ts';
 import { mintUuid, type World } from './world.ts';
 
-/** What an invoice or a pro forma is made of. */
+/** The material of an invoice or a pro forma. */
 export interface Order {
   kind: 'invoice' | 'pro_forma';
   deal: Deal;
@@ -24,7 +24,7 @@ export function* document(world: World, createdAtMs: number, order: Order): Stra
   yield* issue(world, createdAtMs, { id, kind, deal, lines });
 }
 
-/** What a draft says beside its lines. */
+/** The contents of a draft beside its lines. */
 export function terms({ random }: World, { customer }: Deal, atMs: number) {
   const isBusiness = customer.segment !== 'home';
   return {

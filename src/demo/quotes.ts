@@ -34,7 +34,7 @@ export function* quote(world: World, createdAtMs: number, deal: Deal): Strand {
 
 type Version = ReturnType<typeof offer>;
 
-/** What a version says. */
+/** The contents of a version. */
 function offer(world: World, deal: Deal, atMs: number) {
   const { random } = world;
   const draft = {

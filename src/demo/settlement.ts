@@ -14,7 +14,7 @@ export interface IssuedInvoice {
   issuedAtMs: number;
 }
 
-/** What happens with an issued invoice, in its order, so many days after the issue. */
+/** The later events of an issued invoice, in order, so many days after the issue. */
 type Step = readonly [act: Act, fromDay: number, toDay: number];
 type Act = 'payRest' | 'payHalf' | 'payThird' | 'overpay' | 'bounce' | 'refund' | 'creditAll' | 'creditPart';
 

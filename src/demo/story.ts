@@ -12,11 +12,11 @@ export type TeamChange<Name extends ChangeName = ChangeName> = {
 /** A change of which a story knows the time. Its id lets it be made once only, however often the story is told. */
 export type StoryChange = Change & { id: string; at: string };
 
-/** Makes changes together, each at its own time: all of them, or none. Those that were made before are skipped. */
+/** Makes changes together, each at its own time: all of them, or none. Changes that were made before are skipped. */
 export type TellStory = (changes: readonly StoryChange[]) => Promise<void>;
 
 /**
- * Opens a back office in which it is always the time of the change that is made. What is left to chance follows from
+ * Opens a back office in which it is always the time of the change that is made. Everything left to chance follows from
  * that time too, so that a story that was broken off comes to the same end when it is told again.
  */
 export function openStory(engine: Engine): TellStory {

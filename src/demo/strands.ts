@@ -1,7 +1,7 @@
 import type { TeamChange } from './story.ts';
 
 /**
- * What happens with one thing after the other: a strand yields the moment that it waits for, or what the team does now.
+ * The course of one thing: a strand yields the moment that it waits for, or the team's next action.
  * It is resumed with the moment that it is then.
  */
 export type Strand<Result = void> = Generator<number | TeamChange, Result, number>;
@@ -9,11 +9,11 @@ export type Strand<Result = void> = Generator<number | TeamChange, Result, numbe
 export interface Strands {
   /** Begins a strand at a moment, or shortly after it. */
   begin(wantedMs: number, strand: (atMs: number) => Strand): void;
-  /** Plays all strands beside each other. What one waits for beyond the end doesn't happen. */
+  /** Plays all strands beside each other. A moment beyond the end never comes. */
   play(): Generator<{ atMs: number; change: TeamChange }, void, void>;
 }
 
-/** What a move changes has a millisecond each for its stamps, and no move changes more than two records. */
+/** Each record that a move changes takes a millisecond for its stamp, and no move changes more than two. */
 const BETWEEN_MS = 2;
 
 export function createStrands(endMs: number): Strands {

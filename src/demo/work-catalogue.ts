@@ -1,4 +1,4 @@
-/** What the company does and charges. It is a building-services firm in Ireland. Prices are in cents without VAT. */
+/** The company's services and prices. It is a building-services firm in Ireland. Prices are in cents without VAT. */
 export interface Work {
   /** Of the job, the quote and the first line. */
   title: string;
@@ -148,7 +148,7 @@ export const damageCompensation: Work = {
   items: [item('Compensation for a damaged dehumidifier', 'C62', one, 18_000)],
 };
 
-/** What is invoiced by the month or the quarter, without a job of its own. */
+/** Services that are invoiced by the month or the quarter, without a job of their own. */
 export const contractWork: readonly [Work, ...Work[]] = [
   {
     title: 'Maintenance contract',

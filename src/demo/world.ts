@@ -5,7 +5,7 @@ import type { DemoForm } from './forms.ts';
 import type { DemoPerson } from './people.ts';
 import type { Random } from './random.ts';
 
-/** What every strand of the company's history lives in. */
+/** The surroundings of every strand of the company's history. */
 export interface World {
   random: Random;
   /** Asked before a record is made: what it doesn't admit must not be made. */

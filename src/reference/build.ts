@@ -5,7 +5,7 @@
  *
  * Redoc 3 rather than Redoc 2.5: it sets the webhooks under a heading of their own beside the operations of their tag,
  * shows response headers and the first level of a schema without a click, links to every single field, has a search
- * dialog and a dark mode, and comes with the Redocly CLI that bundles and lints the contract anyway. What it costs:
+ * dialog and a dark mode, and comes with the Redocly CLI that bundles and lints the contract anyway. Its price:
  * sections are rendered as they scroll into view, so the browser's own find sees only those; the search dialog sees all.
  */
 import { spawnSync } from 'node:child_process';
@@ -140,7 +140,7 @@ function withDefinitionAsData(program: string): string {
   );
 }
 
-/** Whatever Redoc may still want to fetch or send, the browser refuses, also when the file is opened from a disk. */
+/** The browser refuses everything that Redoc may still want to fetch or send, also when the file is opened from a disk. */
 function seal(html: string): string {
   const hashes = [...html.matchAll(/<script(?: type="module")?>([^]*?)<\/script>/g)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,

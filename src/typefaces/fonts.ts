@@ -8,7 +8,7 @@ export type Weight = 'regular' | 'semibold';
 /** One font of a chain, parsed once for all documents. Widths are in units of the font size. */
 export interface Face {
   name: string;
-  /** What pdfkit embeds. */
+  /** The file that pdfkit embeds. */
   source: FontSource;
   /** By how much it is set smaller, so that its small letters are as high as the main font's. */
   sizeFactor: number;
@@ -153,7 +153,7 @@ function keepingLayouts(font: Font): (word: string) => Layout {
 
 /**
  * fontkit keeps one object for each glyph, with the characters for which it was first used, perhaps in another
- * document. What a glyph stands for must depend on this text alone; without ligatures that is one character each.
+ * document. The meaning of a glyph must depend on this text alone; without ligatures that is one character each.
  */
 function layoutOf(font: Font, word: string): Layout {
   const run = font.layout(word, FEATURES);

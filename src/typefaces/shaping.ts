@@ -20,7 +20,7 @@ const PRIVATE = /[\p{Co}\p{Cn}\p{Cs}]/u;
 /** A letter and the marks on it come from one font. */
 const LETTERS = /\n|[^\n\p{M}]\p{M}*|\p{M}+/gu;
 
-/** What every font has; most of what documents say. */
+/** Characters that every font has; most of a document's text. */
 const ASCII = /^[\n -~]*$/;
 
 /** Characters that share a glyph with another one in the fonts, and would be read back as the other. */
