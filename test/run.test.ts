@@ -12,12 +12,11 @@ function runOn(
   t: Test,
   tests: Record<string, string | Record<string, string>>,
   scripts: Partial<typeof steps> = {},
-  files: string[] = [],
+  { files = [], timeoutSeconds = 60 }: { files?: string[]; timeoutSeconds?: number } = {},
 ) {
   const folder = t.testdir({
     'package.json': JSON.stringify({ type: 'module', scripts: { ...steps, ...scripts } }),
-    '.taprc':
-      'type-strip-only: true\ndisable-coverage: true\ninclude: ["test/**/*.test.ts"]\njobs: 2\ntimeout: 5\n',
+    '.taprc': `type-strip-only: true\ndisable-coverage: true\ninclude: ["test/**/*.test.ts"]\njobs: 2\ntimeout: ${timeoutSeconds}\n`,
     node_modules: t.fixture('symlink', join(root, 'node_modules')),
     test: tests,
   });
@@ -51,7 +50,7 @@ t.test('a whole run that passes counts its tests and steps', async (t) => {
 
 t.test('a file that is named runs alone, without the steps', async (t) => {
   const tests = { 'one.test.ts': file(good), 'two.test.ts': file(good) };
-  const { status, lastLine } = runOn(t, tests, { types: 'exit 2' }, ['test/one.test.ts']);
+  const { status, lastLine } = runOn(t, tests, { types: 'exit 2' }, { files: ['test/one.test.ts'] });
   t.equal(status, 0);
   t.equal(lastLine, '1 passed, 0 failed');
 });
@@ -93,7 +92,7 @@ t.test('whatever breaks a file is one failure, and the file beside it still coun
 
 t.test('a test that never ends fails the run', async (t) => {
   const source = file("t.test('bad', async () => { await new Promise(() => setInterval(() => {}, 50)); });");
-  const { status, lastLine } = runOn(t, { 'bad.test.ts': source });
+  const { status, lastLine } = runOn(t, { 'bad.test.ts': source }, {}, { timeoutSeconds: 5 });
   t.equal(status, 1);
   t.match(lastLine, /^4 passed, [1-9] failed$/);
 });
