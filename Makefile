@@ -55,7 +55,7 @@ deliveries: setup ## Kill delivery workers 1,000 times on SQLite and 200 on Post
 	DELIVERY_KILLS=1000 $(BIN)/node $(BIN)/tap --timeout=7200 test/webhooks/delivery-kills.test.ts
 
 model: setup ## Compare 1,000 random sequences of moves with a model, on each engine; half an hour
-	@MODEL_SEQUENCES=1000 $(BIN)/node $(BIN)/tap --reporter=tap --timeout=7200 test/backoffice/model.test.ts
+	@MODEL_SEQUENCES=1000 $(BIN)/node $(BIN)/tap --reporter=tap --timeout=7200 test/model/model.test.ts
 
 # A server takes the shell's place, so that signals reach it.
 mock: setup ## Serve the contract's examples on http://127.0.0.1:4010

@@ -4,7 +4,7 @@ import type { DraftLine, NewInvoice, WithOf } from '../../src/contract/feed.ts';
 import type { Invoice } from '../../src/contract/records.ts';
 import { customerSave } from './_changes.ts';
 import type { Given, TestCompany, TestOffice } from './_office.ts';
-import { customerIn, irishCompany } from './_situations.ts';
+import { customerIn, irishCompany } from './_vat-situations.ts';
 
 /** A line of 100.00 at the Irish standard rate, unless something else is given. */
 export function line(given: Partial<DraftLine> = {}): DraftLine {

@@ -11,7 +11,7 @@ import { addDays } from './_days.ts';
 import { exchangeIn, lineDraw, type LineDraw, linesOf, shownBy } from './_invariant-documents.ts';
 import type { Shown } from './_invariants.ts';
 import type { Given, KeptEvent, TestCompany, TestOffice } from './_office.ts';
-import { type Situation, situations } from './_situations.ts';
+import { type Situation, situations } from './_vat-situations.ts';
 
 export type Documents = ReadonlyMap<string, Invoice>;
 

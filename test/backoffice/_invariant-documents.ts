@@ -9,7 +9,7 @@ import { addDays } from './_days.ts';
 import { customerSave } from './_changes.ts';
 import type { Shown } from './_invariants.ts';
 import type { Given, TestCompany, TestOffice } from './_office.ts';
-import { type Situation, situations } from './_situations.ts';
+import { type Situation, situations } from './_vat-situations.ts';
 
 /** A line before it is known in which situation it stands. */
 export interface LineDraw {

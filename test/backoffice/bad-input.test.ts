@@ -11,7 +11,7 @@ import {
   pointerOf,
   refusalCodes,
   sampleOf,
-} from './_breaking.ts';
+} from './_invalid-changes.ts';
 import { formSave, jobCreate, openStaffedCompany } from './_changes.ts';
 import { onEachEngine, refusalOf, tablesChangedBy, type TestOffice } from './_office.ts';
 

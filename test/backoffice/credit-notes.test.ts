@@ -12,7 +12,7 @@ import {
   payment,
 } from './_documents.ts';
 import { onEachEngine, type TestCompany, type TestOffice } from './_office.ts';
-import { customerIn, irishCompany } from './_situations.ts';
+import { customerIn, irishCompany } from './_vat-situations.ts';
 
 const reduced = (given: Partial<DraftLine> = {}) => line({ vatRateBasisPoints: 1350, ...given });
 /** A line at 5 %, at which ten cents make half a cent of VAT. */

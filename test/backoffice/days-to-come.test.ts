@@ -2,7 +2,7 @@
 import type { NewInvoice } from '../../src/contract/feed.ts';
 import { invoiceDraft, issue, issued, openIssuer, payment, refund } from './_documents.ts';
 import { onEachEngine } from './_office.ts';
-import { irishCompany } from './_situations.ts';
+import { irishCompany } from './_vat-situations.ts';
 
 onEachEngine('a payment dated 2030 is refused', async (t, testOffice) => {
   const company = await openIssuer(testOffice);

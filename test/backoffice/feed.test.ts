@@ -3,7 +3,7 @@ import type { Office } from '../../src/backoffice/office.ts';
 import { AppError } from '../../src/errors.ts';
 import { customerSave, formSave, jobCreate, openStaffedCompany, personSave } from './_changes.ts';
 import { answerIn, feedOf, inShort } from './_feed.ts';
-import { without } from './_model.ts';
+import { without } from '../model/_model.ts';
 import { onEachEngine, tablesChangedBy, type TestOffice } from './_office.ts';
 
 async function* stream(text: string): AsyncGenerator<Uint8Array> {

@@ -12,7 +12,7 @@ import {
   irishProfile,
   northernIrishCompany,
   unregisteredProfile,
-} from './_situations.ts';
+} from './_vat-situations.ts';
 
 /** A document that is complete but for one thing (vat-invoices.md, 2.2 and 3.6). */
 interface Gap {

@@ -6,7 +6,7 @@ import { Refusal } from '../../src/backoffice/refusal.ts';
 import type { Change } from '../../src/contract/feed.ts';
 import type { Invoice } from '../../src/contract/records.ts';
 import { type EngineName, engineNames, openTestDatabase } from '../_server.ts';
-import { brokenDocuments, brokenHistories } from './_broken.ts';
+import { brokenDocuments, brokenHistories } from './_invariant-violations.ts';
 import { customerSave } from './_changes.ts';
 import { amountsOf, breakdownOf, convertedItems, isSafe, lineAmount } from './_exact.ts';
 import { type History, historyDraw, openHistory, runHistory } from './_histories.ts';
@@ -22,7 +22,7 @@ import {
 } from './_invariant-documents.ts';
 import { documentInvariants, type Invariant, type Shown } from './_invariants.ts';
 import { createTestOffice, recordIn, type TestOffice } from './_office.ts';
-import { customerIn, irishCompany, type Situation, situations } from './_situations.ts';
+import { customerIn, irishCompany, type Situation, situations } from './_vat-situations.ts';
 
 /*
  * Every label of vat-invoices.md, 3.6, but those of lists (invariants-of-reads.test.ts). The arithmetic by itself, for

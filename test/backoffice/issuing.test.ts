@@ -10,7 +10,7 @@ import {
   northernIrishCompany,
   unregisteredCompany,
   unregisteredProfile,
-} from './_situations.ts';
+} from './_vat-situations.ts';
 
 /** What may be issued, and the words and figures that the law wants on it (vat-invoices.md, 2.2 and 2.4). */
 interface Situation {

@@ -7,7 +7,7 @@ import { openEngine } from '../../src/store/engine.ts';
 import { STORY_NOW } from '../_server.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, openIssuer } from './_documents.ts';
 import { type Given, onEachEngine, recordIn, type TestCompany, type TestOffice } from './_office.ts';
-import { irishCompany } from './_situations.ts';
+import { irishCompany } from './_vat-situations.ts';
 
 const quoteDraft = { change: 'quote.draft', with: { customerId: 'cus_1', title: 'Heat pump' } } as const;
 

@@ -12,7 +12,7 @@ import {
   refund,
 } from './_documents.ts';
 import { type Given, onEachEngine, type TestCompany, type TestOffice } from './_office.ts';
-import { customerIn, irishCompany, northernIrishCompany } from './_situations.ts';
+import { customerIn, irishCompany, northernIrishCompany } from './_vat-situations.ts';
 
 /** What is done to an invoice of 123.00; amounts are in cents. */
 type Action =

@@ -1,7 +1,7 @@
 import { createDocumentStore } from '../../src/store/documents.ts';
 import { invoiceDraft, issued, openIssuer } from '../backoffice/_documents.ts';
 import { onEachEngine } from '../backoffice/_office.ts';
-import { irishProfile } from '../backoffice/_situations.ts';
+import { irishProfile } from '../backoffice/_vat-situations.ts';
 
 const LOGO = 'data:image/png;base64,iVBORw0KGgo=';
 const ABSENT = '01a00000-0000-7000-8000-000000000000';

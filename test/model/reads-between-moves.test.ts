@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { openTestDatabase, engineNames, keyFor, startTestServer, type EngineName } from '../_server.ts';
 import type { ModelCompany, World } from './_model.ts';
-import { openArena, runSequence } from './_model-run.ts';
+import { openArena, runSequence } from './_run.ts';
 
 /*
  * The labels L1, L2 and L3 of vat-invoices.md, 3.6: what a webhook is told and what the API answers is one and the

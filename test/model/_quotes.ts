@@ -4,10 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { WithOf } from '../../src/contract/feed.ts';
 import type { Quote } from '../../src/contract/records.ts';
 import { type Moves, need, nextNumber, type QuoteTerms, type Turn, without } from './_model.ts';
-import { draftInvoice } from './_model-invoices.ts';
-import { asModelLines, customerOf, keptLines, namingOf, partiesOf, sumsOf } from './_model-lines.ts';
-import { quoteSummaryOf } from './_model-money.ts';
-import { createJob } from './_model-work.ts';
+import { draftInvoice } from './_invoices.ts';
+import { asModelLines, customerOf, keptLines, namingOf, partiesOf, sumsOf } from './_lines.ts';
+import { quoteSummaryOf } from './_money.ts';
+import { createJob } from './_work.ts';
 
 const VERSIONS_MAX = 1000;
 

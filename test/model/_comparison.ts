@@ -7,9 +7,9 @@ import type { Engine } from '../../src/store/engine.ts';
 import type { ReadList } from '../../src/store/lists.ts';
 import { listQuotes } from '../../src/store/quotes.ts';
 import { dayIn, type Kept, type ModelCompany, type World } from './_model.ts';
-import { listeners } from './_model-companies.ts';
-import { ratesOf } from './_model-invoices.ts';
-import { quoteSummaryOf } from './_model-money.ts';
+import { listeners } from './_companies.ts';
+import { ratesOf } from './_invoices.ts';
+import { quoteSummaryOf } from './_money.ts';
 
 /** What the model and the service disagree about. */
 export class Disagreement extends Error {

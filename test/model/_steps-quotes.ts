@@ -2,10 +2,10 @@
 import type { WithOf } from '../../src/contract/feed.ts';
 import type { Customer, Quote } from '../../src/contract/records.ts';
 import type { ModelCompany } from './_model.ts';
-import { dayNear, type Draw, idOf, recordOf, someOf } from './_model-chance.ts';
-import { newUuid } from './_model-steps-documents.ts';
-import { drawLines, siteOf } from './_model-steps-lines.ts';
-import { type Drawers, jobMade, jobMembers, newOrKnown } from './_model-steps-work.ts';
+import { dayNear, type Draw, idOf, recordOf, someOf } from './_chance.ts';
+import { newUuid } from './_steps-documents.ts';
+import { drawLines, siteOf } from './_steps-lines.ts';
+import { type Drawers, jobMade, jobMembers, newOrKnown } from './_steps-work.ts';
 
 const quotes = ({ tables }: ModelCompany) => tables.quotes;
 

@@ -1,10 +1,10 @@
 /** The model's issuing: the list of what the law asks for, numbers, and what a credit note does to its invoice. */
 import type { Invoice } from '../../src/contract/records.ts';
 import type { CompanyProfile } from '../../src/store/companies.ts';
-import { addDays } from './_days.ts';
+import { addDays } from '../backoffice/_days.ts';
 import { type Draft, type Moves, nextNumber, type Turn } from './_model.ts';
-import { composed, draftedOf, type Unstamped } from './_model-invoices.ts';
-import { putMoved, summaryOf } from './_model-money.ts';
+import { composed, draftedOf, type Unstamped } from './_invoices.ts';
+import { putMoved, summaryOf } from './_money.ts';
 
 export const issueMoves = {
   'invoice.issue': (turn, { id }) => {

@@ -2,7 +2,7 @@
 import type { ChangeName, WithOf } from '../../src/contract/feed.ts';
 import type { Customer } from '../../src/contract/records.ts';
 import { iso, type ModelCompany, without } from './_model.ts';
-import { dayNear, type Draw, idOf, someOf } from './_model-chance.ts';
+import { dayNear, type Draw, idOf, someOf } from './_chance.ts';
 
 /** Draws what a change says; undefined when the company has nothing to make it with. */
 export type Drawers = { [Name in ChangeName]: (draw: Draw) => WithOf<Name> | undefined };

@@ -2,7 +2,7 @@
 import type { DraftLine } from '../../src/contract/feed.ts';
 import type { Customer } from '../../src/contract/records.ts';
 import { without } from './_model.ts';
-import { type Draw, idOf, someOf } from './_model-chance.ts';
+import { type Draw, idOf, someOf } from './_chance.ts';
 
 type Category = DraftLine['vatCategory'];
 

@@ -3,9 +3,9 @@ import t from 'tap';
 
 import { changeNames } from '../../src/contract/feed.ts';
 import { type EngineName, engineNames, openTestDatabase } from '../_server.ts';
-import { refusalCodes } from './_breaking.ts';
-import { openArena, runSequence, type Tally } from './_model-run.ts';
-import { moveEvents } from './_office.ts';
+import { refusalCodes } from '../backoffice/_invalid-changes.ts';
+import { openArena, runSequence, type Tally } from './_run.ts';
+import { moveEvents } from '../backoffice/_office.ts';
 
 /** Each sequence has at least so many moves, of three companies. */
 const MOVES_MIN = 200;

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { applyChange } from '../../src/backoffice/apply.ts';
 import { Refusal } from '../../src/backoffice/refusal.ts';
 import { type Change, changeProblem } from '../../src/contract/feed.ts';
-import { type AnyChange, anyChange } from './_any-change.ts';
-import { refusalCodes } from './_breaking.ts';
+import { type AnyChange, anyChange } from './_random-changes.ts';
+import { refusalCodes } from './_invalid-changes.ts';
 import { customerSave, formSave, jobCreate, openStaffedCompany } from './_changes.ts';
 import { onEachEngine, readTables, type TestCompany, type TestOffice } from './_office.ts';
 

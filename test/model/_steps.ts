@@ -1,15 +1,15 @@
 /** One step of a random sequence: what the clock does, who moves, and which change comes, right or wrong. */
 import type { Change, ChangeName } from '../../src/contract/feed.ts';
 import { dayIn, type Fault, iso, type ModelCompany, type Moves, type World } from './_model.ts';
-import { type Chance, type Draw, drawOf } from './_model-chance.ts';
-import { invoiceMoves } from './_model-invoices.ts';
-import { issueMoves } from './_model-issue.ts';
-import { moneyMoves } from './_model-money.ts';
-import { quoteMoves } from './_model-quotes.ts';
-import { documentDrawers } from './_model-steps-documents.ts';
-import { quoteDrawers } from './_model-steps-quotes.ts';
-import { type Drawers, workDrawers } from './_model-steps-work.ts';
-import { workMoves } from './_model-work.ts';
+import { type Chance, type Draw, drawOf } from './_chance.ts';
+import { invoiceMoves } from './_invoices.ts';
+import { issueMoves } from './_issue.ts';
+import { moneyMoves } from './_money.ts';
+import { quoteMoves } from './_quotes.ts';
+import { documentDrawers } from './_steps-documents.ts';
+import { quoteDrawers } from './_steps-quotes.ts';
+import { type Drawers, workDrawers } from './_steps-work.ts';
+import { workMoves } from './_work.ts';
 
 export const moves: Moves = { ...workMoves, ...invoiceMoves, ...issueMoves, ...moneyMoves, ...quoteMoves };
 

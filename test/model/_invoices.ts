@@ -12,9 +12,9 @@ import {
   type Item,
   sumOf,
   totalsOf,
-} from './_exact.ts';
+} from '../backoffice/_exact.ts';
 import { type Draft, type Kept, type Moves, need, type Turn, without } from './_model.ts';
-import { asModelLines, customerOf, keptLines, namingOf, partiesOf, sumsOf } from './_model-lines.ts';
+import { asModelLines, customerOf, keptLines, namingOf, partiesOf, sumsOf } from './_lines.ts';
 
 export const invoiceMoves = {
   'invoice.draft': (turn, what) => draftInvoice(turn, what),

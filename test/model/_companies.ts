@@ -3,7 +3,7 @@ import { createCompany } from '../../src/access/companies.ts';
 import { setNumbering } from '../../src/backoffice/numbering.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { iso, type ModelCompany, openModelCompany } from './_model.ts';
-import { moveEvents } from './_office.ts';
+import { moveEvents } from '../backoffice/_office.ts';
 
 type Given = Parameters<typeof openModelCompany>[0];
 type Template = Omit<Given, 'id'>;

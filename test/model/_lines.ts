@@ -14,9 +14,9 @@ import {
   sumOf,
   totalsOf,
   vatOn,
-} from './_exact.ts';
+} from '../backoffice/_exact.ts';
 import { need, type Turn } from './_model.ts';
-import { faultTwins } from './_model-work.ts';
+import { faultTwins } from './_work.ts';
 
 /** A line as it was drafted: with its id, and without the words that the service fills in. */
 export type ModelLine = DraftLine & { id: string };

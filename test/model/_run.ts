@@ -7,10 +7,10 @@ import type { Change } from '../../src/contract/feed.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { createListReader, type ReadList } from '../../src/store/lists.ts';
 import { iso, predict, type Prediction, type World } from './_model.ts';
-import { type Chance, chanceOf } from './_model-chance.ts';
-import { british, french, irish, northernIrish, openCompany, unregistered } from './_model-companies.ts';
-import { compare, compareDatabase, Disagreement } from './_model-database.ts';
-import { drawProfile, drawStep, moveClock, moves, type Step, type Walk } from './_model-steps.ts';
+import { type Chance, chanceOf } from './_chance.ts';
+import { british, french, irish, northernIrish, openCompany, unregistered } from './_companies.ts';
+import { compare, compareDatabase, Disagreement } from './_comparison.ts';
+import { drawProfile, drawStep, moveClock, moves, type Step, type Walk } from './_steps.ts';
 
 /** How often what happened: `applied job.create`, `refused wrong_state`, `skipped`, `sent invoice.paid`. */
 export type Tally = Map<string, number>;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import type { Schema } from '../contract/_contract.ts';
-import { changeSchemas } from './_breaking.ts';
+import { changeSchemas } from './_invalid-changes.ts';
 
 /** Few of each, so that a change often means a record that is there. */
 const pools: Record<string, readonly string[]> = {
