@@ -1,0 +1,164 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+import t from 'tap';
+
+import { describeConfig, readConfig } from '../src/config.ts';
+import { moveEventKinds } from '../src/contract/events.ts';
+import { changeNames } from '../src/contract/feed.ts';
+import { callCommand, openWorkplace } from './_command.ts';
+
+/*
+ * What the documents say is so: their links lead somewhere, their tables are those of the program, and their commands
+ * work.
+ */
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+const READMES = ['README.md', 'src/README.md', 'src/operating/README.md', 'src/backoffice/README.md'];
+const FEEDING = read('src/backoffice/README.md');
+
+/** The cells of the tables whose first cell is as given, without their heads. */
+function rowsOf(text: string, head: string): string[][] {
+  const [, ...tables] = text.split(`\n| ${head} |`);
+  return tables.flatMap((table) => {
+    const [rows = ''] = table.split('\n\n');
+    return rows
+      .split('\n')
+      .slice(2)
+      .map((row) => row.split('|').slice(1, -1))
+      .map((cells) => cells.map((cell) => cell.trim()));
+  });
+}
+
+/** The texts that a cell has in backquotes. */
+const codesIn = (cell = '') => [...cell.matchAll(/`([^`]*)`/g)].map(([, code = '']) => code);
+
+/** The blocks of code in a language. */
+const blocksOf = (text: string, language: string) =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block = '']) => block);
+
+/** A heading's name in a link, as GitHub makes it. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, '')
+    .replaceAll(' ', '-');
+
+t.test('every link leads to a file, and to a heading in it', async (t) => {
+  for (const path of READMES) {
+    for (const [link, target = '', anchor] of read(path).matchAll(
+      /\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g,
+    )) {
+      const file = target === '' ? path : join(dirname(path), target);
+      t.ok(existsSync(join(root, file)), `${path}: ${link}`);
+      if (anchor === undefined || !existsSync(join(root, file))) continue;
+      const headings = [...read(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
+      t.ok(headings.includes(anchor), `${path}: ${link}`);
+    }
+  }
+});
+
+t.test('the table of settings has every setting with its default', async (t) => {
+  const rows = rowsOf(read('src/operating/README.md'), 'Setting');
+  const settings = rows.map(([name, fallback]) => [codesIn(name)[0] ?? '', codesIn(fallback)[0]] as const);
+  const described = describeConfig({});
+  t.strictSame(settings.map(([name]) => name).sort(), described.map(({ name }) => name).sort());
+  const defaults = readConfig({});
+  for (const [name, fallback] of settings) {
+    if (fallback !== undefined) t.strictSame(readConfig({ [name]: fallback }), defaults, name);
+  }
+  const isSet = settings.filter(([, fallback]) => fallback !== undefined).map(([name]) => name);
+  const withValue = described.filter(({ value }) => value !== '').map(({ name }) => name);
+  // No own addresses are none to be shown.
+  t.strictSame(isSet.sort(), [...withValue, 'OWN_ADDRESSES'].sort(), 'and those without a default have none');
+});
+
+t.test('the table of moves has every move, and names events that there are', async (t) => {
+  const rows = rowsOf(FEEDING, 'Move');
+  t.strictSame(
+    rows.flatMap(([name]) => codesIn(name)),
+    changeNames(),
+  );
+  const events = rows.flatMap(([, , , sent]) => codesIn(sent));
+  t.strictSame([...new Set(events)].sort(), [...moveEventKinds].sort());
+});
+
+t.test('the tables of packages have every package', async (t) => {
+  const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<
+    'dependencies' | 'devDependencies',
+    Record<string, string>
+  >;
+  const listed = rowsOf(read('src/README.md'), 'Package').flatMap(([names = '']) => names.split(', '));
+  const declared = [...Object.keys(dependencies), ...Object.keys(devDependencies)];
+  t.strictSame(listed.sort(), declared.filter((name) => !name.startsWith('@types/')).sort());
+});
+
+t.test('the layout has every folder of the source', async (t) => {
+  const [, layout = ''] = /^ {4}src\/\n(.*?)^ {4}test\//ms.exec(read('src/README.md')) ?? [];
+  const named = [...layout.matchAll(/^ {6}([\w-]+)\/ /gm)].map(([, name = '']) => name);
+  const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  t.strictSame(named.sort(), folders.map(({ name }) => name).sort());
+});
+
+t.test('every command that is named exists, with its options', async (t) => {
+  const commands = READMES.flatMap((path) => [
+    ...read(path).matchAll(/(?:npx |`)fieldledger((?: [a-z]+)+)([^`#|\n]*)/g),
+  ]);
+  t.ok(commands.length > 25, `${commands.length} commands`);
+  for (const [whole, words = '', rest = ''] of commands) {
+    const [first = '', second = ''] = words.trim().split(' ');
+    const { stdout: help } = await callCommand([first, '--help']);
+    t.match(help, `Usage: fieldledger ${first} `, whole);
+    const hasCommands = help.includes('\nCommands:\n');
+    const { stdout } = hasCommands ? await callCommand([first, second, '--help']) : { stdout: help };
+    if (hasCommands) t.match(stdout, `Usage: fieldledger ${first} ${second} `, whole);
+    for (const [option] of rest.matchAll(/--[a-z-]+/g)) t.match(stdout, option, whole);
+  }
+});
+
+t.test('the way from the first company to the first paid invoice can be gone', async (t) => {
+  await using workplace = await openWorkplace('sqlite', { isEmpty: true });
+  const { folder, databaseUrl } = workplace;
+  const program = join(root, 'src', 'fieldledger.js');
+  const env = { PATH: process.env.PATH, HOME: folder, DATABASE_URL: databaseUrl };
+  const options = { cwd: folder, env, encoding: 'utf8' } as const;
+  // As npx finds it in a clone.
+  const script = blocksOf(FEEDING, 'sh').join('').replaceAll('npx fieldledger', program);
+  const { stdout, stderr } = await run('bash', ['-ec', script], options);
+  t.match(stdout, /29 items, nothing is missing/);
+  t.match(stdout, '"number":"INV-2026-1042"'.replace('2026', String(new Date().getUTCFullYear())));
+  t.match(stdout, /"amountDueMinor":0,/);
+  t.match(stdout, /^fl\.acme\.[0-9a-f]+\.[\w-]+$/m, 'the key');
+  t.match(stderr, /^5 lines: 5 applied, 0 skipped, 0 refused/m);
+  t.equal(readFileSync(join(folder, 'invoice.pdf'), 'latin1').slice(0, 5), '%PDF-');
+
+  const hasPython = await run('python3', ['--version']).then(
+    () => true,
+    () => false,
+  );
+  await t.test(
+    'and gone on from in Python',
+    { skip: hasPython ? false : 'there is no python3' },
+    async (t) => {
+      const [python = ''] = blocksOf(FEEDING, 'python');
+      const text = python.replace('["npx", "fieldledger", "apply"]', JSON.stringify([program, 'apply']));
+      t.not(text, python);
+      const outcome = await run('python3', ['-c', text], options);
+      t.equal(outcome.stdout, '8 applied \n');
+    },
+  );
+
+  await t.test('and the first page’s change of the demo company is made', async (t) => {
+    const [, command = ''] = /^ {4}\$ (echo .*)$/m.exec(read('README.md')) ?? [];
+    await workplace.call(['demo']);
+    const made = await run('bash', ['-ec', command.replace('npx fieldledger', program)], options);
+    t.match(made.stdout, '{"line":1,"id":"17","status":"applied","record":{"id":"job_0002",');
+  });
+});
