@@ -19,17 +19,14 @@ const id = { job: 'job_0001', invoice: '01a0a486-e8e0-7076-ace5-e31611d48e0a', c
 /** As long as a true one, and as good: nobody computes it when a record is read. */
 const DIGEST = "'a-digest-of-' || (100000000000000 + n)";
 
-/** The id of the job of that number, and of the customer of every twentieth invoice. */
+/** The ids of the job and the invoice of that number, and of the customer of every twentieth invoice. */
 export const jobId = (number: number) => `job_${10_000_000 + number}`;
+export const invoiceId = (number: number) => `00000000-0000-7000-8000-${100_000_000_000 + number}`;
 export const customerId = (number: number) => `cus_${1_000 + (number % CUSTOMERS)}`;
 
 const twoDigits = (value: string) => `SUBSTR(CAST(100 + ${value} AS TEXT), 2)`;
 /** SQL for a time: a second for each number n, from the tenth of a month on. */
 export const STAMP = `'2026-09-' || (10 + n / 86400) || 'T' || ${twoDigits('n / 3600 % 24')} || ':' || ${twoDigits('n / 60 % 60')} || ':' || ${twoDigits('n % 60')} || '.000Z'`;
-
-/** When the job of that number was changed. */
-export const jobChangedAt = (number: number) =>
-  new Date(Date.UTC(2026, 8, 10) + number * 1_000).toISOString();
 
 /**
  * Makes a company of jobs and invoices: the contract's own examples again and again, each with an id and a time of its

@@ -2,21 +2,15 @@
  * A worker in a process of its own, which delivers as `fieldledger deliver` does, but to a receiver beside it. It does
  * one task after the other as its parent tells, and ends with it. Its first argument is a JSON object of `Settings`.
  */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-
-import Database from 'better-sqlite3';
 
 import { createIds } from '../../src/backoffice/ids.ts';
 import type { JsonText } from '../../src/contract/json-text.ts';
 import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { createDeliveryQueue } from '../../src/store/deliveries.ts';
-import { createWaitingWalk } from '../../src/store/deliveries-walk.ts';
 import { openEngine } from '../../src/store/engine.ts';
 import { createEventAppender } from '../../src/store/events.ts';
 import { DeliveryLoop } from '../../src/webhooks/delivery-loop.ts';
-import { FairShare } from '../../src/webhooks/fair-share.ts';
 import { createSecretBox } from '../../src/webhooks/secrets.ts';
 import { createSender } from '../../src/webhooks/sender.ts';
 import { IDLE_COMPANY } from './_delivery-rows.ts';
@@ -33,31 +27,19 @@ export interface Settings {
 export interface Tasks {
   /** Sends nothing but bodies, without store and signature. @returns how many in a second. */
   send: { path: string };
-  /** Runs a loop until so many deliveries are made and written. */
+  /** Runs a loop until so many deliveries are made and written. @returns how many in a second. */
   deliver: object;
   /** Commits events one by one beside a loop that has nothing to do. */
   commit: object;
-  /** Takes leases for all slots. @returns how many milliseconds each took. */
-  claim: object;
 }
 
 export interface Results {
   send: number;
-  deliver: Delivered;
+  deliver: number;
   commit: Committed[];
-  claim: number[];
 }
 
 export type Task = { [Name in keyof Tasks]: Tasks[Name] & { task: Name; count: number } }[keyof Tasks];
-
-export interface Delivered {
-  perSecond: number;
-  /** Milliseconds for which the event loop was blocked, and for which SQLite was in a statement. */
-  blockedP99: number;
-  blockedLongest: number;
-  statementP99: number;
-  statementLongest: number;
-}
 
 /** An event, and when its transaction was about to be committed. */
 export interface Committed {
@@ -69,11 +51,8 @@ const AT_ONCE = 64;
 const PER_WEBHOOK = 4;
 const HOSTS = 32;
 const BODY = JSON.stringify({ event: 'job.created', data: 'x'.repeat(960) });
-const DAY_MS = 86_400_000;
 /** Between an attempt and the next event: by then it is written, and the loop sleeps. */
 const REST_MS = 15;
-/** The histogram holds the time between two ticks of a timer, so this belongs to each of its values. */
-const RESOLUTION_MS = 1;
 
 // The bench wrote them.
 const { databaseUrl, place } = JSON.parse(process.argv[2] ?? '') as Settings;
@@ -85,8 +64,6 @@ const sender = createSender({
 });
 const log = createLogger('info');
 const metrics = createMetrics().deliveries;
-const statements = watchStatements();
-const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 
 async function perform(task: Task): Promise<Results[Task['task']]> {
   switch (task.task) {
@@ -96,8 +73,6 @@ async function perform(task: Task): Promise<Results[Task['task']]> {
       return await deliver(task.count);
     case 'commit':
       return await commit(task.count);
-    case 'claim':
-      return await claim(task.count);
   }
 }
 
@@ -138,12 +113,9 @@ function startLoop(onAttempted: () => void): DeliveryLoop {
   });
 }
 
-async function deliver(count: number): Promise<Delivered> {
+async function deliver(count: number): Promise<number> {
   const { promise: enough, resolve } = Promise.withResolvers<undefined>();
   let made = 0;
-  statements.clear();
-  delay.enable();
-  delay.reset();
   const startedAt = performance.now();
   const loop = startLoop(() => {
     if (++made === count) resolve(undefined);
@@ -151,15 +123,7 @@ async function deliver(count: number): Promise<Delivered> {
   await enough;
   // Waits for what is under way, and until all of it is written.
   await loop[Symbol.asyncDispose]();
-  const seconds = (performance.now() - startedAt) / 1000;
-  delay.disable();
-  const inMs = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS);
-  return {
-    perSecond: made / seconds,
-    blockedP99: inMs(delay.percentile(99)),
-    blockedLongest: inMs(delay.max),
-    ...statements.figures(),
-  };
+  return made / ((performance.now() - startedAt) / 1000);
 }
 
 async function commit(count: number): Promise<Committed[]> {
@@ -185,53 +149,6 @@ async function commit(count: number): Promise<Committed[]> {
     await pause(REST_MS + Math.random() * REST_MS);
   }
   return committed;
-}
-
-async function claim(count: number): Promise<number[]> {
-  const walk = createWaitingWalk(engine);
-  const { lease } = createDeliveryQueue(engine);
-  const times: number[] = [];
-  let after = { company: '', webhook: '' };
-  for (let index = 0; index < count; index += 1) {
-    const startedAt = performance.now();
-    const options = { webhooksMax: AT_ONCE, perWebhook: PER_WEBHOOK, busy: [], busyCompanies: [] };
-    const { found, last } = await walk({ after, ...options });
-    const taken = new FairShare({ total: AT_ONCE, perWebhook: PER_WEBHOOK }).take(found);
-    const leased = await lease(taken, `claim ${index}`, new Date(Date.now() + DAY_MS));
-    times.push(performance.now() - startedAt);
-    if (leased.length !== AT_ONCE) throw new Error(`A claim took ${leased.length} leases.`);
-    after = last ?? { company: '', webhook: '' };
-  }
-  return times;
-}
-
-/** Notes how long SQLite's statements take, during which nothing else happens in the process. */
-function watchStatements() {
-  let times: number[] = [];
-  // The driver doesn't export its class of statements.
-  const prototype = Object.getPrototypeOf(new Database(':memory:').prepare('SELECT 1')) as Record<
-    string,
-    (...values: unknown[]) => unknown
-  >;
-  for (const name of ['all', 'get', 'run']) {
-    const original = prototype[name];
-    prototype[name] = function (this: unknown, ...values) {
-      const startedAt = performance.now();
-      try {
-        return original?.apply(this, values);
-      } finally {
-        times.push(performance.now() - startedAt);
-      }
-    };
-  }
-  return {
-    clear: () => (times = []),
-    figures() {
-      const sorted = times.toSorted((a, b) => a - b);
-      const p99 = sorted[Math.round(0.99 * (sorted.length - 1))] ?? 0;
-      return { statementP99: p99, statementLongest: sorted.at(-1) ?? 0 };
-    },
-  };
 }
 
 process.on('message', (task: Task) => {

@@ -3,9 +3,9 @@
  * machines, and must not take a core from the server or from who else reads. A message says for which, and is answered
  * when all are there.
  */
+import { constants, setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { giveWay, lowerPriority } from '../../src/invoice-pdf/giving-way.ts';
 import { createBareClient } from './_bare-client.ts';
 
 /** Some PDFs, each asked for so long after the one before. */
@@ -17,8 +17,7 @@ export interface Asked {
 const [url = '', key = ''] = process.argv.slice(2);
 /** A connection for each. */
 const clients: ((path: string) => Promise<void>)[] = [];
-lowerPriority();
-await giveWay();
+setPriority(constants.priority.PRIORITY_LOW);
 
 process.on('message', ({ paths, everyMs }: Asked) => {
   const startedAt = performance.now();

@@ -1,10 +1,9 @@
 /*
- * A receiver of webhooks in a process of its own, over TLS on 127.0.0.1. It answers 200 to everything but /dead, which
- * gets no answer, and /drip, which gets one that never ends. It closes the connection after a request for /close, and
- * tells its parent when a request for /tell arrived. It tells its parent where it is, and ends with it.
+ * A receiver of webhooks in a process of its own, over TLS on 127.0.0.1. It answers 200 to everything, closes the
+ * connection after a request for /close, and tells its parent when a request for /tell arrived. It tells its parent
+ * where it is, and ends with it.
  */
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
@@ -24,7 +23,6 @@ export interface Arrival {
 
 /** The host names it has a certificate for. */
 const NAMES = '*.example.net';
-const DRIP_MS = 100;
 
 const authority = createAuthority();
 const server = createServer(authority.issue({ names: [NAMES] }), (request, response) => {
@@ -33,21 +31,10 @@ const server = createServer(authority.issue({ names: [NAMES] }), (request, respo
       const arrival: Arrival = { delivery: String(request.headers['service-delivery']), atMs: steadyMs() };
       process.send?.(arrival);
     }
-    if (request.url === '/dead') return;
-    if (request.url === '/drip') {
-      drip(response);
-      return;
-    }
     if (request.url === '/close') response.setHeader('Connection', 'close');
     response.setHeader('Content-Length', 2).end('ok');
   });
 });
-/** Sends a head bit by bit, for as long as somebody listens. */
-function drip({ socket }: ServerResponse): void {
-  socket?.write('HTTP/1.1 200 OK\r\nX-Drip: ');
-  const timer = setInterval(() => socket?.write('x'), DRIP_MS);
-  socket?.once('close', () => clearInterval(timer));
-}
 
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');

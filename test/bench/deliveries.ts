@@ -9,7 +9,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { createDatabase, startPostgres } from '../_postgres.ts';
 import type { Bench } from './_bench.ts';
 import { addDeliveries, addWebhooks, type Connections, countDeliveries } from './_delivery-rows.ts';
-import type { Delivered, Results, Settings, Task } from './_delivery-worker.ts';
+import type { Results, Settings, Task } from './_delivery-worker.ts';
 import { type Memory, memoryOf } from './_process.ts';
 import { aligned, compareRates, quantile, type Reached, tableOf, whole } from './_rounds.ts';
 import { endChild, type ReceiverProcess, startReceiver } from './_receiver-process.ts';
@@ -21,7 +21,6 @@ const EVENTS = Number(process.env.DELIVERIES_EVENTS ?? 300);
 const BACKLOG = Number(process.env.DELIVERIES_BACKLOG ?? 100_000);
 /** Of a backlog so many are delivered; and as many again when there is none, to compare with. */
 const DRAINED = 20_000;
-const CLAIMS = 100;
 const SAMPLE_MS = 20;
 
 /** The loop of deliveries as the product runs it, to a receiver on the same machine. */
@@ -42,13 +41,11 @@ interface Figures {
 
 interface BacklogFigures {
   engine: string;
-  count: number;
   /** Before anything was delivered with a backlog, and the most while it was being drained. */
   memory: { before: Memory; highest: Memory };
-  claimMs: { p50: number; p99: number; longest: number };
-  /** While as many deliveries were made with no more than these, and with a backlog. */
-  alone: Delivered;
-  draining: Delivered;
+  /** Deliveries a second while no more than these were due, and with a backlog. */
+  alone: number;
+  draining: number;
 }
 
 interface Side {
@@ -97,7 +94,7 @@ async function compareSides(sides: readonly Side[], connections: Connections): P
       },
       ...sides.map((side) => ({
         name: side.engine.name,
-        rate: async () => (await deliverAll(side, connections, count)).perSecond,
+        rate: () => deliverAll(side, connections, count),
       })),
     ],
     ROUNDS,
@@ -105,7 +102,7 @@ async function compareSides(sides: readonly Side[], connections: Connections): P
 }
 
 /** Makes deliveries and lets the worker make all of them. */
-async function deliverAll(side: Side, connections: Connections, count: number): Promise<Delivered> {
+async function deliverAll(side: Side, connections: Connections, count: number): Promise<number> {
   await addDue(side, connections, count);
   const delivered = await side.worker.perform({ task: 'deliver', count });
   const left = await countDeliveries(side.engine, 'waiting');
@@ -122,7 +119,12 @@ async function measureLatency({ engine, worker }: Side, receiver: ReceiverProces
   const committed = await worker.perform({ task: 'commit', count: EVENTS });
   const arrivals = await receiver.arrivals(committed.map(({ delivery }) => delivery));
   const times = committed.map(({ delivery, atMs }) => (arrivals.get(delivery) ?? Infinity) - atMs);
-  return { engine: engine.name, ...spreadOf(times) };
+  return {
+    engine: engine.name,
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+    longest: quantile(times, 1),
+  };
 }
 
 async function measureBacklog(side: Side): Promise<BacklogFigures> {
@@ -132,10 +134,8 @@ async function measureBacklog(side: Side): Promise<BacklogFigures> {
   await addDue(side, 'kept', BACKLOG);
   await settle(engine);
   using watch = watchMemory(worker);
-  const claims = await worker.perform({ task: 'claim', count: CLAIMS });
   const draining = await worker.perform({ task: 'deliver', count: DRAINED });
-  const memory = { before, highest: watch.highest() };
-  return { engine: engine.name, count: BACKLOG, memory, claimMs: spreadOf(claims), alone, draining };
+  return { engine: engine.name, memory: { before, highest: watch.highest() }, alone, draining };
 }
 
 /** A backlog grows over hours; written at once, it would keep PostgreSQL busy with it while claims are measured. */
@@ -143,10 +143,6 @@ async function settle(engine: Engine): Promise<void> {
   if (engine.name !== 'postgres') return;
   await engine.run('VACUUM ANALYZE deliveries');
   await engine.run('CHECKPOINT');
-}
-
-function spreadOf(times: readonly number[]): { p50: number; p99: number; longest: number } {
-  return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), longest: quantile(times, 1) };
 }
 
 function watchMemory(worker: Worker): Disposable & { highest: () => Memory } {
@@ -197,29 +193,18 @@ function textOf({ rates, latencies, backlogs }: Figures): string {
     [`ms from commit to arrival, ${EVENTS} events`, 'p50', 'p99', 'longest'],
     ...latencies.map(({ engine, p50, p99, longest }) => [engine, ms(p50), ms(p99), ms(longest)]),
   ]);
-  const spread = ({ p50, p99, longest }: BacklogFigures['claimMs']) =>
-    `${ms(p50)} / ${ms(p99)} / ${ms(longest)}`;
-  const memory = ({ before, highest }: BacklogFigures['memory']) =>
-    `${whole(before.ownMb)} to ${whole(highest.ownMb)}`;
-  const pair = (p99: number, longest: number) => `${ms(p99)} / ${ms(longest)}`;
-  const columns = backlogs.map(({ engine, memory: held, claimMs, alone, draining }) => [
-    engine,
-    memory(held),
-    spread(claimMs),
-    `${whole(alone.perSecond)} and ${whole(draining.perSecond)}`,
-    ...[alone, draining].map(({ blockedP99, blockedLongest }) => pair(blockedP99, blockedLongest)),
-    ...[alone, draining].map(({ statementP99, statementLongest }) => pair(statementP99, statementLongest)),
+  const backlogTable = aligned([
+    [
+      `${whole(BACKLOG)} deliveries are due`,
+      'own MB before',
+      'while draining',
+      'deliveries/s without',
+      'with them',
+    ],
+    ...backlogs.map(({ engine, memory: { before, highest }, alone, draining }) => [
+      engine,
+      ...[before.ownMb, highest.ownMb, alone, draining].map(whole),
+    ]),
   ]);
-  const names = [
-    `${whole(BACKLOG)} deliveries are due`,
-    'own MB before, and at most while draining',
-    `claim of 64 in ms: p50 / p99 / longest`,
-    'deliveries/s without and with them',
-    'event loop blocked in ms without them: p99 / longest',
-    'with them',
-    'a statement of SQLite in ms without them: p99 / longest',
-    'with them',
-  ];
-  const rows = names.map((name, index) => [name, ...columns.map((column) => column[index] ?? '')]);
-  return [...tables, latencyTable, aligned(rows)].join('\n\n');
+  return [...tables, latencyTable, backlogTable].join('\n\n');
 }

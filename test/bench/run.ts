@@ -5,34 +5,15 @@
 import { parseArgs } from 'node:util';
 
 import type { Bench } from './_bench.ts';
-import { attempts } from './attempts.ts';
-import { compression } from './compression.ts';
 import { deliveries } from './deliveries.ts';
 import { documents } from './documents.ts';
-import { fairness } from './fairness.ts';
-import { feed } from './feed.ts';
 import { lists } from './lists.ts';
 import { load } from './load.ts';
 import { moves } from './moves.ts';
-import { portal } from './portal.ts';
-import { postgres } from './postgres.ts';
 import { reads } from './reads.ts';
 
 /** Every bench by its name, in the order in which they run. */
-const benches: Readonly<Record<string, Bench>> = {
-  moves,
-  feed,
-  reads,
-  compression,
-  lists,
-  load,
-  postgres,
-  attempts,
-  deliveries,
-  fairness,
-  documents,
-  portal,
-};
+const benches: Readonly<Record<string, Bench>> = { moves, reads, lists, load, deliveries, documents };
 
 const usage = `Usage: node test/bench/run.ts [--json] [name...]
 
