@@ -43,7 +43,7 @@ export interface Question {
   of: 'everyone' | 'the mock' | 'the servers';
 }
 
-/** Headers that the mock adds (suite-differences.test.ts declares it). */
+/** Headers that the mock adds (suite-answers.test.ts declares it). */
 export const mockHeaders = [
   'access-control-allow-origin',
   'access-control-allow-headers',
@@ -165,7 +165,7 @@ function successes(operation: DeclaredOperation): Question[] {
   });
 }
 
-/** The example of a file is the smallest of its kind, and only the mock's (suite-differences.test.ts declares it). */
+/** The example of a file is the smallest of its kind, and only the mock's (suite-answers.test.ts declares it). */
 function expectationOf(value: unknown): Pick<Question, 'expected' | 'mockExpected'> {
   if (typeof value !== 'string') return { expected: { body: value } };
   return { expected: { file: 'PDF' }, mockExpected: { text: value } };

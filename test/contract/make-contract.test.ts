@@ -50,6 +50,5 @@ t.test('the files of the suite ask the mock and the servers', async (t) => {
   const folder = join(root, 'test', 'contract');
   const suite = readdirSync(folder).filter((name) => /^suite-.*\.test\.ts$/.test(name));
   t.strictSame(named.sort(), suite.map((name) => `test/contract/${name}`).sort());
-  t.ok(suite.includes('suite-questions.test.ts'), 'of the mock and the servers');
-  t.ok(suite.includes('suite-reads.test.ts'), 'of the servers');
+  t.ok(suite.includes('suite-answers.test.ts'));
 });
