@@ -26,8 +26,8 @@ export function job(number: number, given: Partial<NewJob> = {}): object {
   return { id: `change ${number}`, company: 'acme', ...jobCreate({ id: `job_${number}`, ...given }) };
 }
 
-export function jobs(count: number, from = 1): object[] {
-  return Array.from({ length: count }, (_, index) => job(from + index));
+export function jobs(count: number, from = 1, given: Partial<NewJob> = {}): object[] {
+  return Array.from({ length: count }, (_, index) => job(from + index, given));
 }
 
 /** Writes a feed into the workplace. */
