@@ -5,10 +5,135 @@ import fc from 'fast-check';
 import { applyChange } from '../../src/backoffice/apply.ts';
 import { Refusal } from '../../src/backoffice/refusal.ts';
 import { type Change, changeProblem } from '../../src/contract/feed.ts';
-import { type AnyChange, anyChange } from './_random-changes.ts';
-import { refusalCodes } from './_invalid-changes.ts';
+import type { Schema } from '../contract/_contract.ts';
 import { customerSave, formSave, jobCreate, openStaffedCompany } from './_changes.ts';
+import { changeSchemas, refusalCodes } from './_invalid-changes.ts';
 import { onEachEngine, readTables, type TestCompany, type TestOffice } from './_office.ts';
+
+/** Few of each, so that a change often means a record that is there. */
+const pools: Record<string, readonly string[]> = {
+  person: ['per_1', 'per_2', 'per_3'],
+  customer: ['cus_1', 'cus_2'],
+  form: ['frm_1', 'frm_2'],
+  job: ['job_1', 'job_2', 'job_3'],
+  submission: ['sub_1', 'sub_2', 'sub_3'],
+  site: ['site_1', 'site_2'],
+  document: [1, 2, 3, 4].map((number) => `019a0000-0000-7000-8000-00000000000${number}`),
+  other: ['A', 'b:1', 'x'.repeat(64)],
+};
+
+/** What a member that names a record names. */
+const subjects: Record<string, string> = {
+  customerId: 'customer',
+  createdBy: 'person',
+  submittedBy: 'person',
+  assignedTo: 'person',
+  formId: 'form',
+  jobId: 'job',
+  siteId: 'site',
+  sites: 'site',
+  job: 'job',
+};
+
+const ID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:-]*$';
+
+/** Texts of which most are alike, as they are between the documents of one company. */
+const byPattern: Record<string, fc.Arbitrary<string>> = {
+  '^[A-Z]{3}$': fc.constantFrom('EUR', 'EUR', 'EUR', 'EUR', 'GBP', 'JPY', 'XXQ'),
+  '^[A-Z]{2}$': fc.constantFrom('IE', 'GB', 'DE', 'US', 'QQ'),
+};
+
+const anyText = fc
+  .string({ unit: 'binary', minLength: 1, maxLength: 12 })
+  .map((text) => text.replaceAll('\u0000', '0'));
+const anyDay = fc
+  .oneof(fc.constantFrom(-1, 0, 1, 30), fc.integer({ min: -700_000, max: 2_000_000 }))
+  .map((days) => new Date(Date.UTC(2026, 10, 20) + days * 86_400_000).toISOString().slice(0, 10));
+const anyTime = fc
+  .tuple(anyDay, fc.constantFrom('00:00:00Z', '12:00:00.25+14:00', '23:59:59.9999-01:00', '11:59:59.999z'))
+  .map(([day, time]) => `${day}T${time}`);
+
+const byFormat: Record<string, fc.Arbitrary<string>> = {
+  date: anyDay,
+  'date-time': anyTime,
+  uuid: fc.constantFrom(...(pools['document'] ?? [])),
+  email: fc.emailAddress({ size: 'small' }),
+};
+
+/** Any value of a schema. `subject` is what an id in it names. */
+function valueOf(schema: Schema, subject: string): fc.Arbitrary<unknown> {
+  const types = [schema.type ?? []].flat();
+  if (schema.const !== undefined) return fc.constant(schema.const);
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => valueOf(one, subject)));
+  const [first, ...others] = types.flatMap((type) => ofType[type]?.(schema, subject) ?? []);
+  if (!first) throw new Error(`There are no values of ${JSON.stringify(schema)}.`);
+  return fc.oneof(first, ...others);
+}
+
+const ofType: Record<string, (schema: Schema, subject: string) => fc.Arbitrary<unknown>> = {
+  null: () => fc.constant(null),
+  boolean: () => fc.boolean(),
+  integer: ({ minimum = 0, maximum = 100 }) =>
+    fc.oneof(
+      fc.integer({ min: minimum, max: Math.min(maximum, minimum + 20_000) }),
+      fc.constantFrom(minimum, maximum),
+    ),
+  number: ({ minimum: min = -1e300, maximum: max = 1e300 }) => fc.double({ min, max, noNaN: true }),
+  string: textOf,
+  array: ({ items = {}, maxItems, uniqueItems }, subject) => {
+    const lengths = { maxLength: Math.min(maxItems ?? 3, 3) };
+    const item = valueOf(items, subject);
+    return uniqueItems === true ? fc.uniqueArray(item, lengths) : fc.array(item, lengths);
+  },
+  object: objectOf,
+};
+
+function textOf(schema: Schema, subject: string): fc.Arbitrary<string> {
+  const { pattern = '^[^\\u0000]*$', format = '', minLength = 0, maxLength } = schema;
+  if (pattern === ID_PATTERN) return fc.constantFrom(...(pools[subject] ?? pools['other'] ?? []));
+  const known = byFormat[format] ?? byPattern[pattern];
+  if (known) return known;
+  if (pattern === '^[^\\u0000]*$') return minLength === 0 ? fc.oneof(anyText, fc.constant('')) : anyText;
+  // fast-check knows no look-ahead; what the pattern itself refuses is filtered out.
+  return fc
+    .stringMatching(
+      new RegExp(pattern.replace('(?=.*[1-9])', ''), 'u'),
+      maxLength === undefined ? {} : { maxLength },
+    )
+    .filter((text) => new RegExp(pattern, 'u').test(text) && [...text].length >= minLength);
+}
+
+function objectOf(
+  { properties, required = [], additionalProperties }: Schema,
+  subject: string,
+): fc.Arbitrary<object> {
+  if (typeof additionalProperties === 'object') {
+    return fc.dictionary(anyText, valueOf(additionalProperties, subject), { maxKeys: 3 });
+  }
+  const members = Object.entries(properties ?? {}).map(([name, member]) => [
+    name,
+    valueOf(member, name === 'id' ? subject : (subjects[name] ?? 'other')),
+  ]);
+  return fc.record(Object.fromEntries(members) as Record<string, fc.Arbitrary<unknown>>, {
+    requiredKeys: required,
+  });
+}
+
+interface AnyChange {
+  change: string;
+  with: unknown;
+}
+
+/** Changes that keep feed.yaml, whether they can be made or not. */
+const anyChange: fc.Arbitrary<AnyChange> = fc.oneof(
+  ...[...changeSchemas].map(([change, schema]) =>
+    fc.record({
+      change: fc.constant(change),
+      with: valueOf(schema.properties?.['with'] ?? {}, change.split('.')[0] ?? ''),
+    }),
+  ),
+);
 
 /** Refusals of what keeps feed.yaml: the schema has nothing to say against it. */
 const codes = refusalCodes.filter(

@@ -16,6 +16,8 @@ import {
   picture,
 } from './_portal-browser.ts';
 
+const browser = openBrowser(t);
+
 async function makeKey(engine: Engine, name: string, by: Authority = 'operator') {
   const options = { prefix: KEY_PREFIX, company: COMPANY, scopes: ['jobs:read', 'customers:read'] };
   return (await createKey(engine, { ...options, name, by, now: STORY_NOW })).record;
@@ -24,7 +26,6 @@ async function makeKey(engine: Engine, name: string, by: Authority = 'operator')
 t.test('a company’s keys are legible for everybody', async (t) => {
   const portal = await startPortal(t);
   const { engine, administrator } = portal;
-  const browser = await openBrowser(t);
   const by = await signedInAs(engine, administrator);
   await makeKey(engine, 'Ledger export', by);
   await makeKey(engine, 'Dashboard in the workshop', by);
@@ -34,20 +35,23 @@ t.test('a company’s keys are legible for everybody', async (t) => {
   );
   const old = await makeKey(engine, 'The old export');
   await revokeKey(engine, COMPANY, old.id, STORY_NOW, by);
-  await lookAtPages(t, { browser, portal }, { 'keys-some': '/portal/keys' });
+  await lookAtPages(t, { browser: await browser, portal }, { 'keys-some': '/portal/keys' });
   for (let made = 3; made < ACTIVE_KEYS_MAX; made += 1) await makeKey(engine, `Branch ${made}`);
   await lookAtPages(
     t,
-    { browser, portal },
+    { browser: await browser, portal },
     { 'keys-all': '/portal/keys', 'new-key-none-left': '/portal/keys/new' },
   );
 });
 
 t.test('an administrator creates a key, copies it and revokes it', async (t) => {
   const portal = await startPortal(t);
-  const browser = await openBrowser(t);
   for (const look of Object.keys(looks) as Look[]) {
-    const { page, context, open, complaints } = await openWindow(t, { browser, portal }, { look });
+    const { page, context, open, complaints } = await openWindow(
+      t,
+      { browser: await browser, portal },
+      { look },
+    );
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: portal.url });
     await open('/portal/keys/new');
     await page.getByLabel('Name').fill(`Seen ${look}`);
@@ -83,8 +87,11 @@ t.test('an administrator creates a key, copies it and revokes it', async (t) => 
 
 t.test('without scripts a key is created and revoked all the same', async (t) => {
   const portal = await startPortal(t);
-  const browser = await openBrowser(t);
-  const { page, open, complaints } = await openWindow(t, { browser, portal }, { javaScript: false });
+  const { page, open, complaints } = await openWindow(
+    t,
+    { browser: await browser, portal },
+    { javaScript: false },
+  );
   await open('/portal/keys');
   await page.getByRole('link', { name: 'Create a key' }).click();
   await page.getByLabel('Name').fill('Plain');

@@ -1,11 +1,17 @@
+import { readFileSync } from 'node:fs';
+
 import t from 'tap';
 
+import { createKey } from '../../src/access/keys.ts';
+import { openKeyUsage } from '../../src/store/key-usage.ts';
 import { COMPANY, startPortal, type TestPortal } from '../portal/_portal.ts';
 import { addHistory } from '../portal/_history.ts';
 import { addWebhook } from '../portal/_webhooks.ts';
-import { STORY_NOW } from '../_server.ts';
+import { KEY_PREFIX, STORY_NOW } from '../_server.ts';
 import { openBrowser } from './_browser.ts';
-import { lookAtPages } from './_portal-browser.ts';
+import { lookAtPages, openWindow } from './_portal-browser.ts';
+
+const browser = openBrowser(t);
 
 /** Every page of somebody who is signed in, by a name for its picture. A new page is listed here. */
 const pages = {
@@ -15,6 +21,13 @@ const pages = {
   'webhooks-new': '/portal/webhooks/new',
   usage: '/portal/usage',
   documents: '/portal/documents',
+  'documents-found': '/portal/documents?search=i',
+  'documents-customers': '/portal/documents?search=harbour',
+  'documents-of-customer': '/portal/documents?customer=cus_0003',
+  'documents-drafts': '/portal/documents?show=drafts',
+  'documents-bad-day': '/portal/documents?from=2026-02-30',
+  document: '/portal/documents/01a15a0c-54c0-737e-abf7-cfe66f9292f6',
+  'document-draft': '/portal/documents/01a1ef7b-a420-7b42-8594-7b990f1a8c5f',
   people: '/portal/people',
   account: '/portal/account',
   audit: '/portal/audit',
@@ -58,8 +71,56 @@ async function webhookPages({ engine }: TestPortal): Promise<Record<string, stri
 }
 
 t.test('every page is legible for everybody, with and without scripts', async (t) => {
-  const portal = await startPortal(t);
-  const browser = await openBrowser(t);
-  await lookAtPages(t, { browser, portal }, { ...pages, ...(await webhookPages(portal)) });
-  await lookAtPages(t, { browser, portal }, guestPages, { signIn: false });
+  const place = { browser: await browser, portal: await startPortal(t) };
+  await lookAtPages(t, place, { ...pages, ...(await webhookPages(place.portal)) });
+  await lookAtPages(t, place, guestPages, { signIn: false });
 });
+
+t.test('a day of use is legible for everybody', async (t) => {
+  const portal = await startPortal(t);
+  let at = STORY_NOW;
+  const usage = openKeyUsage(portal.engine, {
+    now: () => at,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  for (const [index, name] of ['Ledger export', 'Dashboard in the workshop', 'Never used'].entries()) {
+    const options = { prefix: KEY_PREFIX, company: COMPANY, scopes: ['jobs:read'], now: STORY_NOW };
+    const { record } = await createKey(portal.engine, { ...options, name });
+    for (let hour = 0; hour < 24 && index < 2; hour += 1) {
+      at = new Date(STORY_NOW.getTime() - hour * 3_600_000);
+      const count = Math.round(120 * (1 + Math.sin((hour + index * 5) / 3)));
+      for (let asked = 0; asked < count; asked += 1)
+        usage.count(COMPANY, record.id, index === 0 && hour < 4 && asked > 150);
+    }
+  }
+  await usage[Symbol.asyncDispose]();
+  await lookAtPages(t, { browser: await browser, portal }, { 'usage-some': '/portal/usage' });
+});
+
+for (const javaScript of [true, false]) {
+  t.test(`an invoice is found and downloaded ${javaScript ? 'with' : 'without'} scripts`, async (t) => {
+    const portal = await startPortal(t);
+    const { page, open, complaints } = await openWindow(
+      t,
+      { browser: await browser, portal },
+      { javaScript },
+    );
+    await open('/portal/documents');
+    await page.getByLabel('Number or customer begins with').fill('inv-2026-0003');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('link', { name: 'INV-2026-0003' }).click();
+    const begun = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download the PDF' }).click();
+    const download = await begun;
+    t.equal(download.suggestedFilename(), 'INV-2026-0003.pdf');
+    t.equal(
+      readFileSync(await download.path())
+        .subarray(0, 5)
+        .toString(),
+      '%PDF-',
+    );
+    t.strictSame(complaints, []);
+  });
+}
