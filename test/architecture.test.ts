@@ -86,6 +86,7 @@ const owners = {
   // Which names are public.
   tldts: ['webhooks'],
   pdfkit: ['invoice-pdf'],
+  tinypool: ['invoice-pdf'],
   fontkit: ['typefaces'],
   'fast-png': ['invoice-pdf'],
   'jpeg-js': ['invoice-pdf'],

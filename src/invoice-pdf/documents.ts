@@ -74,7 +74,7 @@ async function fileOf(
   if (printed.outcome === 'absent') return undefined;
   if (printed.outcome === 'draft') {
     const { bytes, sha256 } = printed;
-    return { name: `draft-${id}`, sha256, byteCount: bytes.length, read: async () => bytes };
+    return { name: `draft-${id}`, sha256, byteCount: bytes.length, read: async () => Buffer.from(bytes) };
   }
   const head = printed.head ?? (await store.locate(company, id))?.head;
   if (!head) throw new Error('A document that was stored just now is not there.');

@@ -20,7 +20,7 @@ export type Printed =
   /** It is issued, and its PDF is stored now: by this call, which then knows what it is like, or by another one. */
   | { outcome: 'stored'; head: DocumentHead | undefined }
   /** It is a draft, whose PDF is for whoever asked alone. */
-  | { outcome: 'draft'; bytes: Buffer; sha256: string }
+  | { outcome: 'draft'; bytes: Uint8Array; sha256: string }
   /** The company has no such document. */
   | { outcome: 'absent' };
 

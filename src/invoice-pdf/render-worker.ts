@@ -1,69 +1,89 @@
 /*
- * The process that prints documents: started by RenderPool, told what to print by messages, ended with whoever started
- * it. It reads and writes the database itself, so that the server's event loop has to do with neither.
+ * The process that prints documents, started by RenderPool. It reads and writes the database itself, so that the
+ * server's event loop does neither.
  */
+import { readdirSync } from 'node:fs';
+import { setPriority } from 'node:os';
+
 import { openEngine } from '../store/engine.ts';
-import { giveWay, lowerPriority } from './giving-way.ts';
 import { createPrint, type Print, type Printed } from './printing.ts';
 import { createRenderer } from './render.ts';
 
-/**
- * What the process is told: once where the documents are, and then which one to print, and whether to give way to all
- * other processes from then on.
- */
-export type WorkerMessage = { databaseUrl: string } | { company: string; id: string; givesWay: boolean };
-
-/** What it answers to each document. A failure is told without its message, which may quote the document. */
-export type WorkerAnswer = { printed: Printed } | { failure: { name: string; frames: string[] } };
-
-type Task = Extract<WorkerMessage, { id: string }>;
-
-let databaseUrl = '';
-let opened: Promise<Print> | undefined;
-let isFirst = true;
-let givingWay: Promise<void> | undefined;
-
-// A signal to the whole group of processes is for the server, which lets what is under way finish.
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
-process.once('disconnect', () => process.exit());
-process.on('message', (message: WorkerMessage) => {
-  if ('databaseUrl' in message) ({ databaseUrl } = message);
-  else void answer(message);
-});
-
-async function answer({ company, id, givesWay }: Task): Promise<void> {
-  if (givesWay) await (givingWay ??= giveWay());
-  const answered = await printed(company, id);
-  // Whoever waits for the first document waits for all to be loaded and compiled, too: some tenths of a second.
-  if (isFirst) lowerPriority();
-  isFirst = false;
-  send(answered);
+/** The document to print. The URL may hold a password, and command lines are public. */
+export interface PrintTask {
+  databaseUrl: string;
+  company: string;
+  id: string;
 }
 
-async function printed(company: string, id: string): Promise<WorkerAnswer> {
+/** Why a document can't be printed. It has no message, which may quote the document. */
+export interface Failure {
+  name: string;
+  frames: string[];
+}
+
+export type WorkerAnswer = { printed: Printed } | { failure: Failure };
+
+/** The lowest priority: a process of usual priority gets all but a sixtieth of a core that both want. */
+const NICENESS = 19;
+const IDLE_MS_BEFORE_END = 200;
+
+let opened: Promise<Print> | undefined;
+let isFirst = true;
+/** Since when no document is being printed; undefined while one is. */
+let idleSince: number | undefined = performance.now();
+
+/*
+ * The pool ends a process with SIGTERM. A service manager or a terminal may also signal all processes of the server,
+ * which then still has documents to be printed: so a signal ends the process only once none has come for a while.
+ */
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, endWhenIdle);
+process.once('disconnect', () => process.exit());
+
+function endWhenIdle(): void {
+  if (idleSince !== undefined) idleSince = performance.now();
+  setInterval(() => {
+    if (idleSince !== undefined && performance.now() - idleSince > IDLE_MS_BEFORE_END) process.exit();
+  }, IDLE_MS_BEFORE_END / 2);
+}
+
+/** Prints one document; called by the pool, which waits for one before it asks for the next. */
+export async function print(task: PrintTask): Promise<WorkerAnswer> {
+  idleSince = undefined;
+  const answer = await printed(task).then(
+    (printed): WorkerAnswer => ({ printed }),
+    (error: unknown): WorkerAnswer => ({ failure: failureOf(error) }),
+  );
+  // The first document waits for all modules to be loaded: some tenths of a second at the usual priority.
+  if (isFirst) lowerPriority();
+  isFirst = false;
+  idleSince = performance.now();
+  return answer;
+}
+
+async function printed({ databaseUrl, company, id }: PrintTask): Promise<Printed> {
+  opened ??= openEngine(databaseUrl, { poolMax: 1 }).then((engine) => createPrint(engine, createRenderer()));
+  const print = await opened.catch((error: unknown) => {
+    // The next document tries again.
+    opened = undefined;
+    throw error;
+  });
+  return print(company, id);
+}
+
+/** On Linux each thread has a priority, and V8 has several threads. Elsewhere the process has one. */
+function lowerPriority(): void {
   try {
-    opened ??= openEngine(databaseUrl, { poolMax: 1 }).then((engine) =>
-      createPrint(engine, createRenderer()),
-    );
-    const print = await opened.catch((error: unknown) => {
-      // The next document finds the database again, perhaps.
-      opened = undefined;
-      throw error;
-    });
-    return { printed: await print(company, id) };
-  } catch (error) {
-    return { failure: failureOf(error) };
+    const threads = process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [0];
+    for (const thread of threads) setPriority(thread, NICENESS);
+  } catch {
+    // A thread has just ended, or the system doesn't allow it: the process goes on as it is.
   }
 }
 
-function failureOf(error: unknown): { name: string; frames: string[] } {
+function failureOf(error: unknown): Failure {
   const { name, stack = '', cause } = error instanceof Error ? error : new Error('not an error');
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
   const code = (cause ?? error) as { code?: unknown } | undefined;
   return { name: typeof code?.code === 'string' ? `${name} ${code.code}` : name, frames };
-}
-
-function send(given: WorkerAnswer): void {
-  // Who started the process may just have ended.
-  process.send?.(given, () => undefined);
 }

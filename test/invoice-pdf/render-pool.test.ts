@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 import t, { type Test } from 'tap';
@@ -12,8 +11,6 @@ import { invoiceDraft, issued, openIssuer } from '../backoffice/_documents.ts';
 import { createTestOffice } from '../backoffice/_office.ts';
 
 const BUSY = { code: 'unavailable', retryAfterSeconds: 5 };
-/** A machine that runs other tests as well may give no turn for seconds to who gives way. */
-const STARVED_MS = 60_000;
 
 /** A pool for a company with so many issued documents, and what it has logged and counted. */
 async function openPool(t: Test, options: Partial<RenderPoolOptions> & { documents?: number } = {}) {
@@ -25,14 +22,13 @@ async function openPool(t: Test, options: Partial<RenderPoolOptions> & { documen
   for (let count = 0; count < documents; count += 1) ids.push((await issued(company, invoiceDraft())).id);
   const logged: { level: string; line: object; name: string }[] = [];
   const note = (level: string) => (line: object, name: string) => logged.push({ level, line, name });
-  const log = { warn: note('warn'), error: note('error') } as unknown as Logger;
+  const log = { info: note('info'), error: note('error') } as unknown as Logger;
   const metrics = createMetrics();
   const pool = new RenderPool({
     databaseUrl: database.url,
     log,
     metrics: metrics.documents,
-    workersMax: 1,
-    starvedMs: STARVED_MS,
+    processesMax: 1,
     ...given,
   });
   t.teardown(async () => {
@@ -43,9 +39,15 @@ async function openPool(t: Test, options: Partial<RenderPoolOptions> & { documen
   return { pool, print, ids, logged, metrics, company, engine: database.engine };
 }
 
+/** The processes that a process has started and that run. */
+function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return text === '' ? [] : text.split(' ').map(Number).filter(isRunning);
+}
+
 /** The one process of a pool. */
-function pidOf(pool: RenderPool): number {
-  const [pid, ...others] = pool.pids();
+function printingPid(): number {
+  const [pid, ...others] = childrenOf(process.pid);
   if (pid === undefined || others.length > 0) throw new Error(`There are ${others.length} processes beside.`);
   return pid;
 }
@@ -61,112 +63,92 @@ function isRunning(pid: number): boolean {
 
 t.test('a process is started for the first document, prints all, and ends with the pool', async (t) => {
   const { pool, print, ids } = await openPool(t, { documents: 3 });
-  t.strictSame(pool.pids(), []);
+  t.strictSame(childrenOf(process.pid), []);
   t.match(
     await Promise.all(ids.map((id) => print(id))),
     ids.map(() => ({ outcome: 'stored', head: { sha256: /^[0-9a-f]{64}$/, byteCount: Number } })),
   );
-  const pid = pidOf(pool);
+  const pid = printingPid();
   await pool[Symbol.asyncDispose]();
   t.notOk(isRunning(pid));
   await t.rejects(print(), BUSY);
 });
 
-/** Of each thread of a process: its niceness and the scheduling policy, as proc(5) counts the fields. */
-function threadsOf(pid: number): { niceness: number; policy: number }[] {
+/** The niceness of each thread of a process, as proc(5) counts the fields. */
+function nicenessOfThreads(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).map((thread) => {
     const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { niceness: Number(fields[16]), policy: Number(fields[38]) };
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
   });
 }
 
-/** Linux's SCHED_OTHER, and what a process has that gives way: SCHED_IDLE, where there is a command to ask for it. */
-const USUAL = 0;
-const GIVING_WAY = spawnSync('chrt', ['--all-tasks', '--max']).status === 0 ? 5 : USUAL;
-
-t.test(
-  'every thread of the process has the lowest priority, and gives way after the first document',
-  async (t) => {
-    const { pool, print } = await openPool(t);
-    for (const policy of [USUAL, GIVING_WAY]) {
-      await print();
-      const threads = threadsOf(pidOf(pool));
-      t.ok(threads.length > 1);
-      t.strictSame(
-        threads,
-        threads.map(() => ({ niceness: 19, policy })),
-      );
-    }
-  },
-);
-
-t.test('a process that gets no turn is replaced by one that gives no way', async (t) => {
-  const { pool, print, logged } = await openPool(t, { starvedMs: 1_000 });
+t.test('every thread of the process has the lowest priority after the first document', async (t) => {
+  const { print } = await openPool(t);
   await print();
-  const pid = pidOf(pool);
-  process.kill(pid, 'SIGSTOP');
-  t.match(await print(), { outcome: 'stored' });
-  const next = pidOf(pool);
-  t.not(next, pid);
-  t.strictSame(logged, [{ level: 'warn', line: { pid, ending: 'starved' }, name: 'document.worker-ended' }]);
-  t.match(await print(), { outcome: 'stored' });
-  t.equal(pidOf(pool), next);
-  t.ok(threadsOf(next).every(({ niceness, policy }) => niceness === 19 && policy === USUAL));
-  process.kill(pid, 'SIGCONT');
-  await until(() => !isRunning(pid));
-  t.equal(logged.length, 1);
-});
-
-t.test('a pool that ends takes with it what still waits for a turn', async (t) => {
-  const { pool, print } = await openPool(t, { starvedMs: 1_000 });
-  await print();
-  const pid = pidOf(pool);
-  process.kill(pid, 'SIGSTOP');
-  t.match(await print(), { outcome: 'stored' });
-  await pool[Symbol.asyncDispose]();
-  t.notOk(isRunning(pid));
-});
-
-t.test('a document whose process is killed is printed by another one', async (t) => {
-  const { pool, print, ids, logged } = await openPool(t, { documents: 3 });
-  await print();
-  const pid = pidOf(pool);
-  const printing = Promise.all(ids.map((id) => print(id)));
-  process.kill(pid, 'SIGKILL');
-  t.match(
-    await printing,
-    ids.map(() => ({ outcome: 'stored' })),
+  const found = nicenessOfThreads(printingPid());
+  t.ok(found.length > 1);
+  t.strictSame(
+    found,
+    found.map(() => 19),
   );
-  t.not(pidOf(pool), pid);
-  t.strictSame(logged, [{ level: 'warn', line: { pid, ending: 'SIGKILL' }, name: 'document.worker-ended' }]);
 });
 
-t.test('a document that takes two processes with it is given up, and the next one is printed', async (t) => {
-  const { pool, print, ids, logged } = await openPool(t, { documents: 2 });
-  const doomed = print(ids[0]);
-  const failed = doomed.catch((error: unknown) => error);
-  for (let count = 0; count < 2; count += 1) {
-    const pid = pidOf(pool);
-    process.kill(pid, 'SIGKILL');
-    await until(() => !pool.pids().includes(pid));
-  }
-  t.match(await failed, BUSY);
-  t.match(logged.at(-1), { level: 'error', name: 'document.failed', line: { document: ids[0] } });
-  t.match(await print(ids[1]), { outcome: 'stored' });
+t.test('nothing of the database is on the command line of the process', async (t) => {
+  const { print } = await openPool(t);
+  await print();
+  const commandLine = readFileSync(`/proc/${printingPid()}/cmdline`, 'utf8');
+  t.match(commandLine, /node/);
+  t.notMatch(commandLine, /sqlite/);
 });
 
-t.test('a document that takes too long is given up, and its process replaced', async (t) => {
-  const { pool, print, ids, logged } = await openPool(t, { documents: 2, documentMsMax: 8_000 });
-  const [late, next] = [print(ids[0]), print(ids[1])];
-  const pid = pidOf(pool);
-  process.kill(pid, 'SIGSTOP');
-  await t.rejects(late, BUSY);
-  t.match(await next, { outcome: 'stored' });
-  t.not(pidOf(pool), pid);
-  t.notOk(isRunning(pid));
-  t.match(logged.at(-1), { name: 'document.failed', line: { failure: { name: 'too late' } } });
+t.test('a document whose process is killed fails, and another process prints the next ones', async (t) => {
+  const { print, ids, logged, metrics } = await openPool(t, { documents: 3 });
+  await print();
+  const pid = printingPid();
+  const [doomed, ...others] = ids.map((id) => print(id));
+  process.kill(pid, 'SIGKILL');
+  await t.rejects(doomed ?? print(), BUSY);
+  t.match(await Promise.all(others), Array(2).fill({ outcome: 'stored' }));
+  t.not(printingPid(), pid);
+  t.match(logged, [
+    {
+      level: 'error',
+      name: 'document.failed',
+      line: { document: ids[0], failure: { name: 'Worker exited unexpectedly' } },
+    },
+  ]);
+  t.match(await metrics.text(), /^fieldledger_documents_printed_total\{outcome="failed"\} 1$/m);
 });
+
+t.test('a process that is killed while it has nothing to do is replaced', async (t) => {
+  const { print, logged } = await openPool(t);
+  await print();
+  const pid = printingPid();
+  process.kill(pid, 'SIGKILL');
+  await until(() => logged.length > 0);
+  t.match(logged, [{ level: 'info', name: 'document.process-ended' }]);
+  t.match(await print(), { outcome: 'stored' });
+  t.not(printingPid(), pid);
+});
+
+for (const [when, before] of [
+  ['', 1],
+  [', even one that has only just started', 0],
+] as const) {
+  t.test(`a document that takes too long is given up, and its process replaced${when}`, async (t) => {
+    const { print, ids, logged } = await openPool(t, { documents: 2, documentMsMax: 6_000 });
+    for (let count = 0; count < before; count += 1) await print();
+    const [late, next] = ids.map((id) => print(id).catch((error: unknown) => error));
+    await until(() => childrenOf(process.pid).length > 0);
+    const pid = printingPid();
+    process.kill(pid, 'SIGSTOP');
+    t.match(await late, BUSY);
+    t.match(await next, { outcome: 'stored' });
+    await until(() => !isRunning(pid));
+    t.not(printingPid(), pid);
+    t.match(logged, [{ name: 'document.failed', line: { failure: { name: 'too late' } } }]);
+  });
+}
 
 t.test('more documents than may wait are refused, and counted', async (t) => {
   const { print, metrics } = await openPool(t, { waitingMax: 2 });
@@ -215,13 +197,15 @@ t.test(
   },
 );
 
-t.test('a signal to the whole group leaves the process to its server', async (t) => {
-  const { pool, print } = await openPool(t);
+t.test('a signal to all processes of a server lets the documents under way be finished', async (t) => {
+  const { print, ids } = await openPool(t, { documents: 20 });
   await print();
-  const pid = pidOf(pool);
+  const pid = printingPid();
+  const printing = Promise.all(ids.map((id) => print(id)));
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(pid, signal);
-  t.match(await print(), { outcome: 'stored' });
-  t.equal(pidOf(pool), pid);
+  t.match(await printing, Array(20).fill({ outcome: 'stored' }));
+  await until(() => !isRunning(pid));
+  t.match(await print(), { outcome: 'stored' }, 'another process prints what is asked for later');
 });
 
 t.test('the process of a server that is killed ends by itself', async (t) => {
@@ -234,10 +218,7 @@ t.test('the process of a server that is killed ends by itself', async (t) => {
   });
   t.equal(answer.status, 200);
   t.match(Buffer.from(await answer.arrayBuffer()).toString('latin1'), /^%PDF-/);
-  const children = readFileSync(`/proc/${served.child.pid}/task/${served.child.pid}/children`, 'utf8')
-    .trim()
-    .split(' ')
-    .map(Number);
+  const children = childrenOf(served.child.pid ?? 0);
   t.equal(children.length, 1);
   await served.end('SIGKILL');
   await until(() => !children.some(isRunning));
