@@ -47,7 +47,6 @@ const mayImport = {
   'setting-values': [],
   listen: [],
   log: [],
-  heap: [],
   metrics: [],
   // The codes of errors are the contract's.
   errors: ['contract'],
@@ -103,7 +102,7 @@ const operationIds = Object.values(contract.paths)
   .flatMap(({ operationId }) => operationId ?? []);
 const rules: Rules = {
   mayImport,
-  leaves: ['config', 'setting-values', 'heap', 'log', 'metrics', 'errors'],
+  leaves: ['config', 'setting-values', 'log', 'metrics', 'errors'],
   owners,
   operationIds,
 };

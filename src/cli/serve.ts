@@ -6,7 +6,6 @@ import { Command } from 'commander';
 
 import type { Config } from '../config.ts';
 import { isReferenceBuilt } from '../contract/document.ts';
-import { boundHeap } from '../heap.ts';
 import { openDocuments } from '../invoice-pdf/documents.ts';
 import { listen } from '../listen.ts';
 import { createLogger, type Logger } from '../log.ts';
@@ -37,7 +36,6 @@ export function serveCommand(terminal: Terminal): Command {
     .description('serve the API')
     .option('--demo', 'load the example company first, and print a key of it')
     .action(async (options: { demo?: boolean }) => {
-      boundHeap();
       const serve = async (engine: Engine, config: Config) => {
         using serving = lockServing(config.databaseUrl);
         const secrets = await openSecretBox(engine, config);

@@ -2,12 +2,10 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { boundHeap } from '../../src/heap.ts';
 import { type Engine, openEngine } from '../../src/store/engine.ts';
 
-/** The database that a peer was started for; it serves until it is ended, with a heap that is bounded as the server's is. */
+/** The database that a peer was started for; it serves until it is ended. */
 export function openGivenDatabase(): Promise<Engine> {
-  boundHeap();
   return openEngine(process.env.DATABASE_URL ?? '');
 }
 
