@@ -39,15 +39,6 @@ export interface Backlog {
   oldestSeconds: number;
 }
 
-/** The series of one operation and status. */
-interface Answered {
-  count: Counter.Internal;
-  seconds: Histogram.Internal<'operation'>;
-}
-
-/** Answers that are counted at once. */
-const TOGETHER = 64;
-
 /** Creates a registry of its own, so that several servers can live in one process. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -65,41 +56,15 @@ export function createMetrics(): Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
     registers: [registry],
   });
-  // To find the series of some labels takes longer than to count in it. Both have few values.
-  const series = new Map<string, Answered>();
-  const seriesOf = (operation: string, status: number) => {
-    const name = `${operation} ${status}`;
-    const known = series.get(name);
-    if (known) return known;
-    const answered = {
-      count: requests.labels({ operation, status }),
-      seconds: seconds.labels({ operation }),
-    };
-    series.set(name, answered);
-    return answered;
-  };
-  // Counted together, for the same reason as lines are logged together (./log.ts).
-  let answers: { operation: string; status: number; elapsed: number }[] = [];
-  const count = () => {
-    for (const { operation, status, elapsed } of answers) {
-      const answered = seriesOf(operation, status);
-      answered.count.inc();
-      answered.seconds.observe(elapsed);
-    }
-    answers = [];
-  };
   return {
     requestAnswered(operation, status, elapsed) {
-      answers.push({ operation, status, elapsed });
-      if (answers.length >= TOGETHER) count();
+      requests.inc({ operation, status });
+      seconds.observe({ operation }, elapsed);
     },
     deliveries: createDeliveryMetrics(registry),
     documents: createDocumentMetrics(registry),
     contentType: registry.contentType,
-    text: () => {
-      count();
-      return registry.metrics();
-    },
+    text: () => registry.metrics(),
   };
 }
 

@@ -141,7 +141,7 @@ function beginExchange(
         const { caller, errorCode } = exchange;
         if (caller) usage.count(caller.company, caller.keyId, errorCode === 'rate_limited');
       }
-      log.line(requestLine(req, res, exchange, elapsedMs), 'request.answered');
+      log.info(requestLine(req, res, exchange, elapsedMs), 'request.answered');
     });
     next();
   };

@@ -270,7 +270,7 @@ export class DeliveryLoop implements AsyncDisposable {
     const { company, webhook, id, kind, attempt } = delivery;
     const { status, error, phases, totalMs } = ending;
     this.#options.metrics.attempted(result.state, totalMs / 1000);
-    this.#options.log.line(
+    this.#options.log.info(
       {
         ...{ company, webhook, delivery: id, event: kind, attempt, status, error },
         ...{ phases, ms: totalMs, next: result.attempt?.nextAttemptAt },
