@@ -15,7 +15,7 @@ import { parse } from 'yaml';
 
 import { contractOperations } from '../src/contract/document.ts';
 import type * as publication from '../src/publication.ts';
-import { signatureOf } from '../src/webhooks/signature.ts';
+import { signatureOf } from '../src/webhooks/delivery-request.ts';
 import { openWorkplace } from './_command.ts';
 import { openTestDatabase, startTestServer } from './_server.ts';
 

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { exampleSecret } from '../contract/examples.ts';
 import { UsageError } from '../errors.ts';
-import { deliveryHeaders } from '../webhooks/delivery-headers.ts';
+import { deliveryHeaders } from '../webhooks/delivery-request.ts';
 import { exampleOf, sendSample } from '../webhooks/samples.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
 

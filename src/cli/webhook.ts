@@ -8,9 +8,8 @@ import {
   listWebhooks,
   pauseWebhook,
   resumeWebhook,
-  sealSecrets,
 } from '../webhooks/registration.ts';
-import { openSecretBox, takeSecretBox } from '../webhooks/secret-key.ts';
+import { openSecretBox, sealSecrets, takeSecretBox } from '../webhooks/secret-key.ts';
 import { withDatabase } from './database.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
 import { webhookDeliveryCommands } from './webhook-deliveries.ts';

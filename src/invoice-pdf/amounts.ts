@@ -1,7 +1,7 @@
 /** The true minus sign is as wide as a figure, and isn't broken off its number at the end of a line. */
 const MINUS = '\u2212';
 
-/** How amounts of one currency are written, in the conventions of Ireland and the United Kingdom. */
+/** How amounts of one currency are printed, in the conventions of Ireland and the United Kingdom. */
 export interface MoneyFormat {
   /** As in '€1,234.50'. */
   withSymbol: (amountMinor: number) => string;
@@ -9,37 +9,37 @@ export interface MoneyFormat {
   plain: (amountMinor: number) => string;
 }
 
-/** Making a number format takes longer than everything else that is done with it. There are some 170 currencies. */
-const formats = new Map<string, MoneyFormat>();
-
-/** Formats of a currency; `amountMinor` is in its smallest unit, of which it has as many as ISO 4217 says. */
-export function moneyFormat(currency: string): MoneyFormat {
-  const known = formats.get(currency);
-  if (known) return known;
-  const made = makeFormat(currency);
-  formats.set(currency, made);
-  return made;
+interface Currency extends MoneyFormat {
+  /** Digits that its smallest unit stands for, by ISO 4217. */
+  digits: number;
 }
 
-function makeFormat(currency: string): MoneyFormat {
-  const format = new Intl.NumberFormat('en-GB', { style: 'currency', currency });
-  const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
-  const symbol = format
-    .formatToParts(0)
-    .filter(({ type }) => type === 'currency' || type === 'literal')
-    .map(({ value }) => value)
-    .join('');
-  const unsigned = (amountMinor: number): string => {
-    // As text, an amount beyond a double's fifteen digits keeps its cents.
-    const text = String(Math.abs(amountMinor)).padStart(digits + 1, '0');
-    const whole = groupThousands(digits === 0 ? text : text.slice(0, -digits));
-    return digits === 0 ? whole : `${whole}.${text.slice(-digits)}`;
-  };
-  const sign = (amountMinor: number): string => (amountMinor < 0 ? MINUS : '');
-  return {
-    withSymbol: (amountMinor) => `${sign(amountMinor)}${symbol}${unsigned(amountMinor)}`,
-    plain: (amountMinor) => `${sign(amountMinor)}${unsigned(amountMinor)}`,
-  };
+/** To make a number format takes longer than all that is done with it. There are some 170 currencies. */
+const currencies = new Map<string, Currency>();
+
+/** Formats of a currency; `amountMinor` is in its smallest unit. */
+export function moneyFormat(currency: string): MoneyFormat {
+  return currencyOf(currency);
+}
+
+/** Digits that the smallest unit of a currency stands for: two for EUR, none for JPY, three for KWD. */
+export function minorDigits(currency: string): number {
+  return currencyOf(currency).digits;
+}
+
+/** An amount in minor units as a decimal with a point, exact: -5 in EUR is `-0.05`. */
+export function decimalAmount(amountMinor: number, currency: string): string {
+  return decimal(amountMinor, minorDigits(currency));
+}
+
+/** A rate in basis points as a decimal: 1350 is `13.50`. */
+export function percent(basisPoints: number): string {
+  return decimal(basisPoints, 2);
+}
+
+/** 1350 basis points as '13.5%'. */
+export function rateText(basisPoints: number): string {
+  return `${basisPoints / 100}%`;
 }
 
 /** A quantity of the contract, such as '-2500.5', as it is printed: '−2,500.5'. Zeros after the point are kept off. */
@@ -61,9 +61,39 @@ export function shareText(quantity: string): string | undefined {
   return `${quantityText(`-${Number(digits.slice(0, 2))}.${digits.slice(2)}`)}%`;
 }
 
-/** 1350 basis points as '13.5%'. */
-export function rateText(basisPoints: number): string {
-  return `${basisPoints / 100}%`;
+function currencyOf(code: string): Currency {
+  const known = currencies.get(code);
+  if (known) return known;
+  const made = makeCurrency(code);
+  currencies.set(code, made);
+  return made;
+}
+
+function makeCurrency(code: string): Currency {
+  const format = new Intl.NumberFormat('en-GB', { style: 'currency', currency: code });
+  const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
+  const symbol = format
+    .formatToParts(0)
+    .filter(({ type }) => type === 'currency' || type === 'literal')
+    .map(({ value }) => value)
+    .join('');
+  const withPrefix = (amountMinor: number, prefix: string): string => {
+    const [whole = '', fraction] = decimal(Math.abs(amountMinor), digits).split('.');
+    const sign = amountMinor < 0 ? MINUS : '';
+    return `${sign}${prefix}${groupThousands(whole)}${fraction === undefined ? '' : `.${fraction}`}`;
+  };
+  return {
+    digits,
+    withSymbol: (amountMinor) => withPrefix(amountMinor, symbol),
+    plain: (amountMinor) => withPrefix(amountMinor, ''),
+  };
+}
+
+/** As text, an amount beyond a double's fifteen digits keeps its cents. */
+function decimal(count: number, digits: number): string {
+  const text = String(Math.abs(count)).padStart(digits + 1, '0');
+  const sign = count < 0 ? '-' : '';
+  return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
 function groupThousands(digits: string): string {

@@ -1,7 +1,6 @@
 import type { Invoice } from '../contract/records.ts';
-import { decimalAmount } from './decimal-amount.ts';
-import { rateOf } from './e-invoice-lines.ts';
-import { date, formattedDate } from './e-invoice-values.ts';
+import { decimalAmount } from './amounts.ts';
+import { date, formattedDate, rateOf } from './e-invoice-values.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import { element, leaf, optionalLeaf } from './xml-text.ts';
 

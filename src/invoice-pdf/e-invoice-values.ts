@@ -1,3 +1,4 @@
+import { percent } from './amounts.ts';
 import { element, leaf } from './xml-text.ts';
 
 /** A day `YYYY-MM-DD`, in format 102 of UNTDID 2379. */
@@ -8,6 +9,11 @@ export function date(name: string, day: string): string {
 /** The same where the schema has a formatted date. */
 export function formattedDate(name: string, day: string): string {
   return element(name, leaf('qdt:DateTimeString', compactDay(day), { format: '102' }));
+}
+
+/** A rate, which what is outside the scope of VAT doesn't even have as zero (BR-O-05). */
+export function rateOf(category: string, rateBasisPoints: number): string | undefined {
+  return category === 'O' ? undefined : leaf('ram:RateApplicablePercent', percent(rateBasisPoints));
 }
 
 function compactDay(day: string): string {

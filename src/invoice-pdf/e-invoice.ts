@@ -1,18 +1,22 @@
 import type { Invoice } from '../contract/records.ts';
-import { minorDigits } from './decimal-amount.ts';
-import { countryCodes, currencyCodes, vatPrefixes } from '../contract/code-lists.ts';
-import { lineItem } from './e-invoice-lines.ts';
+import { countryCodes, currencyCodes, unitCodes, vatPrefixes } from '../contract/code-lists.ts';
+import { decimalAmount, minorDigits } from './amounts.ts';
 import { buyerParty, deliveryParty, sellerParty } from './e-invoice-parties.ts';
 import { settlement } from './e-invoice-settlement.ts';
-import { date } from './e-invoice-values.ts';
+import { date, rateOf } from './e-invoice-values.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import { element, leaf, oneLine, optionalLeaf } from './xml-text.ts';
+
+type Line = Invoice['lines'][number];
 
 /** The EN 16931 profile, also known as Comfort, of Factur-X 1.0 and ZUGFeRD 2 (BT-24). */
 const GUIDELINE = 'urn:cen.eu:en16931:2017';
 
 /** BT-3, from UNTDID 1001. A draft and a pro forma are no invoices, and have no code. */
 const typeCodes: Partial<Record<Invoice['kind'], string>> = { invoice: '380', credit_note: '381' };
+
+/** "Mutually defined": what Recommendation 20 has for units that it doesn't know. */
+const OTHER_UNIT = 'ZZ';
 
 const namespaces = {
   rsm: 'urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100',
@@ -139,6 +143,54 @@ function transaction(document: PrintedDocument): string {
     agreement(document),
     delivery(document),
     settlement(document),
+  );
+}
+
+/** A line of a document (BG-25). */
+function lineItem(line: Line, currency: string): string {
+  const { position, quantity, unitCode, unitPriceMinor, amountMinor } = line;
+  const unit = unitCodes.has(unitCode) ? unitCode : OTHER_UNIT;
+  return element(
+    'ram:IncludedSupplyChainTradeLineItem',
+    element('ram:AssociatedDocumentLineDocument', leaf('ram:LineID', String(position))),
+    product(line),
+    element(
+      'ram:SpecifiedLineTradeAgreement',
+      element(
+        'ram:NetPriceProductTradePrice',
+        leaf('ram:ChargeAmount', decimalAmount(unitPriceMinor, currency)),
+      ),
+    ),
+    element('ram:SpecifiedLineTradeDelivery', leaf('ram:BilledQuantity', quantity, { unitCode: unit })),
+    element(
+      'ram:SpecifiedLineTradeSettlement',
+      lineTax(line),
+      element(
+        'ram:SpecifiedTradeSettlementLineMonetarySummation',
+        leaf('ram:LineTotalAmount', decimalAmount(amountMinor, currency)),
+      ),
+    ),
+  );
+}
+
+/** The first line of a description names the item (BT-153), the others describe it (BT-154). */
+function product({ description, unitCode }: Line): string {
+  const texts = description.split(/\r\n?|\n/).map(oneLine);
+  const [name = '', ...others] = texts.filter((text) => text !== '');
+  if (!unitCodes.has(unitCode)) others.push(`Unit: ${unitCode}`);
+  return element(
+    'ram:SpecifiedTradeProduct',
+    leaf('ram:Name', name),
+    others.length === 0 ? undefined : leaf('ram:Description', others.join('\n')),
+  );
+}
+
+function lineTax({ vatCategory, vatRateBasisPoints }: Line): string {
+  return element(
+    'ram:ApplicableTradeTax',
+    leaf('ram:TypeCode', 'VAT'),
+    leaf('ram:CategoryCode', vatCategory),
+    rateOf(vatCategory, vatRateBasisPoints),
   );
 }
 

@@ -1,11 +1,10 @@
 import type { Invoice } from '../contract/records.ts';
 import { moneyFormat } from './amounts.ts';
-import { dateText, periodText } from './dates.ts';
 import { ADDRESS_TOP, COLUMN, RIGHT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import type { TextBlock, TextStyle } from './text-blocks.ts';
-import { isDraft, numberOf, titleOf, warningOf } from './wording.ts';
+import { dateText, isDraft, numberOf, periodText, titleOf, warningOf } from './wording.ts';
 
 const WIDTH = RIGHT - COLUMN;
 const LABEL_WIDTH = 92;

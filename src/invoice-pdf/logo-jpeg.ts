@@ -1,8 +1,6 @@
 import { decode } from 'jpeg-js';
 import type { Logo } from './logo.ts';
-import { orientationIn, UPRIGHT } from './logo-orientation.ts';
-import type { Orientation } from './logo-orientation.ts';
-import { refuseBadSize } from './logo-size.ts';
+import { type Orientation, orientationIn, refuseBadSize, UPRIGHT } from './logo-picture.ts';
 
 /** Baseline, extended and progressive, with Huffman coding: what PDF readers decode. */
 const SUPPORTED_FRAMES = [0xc0, 0xc1, 0xc2];

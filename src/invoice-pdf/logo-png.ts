@@ -1,8 +1,6 @@
 import { decode } from 'fast-png';
 import type { DecodedPng } from 'fast-png';
-import { orientationIn, UPRIGHT } from './logo-orientation.ts';
-import type { Orientation } from './logo-orientation.ts';
-import { refuseBadSize } from './logo-size.ts';
+import { type Orientation, orientationIn, refuseBadSize, UPRIGHT } from './logo-picture.ts';
 
 /** Enough for 300 dots to the inch at the size in which documents show a logo. */
 const SIZE_MAX = { width: 1200, height: 400 };

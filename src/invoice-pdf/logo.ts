@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import { decodeJpeg, jpegPicture } from './logo-jpeg.ts';
-import type { Orientation } from './logo-orientation.ts';
+import type { Orientation } from './logo-picture.ts';
 import { decodePng } from './logo-png.ts';
 
 /** A logo as the documents embed it. */

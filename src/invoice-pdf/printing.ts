@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import type { Invoice } from '../contract/records.ts';
 import type { CompanyProfile } from '../store/companies.ts';
 import {
   createDocumentStore,
@@ -8,7 +9,6 @@ import {
   type PrintableDocument,
 } from '../store/documents.ts';
 import type { Engine } from '../store/engine.ts';
-import { asIssued } from './as-issued.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Renderer } from './render.ts';
 
@@ -78,6 +78,23 @@ async function issuedOf(
   const logo = logoSha256 === null ? undefined : await store.findLogo(company, logoSha256);
   if (logoSha256 !== null && logo === undefined) throw new Error(`The logo ${logoSha256} isn't stored.`);
   return { ...issued, supplier: rest, logo };
+}
+
+/**
+ * An issued document as it was when it was issued. Payments, refunds and credit notes come later and change only the
+ * members that are set back here, so a PDF that is first asked for after a payment is the one that was asked for before
+ * it (VAT law: a document that was issued doesn't change).
+ */
+export function asIssued(record: Invoice): Invoice {
+  return {
+    ...record,
+    // Every later change moves it. An issued document has a time of issue.
+    updatedAt: record.issuedAt ?? record.createdAt,
+    creditNotes: [],
+    ...(record.kind === 'invoice'
+      ? { payments: [], amountDueMinor: record.totals.grossMinor, refunds: [], creditBalanceMinor: 0 }
+      : {}),
+  };
 }
 
 function supplierOf({ logo, ...supplier }: CompanyProfile): Pick<PrintedDocument, 'supplier' | 'logo'> {

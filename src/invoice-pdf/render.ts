@@ -1,12 +1,12 @@
 import PDFDocument from 'pdfkit';
 import { eInvoiceXml, hasEInvoice } from './e-invoice.ts';
 import { drawFacts } from './facts.ts';
-import { E_INVOICE_FILE, facturXMetadata, facturXSchema } from './factur-x.ts';
 import { loadFonts } from '../typefaces/fonts.ts';
 import type { Fonts } from '../typefaces/fonts.ts';
 import { drawLines } from './lines-table.ts';
 import { readLogo } from './logo.ts';
 import type { Logo } from './logo.ts';
+import { E_INVOICE_FILE, facturXMetadata, facturXSchema, uaMetadata } from './metadata.ts';
 import { ADDRESS_TOP, COLUMN, CONTENT_WIDTH, LEFT, RIGHT } from './page-design.ts';
 import { drawPageFeet, drawPageHead } from './page-furniture.ts';
 import { drawBuyer, drawSupplier } from './parties.ts';
@@ -17,7 +17,6 @@ import { drawTotals, totalsHeight } from './totals.ts';
 import { vatSummary } from './vat-summary.ts';
 import { isDraft, numberOf, supplierName, titleOf } from './wording.ts';
 import { escapeXml } from './xml-text.ts';
-import { uaMetadata } from './xmp.ts';
 
 /** Makes PDFs. It keeps its fonts and the last logos, so that one is made once for each thread. */
 export interface Renderer {

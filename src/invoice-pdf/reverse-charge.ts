@@ -1,5 +1,4 @@
-import { moneyFormat, rateText } from './amounts.ts';
-import { minorDigits } from './decimal-amount.ts';
+import { minorDigits, moneyFormat, rateText } from './amounts.ts';
 import type { PrintedDocument } from './printed-document.ts';
 
 type Line = PrintedDocument['record']['lines'][number];

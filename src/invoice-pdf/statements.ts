@@ -1,11 +1,10 @@
 import { moneyFormat } from './amounts.ts';
-import { dateText } from './dates.ts';
 import { CONTENT_WIDTH, LEFT, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import { reverseChargeStatements } from './reverse-charge.ts';
 import type { Sheet, Tag } from './sheet.ts';
 import type { TextBlock } from './text-blocks.ts';
-import { categoryText, isDraft, isMargin, numberOf } from './wording.ts';
+import { categoryText, dateText, isDraft, isMargin, numberOf } from './wording.ts';
 
 /** A part of the document that is a heading and text under it. */
 export interface Statement {

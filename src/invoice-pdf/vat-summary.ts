@@ -2,12 +2,19 @@ import type { Invoice } from '../contract/records.ts';
 import { moneyFormat } from './amounts.ts';
 import { GUTTER, naturalWidths, placeColumns } from './columns.ts';
 import type { Column, PlacedColumn } from './columns.ts';
-import { dateText } from './dates.ts';
 import { ACCENT, LEFT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet, Tag } from './sheet.ts';
 import type { TextBlock, TextStyle } from './text-blocks.ts';
-import { categoryText, hidesReverseCharge, isMargin, isMarginOnly, isSilent, showsVat } from './wording.ts';
+import {
+  categoryText,
+  dateText,
+  hidesReverseCharge,
+  isMargin,
+  isMarginOnly,
+  isSilent,
+  showsVat,
+} from './wording.ts';
 
 type Breakdown = Invoice['vatBreakdown'];
 type Totals = Invoice['totals'];

@@ -1,7 +1,8 @@
 import { Agent, type ClientRequestArgs } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import type { Attempt, Connect } from './connection.ts';
+import type { Attempt } from './attempt.ts';
+import type { Connect } from './connection.ts';
 
 /** A connection is kept for the next delivery to its host this long, which is less than servers keep them (5 s and more). */
 const IDLE_MS_MAX = 4_000;

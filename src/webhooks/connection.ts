@@ -1,17 +1,9 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 
-import { AttemptFailure } from './attempt-failure.ts';
-import type { PhaseWatch } from './attempt-phases.ts';
+import { type Attempt, AttemptFailure } from './attempt.ts';
 import type { AddressRule } from './public-addresses.ts';
 import type { Resolve } from './resolver.ts';
-
-/** What a connection needs to know of the attempt that opens it. */
-export interface Attempt {
-  /** Ends whatever is under way. */
-  signal: AbortSignal;
-  phases: PhaseWatch;
-}
 
 /**
  * Opens a connection to a public host, ready for HTTP/1.1.

@@ -16,7 +16,7 @@ import {
 import { type DeliveryDetail, findDelivery } from '../store/delivery-details.ts';
 import type { Engine } from '../store/engine.ts';
 import { HISTORY_DAYS } from './purge.ts';
-import { getWebhookOfDeed, unknownWebhook } from './webhook-of-deed.ts';
+import { getWebhookOfDeed, unknownWebhook } from './registration.ts';
 
 /** A webhook of a company. */
 export interface WebhookOf {

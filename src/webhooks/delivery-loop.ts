@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { eventBody } from '../contract/json-text.ts';
 import type { Logger } from '../log.ts';
 import type { DeliveryMetrics } from '../metrics.ts';
 import { createDeliveryQueue, type LeasedDelivery, type TimedDelivery } from '../store/deliveries.ts';
 import { createResultWriter, type DeliveryResult } from '../store/deliveries-results.ts';
 import { createWaitingWalk, type WaitingDelivery } from '../store/deliveries-walk.ts';
 import type { Engine } from '../store/engine.ts';
-import { deliveryHeaders } from './delivery-headers.ts';
-import { FairShare } from './fair-share.ts';
+import { deliveryRequest } from './delivery-request.ts';
+import { FairShare, WebhookRound } from './fair-share.ts';
 import { type Ending, endingWithout, resultOf, resultOfInterruption, unsentResult } from './outcomes.ts';
 import { ResultGroup } from './result-group.ts';
 import type { SecretBox } from './secrets.ts';
 import type { Sender } from './sender.ts';
-import { WebhookRound } from './webhook-round.ts';
 import { reasonToWithhold } from './withholding.ts';
 
 export interface DeliveryLoopOptions {
@@ -259,10 +257,9 @@ export class DeliveryLoop implements AsyncDisposable {
   /** @throws whatever keeps the request from being made. */
   #send(delivery: LeasedDelivery, at: Date): Promise<Ending> {
     const { serviceName, secrets, sender } = this.#options;
-    const { company, webhook, id, kind, createdAt, data, url } = delivery;
-    const body = eventBody({ id, event: kind, createdAt, companyId: company }, data);
+    const { company, webhook, kind: event, url } = delivery;
     const secret = secrets.open(delivery.secret, { company, id: webhook });
-    const headers = deliveryHeaders({ id, event: kind, body }, { serviceName, secret, at });
+    const { body, headers } = deliveryRequest({ ...delivery, event }, { serviceName, secret, at });
     return sender.send({ url, headers, body });
   }
 

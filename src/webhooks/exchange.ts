@@ -1,7 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 
-import { AttemptFailure } from './attempt-failure.ts';
-import type { Attempt } from './connection.ts';
+import { type Attempt, AttemptFailure } from './attempt.ts';
 import type { ConnectionPool, PooledRequest } from './connection-pool.ts';
 
 /** One POST. */

@@ -1,7 +1,6 @@
 import type { TimedDelivery } from '../store/deliveries.ts';
 import type { DeliveryResult, KeptAttempt } from '../store/deliveries-results.ts';
-import type { AttemptError } from './attempt-failure.ts';
-import { nextAttemptAt } from './schedule.ts';
+import { type AttemptError, attemptErrorTexts } from './attempt.ts';
 import { type AttemptResult, isDelivered } from './sender.ts';
 
 /**
@@ -9,6 +8,23 @@ import { type AttemptResult, isDelivered } from './sender.ts';
  * `interrupted`: its process ended, or was stopped, before it knew the answer.
  */
 export type HistoryError = AttemptError | 'internal' | 'interrupted';
+
+/** The sentence for administrators about each class of error. */
+export const historyErrorTexts: Readonly<Record<HistoryError, string>> = {
+  ...attemptErrorTexts,
+  internal: 'The service could not make the request.',
+  interrupted: 'The service was stopped before it knew the answer.',
+};
+
+/** The result of an attempt in words; the history keeps a status or a class of error. */
+export function outcomeText(reason: string): string {
+  if (/^\d+$/.test(reason)) return `The answer was ${reason}.`;
+  return isHistoryError(reason) ? historyErrorTexts[reason] : reason;
+}
+
+function isHistoryError(value: string): value is HistoryError {
+  return Object.hasOwn(historyErrorTexts, value);
+}
 
 /** What happened to an attempt, with the times of its phases where there are any. */
 export type Ending = Omit<AttemptResult, 'error'> & { error: HistoryError | null };
@@ -97,4 +113,25 @@ export function unsentResult(
 
 function whole(milliseconds: number | null): number | null {
   return milliseconds === null ? null : Math.round(milliseconds);
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Time from an attempt that failed to the next one (service.md, "Response and retries"). */
+const DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS] as const;
+
+/** What chance adds to a delay at most: after an outage the retries of an hour don't all come in the same second. */
+const JITTER = 0.1;
+
+/**
+ * When a delivery is tried again; undefined when it has failed for good.
+ * @param failureCount attempts of this schedule that have failed, the last one included.
+ * @param endedAt when the last one ended. It never gets less time than the schedule says.
+ * @param random a number from 0 up to 1.
+ */
+export function nextAttemptAt(failureCount: number, endedAt: Date, random: () => number): Date | undefined {
+  const delayMs = DELAYS_MS[failureCount - 1];
+  if (delayMs === undefined) return undefined;
+  return new Date(endedAt.getTime() + Math.ceil(delayMs * (1 + JITTER * random())));
 }

@@ -5,20 +5,19 @@ import { distance } from 'fastest-levenshtein';
 import { isMoveEventKind, type MoveEventKind, moveEventKinds, scopeOfEvent } from '../contract/events.ts';
 import type { Scope } from '../contract/scopes.ts';
 import { quote, UsageError } from '../errors.ts';
+import type { Administrator } from '../store/administrators.ts';
 import { findCompanyRow } from '../store/companies.ts';
-import { type Authority, doDeed } from '../store/deeds.ts';
+import { type Authority, type Deed, doDeed } from '../store/deeds.ts';
 import type { Engine } from '../store/engine.ts';
 import {
   deleteWebhookRow,
+  findWebhookOfDeed,
   insertWebhook,
-  listStoredSecrets,
   listWebhookRows,
-  replaceStoredSecret,
   setWebhookPaused,
   type Webhook,
 } from '../store/webhooks.ts';
 import { mintSecret, type SecretBox } from './secrets.ts';
-import { getWebhookOfDeed } from './webhook-of-deed.ts';
 import { canonicalWebhookUrl } from './webhook-urls.ts';
 
 /** Webhooks that a company can have at once (service.md, "Limits"). */
@@ -121,43 +120,32 @@ export async function resumeWebhook(
   );
 }
 
-const SECRETS_AT_ONCE = 500;
-
 /**
- * Stores secrets anew, sealed with the key that is configured now: after a key was configured or replaced.
- * @param isMeant tells of a stored text whether it is to be sealed; all are, unless told.
- * @returns how many there are, and a sentence for each that can't be opened; those stay as they are.
+ * The webhook that something is done to.
+ * @throws UsageError when the company has no such webhook, or whoever does it may not see what its events carry:
+ *   whoever may not choose an event (service.md, "Registering a webhook") may not stop or repeat it either.
  */
-export async function sealSecrets(
-  engine: Engine,
-  box: SecretBox,
-  isMeant: (stored: string) => boolean = () => true,
-): Promise<{ sealedCount: number; problems: string[] }> {
-  const problems: string[] = [];
-  let sealedCount = 0;
-  let last = { company: '', id: '' };
-  for (;;) {
-    const page = await listStoredSecrets(engine, last, SECRETS_AT_ONCE);
-    for (const stored of page.filter(({ secret }) => isMeant(secret))) {
-      const secret = openedOr(problems, () => box.open(stored.secret, stored));
-      if (secret === undefined) continue;
-      await replaceStoredSecret(engine, stored, box.seal(secret, stored));
-      sealedCount += 1;
-    }
-    const end = page.at(-1);
-    if (!end) return { sealedCount, problems };
-    last = end;
-  }
+export async function getWebhookOfDeed(deed: Deed, id: string): Promise<Webhook> {
+  const webhook = await findWebhookOfDeed(deed, id);
+  if (!webhook) throw unknownWebhook({ company: deed.company, webhook: id });
+  const reason = deed.by === 'operator' ? undefined : whyNotTouch(webhook, deed.by);
+  if (reason !== undefined) throw new UsageError(reason);
+  return webhook;
 }
 
-function openedOr(problems: string[], open: () => string): string | undefined {
-  try {
-    return open();
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    problems.push(error.message);
-    return undefined;
-  }
+/** Why an administrator can do nothing to a webhook: its events carry what they may not see. Undefined when they can. */
+export function whyNotTouch(
+  { events }: Pick<Webhook, 'events'>,
+  { scopes }: Pick<Administrator, 'scopes'>,
+): string | undefined {
+  const needed = new Set<Scope>(events.map(scopeOfEvent));
+  const missing = [...needed].filter((scope) => !scopes.includes(scope));
+  if (missing.length === 0) return undefined;
+  return `You have no access to data that this webhook sends: ${missing.join(', ')}. Ask an administrator who has it.`;
+}
+
+export function unknownWebhook({ company, webhook }: { company: string; webhook: string }): UsageError {
+  return new UsageError(`The company ${quote(company)} has no webhook ${quote(webhook)}.`);
 }
 
 const SIMILAR_MAX = 3;

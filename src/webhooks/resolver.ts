@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 
-import { AttemptFailure } from './attempt-failure.ts';
+import { AttemptFailure } from './attempt.ts';
 
 /**
  * Finds the addresses of a host name, in the order in which they are to be tried, at least one.

@@ -5,8 +5,7 @@ import { dirname } from 'node:path';
 import type { Config } from '../config.ts';
 import { UsageError } from '../errors.ts';
 import type { Engine } from '../store/engine.ts';
-import { listSeals } from '../store/webhooks.ts';
-import { sealSecrets } from './registration.ts';
+import { listSeals, listStoredSecrets, replaceStoredSecret } from '../store/webhooks.ts';
 import { createSecretBox, isPlain, type SecretBox } from './secrets.ts';
 
 type Settings = Pick<Config, 'databaseUrl' | 'webhookSecretKey' | 'webhookSecretKeyPrevious'>;
@@ -74,4 +73,43 @@ async function refuseMissingKeys(engine: Engine, box: SecretBox, settings: Setti
   throw new UsageError(
     `Signing secrets of webhooks are encrypted with a key that is not here, the one with the fingerprint ${missing.join(' and the one with ')}. Set it as WEBHOOK_SECRET_KEY or WEBHOOK_SECRET_KEY_PREVIOUS${other}. Where it is lost, delete the webhooks and register them anew.`,
   );
+}
+
+const SECRETS_AT_ONCE = 500;
+
+/**
+ * Stores secrets anew, sealed with the key that is configured now: after a key was configured or replaced.
+ * @param isMeant tells of a stored text whether it is to be sealed; all are, unless told.
+ * @returns how many there are, and a sentence for each that can't be opened; those stay as they are.
+ */
+export async function sealSecrets(
+  engine: Engine,
+  box: SecretBox,
+  isMeant: (stored: string) => boolean = () => true,
+): Promise<{ sealedCount: number; problems: string[] }> {
+  const problems: string[] = [];
+  let sealedCount = 0;
+  let last = { company: '', id: '' };
+  for (;;) {
+    const page = await listStoredSecrets(engine, last, SECRETS_AT_ONCE);
+    for (const stored of page.filter(({ secret }) => isMeant(secret))) {
+      const secret = openedOr(problems, () => box.open(stored.secret, stored));
+      if (secret === undefined) continue;
+      await replaceStoredSecret(engine, stored, box.seal(secret, stored));
+      sealedCount += 1;
+    }
+    const end = page.at(-1);
+    if (!end) return { sealedCount, problems };
+    last = end;
+  }
+}
+
+function openedOr(problems: string[], open: () => string): string | undefined {
+  try {
+    return open();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    problems.push(error.message);
+    return undefined;
+  }
 }

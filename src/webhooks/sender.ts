@@ -1,15 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { type AttemptError, attemptErrorOf, AttemptFailure } from './attempt-failure.ts';
-import { millisecondsSince, type PhaseTimes, watchPhases } from './attempt-phases.ts';
-import { type Attempt, createConnect } from './connection.ts';
+import {
+  type Attempt,
+  type AttemptError,
+  attemptErrorOf,
+  AttemptFailure,
+  millisecondsSince,
+  type PhaseTimes,
+  watchPhases,
+} from './attempt.ts';
+import { createConnect } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { type Answer, exchange, NothingSent } from './exchange.ts';
 import { type AddressRule, createAddressRule } from './public-addresses.ts';
 import { createResolve, type Resolve } from './resolver.ts';
 import { canonicalWebhookUrl } from './webhook-urls.ts';
-
-export { type AttemptError, attemptErrorTexts } from './attempt-failure.ts';
 
 /** One delivery as it goes out: its headers are sent beside `Host`, `Content-Length` and `Connection`. */
 export interface WebhookRequest {

@@ -8,7 +8,7 @@ import type { Test } from 'tap';
 
 import { invite } from '../../src/access/invitations.ts';
 import { scopes } from '../../src/contract/scopes.ts';
-import { signatureOf } from '../../src/webhooks/signature.ts';
+import { signatureOf } from '../../src/webhooks/delivery-request.ts';
 import { PORTAL_SETTINGS, STORY_NOW } from '../_server.ts';
 import { COMPANY, startPortal, type TestPortal } from '../portal/_portal.ts';
 import { startLoop } from '../webhooks/_delivery-loop.ts';

@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import t from 'tap';
 import { lineAmountMinor, totals, vatBreakdown } from '../../src/backoffice/vat.ts';
 import type { Invoice } from '../../src/contract/records.ts';
-import { moneyFormat, quantityText, rateText } from '../../src/invoice-pdf/amounts.ts';
+import {
+  decimalAmount,
+  moneyFormat,
+  percent,
+  quantityText,
+  rateText,
+} from '../../src/invoice-pdf/amounts.ts';
 import type { PrintedDocument } from '../../src/invoice-pdf/printed-document.ts';
 import { createRenderer } from '../../src/invoice-pdf/render.ts';
 import { exampleDocuments } from './_documents.ts';
@@ -113,4 +119,16 @@ t.test('amounts are written as in Ireland and the United Kingdom', async (t) => 
     '0.333333',
   ]);
   t.strictSame([2300, 1350, 480, 0].map(rateText), ['23%', '13.5%', '4.8%', '0%']);
+});
+
+t.test('amounts have the decimals of their currency', async (t) => {
+  t.equal(decimalAmount(0, 'EUR'), '0.00');
+  t.equal(decimalAmount(-5, 'EUR'), '-0.05');
+  t.equal(decimalAmount(-0, 'EUR'), '0.00');
+  t.equal(decimalAmount(123_456, 'GBP'), '1234.56');
+  t.equal(decimalAmount(123_456, 'JPY'), '123456');
+  t.equal(decimalAmount(123_456, 'KWD'), '123.456');
+  t.equal(decimalAmount(Number.MAX_SAFE_INTEGER, 'EUR'), '90071992547409.91');
+  t.equal(percent(1350), '13.50');
+  t.equal(percent(5), '0.05');
 });

@@ -1,10 +1,22 @@
+import { extractXml, Profile } from '@stackforge-eu/factur-x';
 import t from 'tap';
+
 import { eInvoiceXml, hasEInvoice } from '../../src/invoice-pdf/e-invoice.ts';
+import {
+  E_INVOICE_FILE,
+  facturXMetadata,
+  facturXSchema,
+  uaMetadata,
+} from '../../src/invoice-pdf/metadata.ts';
+import type { PrintedDocument } from '../../src/invoice-pdf/printed-document.ts';
 import { createRenderer } from '../../src/invoice-pdf/render.ts';
+import { loadFonts } from '../../src/typefaces/fonts.ts';
+import { printable } from '../../src/typefaces/shaping.ts';
 import { conformanceProblems } from './_conformance.ts';
 import { exampleDocuments } from './_documents.ts';
 import { arrayOf, at, entryOf, isName, readPdf, streamOf } from './_pdf-objects.ts';
 import type { Pdf } from './_pdf-objects.ts';
+import { readByTags } from './_reading-by-tags.ts';
 import { parseXml, valueOf, valuesOf } from './_xml.ts';
 
 const renderer = createRenderer();
@@ -92,6 +104,112 @@ t.test('the dates in a document are those of its issue', async (t) => {
     t.equal(at(pdf, pdf.trailer, 'Info', 'CreationDate'), `D:${at1}`, name);
     t.equal(at(pdf, pdf.trailer, 'Info', 'ModDate'), `D:${at1}`, name);
   }
+});
+
+t.test('the PDF of a document with an e-invoice holds it, as other programs find it', async (t) => {
+  for (const { name, document, bytes } of rendered.filter((example) => hasEInvoice(example.document))) {
+    t.strictSame(
+      await extractXml(bytes),
+      { xml: eInvoiceXml(document), filename: 'factur-x.xml', profile: Profile.EN16931 },
+      name,
+    );
+    const written = bytes.toString('latin1');
+    t.match(written, /\/AFRelationship \/Alternative\b/, `${name}: the file and the pages say the same`);
+    t.match(written, /\/Subtype \/text#2Fxml\b/, `${name}: the file is XML`);
+    t.match(written, /\/AF \[/, `${name}: the file belongs to the document`);
+    const xmp = metadataOf(readPdf(bytes));
+    t.equal(valueOf(xmp, '//fx:ConformanceLevel'), 'EN 16931', name);
+    t.equal(valueOf(xmp, '//fx:DocumentFileName'), 'factur-x.xml', name);
+    t.equal(valuesOf(xmp, '//pdfaExtension:schemas').length, 1, name);
+  }
+});
+
+t.test('the PDF of any other document holds no file and claims none', async (t) => {
+  for (const { name, bytes } of rendered.filter((example) => !hasEInvoice(example.document))) {
+    await t.rejects(extractXml(bytes), name);
+    t.notMatch(bytes.toString('latin1'), /\/AFRelationship|\/EmbeddedFile/, name);
+    const xmp = metadataOf(readPdf(bytes));
+    t.strictSame(valuesOf(xmp, '//fx:*'), [], name);
+    t.equal(valueOf(xmp, '//pdfuaid:part'), '1', name);
+  }
+});
+
+const written = parseXml(
+  `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">${uaMetadata([facturXSchema])}${facturXMetadata()}</rdf:RDF>`,
+);
+
+t.test('the metadata names the e-invoice and its profile', async (t) => {
+  t.equal(valueOf(written, '//fx:DocumentType'), 'INVOICE');
+  t.equal(valueOf(written, '//fx:DocumentFileName'), 'factur-x.xml');
+  t.equal(valueOf(written, '//fx:Version'), '1.0');
+  t.equal(valueOf(written, '//fx:ConformanceLevel'), 'EN 16931');
+  t.equal(E_INVOICE_FILE.name, 'factur-x.xml');
+});
+
+t.test('every property that isn’t PDF/A’s own is described, in one list', async (t) => {
+  t.equal(valuesOf(written, '//pdfaExtension:schemas').length, 1);
+  const uris = {
+    fx: 'urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#',
+    pdfuaid: 'http://www.aiim.org/pdfua/ns/id/',
+  };
+  for (const [prefix, uri] of Object.entries(uris)) {
+    const schema = `//rdf:li[pdfaSchema:prefix = '${prefix}']`;
+    t.equal(valueOf(written, `${schema}/pdfaSchema:namespaceURI`), uri);
+    const described = valuesOf(written, `${schema}//pdfaProperty:name`);
+    const used = valuesOf(written, `//${prefix}:* ! local-name(.)`);
+    t.strictSame([...described].sort(), [...used].sort(), prefix);
+    t.equal(valuesOf(written, `${schema}//pdfaProperty:description`).length, described.length);
+    t.equal(valuesOf(written, `${schema}//pdfaProperty:valueType`).length, described.length);
+    t.equal(valuesOf(written, `${schema}//pdfaProperty:category`).length, described.length);
+  }
+});
+
+const fonts = loadFonts();
+
+/** A longer description is set in several rows. */
+const ONE_ROW_LENGTH_MAX = 1000;
+const titles = { invoice: 'Invoice', credit_note: 'Credit note', pro_forma: 'Pro forma invoice' };
+
+/** Text as it is read: with one space wherever there is any, and also where a line ends. */
+const asRead = (text: string) => printable(text, fonts).replace(/\s+/g, ' ').trim();
+
+/** The texts that a document has in a tag of their own, each whole. */
+function wholeTexts({ record, supplier }: PrintedDocument): string[] {
+  const { buyer } = record;
+  const reasons = record.lines.map(({ vatExemptionReason }) => vatExemptionReason);
+  const texts = [
+    `${titles[record.kind]} ${record.number ?? 'DRAFT'}`,
+    ...record.lines.map(({ description }) => description).filter(({ length }) => length < ONE_ROW_LENGTH_MAX),
+    record.note,
+    buyer.legalName ?? buyer.name,
+    ...buyer.addressLines,
+    ...(buyer.site?.addressLines ?? []),
+    // What doesn't name the category has it in front.
+    ...reasons.filter((reason) => reason?.startsWith('Reverse charge') === true),
+    record.buyerReference,
+    record.purchaseOrderReference,
+    supplier.legalName,
+  ];
+  return texts.map((text) => asRead(text ?? '')).filter((text) => text !== '');
+}
+
+t.test('a reader that follows the tags hears every text word by word', async (t) => {
+  for (const { name, document, bytes } of rendered) {
+    const heard = new Set((await readByTags(bytes)).map(({ text }) => text));
+    const missing = wholeTexts(document).filter((text) => !heard.has(text));
+    t.strictSame(missing, [], name);
+  }
+});
+
+t.test('no words run together where a line ends', async (t) => {
+  const marked = rendered.find(
+    ({ name }) =>
+      name === 'issued invoice, British, domestic reverse charge at two rates beside taxed and exempt',
+  );
+  if (!marked) throw new Error('there is no such document');
+  const texts = (await readByTags(marked.bytes)).map(({ text }) => text);
+  t.ok(texts.includes('Invoice INV-2026-0001'));
+  t.ok(texts.some((text) => text.endsWith('on the VAT-exclusive price of items marked reverse charge.')));
 });
 
 t.test('the checks bite', async (t) => {

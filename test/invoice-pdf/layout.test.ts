@@ -1,17 +1,23 @@
 import t from 'tap';
+
+import { exampleCompany } from '../../src/demo/example-company.ts';
+import { generatedProfile } from '../../src/demo/generate-company.ts';
+import { shareText } from '../../src/invoice-pdf/amounts.ts';
 import { createRenderer } from '../../src/invoice-pdf/render.ts';
+import { balancedBlock } from '../../src/invoice-pdf/text-blocks.ts';
+import { loadFonts } from '../../src/typefaces/fonts.ts';
 import { exampleDocuments } from './_documents.ts';
-import { placedTexts } from './_reading.ts';
+import { paint, placedTexts, textOf } from './_reading.ts';
 import type { PlacedText } from './_reading.ts';
 
 const renderer = createRenderer();
 const examples = await exampleDocuments();
 const laid = await Promise.all(
-  examples.map(async ({ name, document }) => ({
-    name,
-    document,
-    texts: (await placedTexts(await renderer.render(document))).filter(({ isRotated }) => !isRotated),
-  })),
+  examples.map(async ({ name, document }) => {
+    const bytes = await renderer.render(document);
+    const texts = (await placedTexts(bytes)).filter(({ isRotated }) => !isRotated);
+    return { name, document, bytes, texts };
+  }),
 );
 
 /** Twenty millimetres at the left and the right, and fifteen at the top, where printers reach and windows of envelopes are. */
@@ -151,5 +157,130 @@ t.test("the customer's name stands where the window of an envelope shows it", as
     t.ok(label && label.page === 1 && label.left < 57.5, name);
     // From 53 to 57 mm below the upper edge, so that the name is in the window of a DL envelope.
     t.ok(label && label.baseline > 150 && label.baseline < 162, name);
+  }
+});
+
+const documentNamed = (name: string) => {
+  const found = examples.find((example) => example.name === name);
+  if (!found) throw new Error(`there is no ${name}`);
+  return found.document;
+};
+
+/** Where the word mark ends, above the customer's address. */
+const MARK_BOTTOM = 120;
+const MARK_SIZE = 17;
+
+t.test('no word of either demo company stands alone in the last line of its word mark', async (t) => {
+  const document = documentNamed('issued invoice, Irish, one rate');
+  for (const supplier of [exampleCompany.profile, generatedProfile]) {
+    const texts = await placedTexts(await renderer.render({ ...document, supplier, logo: undefined }));
+    const lines = texts.filter(({ size, baseline }) => size === MARK_SIZE && baseline < MARK_BOTTOM);
+    t.equal(lines.map(({ text }) => text).join(' '), supplier.legalName);
+    t.ok(
+      lines.every(({ text }) => text.includes(' ')),
+      lines.map(({ text }) => text).join(' / '),
+    );
+  }
+});
+
+const fonts = loadFonts();
+const style = { size: 10, leading: 12, weight: 'regular', color: '#000000' } as const;
+const balanced = (text: string, width: number) =>
+  balancedBlock(text, style, width, fonts).lines.map(({ runs }) =>
+    runs
+      .map((run) => run.text)
+      .join('')
+      .trim(),
+  );
+
+t.test('balanced lines are as few as others, and break no word for it', async (t) => {
+  t.strictSame(balanced('one two', 200), ['one two']);
+  t.strictSame(balanced('Donaudampfschifffahrtsgesellschaft AG', 160), [
+    'Donaudampfschifffahrtsgesellschaft',
+    'AG',
+  ]);
+  t.equal(balanced('W'.repeat(30), 100).join(''), 'W'.repeat(30));
+  t.strictSame(balanced('', 100), []);
+});
+
+t.test('a discount that is a part of one reads as a percentage', async (t) => {
+  const text = await textOf(await renderer.render(documentNamed('discounts as lines below zero')));
+  t.match(text, 'Discount of 5 % \u22125% 150.15');
+  t.match(text, 'Discount of 10 % \u22121 unit 99.99');
+  t.strictSame(
+    ['-0.05', '-0.5', '-0.125', '-0.333333', '-0.10', '-0.0', '-0.000001', '-1', '-1.5', '0.05'].map(
+      shareText,
+    ),
+    [
+      '\u22125%',
+      '\u221250%',
+      '\u221212.5%',
+      '\u221233.3333%',
+      '\u221210%',
+      undefined,
+      '\u22120.0001%',
+      undefined,
+      undefined,
+      undefined,
+    ],
+  );
+});
+
+t.test('a draft asks nobody to pay', async (t) => {
+  const text = await textOf(await renderer.render(documentNamed('draft invoice, Irish, one rate')));
+  t.match(text, 'There is nothing to pay on this draft.');
+  t.notMatch(text, 'Please pay');
+  t.notMatch(text, 'Amount due');
+});
+
+t.test('the documents of both demo companies say how to pay', async (t) => {
+  const document = documentNamed('issued invoice, Irish, one rate');
+  for (const supplier of [exampleCompany.profile, generatedProfile]) {
+    const text = await textOf(await renderer.render({ ...document, supplier }));
+    t.match(text, supplier.iban.replace(/(.{4})(?=.)/g, '$1 '));
+  }
+  const without = await textOf(
+    await renderer.render(documentNamed('a company without bank account, logo or number')),
+  );
+  t.match(without, 'Payment Please pay');
+  t.notMatch(without, 'How to pay');
+});
+
+t.test('the same document gives the same bytes, whatever was rendered before', async (t) => {
+  const other = createRenderer();
+  const again = new Map<string, Buffer>();
+  for (const { name, document } of examples.toReversed()) again.set(name, await other.render(document));
+  for (const { name, bytes } of laid) t.ok(bytes.equals(again.get(name) ?? Buffer.of()), name);
+});
+
+t.test('a company that has told nothing of itself gets its draft all the same', async (t) => {
+  const draft = examples.find(({ document }) => document.record.status === 'draft');
+  if (!draft) throw new Error('there is no draft');
+  const document = { ...draft.document, supplier: {}, logo: undefined };
+  t.match(await textOf(await renderer.render(document)), 'DRAFT – not a VAT invoice');
+});
+
+/** One of each kind and state in each country, and those that look different. */
+const shown = [
+  ...[
+    'Irish, taxed in dollars',
+    'British, domestic reverse charge at two rates beside taxed and exempt',
+  ].flatMap((sale) =>
+    ['issued invoice', 'issued credit_note', 'issued pro_forma', 'draft invoice'].map(
+      (fate) => `${fate}, ${sale}`,
+    ),
+  ),
+  'issued invoice, Irish, construction under reverse charge',
+  'issued invoice, Irish, of a company that is not registered',
+  'words and addresses that are too long for their columns',
+  'a customer with a Georgian and Armenian name',
+  '500 lines',
+];
+
+t.test('pages of every kind are painted to be looked at', async (t) => {
+  for (const name of shown) {
+    const example = laid.find((candidate) => candidate.name === name);
+    t.ok(example, name);
+    if (example) await t.resolves(paint(example.bytes, name, 2), name);
   }
 });

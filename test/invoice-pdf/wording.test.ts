@@ -1,9 +1,9 @@
 import t from 'tap';
-import { dateText, periodText } from '../../src/invoice-pdf/dates.ts';
 import { loadFonts } from '../../src/typefaces/fonts.ts';
 import { printable, runsOf } from '../../src/typefaces/shaping.ts';
 import { textBlock } from '../../src/invoice-pdf/text-blocks.ts';
 import { unitText } from '../../src/invoice-pdf/units.ts';
+import { dateText, periodText } from '../../src/invoice-pdf/wording.ts';
 
 t.test('dates are written out', async (t) => {
   t.equal(dateText('2026-11-09'), '9 November 2026');

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { decimalAmount, percent } from '../../src/invoice-pdf/decimal-amount.ts';
 import { element, escapeXml, leaf, oneLine, optionalLeaf } from '../../src/invoice-pdf/xml-text.ts';
 import { parseXml, valueOf } from './_xml.ts';
 
@@ -35,16 +34,4 @@ t.test('elements hold elements, and what isn’t there is left out', async (t) =
   t.equal(optionalLeaf('a', ' b\n c ', { d: '"' }), '<a d="&quot;">b c</a>');
   t.equal(oneLine('  a\r\n\tb  '), 'a b');
   t.equal(escapeXml('Smith & Sons <"22">'), 'Smith &amp; Sons &lt;&quot;22&quot;&gt;');
-});
-
-t.test('amounts have the decimals of their currency', async (t) => {
-  t.equal(decimalAmount(0, 'EUR'), '0.00');
-  t.equal(decimalAmount(-5, 'EUR'), '-0.05');
-  t.equal(decimalAmount(-0, 'EUR'), '0.00');
-  t.equal(decimalAmount(123_456, 'GBP'), '1234.56');
-  t.equal(decimalAmount(123_456, 'JPY'), '123456');
-  t.equal(decimalAmount(123_456, 'KWD'), '123.456');
-  t.equal(decimalAmount(Number.MAX_SAFE_INTEGER, 'EUR'), '90071992547409.91');
-  t.equal(percent(1350), '13.50');
-  t.equal(percent(5), '0.05');
 });

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 
 import { listAuditRows } from '../../src/store/audit.ts';
 import type { Engine } from '../../src/store/engine.ts';
-import { signatureOf } from '../../src/webhooks/signature.ts';
+import { signatureOf } from '../../src/webhooks/delivery-request.ts';
 import { engineNames, PORTAL_SETTINGS, STORY_NOW } from '../_server.ts';
 import { answer, scriptedSender, startLoop } from '../webhooks/_delivery-loop.ts';
 import { until } from '../_command.ts';

@@ -1,13 +1,14 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { TLSSocket } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 
-import t from 'tap';
-import type { Test } from 'tap';
+import t, { type Test } from 'tap';
 
 import { watchDials } from './_dialled.ts';
-import { startHttpsReceiver } from './_receivers.ts';
+import { startHttpsReceiver, startTlsReceiver } from './_receivers.ts';
 import { DEADLINE_MS, requestTo, senderTo } from './_senders.ts';
 
 const isCallable = (address: string) => address.startsWith('127.') || address === '::1';
@@ -111,3 +112,190 @@ async function startBlackHole(t: Test, host: string, port: number): Promise<void
     await wait(100);
   }
 }
+
+const done = { status: 200, error: null };
+
+/** A receiver that keeps connections, and a sender to it. */
+async function start(t: Test, answer = (response: ServerResponse) => void response.end('ok')) {
+  const stack = new AsyncDisposableStack();
+  t.teardown(() => stack.disposeAsync());
+  const receiver = stack.use(await startHttpsReceiver((_request, response) => answer(response)));
+  const sender = stack.use(senderTo(receiver, { deadlineMs: 10_000 }));
+  const send = (count: number) =>
+    Promise.all(Array.from({ length: count }, async () => sender.send(requestTo())));
+  return { receiver, sender, send };
+}
+
+t.test('a second delivery goes over the same connection, and has no phase but the last', async (t) => {
+  const { receiver, send } = await start(t);
+  t.match(await send(1), [{ ...done, phases: { connect: Number, tls: Number } }]);
+  t.match(await send(1), [{ ...done, phases: { dns: null, connect: null, tls: null, firstByte: Number } }]);
+  t.equal(receiver.connectionCount(), 1);
+});
+
+t.test('a connection is kept after a failure that was answered in full', async (t) => {
+  const { receiver, send } = await start(
+    t,
+    (response) => void response.writeHead(500, { 'Content-Length': 2 }).end('no'),
+  );
+  await send(1);
+  t.match(await send(1), [{ status: 500 }]);
+  t.equal(receiver.connectionCount(), 1);
+});
+
+t.test('a connection is not kept when the length of the body is unknown or long', async (t) => {
+  for (const body of [undefined, 'x'.repeat(20_000)]) {
+    const { receiver, send } = await start(t, (response) => {
+      if (body === undefined) response.write('ok');
+      response.end(body);
+    });
+    await send(1);
+    t.match(await send(1), [done]);
+    t.equal(receiver.connectionCount(), 2);
+  }
+});
+
+t.test('connections belong to a host name, even where two names share an address', async (t) => {
+  const { receiver, sender } = await start(t);
+  for (const name of ['a', 'b', 'a', 'b']) {
+    t.match(await sender.send(requestTo({ url: `https://${name}.example.net/` })), done);
+  }
+  t.equal(receiver.connectionCount(), 2);
+});
+
+t.test('64 connections are kept for a host', async (t) => {
+  const { receiver, send } = await start(t);
+  await send(80);
+  const since = performance.now();
+  while (receiver.openCount() > 64) await wait(1);
+  t.ok(performance.now() - since < 2_000, 'the others are closed at once');
+  await send(64);
+  t.equal(receiver.connectionCount(), 80);
+});
+
+t.test('a receiver that answers at once is called over one connection a slot', async (t) => {
+  const { receiver, sender } = await start(t);
+  const slot = async () => {
+    for (let count = 0; count < 100; count += 1) await sender.send(requestTo());
+  };
+  await Promise.all([slot(), slot(), slot(), slot()]);
+  t.equal(receiver.connectionCount(), 4);
+});
+
+t.test('256 connections are kept in all', async (t) => {
+  const { receiver, sender } = await start(t);
+  const attempts = Array.from({ length: 40 * 8 }, async (_value, index) =>
+    sender.send(requestTo({ url: `https://h${index % 40}.example.net/` })),
+  );
+  for (const result of await Promise.all(attempts)) t.match(result, done);
+  const since = performance.now();
+  while (receiver.openCount() > 256) await wait(1);
+  t.ok(performance.now() - since < 2_000, 'the others are closed at once');
+  t.ok(receiver.openCount() > 200, `${receiver.openCount()} are kept`);
+});
+
+t.test('an idle connection is closed after 4 seconds', async (t) => {
+  const { receiver, send } = await start(t);
+  await send(1);
+  const idleSince = performance.now();
+  await receiver.deserted();
+  const idleMs = performance.now() - idleSince;
+  t.ok(idleMs > 3_800 && idleMs < 5_500, `${idleMs} ms`);
+});
+
+t.test('a receiver that keeps connections for less time is believed', async (t) => {
+  for (const [seconds, idleMsMax] of [
+    [2, 1_800],
+    [1, 500],
+  ]) {
+    const { receiver, send } = await start(t, (response) => {
+      response.writeHead(200, { 'Content-Length': 0, 'Keep-Alive': `timeout=${seconds}` }).end();
+    });
+    await send(1);
+    const idleSince = performance.now();
+    await receiver.deserted();
+    t.ok(performance.now() - idleSince < Number(idleMsMax));
+  }
+});
+
+t.test('a connection is given up after a minute, however busy it is', async (t) => {
+  const { receiver, send } = await start(t);
+  await send(1);
+  const now = performance.now.bind(performance);
+  t.intercept(performance, 'now', { value: () => now() + 60_001 });
+  t.match(await send(1), [{ ...done, phases: { connect: null } }]);
+  const since = Date.now();
+  await receiver.deserted();
+  t.ok(Date.now() - since < 2_000, 'it is closed at once');
+  t.match(await send(1), [{ ...done, phases: { connect: Number } }]);
+});
+
+t.test('a kept connection that the receiver has closed is no failed attempt', async (t) => {
+  const { receiver, send } = await start(t);
+  await send(4);
+  // The sender can't know it yet: this process hasn't listened to the network since.
+  receiver.hangUp();
+  t.match(await send(1), [done]);
+  t.equal(receiver.connectionCount(), 5);
+});
+
+t.test('a kept connection whose end is noticed while it is chosen is no failed attempt', async (t) => {
+  const { receiver, send } = await start(t);
+  const kept: TLSSocket[] = [];
+  // Node's agent asks this of every connection that it keeps.
+  t.intercept(TLSSocket.prototype, 'setKeepAlive', {
+    value(this: TLSSocket) {
+      kept.push(this);
+    },
+  });
+  await send(2);
+  // As Node does it when the end arrives, in the turn in which the connection is chosen: the pool is told after it.
+  setImmediate(() => setImmediate(() => kept.at(-1)?.destroy()));
+  t.match(await send(1), [{ ...done, phases: { connect: Number } }]);
+  t.equal(receiver.connectionCount(), 3);
+});
+
+t.test('a kept connection that says nothing more costs the deadline, and is closed', async (t) => {
+  let answers = 1;
+  const { receiver } = await start(t, (response) => {
+    if (answers > 0) response.end();
+    answers -= 1;
+  });
+  await using sender = senderTo(receiver);
+  t.match(await sender.send(requestTo()), done);
+  const { error, phases } = await sender.send(requestTo());
+  t.match({ error, phases }, { error: 'timeout', phases: { connect: null, firstByte: Number } });
+  const since = performance.now();
+  await receiver.deserted();
+  t.ok(performance.now() - since < 2_000, 'at once');
+});
+
+t.test('what a receiver sends unasked is no answer to the next delivery', async (t) => {
+  const answer = (status: number) => `HTTP/1.1 ${status} X\r\nContent-Length: 0\r\n\r\n`;
+  for (const isAtOnce of [true, false]) {
+    await using receiver = await startTlsReceiver((socket) => {
+      socket.once('data', () => {
+        socket.write(isAtOnce ? answer(500) + answer(200) : answer(500));
+        if (!isAtOnce) setTimeout(() => socket.write(answer(200)), 20);
+      });
+    });
+    await using sender = senderTo(receiver);
+    t.match(await sender.send(requestTo()), { status: 500 });
+    await receiver.deserted();
+    t.match(await sender.send(requestTo()), { status: 500 });
+    t.equal(receiver.connectionCount(), 2);
+  }
+});
+
+t.test('disposing waits for what is under way, and closes what is kept', async (t) => {
+  const responses: ServerResponse[] = [];
+  const { receiver, sender } = await start(t, (response) => void responses.push(response));
+  const attempt = sender.send(requestTo());
+  while (responses.length === 0) await wait(1);
+  const disposed = sender[Symbol.asyncDispose]();
+  responses[0]?.end();
+  t.match(await attempt, done);
+  const since = performance.now();
+  await Promise.all([disposed, receiver.deserted()]);
+  t.ok(performance.now() - since < 2_000, 'at once');
+});

@@ -6,11 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import { type Engine, openEngine } from '../../src/store/engine.ts';
+import { migrate } from '../../src/store/migrate.ts';
 import { until } from '../_command.ts';
-import { openTestDatabase, STORY_NOW } from '../_server.ts';
+import { createDatabase, startPostgres } from '../_postgres.ts';
+import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 import { fillDeliveries } from '../store/_deliveries.ts';
-import { answer, deliveryRows, noAnswer, scriptedSender, startLoop } from './_delivery-loop.ts';
+import { answer, attemptRows, deliveryRows, noAnswer, scriptedSender, startLoop } from './_delivery-loop.ts';
 
 const isDelivered = async (engine: Engine) =>
   (await deliveryRows(engine)).every(({ state }) => state === 'delivered');
@@ -97,4 +99,112 @@ t.test('a dead receiver and a dripping one hold up nobody', async (t) => {
   );
   // 1.5 is the aim on a machine of its own; here others compute as well.
   t.ok(beside < alone * 3 + 200);
+});
+
+for (const name of engineNames) {
+  t.test(`${name}: a clock that is set forward by a day interrupts nothing that is under way`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const { engine } = database;
+    await createCompany(engine, 'acme', {}, STORY_NOW);
+    await fillDeliveries(engine, { acme: { whk_a: 6 } });
+    let nowMs = Date.now();
+    const { promise: mayEnd, resolve: end } = Promise.withResolvers<undefined>();
+    const sender = scriptedSender(async () => (await mayEnd, answer(200)));
+    await using loop = startLoop(engine, sender, { now: () => new Date(nowMs) });
+    await until(() => sender.sent.length === 4);
+    nowMs += 86_400_000;
+    await loop.idle();
+    await pause(100);
+    end(undefined);
+    await until(() => isDelivered(engine));
+    t.equal(sender.sent.length, 6, 'each was sent once');
+    t.ok((await attemptRows(engine)).every(({ status, number }) => status === 200 && number === 1));
+  });
+}
+
+t.test('what another worker has locked is looked for less and less often', async (t) => {
+  await using database = await openTestDatabase('postgres');
+  const { engine } = database;
+  await createCompany(engine, 'acme', {}, STORY_NOW);
+  await fillDeliveries(engine, { acme: { whk_a: 1 } });
+  let lookCount = 0;
+  const watched: Engine = {
+    ...engine,
+    prepare: (build) => {
+      const run = engine.prepare(build);
+      return async (values) => {
+        const rows = await run(values);
+        // Those of a walk.
+        if (rows.some((row) => typeof row === 'object' && row !== null && 'step' in row)) lookCount += 1;
+        return rows;
+      };
+    },
+  };
+  const sender = scriptedSender(() => answer(200));
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<undefined>();
+  const locked = Promise.withResolvers<undefined>();
+  const locking = engine.transaction(async (transaction) => {
+    await transaction.selectFrom('deliveries').select('id').forUpdate().execute();
+    locked.resolve(undefined);
+    await mayEnd;
+  });
+  await locked.promise;
+  await using loop = startLoop(watched, sender);
+  t.ok(loop);
+  await until(() => lookCount > 0);
+  await pause(1_500);
+  t.ok(lookCount >= 5 && lookCount <= 15, `${lookCount} looks in a second and a half`);
+  end(undefined);
+  await locking;
+  await until(() => isDelivered(engine));
+  t.equal(sender.sent.length, 1);
+});
+
+t.test('a database that is locked for longer than a lease costs nothing but time', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const { engine, url } = database;
+  await createCompany(engine, 'acme', {}, STORY_NOW);
+  await fillDeliveries(engine, { acme: { whk_a: 12 } });
+  const { promise: isLocked, resolve: lock } = Promise.withResolvers<undefined>();
+  const sender = scriptedSender(async () => (await isLocked, answer(200)));
+  await using loop = startLoop(engine, sender, { leaseMs: 2_000 });
+  t.ok(loop);
+  await until(() => sender.sent.length === 4);
+  const script = join(import.meta.dirname, '..', 'store', '_lock-holder.ts');
+  const holder = spawn(process.execPath, [script, url.slice('sqlite:'.length)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  await once(holder.stdout, 'data');
+  lock(undefined);
+  // Longer than a statement waits for a lock, too: it has failed by then.
+  await pause(6_000);
+  t.equal(sender.sent.length, 4, 'while their results are not written, nothing more is begun');
+  holder.stdin.write('let go\n');
+  await until(() => isDelivered(engine));
+  t.equal(sender.sent.length, 12, 'each was sent once');
+});
+
+t.test('a restart of PostgreSQL under the loop loses nothing', async (t) => {
+  await using server = await startPostgres();
+  await using engine = await openEngine(await createDatabase(server.url));
+  await migrate(engine);
+  await createCompany(engine, 'acme', {}, STORY_NOW);
+  await fillDeliveries(engine, { acme: { whk_a: 200, whk_b: 200 } });
+  const sender = scriptedSender(async () => (await pause(5), answer(200)));
+  await using loop = startLoop(engine, sender, { leaseMs: 2_000 });
+  t.ok(loop);
+  await until(() => sender.sent.length > 100);
+  await server.stop();
+  const sentCount = sender.sent.length;
+  await pause(300);
+  t.ok(sender.sent.length - sentCount <= 8, 'nothing is begun without it');
+  await server.start();
+  const startedAt = performance.now();
+  await until(() => sender.sent.length > sentCount + 8);
+  t.comment(`${Math.round(performance.now() - startedAt)} ms after the start the next ones were sent`);
+  await until(() => isDelivered(engine));
+  const times = Map.groupBy(sender.sent, ({ headers }) => headers['Service-Delivery']);
+  t.equal(times.size, 400);
+  const again = sender.sent.length - 400;
+  t.ok(again <= 8, `${again} were sent again: at most what was under way`);
 });

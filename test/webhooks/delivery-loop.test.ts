@@ -1,14 +1,22 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { setCompany } from '../../src/access/companies.ts';
+import fc from 'fast-check';
+import t from 'tap';
+
+import { createCompany, setCompany } from '../../src/access/companies.ts';
+import { createLogger } from '../../src/log.ts';
 import { createDeliveryQueue } from '../../src/store/deliveries.ts';
-import { createResultWriter } from '../../src/store/deliveries-results.ts';
+import { createResultWriter, type DeliveryResult } from '../../src/store/deliveries-results.ts';
 import type { Engine } from '../../src/store/engine.ts';
+import { FairShare } from '../../src/webhooks/fair-share.ts';
+import { nextAttemptAt } from '../../src/webhooks/outcomes.ts';
+import { ResultGroup } from '../../src/webhooks/result-group.ts';
 import { until } from '../_command.ts';
+import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
 import { onEachEngine } from '../backoffice/_office.ts';
-import { deliveredResult } from '../store/_deliveries.ts';
+import { deliveredResult, fillDeliveries } from '../store/_deliveries.ts';
 import { answer, attemptRows, deliveryRows, noAnswer, scriptedSender, startLoop } from './_delivery-loop.ts';
 
 /** Waits until every delivery has one of the states. */
@@ -255,4 +263,107 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
     const states = Object.groupBy(await deliveryRows(engine), ({ state }) => state);
     t.strictSame([states.delivered?.length, states.waiting?.length, states.sending], [4, 6, undefined]);
   });
+});
+
+/** No table takes an attempt that has neither a status nor an error. */
+function poisonous(result: DeliveryResult): DeliveryResult {
+  return { ...result, attempt: result.attempt && { ...result.attempt, status: null, error: null } };
+}
+
+for (const name of engineNames) {
+  t.test(
+    `${name}: a result that the database refuses is set aside, and the others are written`,
+    async (t) => {
+      await using database = await openTestDatabase(name);
+      const { engine } = database;
+      await createCompany(engine, 'acme', {}, STORY_NOW);
+      await fillDeliveries(engine, { acme: { whk_a: 5 } });
+      const leased = await createDeliveryQueue(engine).lease(await deliveryRows(engine), 'mine', new Date());
+      const results = leased.map(deliveredResult);
+      const lines: unknown[] = [];
+      const log = createLogger('silent');
+      log.error = (...given: unknown[]) => lines.push(given);
+      const group = new ResultGroup(createResultWriter(engine), log, () => undefined);
+      let writtenCount = 0;
+      for (const [index, result] of results.entries())
+        group.add(index === 2 ? poisonous(result) : result, () => (writtenCount += 1));
+      await group.written();
+      t.equal(writtenCount, 5, 'every slot is free again');
+      t.notOk(group.isStuck);
+      const states = (await deliveryRows(engine)).map(({ state }) => state);
+      t.strictSame(states, ['delivered', 'delivered', 'sending', 'delivered', 'delivered']);
+      t.equal((await attemptRows(engine)).length, 4);
+      t.match(lines, [[{ delivery: leased[2]?.id, err: { code: String } }, 'delivery.result-refused']]);
+    },
+  );
+}
+
+/** Deliveries of webhooks that are called `company webhook`, so many of each. */
+function waiting(counts: Readonly<Record<string, number>>) {
+  return Object.entries(counts).flatMap(([name, count]) => {
+    const [company = '', webhook = ''] = name.split(' ');
+    return Array.from({ length: count }, (_delivery, index) => ({
+      company,
+      webhook,
+      id: `${name} ${index}`,
+    }));
+  });
+}
+
+const ids = (taken: { id: string }[]) => taken.map(({ id }) => id);
+
+t.test('a webhook has four at most, those of before included', async (t) => {
+  const share = new FairShare({ total: 64, perWebhook: 4 });
+  const [first] = share.take(waiting({ 'acme a': 1 }));
+  t.equal(share.take(waiting({ 'acme a': 4 })).length, 3);
+  t.strictSame(share.busy, [{ company: 'acme', webhook: 'a' }]);
+  t.strictSame(share.take(waiting({ 'acme a': 4 })), []);
+  if (first) share.giveBack(first);
+  t.strictSame(share.busy, []);
+  t.equal(share.free, 61);
+});
+
+t.test('each webhook has its first before any has its second', async (t) => {
+  const share = new FairShare({ total: 8, perWebhook: 4 });
+  const taken = share.take(waiting({ 'acme a': 4, 'borough a': 4, 'crown a': 4 }));
+  const seconds = ['acme a 1', 'borough a 1', 'crown a 1'];
+  t.strictSame(ids(taken), ['acme a 0', 'borough a 0', 'crown a 0', ...seconds]);
+});
+
+t.test('a company leaves a quarter of all to whoever comes next', async (t) => {
+  const share = new FairShare({ total: 16, perWebhook: 4 });
+  const flood = { 'acme a': 4, 'acme b': 4, 'acme c': 4, 'acme d': 4 };
+  t.equal(share.take(waiting(flood)).length, 12);
+  t.strictSame(share.busyCompanies, ['acme']);
+  t.equal(share.take(waiting({ 'acme e': 1, 'borough a': 4 })).length, 4, "which are another company's");
+  t.equal(share.free, 0);
+});
+
+const at = new Date('2026-11-20T12:00:00.000Z');
+const MINUTES = [1, 5, 30, 120, 360, 720];
+
+t.test(
+  'a delivery is tried again after 1, 5 and 30 minutes, and 2, 6 and 12 hours, and then no more',
+  async (t) => {
+    const delays = [1, 2, 3, 4, 5, 6, 7].map((count) => {
+      const next = nextAttemptAt(count, at, () => 0);
+      return next && (next.getTime() - at.getTime()) / 60_000;
+    });
+    t.strictSame(delays, [...MINUTES, undefined]);
+  },
+);
+
+t.test('chance makes it later by a tenth at most, and never earlier', async (t) => {
+  const delay = fc.record({
+    count: fc.integer({ min: 1, max: 6 }),
+    chance: fc.double({ min: 0, max: 1, noNaN: true }),
+  });
+  fc.assert(
+    fc.property(delay, ({ count, chance }) => {
+      const ms = (nextAttemptAt(count, at, () => chance)?.getTime() ?? 0) - at.getTime();
+      const wantedMs = (MINUTES[count - 1] ?? 0) * 60_000;
+      return ms >= wantedMs && ms <= wantedMs * 1.1 + 1;
+    }),
+  );
+  t.pass('in a hundred cases');
 });

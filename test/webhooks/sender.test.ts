@@ -1,12 +1,16 @@
 import { execFile } from 'node:child_process';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { TlsOptions } from 'node:tls';
 import { promisify } from 'node:util';
 
-import t from 'tap';
-import type { Test } from 'tap';
+import t, { type Test } from 'tap';
 
-import { attemptErrorTexts, createSender, isDelivered } from '../../src/webhooks/sender.ts';
+import { type AttemptError, attemptErrorTexts } from '../../src/webhooks/attempt.ts';
+import { createSender, isDelivered } from '../../src/webhooks/sender.ts';
+import { behaviours } from './_behaviours.ts';
 import { createAuthority } from './_certificates.ts';
 import { watchDials } from './_dialled.ts';
 import type { Errand, Report } from './_lone-sender.ts';
@@ -18,7 +22,7 @@ import {
   startTcpReceiver,
   startTlsReceiver,
 } from './_receivers.ts';
-import { requestTo, senderTo } from './_senders.ts';
+import { DEADLINE_MS, requestTo, senderTo } from './_senders.ts';
 
 t.test('the receiver gets exactly what is described', async (t) => {
   let head = '';
@@ -200,4 +204,118 @@ async function sendAlone(
     timeout: 60_000,
   });
   return JSON.parse(stdout) as Report;
+}
+
+const other = authority.issue({ names: ['other.example.com'] });
+const expired = authority.issue({ names: [HOST], notAfter: new Date(Date.now() - 60_000) });
+const unknown = createAuthority().issue({ names: [HOST] });
+const wildcard = authority.issue({ names: ['*.example.com'] });
+const bare = authority.issue({ names: [] });
+/** OpenSSL speaks versions as old as these at this level only. */
+const old: TlsOptions = { ciphers: 'DEFAULT:@SECLEVEL=0' };
+
+const cases: readonly [name: string, options: TlsOptions, expected: number | AttemptError][] = [
+  ['a certificate of its name', {}, 200],
+  ['a certificate of all names beside it', wildcard, 200],
+  ['TLS 1.2 only', { maxVersion: 'TLSv1.2' }, 200],
+  ['TLS 1.3 only', { minVersion: 'TLSv1.3' }, 200],
+  ['a certificate of another name', other, 'tls'],
+  ['a certificate of no name', bare, 'tls'],
+  ['a certificate that has expired', expired, 'tls'],
+  ['a certificate of an unknown authority', unknown, 'tls'],
+  ['TLS 1.1 only', { ...old, minVersion: 'TLSv1', maxVersion: 'TLSv1.1' }, 'tls'],
+  ['TLS 1.0 only', { ...old, minVersion: 'TLSv1', maxVersion: 'TLSv1' }, 'tls'],
+  ['HTTP/2 only', { ALPNProtocols: ['h2'] }, 'tls'],
+  ['HTTP/2 and HTTP/1.1', { ALPNProtocols: ['h2', 'http/1.1'] }, 200],
+];
+
+for (const [name, options, expected] of cases) {
+  t.test(`${expected} from a receiver with ${name}`, async (t) => {
+    let received = '';
+    await using receiver = await startTlsReceiver((socket) => {
+      t.equal(socket.servername, HOST);
+      socket.on('data', (part: Buffer) => {
+        received += part.toString();
+        if (received.endsWith('}')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      });
+    }, options);
+    await using sender = senderTo(receiver);
+    const result = await sender.send(requestTo());
+    if (typeof expected === 'number') t.match(result, { status: expected, error: null });
+    else t.match(result, { status: null, error: expected, phases: { tls: Number, firstByte: null } });
+    t.equal(received.startsWith('POST'), expected === 200, 'who isn’t trusted gets no byte of the request');
+    await sender[Symbol.asyncDispose]();
+    await receiver.deserted();
+  });
+}
+
+t.test('tls from a receiver that speaks HTTP without TLS', async (t) => {
+  await using receiver = await startTcpReceiver(
+    (socket) => void socket.resume().write('HTTP/1.1 400 Bad Request\r\n\r\n'),
+  );
+  await using sender = senderTo(receiver);
+  t.match(await sender.send(requestTo()), { status: null, error: 'tls' });
+  await receiver.deserted();
+});
+
+t.test('tls from a receiver that hangs up instead of a handshake', async (t) => {
+  await using receiver = await startTcpReceiver((socket) => socket.once('data', () => socket.destroy()));
+  await using sender = senderTo(receiver);
+  t.match(await sender.send(requestTo()), { status: null, error: 'tls' });
+});
+
+t.test('timeout from a receiver that never begins its handshake', async (t) => {
+  await using receiver = await startTcpReceiver((socket) => socket.resume());
+  await using sender = senderTo(receiver);
+  const result = await sender.send(requestTo());
+  t.match(result, { status: null, error: 'timeout', phases: { tls: Number, firstByte: null } });
+  t.ok(result.totalMs >= DEADLINE_MS - 5 && result.totalMs < DEADLINE_MS + 300, `after ${result.totalMs} ms`);
+  await receiver.deserted();
+});
+
+/** More than the system takes before the receiver reads. */
+const LONG_BODY = 'x'.repeat(8_000_000);
+
+for (const { name, behave, expected } of behaviours) {
+  t.test(`${expected} from a receiver that ${name}`, async (t) => {
+    await using receiver = await startTlsReceiver(behave);
+    // Who answers has the time to, on a busy machine too; who doesn't is waited for in every run of the tests.
+    const deadlineMs = expected === 'timeout' ? DEADLINE_MS : 10_000;
+    await using sender = senderTo(receiver, { deadlineMs });
+    const dialled = watchDials(t);
+    for (const body of ['{}', LONG_BODY]) {
+      const startedAt = performance.now();
+      const result = await sender.send(requestTo({ body }));
+      const heldMs = performance.now() - startedAt;
+      t.ok(result.totalMs < deadlineMs + 300, `the attempt took ${result.totalMs} ms`);
+      t.ok(heldMs < result.totalMs + 300, `and its slot was free after ${heldMs} ms`);
+      t.match(
+        result,
+        typeof expected === 'number' ? { status: expected, error: null } : { status: null, error: expected },
+      );
+      t.equal(isDelivered(result), expected === 200 || expected === 204);
+      await closed(t, dialled);
+    }
+  });
+}
+
+t.test('200 attempts at receivers that misbehave leave no connection behind', async (t) => {
+  const dialled = watchDials(t);
+  await using stack = new AsyncDisposableStack();
+  const receivers = await Promise.all(behaviours.map(({ behave }) => startTlsReceiver(behave)));
+  for (const receiver of receivers) stack.use(receiver);
+  const senders = receivers.map((receiver) => senderTo(receiver));
+  await Promise.all(
+    Array.from({ length: 200 }, async (_value, index) => senders[index % senders.length]?.send(requestTo())),
+  );
+  t.equal(dialled.length, 200);
+  await closed(t, dialled);
+  for (const sender of senders) await sender[Symbol.asyncDispose]();
+});
+
+/** None of the receivers leaves a connection that can be kept. */
+async function closed(t: Test, dialled: readonly Socket[]): Promise<void> {
+  const startedAt = performance.now();
+  while (dialled.some(({ destroyed }) => !destroyed) && performance.now() - startedAt < 1_000) await wait(1);
+  t.equal(dialled.filter(({ destroyed }) => !destroyed).length, 0, 'no connection is left');
 }

@@ -5,7 +5,7 @@ import Stripe from 'stripe';
 import t from 'tap';
 import { parse } from 'yaml';
 
-import { signatureOf } from '../../src/webhooks/signature.ts';
+import { signatureOf } from '../../src/webhooks/delivery-request.ts';
 
 const contract = parse(readFileSync(join(import.meta.dirname, '../../webhooks.yaml'), 'utf8')) as {
   components: {

@@ -5,7 +5,7 @@ import { type ListedDelivery, listFilteredDeliveries, type StateGroup } from '..
 import type { Engine } from '../../store/engine.ts';
 import type { Webhook } from '../../store/webhooks.ts';
 import { recover } from '../../webhooks/deliveries.ts';
-import { whyNotTouch } from '../../webhooks/webhook-of-deed.ts';
+import { whyNotTouch } from '../../webhooks/registration.ts';
 import { refusalOf } from '../page-error.ts';
 import type { Page } from '../route.ts';
 import { button, filterForm, form, select, textField } from '../views/form.ts';

@@ -2,7 +2,7 @@ import { companyDay } from '../../access/company-day.ts';
 import { companyInstant } from '../../access/company-time.ts';
 import type { AttemptCounts, HourSpan, WebhookHealth } from '../../store/webhook-health.ts';
 import type { Webhook } from '../../store/webhooks.ts';
-import { outcomeText } from '../../webhooks/sent-requests.ts';
+import { outcomeText } from '../../webhooks/outcomes.ts';
 import type { Visit } from '../visit.ts';
 import { barChart } from './chart.ts';
 import { type Html, html } from './html.ts';
