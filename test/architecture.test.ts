@@ -85,7 +85,8 @@ const owners = {
   // Which names are public.
   tldts: ['webhooks'],
   pdfkit: ['invoice-pdf'],
-  tinypool: ['invoice-pdf'],
+  // Processes that print, and a thread that judges passwords.
+  tinypool: ['invoice-pdf', 'access'],
   fontkit: ['typefaces'],
   'fast-png': ['invoice-pdf'],
   'jpeg-js': ['invoice-pdf'],

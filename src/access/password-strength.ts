@@ -1,5 +1,6 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { join } from 'node:path';
+
+import { Tinypool } from 'tinypool';
 
 import { UsageError } from '../errors.ts';
 import type { Estimate, Estimated } from './password-thread.ts';
@@ -63,38 +64,21 @@ function knownWords({ email, name, companyName }: PasswordOwner): string[] {
     .sort((one, other) => other.length - one.length);
 }
 
-let thread: Worker | undefined;
-let idle: NodeJS.Timeout | undefined;
-let last: Promise<unknown> = Promise.resolve();
+let thread: Tinypool | undefined;
 
 /**
- * Asks the thread, one after the other. It is started for the first, and ended when nobody has set a password for a
- * while: what it holds is then free again.
- * @throws Error when the thread fails.
+ * Estimates in a thread, one text after the other. The thread ends, and its memory is free, when nobody has set a
+ * password for a while.
+ * @throws Error when the thread fails or takes too long.
  */
-function estimate(estimated: Estimated): Promise<Estimate> {
-  const estimating = last.then(async () => {
-    clearTimeout(idle);
-    thread ??= new Worker(new URL('./password-thread.ts', import.meta.url));
-    thread.ref();
-    try {
-      thread.postMessage(estimated);
-      // It says nothing else; `once` rejects with the error of a thread that fails.
-      const signal = AbortSignal.timeout(ESTIMATE_MS_MAX);
-      const [answer] = (await once(thread, 'message', { signal })) as [Estimate];
-      thread.unref();
-      idle = setTimeout(endThread, IDLE_MS_MAX).unref();
-      return answer;
-    } catch (error) {
-      endThread();
-      throw error;
-    }
-  });
-  last = estimating.catch(() => undefined);
-  return estimating;
+async function estimate(estimated: Estimated): Promise<Estimate> {
+  thread ??= startThread();
+  return (await thread.run(estimated, { signal: AbortSignal.timeout(ESTIMATE_MS_MAX) })) as Estimate;
 }
 
-function endThread(): void {
-  void thread?.terminate();
-  thread = undefined;
+function startThread(): Tinypool {
+  const filename = join(import.meta.dirname, 'password-thread.ts');
+  const options = { name: 'estimate', minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS_MAX };
+  // A thread that ends without a task is started anew for the next one, and must not end the server.
+  return new Tinypool({ filename, ...options }).on('error', () => undefined);
 }

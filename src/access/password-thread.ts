@@ -1,9 +1,7 @@
 /*
- * The thread of password-strength.ts: it answers each message with an estimate. The dictionaries take some 60 MB, and a
- * long text takes a core for a second. The server doesn't pay for either.
+ * The thread of password-strength.ts. The dictionaries take some 60 MB, and a long text takes a core for a second, which
+ * the server's own thread is spared.
  */
-import { parentPort } from 'node:worker_threads';
-
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary as commonWords } from '@zxcvbn-ts/language-common';
 import { dictionary as englishWords, translations } from '@zxcvbn-ts/language-en';
@@ -11,7 +9,7 @@ import { dictionary as englishWords, translations } from '@zxcvbn-ts/language-en
 /** The text to estimate. */
 export interface Estimated {
   text: string;
-  /** Words that whoever guesses tries first. */
+  /** Words that are tried first: what is known of the owner. */
   words: string[];
 }
 
@@ -28,8 +26,10 @@ const estimator = new ZxcvbnFactory({
   graphs: adjacencyGraphs,
   translations,
 });
-parentPort?.on('message', ({ text, words }: Estimated) => {
+
+/** Estimates how easily a text is guessed. */
+export function estimate({ text, words }: Estimated): Estimate {
   const { score, feedback } = estimator.check(text, words);
   const advice = [feedback.warning, ...feedback.suggestions].filter((sentence) => sentence !== null);
-  parentPort?.postMessage({ score, advice } satisfies Estimate);
-});
+  return { score, advice };
+}
