@@ -9,7 +9,7 @@ export interface components {
     schemas: {
         /** @description One move of the company's team. */
         Change: components["schemas"]["JobCreate"] | components["schemas"]["JobUpdate"] | components["schemas"]["JobComplete"] | components["schemas"]["JobReopen"] | components["schemas"]["PersonSave"] | components["schemas"]["PersonDeactivate"] | components["schemas"]["CustomerSave"] | components["schemas"]["CustomerArchive"] | components["schemas"]["CustomerRestore"] | components["schemas"]["FormSave"] | components["schemas"]["FormPublish"] | components["schemas"]["FormSubmit"] | components["schemas"]["InvoiceDraft"] | components["schemas"]["InvoiceEdit"] | components["schemas"]["InvoiceDiscard"] | components["schemas"]["InvoiceIssue"] | components["schemas"]["PaymentRecord"] | components["schemas"]["PaymentVoid"] | components["schemas"]["RefundRecord"] | components["schemas"]["RefundVoid"] | components["schemas"]["QuoteDraft"] | components["schemas"]["QuoteEdit"] | components["schemas"]["QuoteSend"] | components["schemas"]["QuoteRevise"] | components["schemas"]["QuoteAccept"] | components["schemas"]["QuoteDecline"] | components["schemas"]["QuoteConvertToJob"] | components["schemas"]["QuoteConvertToInvoice"];
-        /** @description What every change has. */
+        /** @description The members of every change. */
         Envelope: {
             /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
             id?: string;
@@ -17,7 +17,7 @@ export interface components {
             company: components["schemas"]["Id"];
             /** @description The name of the move. */
             change: string;
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: Record<string, never>;
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
             at?: components["schemas"]["Time"];
@@ -48,7 +48,7 @@ export interface components {
              * @constant
              */
             change: "job.update";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Id"];
                 customerId?: components["schemas"]["Id"];
@@ -68,7 +68,7 @@ export interface components {
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
             at?: components["schemas"]["Time"];
         };
-        /** @description A job that isn't completed is. Sends `job.updated` and `job.completed`. */
+        /** @description A job is completed. Sends `job.updated` and `job.completed`. */
         JobComplete: {
             /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
             id?: string;
@@ -79,7 +79,7 @@ export interface components {
              * @constant
              */
             change: "job.complete";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Id"];
                 statusLabelId?: components["schemas"]["Id"];
@@ -98,7 +98,7 @@ export interface components {
              * @constant
              */
             change: "job.reopen";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Id"];
                 statusLabelId?: components["schemas"]["Id"];
@@ -117,7 +117,7 @@ export interface components {
              * @constant
              */
             change: "person.save";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id?: components["schemas"]["Id"];
                 displayName: components["schemas"]["ShortText"];
@@ -130,7 +130,7 @@ export interface components {
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
             at?: components["schemas"]["Time"];
         };
-        /** @description A person leaves the list of active members. What they made keeps their id. */
+        /** @description A person leaves the list of active members. Records that they made keep their id. */
         PersonDeactivate: {
             /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
             id?: string;
@@ -141,7 +141,7 @@ export interface components {
              * @constant
              */
             change: "person.deactivate";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Id"];
             };
@@ -159,14 +159,14 @@ export interface components {
              * @constant
              */
             change: "customer.save";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id?: components["schemas"]["Id"];
                 name: components["schemas"]["ShortText"];
                 legalName?: components["schemas"]["ShortTextOrNull"];
                 addressLines: components["schemas"]["AddressLines"];
                 countryCode: components["schemas"]["CountryCode"];
-                /** @description The VAT number with its country prefix. Those of the European Union, of GB and XI have the form and the check digits of their countries; others are taken as they are. */
+                /** @description The VAT number with its country prefix. Numbers of the European Union, of GB and XI must have the form and the check digits of their countries; others are taken as they are. */
                 vatId?: components["schemas"]["VatIdOrNull"];
                 email?: components["schemas"]["EmailAddressOrNull"];
                 contactName?: components["schemas"]["ShortTextOrNull"];
@@ -189,7 +189,7 @@ export interface components {
              * @constant
              */
             change: "customer.archive";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Id"];
             };
@@ -207,7 +207,7 @@ export interface components {
              * @constant
              */
             change: "customer.restore";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Id"];
             };
@@ -225,7 +225,7 @@ export interface components {
              * @constant
              */
             change: "form.save";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id?: components["schemas"]["Id"];
                 title: components["schemas"]["ShortText"];
@@ -246,7 +246,7 @@ export interface components {
              * @constant
              */
             change: "form.publish";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Id"];
             };
@@ -264,7 +264,7 @@ export interface components {
              * @constant
              */
             change: "form.submit";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id?: components["schemas"]["Id"];
                 formId: components["schemas"]["Id"];
@@ -310,7 +310,7 @@ export interface components {
              * @constant
              */
             change: "invoice.edit";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Uuid"];
                 /** @description The id of a site of the customer. */
@@ -343,7 +343,7 @@ export interface components {
              * @constant
              */
             change: "invoice.discard";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Uuid"];
             };
@@ -361,7 +361,7 @@ export interface components {
              * @constant
              */
             change: "invoice.issue";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Uuid"];
             };
@@ -379,7 +379,7 @@ export interface components {
              * @constant
              */
             change: "payment.record";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 /** @description Its id among those of the invoice. */
                 id?: components["schemas"]["Id"];
@@ -406,7 +406,7 @@ export interface components {
              * @constant
              */
             change: "payment.void";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 invoiceId: components["schemas"]["Uuid"];
                 id: components["schemas"]["Id"];
@@ -425,7 +425,7 @@ export interface components {
              * @constant
              */
             change: "refund.record";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 /** @description Its id among those of the invoice. */
                 id?: components["schemas"]["Id"];
@@ -452,7 +452,7 @@ export interface components {
              * @constant
              */
             change: "refund.void";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 invoiceId: components["schemas"]["Uuid"];
                 id: components["schemas"]["Id"];
@@ -471,7 +471,7 @@ export interface components {
              * @constant
              */
             change: "quote.draft";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id?: components["schemas"]["NewUuid"];
                 quoteGroupId?: components["schemas"]["NewUuid"];
@@ -499,7 +499,7 @@ export interface components {
              * @constant
              */
             change: "quote.edit";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Uuid"];
                 title?: components["schemas"]["ShortText"];
@@ -525,14 +525,14 @@ export interface components {
              * @constant
              */
             change: "quote.send";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Uuid"];
             };
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
             at?: components["schemas"]["Time"];
         };
-        /** @description A sent, expired or declined quote gets a new version, a draft; the old one is revised from then on. What isn't given is as in the old version, but for `validUntil`. */
+        /** @description A sent, expired or declined quote gets a new version, a draft; the old one is revised from then on. Members that aren't given are as in the old version, except `validUntil`. */
         QuoteRevise: {
             /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
             id?: string;
@@ -543,7 +543,7 @@ export interface components {
              * @constant
              */
             change: "quote.revise";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 /** @description The id of the version that is revised. */
                 id: components["schemas"]["Uuid"];
@@ -572,7 +572,7 @@ export interface components {
              * @constant
              */
             change: "quote.accept";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Uuid"];
             };
@@ -590,7 +590,7 @@ export interface components {
              * @constant
              */
             change: "quote.decline";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Uuid"];
             };
@@ -608,7 +608,7 @@ export interface components {
              * @constant
              */
             change: "quote.convert_to_job";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Uuid"];
                 /** @description The job; its title is the quote's, unless it is given. */
@@ -643,10 +643,10 @@ export interface components {
              * @constant
              */
             change: "quote.convert_to_invoice";
-            /** @description What the move needs to know. */
+            /** @description The values that the move needs. */
             with: {
                 id: components["schemas"]["Uuid"];
-                /** @description What the invoice is to have otherwise than the quote. */
+                /** @description Members in which the invoice differs from the quote. */
                 invoice?: {
                     id?: components["schemas"]["NewUuid"];
                     /** @description The id of a site of the customer. */
@@ -688,7 +688,7 @@ export interface components {
             /** @description The id of an active person. */
             createdBy: components["schemas"]["Id"];
         };
-        /** @description A draft of a document. What it doesn't give is taken from its customer; a credit note takes it from the invoice it corrects. */
+        /** @description A draft of a document. Members that it doesn't give are taken from its customer, or, for a credit note, from the invoice it corrects. */
         NewInvoice: {
             id?: components["schemas"]["NewUuid"];
             kind: components["schemas"]["DocumentKind"];
@@ -751,7 +751,7 @@ export interface components {
          * @description A time with an offset (RFC 3339).
          */
         Time: string;
-        /** @description What became of one line. */
+        /** @description The result of one line. */
         Answer: components["schemas"]["Applied"] | components["schemas"]["Skipped"] | components["schemas"]["Refused"];
         /** @description The change was made. */
         Applied: {

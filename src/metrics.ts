@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** What the server counts of itself, in Prometheus' text format. Labels have few values: no ids, no addresses. */
+/** The server's own counts, in Prometheus' text format. Labels have few values: no ids, no addresses. */
 export interface Metrics {
   requestAnswered: (operation: string, status: number, seconds: number) => void;
   deliveries: DeliveryMetrics;
@@ -9,9 +9,9 @@ export interface Metrics {
   text: () => Promise<string>;
 }
 
-/** What the loop of deliveries counts. */
+/** The counts of the delivery loop. */
 export interface DeliveryMetrics {
-  /** An attempt has ended, with what became of its delivery. */
+  /** An attempt has ended; `outcome` is the new state of its delivery. */
   attempted: (outcome: string, seconds: number) => void;
   /** A first attempt began so long after its event was committed. */
   firstAttempted: (seconds: number) => void;
@@ -21,17 +21,17 @@ export interface DeliveryMetrics {
   watchBacklog: (read: () => Promise<Backlog>) => void;
 }
 
-/** What the printing of documents counts. */
+/** The counts of printing. */
 export interface DocumentMetrics {
   /** A document that was asked for has been dealt with, so long after that. */
   printed: (outcome: 'stored' | 'draft' | 'absent' | 'failed', seconds: number) => void;
   /** A document was not taken on because too many were waiting. */
   refused: () => void;
-  /** Asks for the number of those that wait whenever the metrics are read. */
+  /** Asks for the number of waiting documents whenever the metrics are read. */
   watchWaiting: (read: () => number) => void;
 }
 
-/** What could be sent now. */
+/** The deliveries that could be sent now. */
 export interface Backlog {
   /** Counted up to a bound. */
   waitingCount: number;
@@ -72,7 +72,7 @@ function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
   const registers = [registry];
   const attempts = new Counter({
     name: 'fieldledger_delivery_attempts_total',
-    help: 'Attempts to deliver an event, by what became of the delivery.',
+    help: 'Attempts to deliver an event, by the new state of the delivery.',
     labelNames: ['outcome'],
     registers,
   });
@@ -115,7 +115,7 @@ function watchBacklog(registers: Registry[], read: () => Promise<Backlog>): void
     help: 'Deliveries that wait for a slot or for a paused webhook, counted up to 10000.',
     registers,
     async collect() {
-      // Metrics are wanted most when something is wrong: what can't be read leaves the others to be shown.
+      // Metrics are wanted most when something is wrong: the others are shown even when this one can't be read.
       const backlog = await read().catch(() => undefined);
       if (!backlog) return;
       this.set(backlog.waitingCount);
@@ -128,7 +128,7 @@ function createDocumentMetrics(registry: Registry): DocumentMetrics {
   const registers = [registry];
   const printed = new Counter({
     name: 'fieldledger_documents_printed_total',
-    help: 'Documents that were to be printed as a PDF, by what became of them.',
+    help: 'Documents printed as a PDF, by result.',
     labelNames: ['outcome'],
     registers,
   });

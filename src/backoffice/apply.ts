@@ -19,7 +19,7 @@ import { acceptQuote, declineQuote, draftQuote, editQuote, reviseQuote, sendQuot
 import { Refusal } from './refusal.ts';
 import { readTime } from './times.ts';
 
-/** What became of a change that wasn't refused. */
+/** The result of a change that wasn't refused. */
 export type Outcome =
   /** `record` is the text of the record as the API returns it by its id; null when it is gone. */
   { status: 'applied'; record: JsonText<unknown> | null } | { status: 'skipped' };
@@ -70,7 +70,7 @@ export async function applyChange(office: Office, change: Change): Promise<Outco
 }
 
 /**
- * Makes many moves in one transaction, all or none, which is quicker by far than one by one.
+ * Makes many moves in one transaction, all or none. It is much quicker than one by one.
  * @throws as `applyChange` does, for the first of them that can't be made.
  */
 export async function applyTogether(office: Office, changes: readonly Change[]): Promise<Outcome[]> {
@@ -84,7 +84,9 @@ export async function applyTogether(office: Office, changes: readonly Change[]):
   });
 }
 
-/** A change as its JSON says it, whatever the caller's object can do beside, when it keeps the feed's contract. */
+/**
+ * A change as its JSON states it, without the methods and getters of the caller's object, held against the contract.
+ */
 function checkedChange(change: Change): Change {
   const plain = plainJson(change);
   const problem = changeProblem(plain);
@@ -95,7 +97,7 @@ function checkedChange(change: Change): Change {
 
 function plainJson(value: unknown): unknown {
   try {
-    // What has no JSON at all, such as a function, fails here.
+    // A value that has no JSON, such as a function, fails here.
     return JSON.parse(JSON.stringify(value));
   } catch (error) {
     throw new Refusal('malformed_line', `A change must be JSON: ${(error as Error).message}.`);

@@ -2,7 +2,7 @@ import type { Customer, Invoice } from '../contract/records.ts';
 import { quote } from '../errors.ts';
 import { Refusal } from './refusal.ts';
 
-/** How a document names its customer at this moment. */
+/** The customer as a document names it now. */
 export type Naming = Pick<Invoice, 'customer' | 'siteId' | 'buyer'>;
 
 /**

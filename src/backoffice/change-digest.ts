@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Change } from '../contract/feed.ts';
 
 /**
- * The digest of what a change says: the same however its JSON was written, whatever the order of members and the white
- * space. Its own id is left out, which it is kept under.
+ * The digest of a change. It doesn't depend on the order of members or on white space. The change's own id isn't in it.
  */
 export function digestOfChange({ id: _id, ...content }: Change): string {
   return createHash('sha256')

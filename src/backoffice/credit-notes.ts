@@ -7,7 +7,7 @@ import { Refusal } from './refusal.ts';
 import type { Unpublished } from './unpublished.ts';
 import { sumMinor } from './vat.ts';
 
-/** An invoice that is corrected, with what was taken away of it before. */
+/** An invoice that is corrected, with the amounts credited before. */
 export interface Credited {
   record: Invoice;
   unpublished: Unpublished;
@@ -74,12 +74,12 @@ export function refuseExcess(
   }
 }
 
-/** What is taken away lies between nothing and what is left, which is below zero where a discount was. */
+/** The amount taken lies between zero and the amount left, which is below zero where there was a discount. */
 function isWithin(minor: number, leftMinor: number): boolean {
   return leftMinor >= 0 ? minor >= 0 && minor <= leftMinor : minor <= 0 && minor >= leftMinor;
 }
 
-/** What was taken away of an invoice, with one more credit note. */
+/** The amounts credited on an invoice, with one more credit note. */
 export function addCredit(
   earlier: readonly VatBreakdownItem[],
   credit: readonly VatBreakdownItem[],

@@ -7,7 +7,7 @@ import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * Adds a customer or replaces one; whether it is archived stays. What equals the old record changes nothing.
+ * Adds a customer or replaces one; whether it is archived stays. A change to what it already is changes nothing.
  * @throws Refusal `invalid_change` for a VAT number that can't be one, and `duplicate_id` for two sites with one id.
  */
 export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): Promise<RenderedRecord> {
@@ -25,7 +25,7 @@ export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): 
   return (await move.putChanged('customers', before, customer)) ?? move.render('customers', before);
 }
 
-/** What a customer has unless it is given. */
+/** The members of a customer that aren't given. */
 const blank = { legalName: null, vatId: null, email: null, contactName: null, contacts: [], sites: [] };
 
 /** Documents name a site by its id, so two must not share one. */

@@ -51,7 +51,9 @@ interface Stored {
   unpublished: Unpublished;
 }
 
-/** What was loaded past the moves has no supplier of its own, and is printed with the one of the moment. */
+/**
+ * A document that no move made, such as a loaded one, has no supplier of its own: it is printed with the present one.
+ */
 async function wasIssued(move: Move, { record, unpublished }: Stored): Promise<CheckedDocument> {
   const { supplier, reverseChargeRates } = unpublished as Partial<Unpublished>;
   return {

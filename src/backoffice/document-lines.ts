@@ -8,7 +8,7 @@ import { lineAmountMinor, totals, vatBreakdown } from './vat.ts';
 
 type Line = Invoice['lines'][number];
 
-/** What the lines of a document come to. */
+/** The lines of a document, with their breakdown and totals. */
 export type Sums = Pick<Invoice, 'lines' | 'vatBreakdown' | 'totals'>;
 
 /** Why a line has no VAT: what its draft says, or else the words of the law; null where the draft has to say it. */
@@ -73,8 +73,8 @@ export function asDraft(
 }
 
 /**
- * Fills in the words that the law prescribes on these terms. A credit note takes lines over from its invoice, and with
- * them the words that ask for the VAT: those aren't meant.
+ * Fills in the words that the law prescribes on these terms. A credit note takes its lines over from its invoice, but
+ * not the words on them that ask for the VAT.
  */
 export function legendsOf(terms: LegendTerms): ReasonOf {
   return (line, lines) => {

@@ -4,14 +4,14 @@ import { Refusal } from './refusal.ts';
 export type FeedLine = {
   /** From 1; blank lines count. */
   number: number;
-  /** How many bytes of the feed end with this line. */
+  /** Bytes of the feed up to the end of this line. */
   bytesRead: number;
 } & ({ value: unknown; problem?: undefined } | { problem: Refusal });
 
-/** No change that keeps the contract comes near it. It bounds what one line can take of the memory. */
+/** No change that keeps the contract comes near it. It bounds the memory that one line can take. */
 const LINE_BYTES_MAX = 8 * 1024 * 1024;
 
-/** The contract nests a few levels; code that follows a value by calling itself ends at some thousands. */
+/** The contract nests a few levels; recursive code overflows the stack at some thousands. */
 const DEPTH_MAX = 100;
 
 /** Reads a stream of bytes as JSON Lines, holding one line at a time. A byte order mark at the beginning is ignored. */
@@ -76,7 +76,7 @@ function withoutMark(bytes: Buffer): Buffer {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** What a line states; undefined when it is blank. */
+/** The value of a line; undefined when it is blank. */
 function readLine(bytes: Buffer): { value: unknown } | { problem: Refusal } | undefined {
   let text: string;
   try {
@@ -86,7 +86,7 @@ function readLine(bytes: Buffer): { value: unknown } | { problem: Refusal } | un
   }
   if (/^[ \t\r]*$/.test(text)) return undefined;
   try {
-    // Whoever reads the text narrows what it states.
+    // The caller narrows the value.
     const value = JSON.parse(text) as unknown;
     if (isDeeperThan(DEPTH_MAX, value)) {
       return { problem: malformed(`The line nests values more than ${DEPTH_MAX} levels deep.`) };

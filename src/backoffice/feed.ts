@@ -6,22 +6,22 @@ import { type FeedLine, readFeedLines } from './feed-lines.ts';
 import type { Office } from './office.ts';
 import { Refusal } from './refusal.ts';
 
-/** What became of one line of a feed. */
+/** The result of one line of a feed. */
 export interface FeedAnswer {
   /** The number of the line, from 1. */
   line: number;
-  /** How many bytes of the feed end with that line. */
+  /** Bytes of the feed up to the end of that line. */
   bytesRead: number;
   status: Answer['status'];
   /** The answer as feed.yaml describes it, in which a record stands as it is stored. */
   text: JsonText<Answer>;
-  /** Why nothing further is applied: what the database, or the program itself, failed with. */
+  /** Why nothing further is applied: the error of the database or of the program. */
   fault?: unknown;
 }
 
 /**
  * Applies a feed, one line after the other, each in a transaction of its own. A line is applied when its answer is
- * asked for, so whoever reads the answers sets the pace, and ends the feed by asking no more.
+ * asked for: the reader of the answers sets the pace, and ends the feed by asking no more.
  *
  * A refused line costs that line only, unless the reason is that the database can't be used: then the feed ends with
  * that answer, because later lines may build on the line.

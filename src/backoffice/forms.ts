@@ -70,7 +70,7 @@ export async function submitForm(move: Move, given: WithOf<'form.submit'>): Prom
       submittedBy: given.submittedBy,
       submittedAt:
         given.submittedAt === undefined ? move.at : move.readTime(given.submittedAt, '/with/submittedAt'),
-      // What never changes is found by `updatedSince` through the time at which it came.
+      // A submission never changes: `updatedSince` compares the time at which it came.
       createdAt: move.stamp(),
       answers: given.answers ?? {},
       files: given.files ?? {},

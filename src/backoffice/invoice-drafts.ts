@@ -16,26 +16,26 @@ import { Refusal } from './refusal.ts';
 import type { Unpublished } from './unpublished.ts';
 import { type Conversion, convertBreakdown, totals } from './vat.ts';
 
-/** A document before it is stamped, with what the API doesn't show of it. */
+/** A document before it is stamped, with the data that the API doesn't show. */
 export interface Drafted {
   record: Omit<Invoice, 'updatedAt'>;
   unpublished: Unpublished;
 }
 
-/** What stays of a document whatever its draft says. */
+/** Members of a document that an edit of its draft doesn't change. */
 type Fixed = Pick<Invoice, 'id' | 'createdAt'> & Pick<Unpublished, 'quoteId'>;
 
-/** What a credit note takes from the invoice it corrects, unless its draft says otherwise. */
+/** Members that a credit note takes from the invoice it corrects, unless its draft gives them. */
 type Inherited = Pick<
   Invoice,
   'siteId' | 'supplyDate' | 'supplyPeriod' | 'buyerReference' | 'purchaseOrderReference'
 >;
 
-/** What a draft leaves open, filled in. */
+/** A draft with all members filled in. */
 type Terms = Inherited &
   Pick<Invoice, 'currency' | 'dueDate' | 'paymentTermsDays' | 'creditsInvoiceId' | 'note'>;
 
-/** A stored draft as it could be drafted again: an edit replaces members of this. */
+/** A stored draft as the change that would draft it again. An edit replaces members of it. */
 export async function draftOf(move: Move, { record, unpublished }: Drafted): Promise<NewInvoice> {
   const { accountingCurrency, supplyPeriod, creditsInvoiceId } = record;
   const buyerCountry = record.buyer.countryCode;
@@ -60,7 +60,7 @@ export async function draftOf(move: Move, { record, unpublished }: Drafted): Pro
 
 /**
  * Works out a document from its draft.
- * @throws Refusal for whatever the draft has wrong; `path` is where the draft is within the change.
+ * @throws Refusal when the draft is wrong; `path` is where the draft is within the change.
  */
 export async function composeInvoice(
   move: Move,
@@ -161,7 +161,7 @@ function termsOf(draft: NewInvoice, customer: Customer, credited: Invoice | unde
   };
 }
 
-/** The terms that a draft gives: what is undefined isn't given. */
+/** The terms that a draft gives: undefined ones aren't given. */
 function givenIn(draft: NewInvoice): Partial<Terms> {
   const { siteId, currency, supplyDate, supplyPeriod, dueDate, paymentTermsDays } = draft;
   const { buyerReference, purchaseOrderReference, creditsInvoiceId, note } = draft;

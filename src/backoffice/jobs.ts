@@ -83,7 +83,7 @@ async function putAndSend(move: Move, before: Job, job: Job): Promise<RenderedRe
   return changed;
 }
 
-/** Who was assigned before may stay, though no longer active. */
+/** A person who was assigned before may stay, even if no longer active. */
 async function refuseUnknownReferences(
   move: Move,
   job: Partial<Pick<NewJob, 'customerId' | 'createdBy' | 'assignedTo'>>,

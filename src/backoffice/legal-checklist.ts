@@ -7,7 +7,7 @@ import { textRules } from './text-rules.ts';
 import { vatRules } from './vat-rules.ts';
 import { isVisible } from './visible-text.ts';
 
-/** A document as it would be issued, and who issues it. */
+/** A document as it would be issued, and its supplier. */
 export interface CheckedDocument {
   document: Omit<Invoice, 'updatedAt' | 'number'>;
   supplier: Supplier;
@@ -17,7 +17,7 @@ export interface CheckedDocument {
 /** One thing that the law asks for, and what is wrong with it; `problem` is undefined when it is there. */
 export interface ChecklistItem {
   item: string;
-  /** Where it is asked for. */
+  /** The rule that asks for it. */
   source: string;
   problem: string | undefined;
 }

@@ -9,14 +9,14 @@ export const PRINCIPAL_CONTRACTOR = 'VAT on this supply to be accounted for by t
 const REVERSE_CHARGE = 'Reverse charge';
 /** One of the wordings that HMRC accepts (VATREVCON37100). */
 const DOMESTIC_REVERSE_CHARGE = 'Reverse charge: Customer to pay the VAT to HMRC';
-/** What HMRC suggests for a credit note, which also states the reduction (VATREVCON39100 and 39200). */
+/** HMRC suggests it for a credit note, which also states the reduction (VATREVCON39100 and 39200). */
 const DOMESTIC_ADJUSTMENT = (amount: string) =>
   `Reverse charge: Customer to account for the output tax adjustment${amount} to HMRC`;
 const INTRA_COMMUNITY = 'Intra-Community supply of goods';
 const EXPORT: Record<SupportedCountry, string> = { IE: 'Export outside the EU', GB: 'Zero-rated export' };
 const OUTSIDE_SCOPE = 'Not subject to VAT';
 
-/** Between whom a document is. */
+/** The two parties of a document. */
 export interface Parties {
   supplierCountry: string | undefined;
   buyerCountry: string;
@@ -58,7 +58,7 @@ export function legendOf(
   return supplierCountry === 'IE' ? PRINCIPAL_CONTRACTOR : domesticLegend(terms, lines);
 }
 
-/** Whether a reason has the words for an invoice, which would have the customer of a credit note pay. */
+/** Whether a reason has the words for an invoice; on a credit note they would ask the customer to pay. */
 export function asksForReverseCharge(reason: string): boolean {
   return reason.startsWith(DOMESTIC_REVERSE_CHARGE);
 }

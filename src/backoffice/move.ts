@@ -25,8 +25,8 @@ type Unstamped<R extends Resource> = Omit<RecordOf[R], 'updatedAt'>;
 type StampedResource = Exclude<Resource, 'people' | 'submissions'>;
 
 /**
- * One move of one company while its transaction is open and the company locked. What it puts and sends is written when
- * the move is over, in that order.
+ * One move of one company while its transaction is open and the company locked. Records, and then events, are written
+ * when the move is over.
  */
 export class Move {
   readonly company: LockedCompany;
@@ -63,8 +63,8 @@ export class Move {
 
   /**
    * The next time of change: now, or a millisecond after the company's last one, whichever is later. So stamps grow
-   * strictly within a company, even when the clock goes back (design.md section 2, point 5), and none is earlier than
-   * what readers were told as the time, from which they go on.
+   * strictly within a company, even when the clock goes back (design.md section 2, point 5), and none is earlier than a
+   * time that readers were told in `Date`.
    */
   stamp(): string {
     this.#lastStampMs = Math.max(this.#nowMs, this.#lastStampMs + 1);
@@ -85,7 +85,7 @@ export class Move {
     return this.#ids.prefixed(prefix, this.#mintMs());
   }
 
-  /** Ids are of the move's own time, which no later move goes back behind: so ids are in the order of creation. */
+  /** Ids carry the move's own time, which grows from move to move: so they are in the order of creation. */
   #mintMs(): number {
     this.#mintedMs = Math.max(this.#nowMs, this.company.lastStampMs + 1);
     return this.#mintedMs;
@@ -106,7 +106,7 @@ export class Move {
     return record;
   }
 
-  /** Reads a document with what the API doesn't show of it. */
+  /** Reads a document with the data that the API doesn't show. */
   async getDocument(
     id: string,
     path: string,
@@ -117,7 +117,7 @@ export class Move {
     return { record: found.record, unpublished: JSON.parse(found.unpublished ?? '{}') as Unpublished };
   }
 
-  /** What the API doesn't show of a quote that is there. */
+  /** The data of a stored quote that the API doesn't show. */
   async quoteUnpublished(id: string): Promise<QuoteUnpublished> {
     const found = await this.#findTexts('quotes', id);
     // Written by `put`; a quote that was loaded in another way states no rates.
@@ -148,7 +148,7 @@ export class Move {
     return this.#office.moves.hasNumber(this.#transaction, this.company.id, number);
   }
 
-  /** Whether the company has a quote of that group, in whatever version. */
+  /** Whether the company has a quote of that group, in any version. */
   async hasQuoteGroup(quoteGroupId: string): Promise<boolean> {
     return this.#office.moves.hasQuoteGroup(this.#transaction, this.company.id, quoteGroupId);
   }
@@ -160,7 +160,7 @@ export class Move {
       texts.detail === undefined
         ? texts.body
         : joinObjects(texts.body as JsonText<object>, texts.detail as JsonText<object>);
-    // What is stored was rendered from a record of this type.
+    // The stored text was rendered from a record of this type.
     return { ...texts, record: JSON.parse(whole) as RecordOf[R] };
   }
 
@@ -215,7 +215,7 @@ export class Move {
     await this.#office.records[resource].remove(this.#transaction, this.company.id, id);
   }
 
-  /** What the company says of itself on its documents. */
+  /** The company's profile, which its documents show. */
   async profile(): Promise<CompanyProfile> {
     return (this.#profile ??= await this.#office.suppliers.findProfile(this.#transaction, this.company.id));
   }
@@ -238,13 +238,13 @@ export class Move {
     return this.#office.takeNumber(this.#transaction, this.company.id, series);
   }
 
-  /** Tells the company's software of something that happened with the record that was stamped last. */
+  /** Adds an event about the record that was stamped last. */
   send(kind: MoveEventKind, data: JsonText<unknown>): void {
     const createdAt = new Date(this.#lastStampMs).toISOString();
     this.#events.push({ id: this.#ids.prefixed('evt_', this.#lastStampMs), kind, createdAt, data });
   }
 
-  /** Writes what the move leaves behind beside its records. */
+  /** Writes the company's last stamp and the events of the move. */
   async finish(): Promise<void> {
     const { moves, appendEvents } = this.#office;
     const { id, lastStampMs } = this.company;

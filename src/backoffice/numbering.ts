@@ -6,7 +6,7 @@ import { changeNumbering, findNumbering } from '../store/number-series.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 
-/** What is numbered, each kind in a series of its own. */
+/** The kinds of documents that are numbered, each in a series of its own. */
 type Numbered = 'invoice' | 'credit_note' | 'pro_forma' | 'quote';
 
 /** `{year}` is the year of issue, with which a series begins anew; `{number:4}` has at least four digits. */
@@ -39,7 +39,7 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
   return number;
 }
 
-/** A format with the year of a day filled in: what tells one series from another. */
+/** A format with the year of a day filled in: the name of a series. */
 function seriesOf(format: string, day: string): string {
   return format.replaceAll('{year}', day.slice(0, 4));
 }

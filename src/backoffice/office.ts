@@ -17,7 +17,7 @@ export interface Office {
   readonly suppliers: SupplierStore;
   readonly records: Readonly<Record<Resource, RecordWrites>>;
   readonly appendEvents: AppendEvents;
-  /** What it takes for the present when it makes a change. */
+  /** The time of each change. */
   readonly now: (change: Change) => Date;
   readonly random: (size: number) => Buffer;
   /** Whether a company's readers may have been told a time, before which no change is stamped then. */

@@ -118,7 +118,7 @@ async function getIssuedInvoice(move: Move, id: string): Promise<IssuedInvoice> 
   return document;
 }
 
-/** What payments and refunds have to keep to alike. An id stays taken when what it named is voided. */
+/** The rules of both payments and refunds. The id of a voided one stays taken. */
 function refuseBadMoney(
   { id, currency }: { id?: string; currency: string },
   invoice: Invoice,

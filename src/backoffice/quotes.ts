@@ -10,10 +10,10 @@ import { takeNumber } from './numbering.ts';
 import { pointingAt, Refusal } from './refusal.ts';
 import type { QuoteUnpublished } from './unpublished.ts';
 
-/** What a draft says; the rest of a quote is what it has been through. */
+/** The members of a quote that its draft gives. The others record its history. */
 type QuoteDraft = Omit<WithOf<'quote.draft'>, 'id' | 'quoteGroupId'>;
 
-/** What stays of a version whatever its draft says. */
+/** Members of a version that an edit of its draft doesn't change. */
 type Fixed = Pick<Quote, 'id' | 'quoteGroupId' | 'number' | 'version' | 'supersedesQuoteId' | 'createdAt'>;
 
 /** As many as the contract lets a quote have. */
@@ -52,7 +52,7 @@ export async function editQuote(
 }
 
 /**
- * Sends a draft to its customer, who is named on it as of now.
+ * Sends a draft to its customer. It names the customer as they are now.
  * @throws Refusal `wrong_state` when it was sent before, `invalid_change` when its validity is over already.
  */
 export async function sendQuote(move: Move, { id }: WithOf<'quote.send'>): Promise<RenderedRecord> {
@@ -137,7 +137,7 @@ export async function getInState(
   throw new Refusal('wrong_state', message, '/with/id');
 }
 
-/** A stored quote as it could be drafted again: an edit replaces members of this. */
+/** A stored quote as the change that would draft it again. An edit replaces members of it. */
 export async function draftOf(move: Move, quote: Quote): Promise<QuoteDraft> {
   const terms = await legendTermsOf(move, quote.currency, quote.buyer.countryCode);
   const { reverseChargeRates } = await move.quoteUnpublished(quote.id);
@@ -153,7 +153,7 @@ export async function draftOf(move: Move, quote: Quote): Promise<QuoteDraft> {
   };
 }
 
-/** A quote before it is stamped, with what the API doesn't show of it. */
+/** A quote before it is stamped, with the data that the API doesn't show. */
 interface Composed {
   record: Omit<Quote, 'updatedAt'>;
   unpublished: QuoteUnpublished;

@@ -18,8 +18,8 @@ export class Refusal extends Error {
 }
 
 /**
- * Runs a part of a move that works on what is stored: what is wrong there isn't in the change, so a refusal points at
- * the member that named the record.
+ * Runs a part of a move that works on stored data. A mistake there isn't in the change, so a refusal points at the
+ * member that named the record.
  */
 export async function pointingAt<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {

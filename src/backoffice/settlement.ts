@@ -7,13 +7,13 @@ import type { Move } from './move.ts';
 import type { Unpublished } from './unpublished.ts';
 import { type Balance, balance, type Movements, sumMinor } from './vat.ts';
 
-/** An issued invoice with what the API doesn't show of it. */
+/** An issued invoice with the data that the API doesn't show. */
 export interface IssuedInvoice {
   record: Invoice;
   unpublished: Unpublished;
 }
 
-/** What was asked, taken back, received and given back so far. */
+/** The amounts invoiced, credited, paid and refunded so far. */
 export function movementsOf({ totals, creditNotes, payments = [], refunds = [] }: Invoice): Movements {
   return {
     grossMinor: totals.grossMinor,
@@ -58,7 +58,7 @@ export function sendIfSettled(move: Move, { record, isNewlySettled }: Rebalanced
   const { grossMinor, paidMinor, creditedMinor } = movementsOf(record);
   const paid: InvoicePaid = {
     invoiceId: record.id,
-    // What is settled was issued, and so has a number and, because money was kept, a payment.
+    // A settled invoice is issued and so has a number. It kept money and so has a payment.
     invoiceNumber: record.number ?? '',
     currency: record.currency,
     grossMinor,

@@ -2,7 +2,7 @@ import { unprintable } from '../typefaces/shaping.ts';
 import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
 import { isVisible } from './visible-text.ts';
 
-/** What XML has no way to write (XML 1.0 section 2.2), so that the e-invoice would show a replacement for it. */
+/** Characters that XML can't hold (XML 1.0 section 2.2); the e-invoice would show a replacement. */
 const UNWRITABLE = /[\0-\u0008\v\f\u000e-\u001f]/g;
 
 /** A text of the document, and whose it is. */
@@ -11,7 +11,7 @@ interface PlacedText {
   text: string;
 }
 
-/** Rules about what the document says, which is kept for ever as it is printed. */
+/** Rules about the texts of a document, which stay for ever as they are printed. */
 export const textRules: LegalRule[] = [
   {
     item: "the customer's full name",
@@ -36,7 +36,7 @@ export const textRules: LegalRule[] = [
   },
 ];
 
-/** A refusal stays readable, however much is wrong. */
+/** So many places are named, which keeps a refusal readable. */
 const PLACES_MAX = 5;
 const LETTERS_MAX = 5;
 
@@ -53,7 +53,7 @@ function listed(names: readonly string[], countMax: number): string {
   return [...names.slice(0, countMax), ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
-/** A letter with its code points; alone they stand for what isn't seen. */
+/** A letter with its code points; an invisible one is named by them alone. */
 function nameOf(letter: string): string {
   const codes = [...letter].map(
     (character) => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
@@ -61,7 +61,7 @@ function nameOf(letter: string): string {
   return isVisible(letter) ? `${letter} (${codes.join(' ')})` : codes.join(' ');
 }
 
-/** Every text that the document shows. What only an id, a code or the logo says isn't among them. */
+/** Every text that the document shows, without ids, codes and the logo. */
 function textsOf({ document, supplier }: CheckedDocument): PlacedText[] {
   const { buyer, lines, buyerReference, purchaseOrderReference, note, accountingCurrency } = document;
   const { site, ...customer } = buyer;

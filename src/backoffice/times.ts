@@ -34,7 +34,7 @@ export function daysAfter(day: string, days: number): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** Whether a calendar day had not come by `today`, in whatever time zone it was written down. */
+/** Whether a calendar day is after `today` in every time zone in which it may have been written down. */
 export function isToCome(day: string, today: string): boolean {
   return day > daysAfter(today, AHEAD_DAYS_MAX);
 }

@@ -4,10 +4,10 @@ import type { Supplier } from '../store/suppliers.ts';
 type Payment = NonNullable<Invoice['payments']>[number];
 type Refund = NonNullable<Invoice['refunds']>[number];
 
-/** What a quote needs and the API doesn't show: that of a document which it shares with it. */
+/** Data of a quote that the API doesn't show: the members that it shares with a document. */
 export type QuoteUnpublished = Pick<Unpublished, 'reverseChargeRates'>;
 
-/** What a document needs and the API doesn't show. It is stored beside the document's record. */
+/** Data of a document that the API doesn't show. It is stored beside the document's record. */
 export interface Unpublished {
   /** The rate that the customer accounts for, of each line under reverse charge that states one, by the line's id. */
   reverseChargeRates: Record<string, number>;
@@ -15,9 +15,9 @@ export interface Unpublished {
   quoteId: string | null;
   /** Set when the document is issued. */
   supplier: Supplier | null;
-  /** Of an issued invoice: what its credit notes took away of each VAT category and rate. */
+  /** Of an issued invoice: the amounts that its credit notes took from each VAT category and rate. */
   credited: Invoice['vatBreakdown'];
-  /** Of an issued invoice: what was recorded and turned out not to be so. */
+  /** Of an issued invoice: its voided payments and refunds. */
   voidedPayments: Payment[];
   voidedRefunds: Refund[];
 }

@@ -20,7 +20,7 @@ const basisPointsPerUnit = 10_000n;
 const categoriesInOrder = ['S', 'Z', 'E', 'AE', 'K', 'G', 'O'];
 
 /**
- * What a line costs without VAT: quantity times unit price, rounded to the minor unit (PEPPOL-EN16931-R120).
+ * The amount of a line without VAT: quantity times unit price, rounded to the minor unit (PEPPOL-EN16931-R120).
  * `quantity` has at most 9 digits before and 6 after the point, no leading zeros, and may be negative.
  */
 export function lineAmountMinor(quantity: string, unitPriceMinor: number): number {
@@ -36,7 +36,7 @@ export function vatMinor(taxableMinor: number, rateBasisPoints: number): number 
 /**
  * One item for each category and rate among the lines. VAT is computed on the sum of an item's lines and never per
  * line; it is charged in category S alone. Items come in the order S, Z, E, AE, K, G, O, then any others by their code,
- * the highest rate first, whatever the order of the lines.
+ * the highest rate first. The order of the lines doesn't matter.
  */
 export function vatBreakdown(lines: readonly VatLine[]): VatBreakdownItem[] {
   const items = new Map<string, Omit<VatBreakdownItem, 'taxableMinor' | 'vatMinor'> & { taxable: bigint }>();
@@ -110,7 +110,7 @@ export function sumMinor(amounts: readonly number[]): number {
   return safeNumber(amounts.reduce((sum, amount) => sum + BigInt(amount), 0n));
 }
 
-/** What was asked, taken back, received and given back on an issued invoice, all in its own currency. */
+/** The amounts invoiced, credited, paid and refunded on an issued invoice, all in its own currency. */
 export interface Movements {
   grossMinor: number;
   /** The gross of its issued credit notes, as a positive amount. */

@@ -3,9 +3,9 @@ import type { Engine } from '../store/engine.ts';
 import type { Print, Printed } from './printing.ts';
 import { RenderPool, type RenderPoolOptions } from './render-pool.ts';
 
-/** A PDF as it can be answered: what its headers say, and the way to its bytes, which not every answer needs. */
+/** A PDF to answer with: the values of its headers, and a function for its bytes, which not every answer needs. */
 export interface DocumentFile {
-  /** What the file is called: the document's number, or `draft-<id>`, before `.pdf`. */
+  /** The file's name before `.pdf`: the document's number, or `draft-<id>`. */
   name: string;
   /** Hex SHA-256 of the bytes. */
   sha256: string;
@@ -14,13 +14,13 @@ export interface DocumentFile {
 }
 
 /**
- * The PDF of a document that is there: at once when it is stored, and otherwise when it has been printed.
+ * The PDF of an existing document: at once when it is stored, otherwise after printing.
  * Resolves to undefined when a draft was discarded meanwhile.
  * @throws AppError `unavailable` when it can't be printed now.
  */
 export type PrepareFile = () => Promise<DocumentFile | undefined>;
 
-/** Undefined when the company has no document with that id; so for another company's as for nobody's. */
+/** Undefined when the company has no document with that id: the same for another company's document as for none. */
 export type FindDocument = (company: string, id: string) => Promise<PrepareFile | undefined>;
 
 /** The PDFs of invoices, credit notes and pro formas (service.md, "PDF endpoint"). */
@@ -41,11 +41,11 @@ export function openDocuments({ engine, ...poolOptions }: DocumentsOptions): Doc
   };
 }
 
-/** Builds the way to a document's PDF, by whatever prints those that aren't stored. */
+/** Builds the function that finds a document's PDF. `print` makes those that aren't stored. */
 export function createDocumentFinder(engine: Engine, print: Print): FindDocument {
   const store = createDocumentStore(engine);
   const underWay = new Map<string, Promise<Printed>>();
-  /** Those who ask for a document at the same time wait for the same printing of it. */
+  /** Requests for the same document at the same time share one printing. */
   const printOnce = (company: string, id: string): Promise<Printed> => {
     const key = `${company} ${id}`;
     const known = underWay.get(key);
@@ -59,7 +59,7 @@ export function createDocumentFinder(engine: Engine, print: Print): FindDocument
     if (!located) return undefined;
     const { head, status } = located;
     if (head) return async () => storedFile(store, company, id, head);
-    // A draft may be edited while it is printed, so that who asks later is to have another PDF.
+    // A draft may be edited while it is printed: a later request then needs another PDF.
     const printNow = status === 'draft' ? print : printOnce;
     return async () => fileOf(store, company, id, await printNow(company, id));
   };

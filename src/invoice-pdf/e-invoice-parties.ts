@@ -21,7 +21,7 @@ export function sellerParty({ supplier }: PrintedDocument): string {
   );
 }
 
-/** The customer (BG-7), who has the registered name for a name, if there is one, and the other one as the trading name. */
+/** The customer (BG-7). Its name is the registered one, where there is one; the other is the trading name then. */
 export function buyerParty({ record }: PrintedDocument): string {
   const { name, legalName, vatId, contactName, email, addressLines, countryCode } = record.buyer;
   const isOutside = record.vatBreakdown.some(({ category }) => category === 'O');
@@ -73,7 +73,7 @@ function contact(given: {
   );
 }
 
-/** The norm has three lines; a longer address has its rest in the third. Which of them names the town isn't known. */
+/** The norm has three lines, so a longer address has its rest in the third. No line is known to be the town. */
 function address({ addressLines, countryCode, postcode }: Address): string {
   const [first, second, ...others] = addressLines.map(oneLine).filter((line) => line !== '');
   return element(

@@ -8,7 +8,7 @@ import { element, leaf, optionalLeaf } from './xml-text.ts';
 const CREDIT_TRANSFER = '30';
 const SEPA_CREDIT_TRANSFER = '58';
 
-/** Codes of the VATEX list, which names articles of the Union's VAT directive, and an exemption needs more than these. */
+/** Codes of the VATEX list. An exemption (E) has none: which article it rests on isn't known here. */
 const vatexCodes: Partial<Record<string, string>> = {
   AE: 'VATEX-EU-AE',
   K: 'VATEX-EU-IC',
@@ -16,7 +16,7 @@ const vatexCodes: Partial<Record<string, string>> = {
   O: 'VATEX-EU-O',
 };
 
-/** What is asked, and how to pay it. */
+/** The amounts due, and how to pay them. */
 export function settlement(document: PrintedDocument): string {
   const { record } = document;
   const means = paymentMeans(document);
@@ -79,7 +79,7 @@ function isIban(account: string): boolean {
 function tradeTax(item: Invoice['vatBreakdown'][number], document: PrintedDocument): string {
   const { currency, lines } = document.record;
   const { category, rateBasisPoints, taxableMinor, vatMinor } = item;
-  // All lines of a category say the same, as the back office sees to.
+  // The back office makes sure that all lines of a category have the same reason.
   const reason = lines.find(({ vatCategory }) => vatCategory === category)?.vatExemptionReason;
   return element(
     'ram:ApplicableTradeTax',
@@ -93,7 +93,10 @@ function tradeTax(item: Invoice['vatBreakdown'][number], document: PrintedDocume
   );
 }
 
-/** Goods that leave Northern Ireland for the Union do so by its law; whatever else is British doesn't. */
+/**
+ * The codes name articles of the Union's VAT directive. Of British documents only goods from Northern Ireland follow
+ * it.
+ */
 function vatexCode(category: string, { supplier }: PrintedDocument): string | undefined {
   return supplier.countryCode === 'IE' || category === 'K' ? vatexCodes[category] : undefined;
 }
@@ -107,7 +110,7 @@ function period(supplyPeriod: Invoice['supplyPeriod']): string | undefined {
   );
 }
 
-/** When to pay (BT-9); a credit note says in its place what it is for (BT-20), so that there is either (BR-CO-25). */
+/** When to pay (BT-9). A credit note names its invoice instead (BT-20): one of the two is required (BR-CO-25). */
 function paymentTerms({ dueDate, creditedInvoice: credited }: Invoice): string | undefined {
   const description = credited ? `It reduces what is due on invoice ${credited.number}.` : undefined;
   if (description === undefined && dueDate === null) return undefined;
@@ -118,7 +121,7 @@ function paymentTerms({ dueDate, creditedInvoice: credited }: Invoice): string |
   );
 }
 
-/** The totals (BG-22). All is due, as it was when the document was issued. */
+/** The totals (BG-22). The whole amount is due, as at issue. */
 function summation(record: Invoice): string {
   const { currency, totals, accountingCurrency } = record;
   const amount = (name: string, amountMinor: number) => leaf(name, decimalAmount(amountMinor, currency));
@@ -135,7 +138,7 @@ function summation(record: Invoice): string {
   );
 }
 
-/** BT-110 and BT-111, which their currencies tell apart. */
+/** BT-110 and BT-111, told apart by their currencies. */
 function taxTotal(amountMinor: number, currency: string): string {
   return leaf('ram:TaxTotalAmount', decimalAmount(amountMinor, currency), { currencyID: currency });
 }

@@ -11,7 +11,7 @@ export function formattedDate(name: string, day: string): string {
   return element(name, leaf('qdt:DateTimeString', compactDay(day), { format: '102' }));
 }
 
-/** A rate, which what is outside the scope of VAT doesn't even have as zero (BR-O-05). */
+/** A rate. A supply outside the scope of VAT has none, not even zero (BR-O-05). */
 export function rateOf(category: string, rateBasisPoints: number): string | undefined {
   return category === 'O' ? undefined : leaf('ram:RateApplicablePercent', percent(rateBasisPoints));
 }

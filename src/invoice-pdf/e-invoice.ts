@@ -15,7 +15,7 @@ const GUIDELINE = 'urn:cen.eu:en16931:2017';
 /** BT-3, from UNTDID 1001. A draft and a pro forma are no invoices, and have no code. */
 const typeCodes: Partial<Record<Invoice['kind'], string>> = { invoice: '380', credit_note: '381' };
 
-/** "Mutually defined": what Recommendation 20 has for units that it doesn't know. */
+/** "Mutually defined": the code of Recommendation 20 for units that it doesn't know. */
 const OTHER_UNIT = 'ZZ';
 
 const namespaces = {
@@ -38,11 +38,11 @@ const RATE_BASIS_POINTS_MIN = 50;
 const SUM_MINOR_MAX = 5_000_000_000_000;
 
 /**
- * Whether a document has an e-invoice: an issued invoice or credit note, unless EN 16931 has no way to say what it says.
- * That is so for a supply outside the scope of VAT by a supplier who has a VAT number: the norm forbids the number there
- * (BR-O-02), and a document that left it out would say something else than the page around it. It is so for amounts with
- * three decimals (BR-DEC), rates below 0.5 %, sums beyond fifty thousand million, codes of countries and currencies that
- * are in no list (BR-CL), and names that are blank (BR-06, BR-07, BR-25).
+ * Whether a document has an e-invoice: an issued invoice or credit note, unless EN 16931 can't express it. It can't
+ * express a supply outside the scope of VAT by a supplier who has a VAT number: the norm forbids the number there
+ * (BR-O-02), and without it the e-invoice would differ from the page. It can't express amounts with three decimals
+ * (BR-DEC), rates below 0.5 %, sums beyond fifty thousand million, codes of countries and currencies that are in no
+ * list (BR-CL), or blank names (BR-06, BR-07, BR-25).
  */
 export function hasEInvoice(document: PrintedDocument): boolean {
   const { record } = document;
@@ -57,10 +57,10 @@ export function hasEInvoice(document: PrintedDocument): boolean {
 }
 
 /**
- * The e-invoice of a document: Cross Industry Invoice D22B in the profile EN 16931, for the file `factur-x.xml` within its
- * PDF. It says what was asked when the document was issued: what is paid or credited later isn't in it, so it is the same
- * text whenever it is made.
- * @throws Error for a document that has none, which `hasEInvoice` tells.
+ * The e-invoice of a document: Cross Industry Invoice D22B in the profile EN 16931, for the file `factur-x.xml` within
+ * its PDF. It states the amounts at issue. Later payments and credit notes aren't in it, so it is the same text
+ * whenever it is made.
+ * @throws Error for a document that has none; see `hasEInvoice`.
  */
 export function eInvoiceXml(document: PrintedDocument): string {
   const { record } = document;
@@ -97,7 +97,7 @@ function hasNames({ record, supplier }: PrintedDocument): boolean {
 function hasPossibleVat({ record, supplier }: PrintedDocument): boolean {
   return record.vatBreakdown.every(({ category, rateBasisPoints }) => {
     if (category === 'S') return rateBasisPoints >= RATE_BASIS_POINTS_MIN;
-    // Without either number nobody knows who sends it (BR-CO-26).
+    // The seller needs one of the two numbers (BR-CO-26).
     if (category === 'O') return supplier.vatId === undefined && oneLine(supplier.companyNumber ?? '') !== '';
     return categories.includes(category);
   });
@@ -128,7 +128,7 @@ function noteOf(text: string | null | undefined): string | undefined {
     : element('ram:IncludedNote', leaf('ram:Content', text ?? ''));
 }
 
-/** EN 16931 has the VAT in the accounting currency (BT-111), and no term for the rate that leads to it. */
+/** EN 16931 has a term for the VAT in the accounting currency (BT-111), but none for the exchange rate. */
 function exchangeNote({ currency, accountingCurrency }: Invoice): string | undefined {
   if (!accountingCurrency) return undefined;
   const { exchangeRate, exchangeRateDate, exchangeRateSource } = accountingCurrency;
@@ -206,7 +206,7 @@ function agreement(document: PrintedDocument): string {
   );
 }
 
-/** BT-72 is the day of the supply, which with a period (BG-14) is its last one. */
+/** BT-72 is the day of the supply: with a period (BG-14), its last day. */
 function delivery(document: PrintedDocument): string {
   const { supplyDate } = document.record;
   return element(

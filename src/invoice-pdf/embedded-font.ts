@@ -5,7 +5,7 @@ export interface EmbeddedFont {
   /** Its name among the fonts of a page. */
   id: string;
   ref: () => unknown;
-  /** What each glyph stands for. The first is the mark for a missing one, which no document shows. */
+  /** The characters of each glyph. The first glyph marks a missing letter, and no document shows it. */
   unicode: number[][];
   /** The glyphs of a text as hexadecimal numbers, and how each is placed, in thousandths of the font size. */
   encode: (text: string) => [glyphs: string[], positions: Position[]];
@@ -20,8 +20,8 @@ interface Position {
 }
 
 /**
- * Adds a font to a document. pdfkit encodes and embeds it; placing the text is our own affair (`showText`), because
- * the ways of `document.text` take as long as all the rest of a document.
+ * Adds a font to a document. pdfkit encodes and embeds it; we place the text ourselves (`showText`), because
+ * `document.text` takes as long as all the rest of a document.
  */
 export function embeddedFont(document: PDFKit.PDFDocument, face: Face): EmbeddedFont {
   // pdfkit takes anything that lays text out as fontkit does, and keeps the current font in a field; its types know
@@ -40,7 +40,9 @@ interface Place {
   size: number;
 }
 
-/** The operators that show text (ISO 32000-1, 9.4). A page's y axis points down here, so the letters are turned over. */
+/**
+ * The operators that show text (ISO 32000-1, 9.4). A page's y axis points down here, so the letters are turned over.
+ */
 export function showText(font: EmbeddedFont, text: string, { x, y, size }: Place): string {
   const [glyphs, positions] = font.encode(text);
   const operators = [`BT /${font.id} ${decimal(size)} Tf`];

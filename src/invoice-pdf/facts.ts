@@ -9,7 +9,7 @@ import { dateText, isDraft, numberOf, periodText, titleOf, warningOf } from './w
 const WIDTH = RIGHT - COLUMN;
 const LABEL_WIDTH = 92;
 
-/** Draws what the document is, its number, its dates and references, in the right column. */
+/** Draws the title, the number, the dates and the references in the right column. */
 export function drawFacts(sheet: Sheet, { record }: PrintedDocument): void {
   const title = sheet.textThatGoesOn(titleOf(record), STYLES.title, WIDTH);
   const number = sheet.text(numberOf(record), STYLES.number, WIDTH);
@@ -58,7 +58,7 @@ function dateOrNull(date: string | null): string | null {
   return date === null ? null : dateText(date);
 }
 
-/** What is asked for or given back. An issued document says it as at its issue: later payments don't change it. */
+/** The amount due or credited. An issued document shows it as at its issue: later payments don't change it. */
 function amountRow(record: Invoice): Row {
   const amount = moneyFormat(record.currency).withSymbol(record.totals.grossMinor);
   const asked = isDraft(record) ? 'Total' : 'Amount due';

@@ -1,4 +1,4 @@
-/** What no file system and no header takes well: control characters, separators, quotes, wildcards, anything beyond ASCII. */
+/** Characters that cause trouble in file systems or headers: controls, separators, quotes, wildcards, non-ASCII. */
 const ODD = /[^0-9A-Za-z !#$&'()+,;=@[\]^_`{}~.-]/gu;
 /** The characters that `filename*` takes as they are (RFC 8187 section 3.2.1, attr-char). */
 const NOT_ATTRIBUTE = /['()*]/g;
@@ -7,8 +7,8 @@ const NAME_CHARACTERS_MAX = 100;
 const ENCODED_CHARACTERS_MAX = 300;
 
 /**
- * The Content-Disposition of a document's PDF (RFC 6266): `attachment; filename="<number>.pdf"`. What doesn't belong
- * into a file name is replaced there, and the exact name goes into `filename*` (RFC 8187), which clients prefer.
+ * The Content-Disposition of a document's PDF (RFC 6266): `attachment; filename="<number>.pdf"`. Characters that don't
+ * belong into a file name are replaced there; the exact name goes into `filename*` (RFC 8187), which clients prefer.
  */
 export function contentDisposition(name: string): string {
   const exact = shortened(name);

@@ -8,7 +8,7 @@ import type { TextBlock } from './text-blocks.ts';
 import { unitText } from './units.ts';
 import { showsVat, vatOfLine } from './wording.ts';
 
-/** The unit of what is counted without one (UN/ECE Recommendation 20). */
+/** The unit of things that are only counted (UN/ECE Recommendation 20). */
 const ONE = 'C62';
 /** Above and below the text of a row. */
 const PADDING = 4.5;
@@ -20,11 +20,11 @@ const CARRIED_HEIGHT = STYLES.cellStrong.leading + 2 * PADDING;
 interface Row {
   cells: TextBlock[];
   height: number;
-  /** What the line comes to; zero on what goes on from the row before. */
+  /** The amount of the line; zero on a row that continues the one before. */
   amountMinor: number;
 }
 
-/** What is the same for every page of the table. */
+/** Shared by all pages of the table. */
 interface LinesTable {
   sheet: Sheet;
   columns: PlacedColumn[];
@@ -53,7 +53,7 @@ export function drawLines(sheet: Sheet, printed: PrintedDocument, tailHeight: nu
   rows.forEach((row, index) => {
     const isLast = index === rows.length - 1;
     const needed = row.height + (isLast ? tailHeight : CARRIED_HEIGHT);
-    // A last row that would stand alone on its page can't be helped by another page.
+    // A row that is the first on its page has no more room on another one.
     if (sheet.y + needed > BOTTOM && !isFirstOfPage) {
       drawCarried(table, 'Carried forward', carriedMinor);
       sheet.addPage();
@@ -83,7 +83,7 @@ function columnsOf({ record }: PrintedDocument): Column[] {
 
 function textsOf(printed: PrintedDocument, line: PrintedDocument['record']['lines'][number]): string[] {
   const { plain } = moneyFormat(printed.record.currency);
-  // A part of one, taken off, is a discount: nobody reads -0.05 units as 5 %.
+  // A negative part of one is a discount, and -0.05 units are shown as -5 %.
   const share = line.unitCode === ONE ? shareText(line.quantity) : undefined;
   return [
     line.description,
@@ -128,7 +128,7 @@ function rowOf(cells: TextBlock[], amountMinor: number): Row {
   return { cells, height: Math.max(...cells.map(({ height }) => height)) + 2 * PADDING, amountMinor };
 }
 
-/** Draws the heads, tagged once; on the pages that follow they are repeated for the eye alone. */
+/** Draws the heads, tagged once; on the pages that follow they are repeated as artifacts. */
 function drawHeads({ sheet, columns, heads, headHeight }: LinesTable, tag: Tag | undefined): void {
   const bottom = sheet.y + headHeight - PADDING;
   const draw = (index: number) => {

@@ -16,7 +16,7 @@ const DECODING_MB_MAX = 512;
 type Picture = Pick<Logo, 'width' | 'height' | 'colorSpace' | 'orientation'>;
 
 /**
- * Finds the size and the colours of a JPEG picture in its frame (ITU-T T.81, B.2.2), and how it stands.
+ * Finds the size and the colours of a JPEG picture in its frame (ITU-T T.81, B.2.2), and its orientation.
  * @throws Error for one that documents can't embed, such as CMYK, which PDF/A ties to a print condition.
  */
 export function jpegPicture(bytes: Buffer): Picture {
@@ -36,7 +36,7 @@ export function jpegPicture(bytes: Buffer): Picture {
   throw new Error('the JPEG picture is damaged');
 }
 
-/** How the picture stands, if the segment at `offset` says it. */
+/** The orientation, if the segment at `offset` states it. */
 function orientationAt(bytes: Buffer, offset: number, marker: number): Orientation | undefined {
   const start = offset + 10;
   if (marker !== APP1 || bytes.toString('latin1', offset + 4, start) !== EXIF) return undefined;

@@ -20,7 +20,7 @@ export const UPRIGHT: Orientation = 1;
 const ORIENTATION = 274;
 const ENTRY_LENGTH = 12;
 
-/** Finds the orientation in EXIF data, which begin as a TIFF file does. What says none, or can't be read, is upright. */
+/** Finds the orientation in EXIF data, which begin as a TIFF file does. A picture without a readable one is upright. */
 export function orientationIn(exif: Buffer): Orientation {
   const isLittleEndian = exif.toString('latin1', 0, 2) === 'II';
   const bytesAt = (offset: number, count: number) => {

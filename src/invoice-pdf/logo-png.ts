@@ -27,7 +27,7 @@ export function decodePng(bytes: Buffer): Picture {
   return { ...shrink(png, factor), orientation: orientationOf(bytes) };
 }
 
-/** How it stands, from its chunk of EXIF data (PNG, third edition, 11.3.4.5). */
+/** Its orientation, from its chunk of EXIF data (PNG, third edition, 11.3.4.5). */
 function orientationOf(bytes: Buffer): Orientation {
   let offset = 8;
   while (offset + 12 <= bytes.length) {

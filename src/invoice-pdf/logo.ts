@@ -27,8 +27,8 @@ export function readLogo(dataUrl: string): Logo {
 }
 
 /**
- * What is wrong with a logo that somebody gives; undefined when documents can show it. A JPEG is decoded for it, which
- * isn't done for each document: half a picture is known by that alone.
+ * Says what is wrong with a new logo; undefined when documents can show it. A JPEG is decoded here, and not for each
+ * document: only decoding shows that it isn't cut short.
  */
 export function logoProblem(dataUrl: string): string | undefined {
   try {

@@ -1,6 +1,6 @@
 import { escapeXml } from './xml-text.ts';
 
-/** What PDF/A wants to know of a schema that isn't its own (ISO 19005-3, 6.6.2.3.3). */
+/** PDF/A asks for this description of each schema that isn't its own (ISO 19005-3, 6.6.2.3.3). */
 export interface ExtensionSchema {
   schema: string;
   namespaceUri: string;
@@ -15,7 +15,10 @@ const uaSchema: ExtensionSchema = {
   properties: [{ name: 'part', valueType: 'Integer', description: 'The part of ISO 14289 that is met' }],
 };
 
-/** Claims PDF/UA-1 (ISO 14289-1, 5), and describes its schema together with `others`, since there is one list of them. */
+/**
+ * Claims PDF/UA-1 (ISO 14289-1, 5), and describes its schema together with `others`, because there can be only one
+ * list.
+ */
 export function uaMetadata(others: readonly ExtensionSchema[]): string {
   return `
 <rdf:Description rdf:about="" xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/">
@@ -53,7 +56,9 @@ function propertyXml({ name, valueType, description }: ExtensionSchema['properti
             </rdf:li>`;
 }
 
-/** The embedded file, as `file()` of pdfkit wants it described. The pages and the file are alternatives of each other. */
+/**
+ * The embedded file, as `file()` of pdfkit wants it described. The pages and the file are alternatives of each other.
+ */
 export const E_INVOICE_FILE = {
   name: 'factur-x.xml',
   type: 'text/xml',
@@ -85,7 +90,9 @@ const properties = [
   },
 ];
 
-/** Describes the properties of `facturXMetadata`, which PDF/A forbids otherwise. It goes into the list of `uaMetadata`. */
+/**
+ * Describes the properties of `facturXMetadata`, which PDF/A forbids otherwise. It goes into the list of `uaMetadata`.
+ */
 export const facturXSchema: ExtensionSchema = {
   schema: 'Factur-X PDFA Extension Schema',
   namespaceUri: 'urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#',

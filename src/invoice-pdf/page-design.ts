@@ -9,7 +9,7 @@ export const CONTENT_WIDTH = RIGHT - LEFT;
 /** Where the second column of the head begins. */
 export const COLUMN = 322;
 export const TOP = 45;
-/** Above it ends what flows; below it stands the foot of the page. */
+/** Content ends above it; the foot of the page is below it. */
 export const BOTTOM = PAGE.height - 74;
 /** The baseline of the foot of the page. */
 export const FOOT = PAGE.height - 42;

@@ -4,7 +4,7 @@ import type { Sheet } from './sheet.ts';
 import type { TextBlock } from './text-blocks.ts';
 import { isDraft, numberOf, supplierName, titleOf } from './wording.ts';
 
-/** Draws what stands at the top of each page but the first, and across each page of a draft. */
+/** Draws the head of every page but the first, and the mark across each page of a draft. */
 export function drawPageHead(sheet: Sheet, printed: PrintedDocument): number {
   if (isDraft(printed.record)) drawWatermark(sheet);
   if (sheet.pageCount === 1) return TOP;
@@ -20,7 +20,7 @@ export function drawPageHead(sheet: Sheet, printed: PrintedDocument): number {
   return TOP + Math.max(left.height, right.height) + 14;
 }
 
-/** The mark is for the eye; the words under the title say the same to everyone. */
+/** The mark is an artifact: the warning under the title says the same. */
 function drawWatermark(sheet: Sheet): void {
   const block = sheet.text('DRAFT', STYLES.watermark, PAGE.height);
   const width = block.lines[0]?.width ?? 0;
@@ -57,7 +57,7 @@ export function drawPageFeet(sheet: Sheet, printed: PrintedDocument): void {
   }
 }
 
-/** The foot repeats what the first page says in full, and more of it would come down to the edge of the paper. */
+/** The first page says all of it in full, and a third line would reach the edge of the paper. */
 function atMostTwoLines(block: TextBlock): TextBlock {
   return { ...block, lines: block.lines.slice(0, 2) };
 }

@@ -6,11 +6,11 @@ import type { TextStyle } from './text-blocks.ts';
 import { countryName, supplierName } from './wording.ts';
 
 const LOGO_BOX = { width: 190, height: 62 };
-/** As large as a browser shows it, of 96 pixels to the inch: beyond, a small picture is a blur of squares. */
+/** A browser's size of 96 pixels to the inch: larger, a small picture is a blur of squares. */
 const POINTS_PER_PIXEL_MAX = 0.75;
 const LEFT_WIDTH = COLUMN - LEFT - 30;
 
-/** Draws who issues the document: the logo on the left, all that the law asks for in the right column. */
+/** Draws the supplier: the logo on the left, all that the law asks for in the right column. */
 export function drawSupplier(sheet: Sheet, printed: PrintedDocument, logo: Logo | undefined): void {
   const { supplier } = printed;
   const name = supplierName(printed);
@@ -38,7 +38,7 @@ export function drawSupplier(sheet: Sheet, printed: PrintedDocument, logo: Logo 
 }
 
 function drawLogo(sheet: Sheet, logo: Logo, name: string): void {
-  // From 5 on, its columns are the rows.
+  // From 5 on, columns and rows are swapped.
   const isTurned = logo.orientation > 4;
   const pixels = isTurned ? { width: logo.height, height: logo.width } : logo;
   const scale = Math.min(
@@ -84,7 +84,7 @@ function labelled(label: string, value: string | null | undefined): string | und
   return value === undefined || value === null ? undefined : `${label} ${value}`;
 }
 
-/** Draws whom the document is for and where the work was, in the left column. */
+/** Draws the customer and the site in the left column. */
 export function drawBuyer(sheet: Sheet, { record, supplier }: PrintedDocument): void {
   const { buyer } = record;
   const name = buyer.legalName ?? buyer.name;

@@ -12,21 +12,21 @@ import type { Engine } from '../store/engine.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Renderer } from './render.ts';
 
-/** No document comes near it: 1,000 lines and a logo of a megabyte. What is larger is a fault. */
+/** No document comes near it, not even 1,000 lines and a logo of a megabyte: a larger PDF is a fault. */
 const PDF_BYTES_MAX = 16 * 1024 * 1024;
 
-/** What became of a document that was to be printed. */
+/** The result of printing a document. */
 export type Printed =
-  /** It is issued, and its PDF is stored now: by this call, which then knows what it is like, or by another one. */
+  /** It is issued and its PDF is stored: by this call, which then has its head, or by another one. */
   | { outcome: 'stored'; head: DocumentHead | undefined }
-  /** It is a draft, whose PDF is for whoever asked alone. */
+  /** It is a draft. Its PDF is only for this request. */
   | { outcome: 'draft'; bytes: Uint8Array; sha256: string }
   /** The company has no such document. */
   | { outcome: 'absent' };
 
 /**
- * Makes the PDF of a document: of an issued one from what was fixed at its issue, to be stored; of a draft from what it
- * and the company's profile say now.
+ * Makes the PDF of a document. For an issued one it takes the contents fixed at issue, and stores the PDF. For a draft
+ * it takes the draft and the company's profile as they are now.
  */
 export type Print = (company: string, id: string) => Promise<Printed>;
 
@@ -72,7 +72,7 @@ async function issuedOf(
   { record, supplier, reverseChargeRates }: PrintableDocument,
 ): Promise<PrintedDocument> {
   const issued = { record: asIssued(record), reverseChargeRates };
-  // Only what was loaded past the moves has no supplier of its own; its PDF fixes the one of this moment.
+  // Only a document that no move made, such as a loaded one, has no supplier of its own: it gets the present one.
   if (!supplier) return { ...issued, ...supplierOf(await store.findProfile(company)) };
   const { logoSha256, ...rest } = supplier;
   const logo = logoSha256 === null ? undefined : await store.findLogo(company, logoSha256);
@@ -82,8 +82,8 @@ async function issuedOf(
 
 /**
  * An issued document as it was when it was issued. Payments, refunds and credit notes come later and change only the
- * members that are set back here, so a PDF that is first asked for after a payment is the one that was asked for before
- * it (VAT law: a document that was issued doesn't change).
+ * members that are set back here: the PDF is the same before and after a payment (VAT law: an issued document doesn't
+ * change).
  */
 export function asIssued(record: Invoice): Invoice {
   return {

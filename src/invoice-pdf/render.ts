@@ -18,7 +18,7 @@ import { vatSummary } from './vat-summary.ts';
 import { isDraft, numberOf, supplierName, titleOf } from './wording.ts';
 import { escapeXml } from './xml-text.ts';
 
-/** Makes PDFs. It keeps its fonts and the last logos, so that one is made once for each thread. */
+/** Makes PDFs. It keeps its fonts and the last logos, so a process makes one renderer. */
 export interface Renderer {
   /**
    * Makes the PDF of a document: PDF/A-3a (ISO 19005-3) and PDF/UA-1 (ISO 14289-1). The same document gives the same
@@ -72,7 +72,7 @@ async function render(printed: PrintedDocument, fonts: Fonts, logo: Logo | undef
 
 function openDocument(printed: PrintedDocument): PDFKit.PDFDocument {
   const { record, supplier } = printed;
-  // Nothing of the moment at which it is made goes into a document.
+  // The time of rendering doesn't go into a document: it would be another one each time.
   const at = new Date(record.issuedAt ?? record.updatedAt);
   const document = new PDFDocument({
     pdfVersion: '1.7',
@@ -129,7 +129,7 @@ function collect(document: PDFKit.PDFDocument): Promise<Buffer> {
   return promise;
 }
 
-/** Two columns: who issues it and what it is, and beside that for whom. Each goes on on the next page if it must. */
+/** Two columns: the supplier and the facts, and the customer. Each continues on the next page if it must. */
 function drawHead(sheet: Sheet, printed: PrintedDocument, logo: Logo | undefined): void {
   drawSupplier(sheet, printed, logo);
   drawFacts(sheet, printed);
@@ -141,7 +141,7 @@ function drawHead(sheet: Sheet, printed: PrintedDocument, logo: Logo | undefined
   sheet.y += 20;
 }
 
-/** The lines, and after them the totals with what each VAT rate comes to beside them, or below if it needs the width. */
+/** The lines, then the totals with the VAT summary beside them, or below where it needs the width. */
 function drawBody(sheet: Sheet, printed: PrintedDocument): void {
   const summary = vatSummary(sheet, printed, COLUMN - LEFT - 34, CONTENT_WIDTH);
   const sums = totalsHeight(printed);
@@ -157,5 +157,5 @@ function drawBody(sheet: Sheet, printed: PrintedDocument): void {
   for (const statement of statementsOf(printed)) drawStatement(sheet, statement);
 }
 
-/** Between a table and what follows it. */
+/** Below a table. */
 const TABLE_GAP = 14;

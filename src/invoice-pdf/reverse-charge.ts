@@ -11,8 +11,8 @@ const MARKED_LINES_CREDITED =
   'Customer to account to HMRC for the adjustment to reverse charge output tax on the VAT exclusive price of items marked reverse charge.';
 
 /**
- * What a British document has to say of the domestic reverse charge beside the reasons on its lines: the VAT that the
- * customer accounts for at each rate, where no reason states it, and which lines it is about.
+ * Statements about the domestic reverse charge that a British document needs beside the reasons on its lines: the VAT
+ * that the customer accounts for at each rate, where no reason states it, and the lines concerned.
  */
 export function reverseChargeStatements(printed: PrintedDocument, reasons: readonly string[]): string[] {
   const { record, supplier } = printed;

@@ -20,18 +20,18 @@ export interface Box {
   width: number;
 }
 
-/** A height on a page, from where something goes on. */
+/** A height on a page. */
 export interface Place {
   page: number;
   y: number;
 }
 
-/** Draws something on the page that has just begun, and says where what follows begins. */
+/** Draws the head of a new page, and returns the height at which the content begins. */
 type PageHead = (sheet: Sheet) => number;
 
 /**
- * The pages of one document, drawn from top to bottom. All that is drawn is either tagged, for who listens to the
- * document or lets a program read it, or marked as an artifact, which they skip (ISO 14289-1, 7.1).
+ * The pages of one document, drawn from top to bottom. All that is drawn is either tagged, for screen readers and other
+ * programs, or marked as an artifact, which they skip (ISO 14289-1, 7.1).
  */
 export class Sheet {
   readonly document: PDFKit.PDFDocument;
@@ -43,7 +43,7 @@ export class Sheet {
   pageCount = 0;
   /** The page that is drawn on, of which the first is 0. */
   page = -1;
-  /** Where what flows begins on each page. */
+  /** Where the content begins on each page. */
   readonly #tops: number[] = [];
   readonly #pageHead: PageHead;
   readonly #embedded = new Map<Face, EmbeddedFont>();
@@ -135,7 +135,7 @@ export class Sheet {
     tag.end();
   }
 
-  /** Draws what carries no meaning, or repeats what is said elsewhere. */
+  /** Draws something that carries no meaning, or repeats other content. */
   artifact(draw: () => void, type: 'Pagination' | 'Layout' = 'Layout'): void {
     this.document.markContent('Artifact', { type });
     draw();

@@ -14,7 +14,7 @@ export interface Statement {
   details: readonly (readonly [label: string, value: string])[];
 }
 
-/** What the document has to say beside its amounts: why no VAT is charged, a note, and how to pay. */
+/** The statements beside the amounts: why no VAT is charged, a note, and how to pay. */
 export function statementsOf(printed: PrintedDocument): Statement[] {
   return [vatStatement(printed), noteStatement(printed), paymentStatement(printed)].filter(
     (statement) => statement !== undefined,

@@ -120,7 +120,9 @@ function piecesOf(word: string, widthMax: number, measure: (piece: string) => nu
   );
 }
 
-/** Between any two letters. Their widths are added up one by one, so that a long text takes no longer for its length. */
+/**
+ * Between any two letters. Their widths are added up one by one, so that a long text takes no longer for its length.
+ */
 function lettersOf(part: string, widthMax: number, measure: (piece: string) => number): string[] {
   const pieces: string[] = [];
   let piece = '';
@@ -138,5 +140,5 @@ function lettersOf(part: string, widthMax: number, measure: (piece: string) => n
   return [...pieces, piece];
 }
 
-/** What letters together can be wider than one by one, in points. */
+/** Letters together can be this much wider than one by one, in points. */
 const KERNING = 1.5;

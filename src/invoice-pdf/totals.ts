@@ -11,7 +11,7 @@ const PADDING = 3.5;
 const ROW_HEIGHT = STYLES.body.leading + 2 * PADDING;
 const GRAND_HEIGHT = STYLES.grand.leading + 14;
 
-/** The sums of a document, in the order in which they are added up; the last one is what it comes to. */
+/** The sums of a document, in the order in which they are added up; the last one is the grand total. */
 function sumsOf(printed: PrintedDocument): [label: string, amountMinor: number][] {
   const { record } = printed;
   const { netMinor, vatMinor, grossMinor } = record.totals;

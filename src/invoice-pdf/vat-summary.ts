@@ -19,7 +19,7 @@ import {
 type Breakdown = Invoice['vatBreakdown'];
 type Totals = Invoice['totals'];
 
-/** What each VAT category and rate comes to, measured before it is drawn. */
+/** The sums of each VAT category and rate, measured before they are drawn. */
 export interface VatSummary {
   height: number;
   /** Whether it leaves the right column to the totals. */
@@ -28,7 +28,7 @@ export interface VatSummary {
   draw: () => void;
 }
 
-/** A higher one isn't kept on one page. */
+/** A higher summary isn't set beside the totals. */
 const NARROW_HEIGHT_MAX = 330;
 const PADDING = 3;
 const GAP = 12;
@@ -160,7 +160,7 @@ function rowsOf(printed: PrintedDocument, { currency, vatBreakdown, totals }: Am
   const hasMargin = printed.record.lines.some(isMargin);
   const rows = vatBreakdown.map(({ category, rateBasisPoints, taxableMinor, vatMinor }) => {
     const isOfMargin = hasMargin && category === 'E';
-    // No amount of VAT may stand there, not even none.
+    // No amount of VAT may be shown, not even zero.
     const isUnstated = isOfMargin || (category === 'AE' && hidesReverseCharge(printed));
     return [
       isOfMargin ? 'Margin scheme' : categoryText(category, rateBasisPoints),
@@ -172,7 +172,7 @@ function rowsOf(printed: PrintedDocument, { currency, vatBreakdown, totals }: Am
   return rows;
 }
 
-/** On the pages that follow, the head is repeated for the eye alone. */
+/** On the pages that follow, the head is repeated as an artifact. */
 function repeatHead(sheet: Sheet, { cells, columns }: CellRow): void {
   const y = sheet.y + PADDING;
   sheet.artifact(() => {

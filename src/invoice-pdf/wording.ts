@@ -10,13 +10,13 @@ const titles: Record<Invoice['kind'], string> = {
   pro_forma: 'Pro forma invoice',
 };
 
-/** Says what a document is not, where someone could take it for a VAT invoice. */
+/** For documents that could be mistaken for a VAT invoice. */
 export const NOT_A_VAT_INVOICE = {
   draft: 'DRAFT – not a VAT invoice',
   proForma: 'PRO FORMA – this is not a VAT invoice',
 } as const;
 
-/** What a document is. */
+/** The kind of a document in words. */
 export function titleOf({ kind }: Invoice): string {
   return titles[kind];
 }
@@ -30,7 +30,7 @@ export function numberOf({ number }: Invoice): string {
   return number ?? 'DRAFT';
 }
 
-/** The words under the title, where there have to be some. */
+/** The warning under the title; undefined on an issued invoice or credit note. */
 export function warningOf(record: Invoice): string | undefined {
   const warnings = [
     ...(isDraft(record) ? [NOT_A_VAT_INVOICE.draft] : []),
@@ -39,7 +39,7 @@ export function warningOf(record: Invoice): string | undefined {
   return warnings.length === 0 ? undefined : warnings.join('\n');
 }
 
-/** Whom the document is from, in the name under which they trade. */
+/** The supplier's name: the trading name, where there is one. */
 export function supplierName({ supplier }: PrintedDocument): string {
   return supplier.tradingName ?? supplier.legalName ?? '';
 }
@@ -49,23 +49,25 @@ export function showsVat({ lines }: Invoice): boolean {
   return lines.some(({ vatCategory }) => vatCategory !== 'O');
 }
 
-/** Reverse charge between two parties of one country, which is the one on construction. */
+/** Whether both parties are in one country; a reverse charge between them is the one on construction. */
 export function isDomestic({ record, supplier }: PrintedDocument): boolean {
   return record.buyer.countryCode === supplier.countryCode;
 }
 
-/** Irish construction under reverse charge, where neither rate nor amount may stand (Revenue, Tax Briefing 69). */
+/**
+ * Irish construction under reverse charge: the document may show neither rate nor amount (Revenue, Tax Briefing 69).
+ */
 export function hidesReverseCharge(printed: PrintedDocument): boolean {
   return printed.supplier.countryCode === 'IE' && isDomestic(printed);
 }
 
-/** All of it is such construction, so that no rate and no amount of VAT is stated, not even none. */
+/** Whether all lines are such construction: then no rate and no amount of VAT is shown, not even zero. */
 export function isSilent(printed: PrintedDocument): boolean {
   const isReverseCharge = printed.record.lines.every(({ vatCategory }) => vatCategory === 'AE');
   return isReverseCharge && hidesReverseCharge(printed);
 }
 
-/** All of it is sold under a margin scheme, where the VAT within the price may not be shown (Directive art. 325). */
+/** Whether all lines are sold under a margin scheme: the VAT in the price may not be shown (Directive art. 325). */
 export function isMarginOnly({ lines }: Invoice): boolean {
   return lines.length > 0 && lines.every(isMargin);
 }
@@ -108,7 +110,7 @@ const regions = new Intl.DisplayNames(['en-GB'], { type: 'region' });
 
 /** The name of a country, by its ISO 3166-1 code. */
 export function countryName(code: string): string {
-  // Northern Ireland has a code of its own in VAT numbers alone.
+  // Northern Ireland has a code of its own only in VAT numbers.
   return code === 'XI' ? 'Northern Ireland' : (regions.of(code) ?? code);
 }
 

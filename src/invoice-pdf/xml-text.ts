@@ -1,6 +1,6 @@
 /** XML as text. Names and attributes come from the code and are written as they are; values may hold anything. */
 
-/** What XML 1.0 (section 2.2) has no way to write: most control characters, half surrogate pairs, U+FFFE and U+FFFF. */
+/** XML 1.0 (section 2.2) can't hold these: most control characters, half surrogate pairs, U+FFFE and U+FFFF. */
 const FORBIDDEN = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
@@ -16,7 +16,7 @@ export function escapeXml(text: string): string {
     .replace(/[&<>"]/g, (character) => escapes[character] ?? '');
 }
 
-/** An element around others; what is undefined is left out. */
+/** An element around others; undefined ones are left out. */
 export function element(name: string, ...children: readonly (string | undefined)[]): string {
   return `<${name}>${children.join('')}</${name}>`;
 }
@@ -27,7 +27,7 @@ export function leaf(name: string, value: string, attributes: Readonly<Record<st
   return `<${name}${written.join('')}>${escapeXml(value)}</${name}>`;
 }
 
-/** An element around a value on one line; undefined when there is nothing to see in it. */
+/** An element around a value on one line; undefined when the value is blank. */
 export function optionalLeaf(
   name: string,
   value: string | null | undefined,

@@ -10,7 +10,7 @@ import Database from 'better-sqlite3';
 const PAGES_MIN = 1_000;
 /** Pages after which the log begins anew, which needs a moment in which nobody writes. */
 const PAGES_BEFORE_RESTART = 8_000;
-/** How long such a moment is waited for, while writers wait too. */
+/** The longest wait for such a moment, in which writers wait too. */
 const BUSY_MS_MAX = 50;
 
 /** @see https://sqlite.org/pragma.html#pragma_wal_checkpoint */
@@ -27,7 +27,7 @@ const checkpoint = (mode: 'NOOP' | 'PASSIVE' | 'RESTART') =>
 function look(): void {
   const { log, checkpointed } = checkpoint('NOOP');
   if (log - checkpointed < PAGES_MIN) return;
-  // Beside the writers. Those who go on writing meanwhile keep the log from being empty, so now and then they wait.
+  // Beside the writers. While they go on writing, the log never gets empty, so now and then they have to wait.
   checkpoint('PASSIVE');
   if (log >= PAGES_BEFORE_RESTART) checkpoint('RESTART');
 }
@@ -41,7 +41,7 @@ parentPort?.on('message', (message: 'look' | 'end') => {
   try {
     look();
   } catch (error) {
-    // A lock that somebody else has, or a full disk: it is tried again, and the log is bounded without this thread.
+    // A lock of another process, or a full disk: the thread tries again, and commits bound the log without it.
     if (!(error instanceof Database.SqliteError)) throw error;
   }
 });

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** Most commands commit a few times and end; only who goes on writing gets a thread. */
+/** Most commands commit a few times and end; only a process that goes on writing gets a thread. */
 const COMMITS_BEFORE = 200;
-/** So long after a commit the thread looks at the log, and at all that was committed in between. */
+/** So long after a commit the thread looks at the log; commits in between share this look. */
 const LOOK_MS = 50;
 /** How large the log grows, in pages of 4 kB, before a commit does itself what the thread should have done. */
 const PAGES_MAX = 16_000;
@@ -17,7 +17,7 @@ export interface Checkpoints extends AsyncDisposable {
 }
 
 /**
- * Has a thread of its own carry what is committed from the write-ahead log into the database file. SQLite would do it
+ * Has a thread of its own carry committed changes from the write-ahead log into the database file. SQLite would do it
  * within the commit that brings the log to a thousand pages, and the process would wait for the disk meanwhile.
  *
  * Nothing depends on the thread: where it can't start, dies, or falls behind, commits do its work.

@@ -1,6 +1,6 @@
-/** What one attempt carries from phase to phase. */
+/** One attempt under way. */
 export interface Attempt {
-  /** Ends whatever is under way. */
+  /** Ends the phase under way. */
   signal: AbortSignal;
   phases: PhaseWatch;
 }

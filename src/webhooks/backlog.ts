@@ -7,12 +7,12 @@ import type { WebhookKey } from '../store/delivery-keys.ts';
 import type { Engine } from '../store/engine.ts';
 
 const COUNT_MAX = 10_000;
-/** The longest wait is looked for among so many webhooks: each costs a look into the index. */
+/** The oldest delivery is looked for in so many webhooks: each costs a look into the index. */
 const WEBHOOKS_MAX = 10_000;
-/** Of which so many are looked at without a pause. */
+/** So many webhooks are looked at without a pause. */
 const WALK_WEBHOOKS_MAX = 100;
 
-/** Builds what tells how much waits to be sent, at a bounded cost however much that is. */
+/** Builds the function that measures the backlog, at a bounded cost. */
 export function createBacklog(engine: Engine, now: () => Date): () => Promise<Backlog> {
   const { countWaiting } = createDeliveryQueue(engine);
   const walk = createWaitingWalk(engine);

@@ -4,19 +4,22 @@ import type { Duplex } from 'node:stream';
 import type { Attempt } from './attempt.ts';
 import type { Connect } from './connection.ts';
 
-/** A connection is kept for the next delivery to its host this long, which is less than servers keep them (5 s and more). */
+/**
+ * A connection is kept for the next delivery to its host this long, which is less than servers keep them (5 s and
+ * more).
+ */
 const IDLE_MS_MAX = 4_000;
-/** As many as may well be at work at once: many webhooks of many companies lead to the same few hosts. */
+/** As many as are often under way at once: many webhooks of many companies lead to the same few hosts. */
 const IDLE_PER_HOST_MAX = 64;
 /** Open connections to all hosts together beyond which none is kept. */
 const OPEN_MAX = 256;
 /** A host that moves to another address is followed within this time, however busy its connection is. */
 const AGE_MS_MAX = 60_000;
 
-/** What Node's own agent says; its types leave the answer out. */
+/** Node's own agent; its types leave out that the method returns something. */
 const nodeAgent = Agent.prototype as unknown as { keepSocketAlive: (socket: Duplex) => boolean };
 
-/** What a request tells the pool, beside what Node's own agent reads. */
+/** The options of a request, with those that only the pool reads. */
 export interface PooledRequest extends ClientRequestArgs {
   /** The host name, by which connections are kept: never by an address, which several hosts may share. */
   host: string;
@@ -32,7 +35,7 @@ export interface PooledRequest extends ClientRequestArgs {
 export class ConnectionPool extends Agent {
   readonly #connect: Connect;
   readonly #openedAt = new Map<Duplex, number>();
-  // Which scheme its requests have; Node's agent reads it, and its types don't know it.
+  // The scheme of its requests. Node's agent reads it, and its types don't know it.
   readonly protocol = 'https:';
 
   constructor(connect: Connect) {
@@ -61,7 +64,7 @@ export class ConnectionPool extends Agent {
     );
   }
 
-  /** Closes what is kept for a host. */
+  /** Closes the kept connections of a host. */
   forget(host: string): void {
     for (const socket of this.freeSockets[host] ?? []) socket.destroy();
   }

@@ -19,21 +19,21 @@ export interface ConnectOptions {
   ca?: string | undefined;
 }
 
-/** An answer of the DNS holds up to 4,000 addresses, and to look at that many holds up everything else for 0.2 s. */
+/** A DNS answer can hold 4,000 addresses, and checking so many would block everything else for 0.2 s. */
 const ADDRESSES_MAX = 128;
 /** More addresses of one name are looked at, but not dialled. */
 const DIALLED_MAX = 16;
-/** What an address that doesn't answer may cost while there is another to try. */
+/** The longest wait for an address while there is another to try. */
 const DIAL_MS_MAX = 2_500;
 
 /**
- * Builds the way to a host: the very address that was checked is dialled.
+ * Builds the function that connects to a host. It dials the very address that it checked.
  *
- * It is dialled here, and not by `tls.connect` or `https.request`, because these would resolve the name again, and
- * because Node's `blockList` doesn't reach through them.
+ * It doesn't leave that to `tls.connect` or `https.request`, because these would resolve the name again, and Node's
+ * `blockList` doesn't work with them.
  */
 export function createConnect({ resolve, isCallable, port, ca }: ConnectOptions): Connect {
-  // Whatever the environment or the command line of Node say about versions.
+  // Node's environment and command line can't change the versions.
   const secureContext = createSecureContext({
     minVersion: 'TLSv1.2',
     maxVersion: 'TLSv1.3',
@@ -43,7 +43,7 @@ export function createConnect({ resolve, isCallable, port, ca }: ConnectOptions)
     phases.enter('dns');
     const addresses = await resolve(hostname, signal);
     if (addresses.length > ADDRESSES_MAX) throw new AttemptFailure('dns');
-    // One address that isn't public refuses the name: who mixes them means to be called at the other one.
+    // One address that isn't public refuses the whole name: a name with both kinds aims at the private one.
     if (!addresses.every(isCallable)) throw new AttemptFailure('refused');
     phases.enter('connect');
     const socket = await dialFirst(addresses.slice(0, DIALLED_MAX), port, signal);
@@ -90,7 +90,7 @@ async function secure(
     secureContext,
     servername: hostname,
     ALPNProtocols: ['http/1.1'],
-    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    // NODE_TLS_REJECT_UNAUTHORIZED can't change it.
     rejectUnauthorized: true,
   });
   await opened(secured, 'secureConnect', { failure: 'tls', signal });
@@ -113,7 +113,7 @@ function opened(
       socket.off('close', fail);
       resolve();
     });
-    // `close` follows. It stays for the life of the socket: between two owners nobody else would listen.
+    // `close` follows. This listener stays: an error between two requests would otherwise end the process.
     socket.on('error', () => undefined);
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });

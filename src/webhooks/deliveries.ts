@@ -26,13 +26,13 @@ export interface WebhookOf {
 
 export interface DeliveryPage {
   deliveries: DeliveryRecord[];
-  /** What the next page goes on before; null at the end. */
+  /** The `before` of the next page; null at the end. */
   nextBefore: string | null;
 }
 
 /** Deliveries on one page. */
 export const PAGE_MAX = 100;
-/** What one delivery can have in all: nobody needs more, and its attempts are shown on one page. */
+/** Of one delivery in total: its attempts are shown on one page. */
 const ATTEMPTS_MAX = 100;
 const RECOVER_BATCH = 100;
 const PINGS_MAX = 5;
@@ -60,10 +60,11 @@ export async function listDeliveries(
 }
 
 /**
- * Sends a delivery again, whatever became of it: the same id and body with a fresh signature, and the schedule from its
+ * Sends a delivery again, in any state: the same id and body with a fresh signature, and the schedule from its
  * beginning.
- * @param options.by on whose authority, here and below: an operator's unless told.
- * @param options.attemptCount what `by` saw: nothing is sent when there was another attempt since, or it waits already.
+ * @param options.by the authority, here and below: an operator, unless given.
+ * @param options.attemptCount as `by` saw it: nothing is sent when there was another attempt since, or it waits
+ *   already.
  * @throws UsageError when there is none, when it is being sent at this moment, and when it has had 100 attempts; what
  *   `doDeed` and `getWebhookOfDeed` throw, here and below.
  */
@@ -87,9 +88,9 @@ export async function resend(
 }
 
 /**
- * Sends everything again that failed or was withheld, of events since a time: in batches, each of which is a deed. When
- * the authority ends meanwhile, so does the sending.
- * @returns how many deliveries that are.
+ * Sends all failed and withheld deliveries again whose events are since a time, in batches. Each batch is a deed: when
+ * the authority ends meanwhile, the sending stops.
+ * @returns the number of deliveries.
  * @throws UsageError when there is no such webhook, or the time isn't within the last 30 days.
  */
 export async function recover(
@@ -129,7 +130,7 @@ export async function recover(
  * Sends a signed `ping` to a webhook (service.md, "Registering a webhook").
  * @returns the id of its delivery.
  * @throws UsageError when there is no such webhook, when it is paused, and after 5 pings within a minute, or 20 of
- *   the company's webhooks together: who may ping without limit has a scanner of other people's ports.
+ *   the company's webhooks together: without a limit, pings would scan other people's ports.
  */
 export async function ping(
   engine: Engine,
@@ -155,7 +156,7 @@ export async function ping(
 
 const LOOK_EVERY_MS = 50;
 
-/** Waits for the first attempt of a delivery, or until it is clear that there is none now; so long at most. */
+/** Waits for the first attempt of a delivery, at most so long, and not where none is to come. */
 export async function waitForAttempt(
   engine: Engine,
   of: WebhookOf & { id: string },
@@ -170,7 +171,7 @@ export async function waitForAttempt(
   }
 }
 
-/** A UUIDv7 (RFC 9562 section 5.7) behind a prefix: the order of ids is that of their making. */
+/** A UUIDv7 (RFC 9562 section 5.7) behind a prefix: ids are in the order of their creation. */
 function timeOrderedId(prefix: string, at: Date): string {
   const time = at.getTime().toString(16).padStart(12, '0');
   const bytes = randomBytes(10);

@@ -33,17 +33,17 @@ export interface DeliveryLoopOptions {
 
 const CONCURRENCY_MAX = 64;
 const PER_WEBHOOK_MAX = 4;
-/** Three times what an attempt can take, so that nobody takes over what is only slow. */
+/** Three times what an attempt can take: another worker takes over only what was abandoned. */
 const LEASE_MS = 30_000;
-/** It sleeps no longer than this whatever it waits for: so it notices a clock that was set, and what it didn't hear of. */
+/** The longest sleep: after it the loop notices a changed clock, and work that nobody told it of. */
 const SLEEP_MS_MAX = 1_000;
-/** Another worker is just taking what this one found, or has it locked for longer: the pause doubles each time. */
+/** Pause when other workers took, or have locked, all that this one found. It doubles each time. */
 const CONTENDED_MS = { min: 5, max: 320 };
 const TIMED_MAX = 100;
 const WALK_WEBHOOKS_MAX = 500;
 /**
- * Attempts end by themselves within their deadline, a little more than 10 seconds. What isn't written by then is left to
- * whoever takes over the lease.
+ * Attempts end by themselves within their deadline, a little more than 10 seconds. Results that aren't written by then
+ * are left to the worker that takes over the lease.
  */
 const DRAIN_MS_MAX = 11_000;
 
@@ -60,9 +60,9 @@ export class DeliveryLoop implements AsyncDisposable {
   readonly #watch: AsyncDisposable;
   readonly #running: Promise<void>;
   readonly #underWay = new Set<Promise<void>>();
-  /** The leases of those, by the ids of their deliveries. */
+  /** The leases of the deliveries under way, by their ids. */
   readonly #leases = new Map<string, string>();
-  /** By the clock, when there is something to bring forward next; and by the process's own, when that was looked up. */
+  /** By the clock, when the next delivery is due; and by `performance.now()`, when that was looked up. */
   #nextTimeMs = 0;
   #lookedAtMs = 0;
   #contendedMs = CONTENDED_MS.min;
@@ -97,7 +97,7 @@ export class DeliveryLoop implements AsyncDisposable {
     await this.#results.written();
   }
 
-  /** Resolves when it has looked for work anew, and has begun all that there was. */
+  /** Resolves when it has looked for work anew, and has begun all of it. */
   async idle(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.#onIdle.push(() => resolve(undefined));
@@ -126,7 +126,7 @@ export class DeliveryLoop implements AsyncDisposable {
     }
   }
 
-  /** Until the time is over, or sooner when there is news, unless it sleeps because nothing works anyway. */
+  /** Until the time is over, or sooner when there is news. With `isDeaf` news doesn't wake it. */
   async #sleep(ms: number, isDeaf = false): Promise<void> {
     if (ms <= 0 || (this.#hasNews && !isDeaf) || this.#isStopping) return;
     for (const resolve of this.#onIdle.splice(0)) resolve();
@@ -140,7 +140,9 @@ export class DeliveryLoop implements AsyncDisposable {
     });
   }
 
-  /** Begins what can be begun. @returns for how long there is nothing more to do, unless there is news. */
+  /**
+   * Begins all that can begin. @returns for how many milliseconds there is nothing more to do, unless there is news.
+   */
   async #turn(): Promise<number> {
     if (this.#results.isStuck) return SLEEP_MS_MAX;
     const isAllBroughtForward = await this.#bringForward();
@@ -158,7 +160,7 @@ export class DeliveryLoop implements AsyncDisposable {
     return Math.min(SLEEP_MS_MAX, this.#nextTimeMs - this.#options.now().getTime());
   }
 
-  /** Lets what is due now wait for a slot. @returns whether that was all of it. */
+  /** Moves all deliveries that are due now to the waiting ones. @returns whether none is left. */
   async #bringForward(): Promise<boolean> {
     const { now, leaseMs, random } = this.#options;
     const nowMs = now().getTime();
@@ -175,7 +177,7 @@ export class DeliveryLoop implements AsyncDisposable {
         this.#tell(),
       );
     }
-    // Until then it would be found again.
+    // Until they are written they would be found again.
     if (timed.some(isInterrupted)) await this.#results.written();
     const next = await this.#queue.nextTime();
     const earliestMs = timed.length < listed.length ? now().getTime() + SLEEP_MS_MAX : -Infinity;
@@ -184,7 +186,7 @@ export class DeliveryLoop implements AsyncDisposable {
     return listed.length < countMax;
   }
 
-  /** Takes leases on as many as there are slots for, and sends them. */
+  /** Leases as many deliveries as there are slots for, and sends them. */
   async #begin(): Promise<{ foundCount: number; begunCount: number }> {
     const { now, leaseMs } = this.#options;
     const found = await this.#find();
@@ -207,7 +209,7 @@ export class DeliveryLoop implements AsyncDisposable {
     return { foundCount: found.length, begunCount: leased.length };
   }
 
-  /** Looks for what waits, where there are slots for it. */
+  /** Looks for waiting deliveries of webhooks and companies that have free slots. */
   async #find(): Promise<WaitingDelivery[]> {
     const { busy, busyCompanies, free } = this.#share;
     const webhooksMax = Math.min(free + busy.length + 10 * busyCompanies.length, WALK_WEBHOOKS_MAX);
@@ -215,7 +217,7 @@ export class DeliveryLoop implements AsyncDisposable {
     return this.#round.find({ webhooksMax, perWebhook, busy, busyCompanies });
   }
 
-  /** Makes one attempt, or doesn't where it may not, and gives its slot back when what came of it is written. */
+  /** Makes one attempt, unless it may not, and gives its slot back when the result is written. */
   async #deliver(delivery: LeasedDelivery, dueAt: string): Promise<void> {
     this.#leases.set(delivery.id, delivery.lease);
     const result = await this.#resultOf({ ...delivery, dueAt, interruptionCount: 0 });
@@ -231,7 +233,7 @@ export class DeliveryLoop implements AsyncDisposable {
     const { company, webhook, id } = delivery;
     const attemptedAt = now();
     const startedAt = performance.now();
-    // Somebody paused it at the moment in which this worker found it.
+    // It was paused after this worker had found it.
     if (delivery.isWebhookPaused && !delivery.isWebhookDeleted)
       return unsentResult(delivery, 'waiting', delivery.dueAt);
     // The clock was set back after it was brought forward. A first attempt has no time before which it would be early.
@@ -245,7 +247,7 @@ export class DeliveryLoop implements AsyncDisposable {
         this.#options.metrics.firstAttempted((attemptedAt.getTime() - Date.parse(delivery.dueAt)) / 1000);
       ending = await this.#send(delivery, attemptedAt);
     } catch (error) {
-      // A delivery that can't even be sent fails by itself, like one whose receiver refuses it.
+      // A delivery whose request can't be made fails like one whose receiver refuses it.
       log.error({ company, webhook, delivery: id, err: error }, 'delivery.not-sent');
       ending = endingWithout('internal', performance.now() - startedAt);
     }
@@ -254,7 +256,7 @@ export class DeliveryLoop implements AsyncDisposable {
     return result;
   }
 
-  /** @throws whatever keeps the request from being made. */
+  /** @throws Error when the request can't be made. */
   #send(delivery: LeasedDelivery, at: Date): Promise<Ending> {
     const { serviceName, secrets, sender } = this.#options;
     const { company, webhook, kind: event, url } = delivery;

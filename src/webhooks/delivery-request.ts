@@ -17,7 +17,7 @@ export interface DeliveredEvent {
   data: JsonText<unknown>;
 }
 
-/** What an attempt is signed with, and when it is made. */
+/** How one attempt is signed, and when. */
 interface Signing {
   serviceName: string;
   secret: string;

@@ -13,11 +13,11 @@ export interface Call {
 
 export interface Answer {
   status: number;
-  /** Resolves when the body has gone by or the connection is closed, in 250 ms at most; it never rejects. */
+  /** Resolves when the body was received or the connection is closed, in 250 ms at most; it never rejects. */
   passed: Promise<void>;
 }
 
-/** The kept connection that the request was given had ended already: it can be made again on another. */
+/** The kept connection had ended before the request was sent: it can be sent again on another one. */
 export class NothingSent extends Error {
   override readonly name = 'NothingSent';
 }
@@ -25,7 +25,7 @@ export class NothingSent extends Error {
 const HEAD_BYTES_MAX = 16_384;
 /** Provisional answers (1xx) before the real one. */
 const PROVISIONAL_MAX = 16;
-/** A body that is known to be no longer is let go by, so that the connection can be kept. */
+/** A body up to this length is received and dropped, so that the connection can be kept. */
 const PASSED_BYTES_MAX = 16_384;
 const PASSING_MS_MAX = 250;
 
@@ -34,8 +34,8 @@ const PASSING_MS_MAX = 250;
  *
  * `node:http` speaks HTTP, over connections of our own. Against undici: both make 15,000 to 25,000 attempts a second on
  * kept connections, with the receiver on the same two cores, and on new ones the handshakes take the time (600 to 900).
- * But undici offers HTTP/2 unless told otherwise, is deaf to the end of an attempt while it connects, and begins its
- * limit of time anew with each 103; and `node:http` is no package.
+ * But undici offers HTTP/2 unless told otherwise, doesn't notice the end of an attempt while it connects, and restarts
+ * its time limit with each 103; and `node:http` is no package.
  * @throws AttemptFailure, an error of the connection or of the parser, or NothingSent.
  */
 export function exchange(pool: ConnectionPool, call: Call, attempt: Attempt): Promise<Answer> {
@@ -84,15 +84,15 @@ function optionsOf(
     method: 'POST',
     path,
     headers: { Host: host, ...headers, 'Content-Length': body.length },
-    // Both whatever the command line of Node says.
+    // Node's command line can't change either.
     maxHeaderSize: HEAD_BYTES_MAX,
     insecureHTTPParser: false,
   };
 }
 
-/** Lets a short body go by unread, and closes the connection on any other. */
+/** Drops a short body, and closes the connection on any other. */
 async function letPass(request: ClientRequest, response: IncomingMessage): Promise<void> {
-  // A body that breaks off: the answer is known.
+  // A body that breaks off doesn't matter: the status is known.
   response.on('error', () => undefined);
   if (!isShort(response)) {
     request.destroy();

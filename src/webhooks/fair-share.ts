@@ -11,8 +11,8 @@ export interface ShareLimits {
 }
 
 /**
- * Who has how many deliveries under way. A webhook never has more than its limit. A company may have a quarter of all;
- * beyond that it may use what nobody else needs, as long as another quarter stays free for whoever comes next.
+ * Counts the deliveries under way. A webhook never has more than its limit. A company may have a quarter of all slots,
+ * and more as long as another quarter stays free for other companies.
  */
 export class FairShare {
   readonly #limits: ShareLimits;
@@ -78,7 +78,7 @@ export class FairShare {
     const ofWebhook = (this.#webhooks.get(text)?.count ?? 0) + change;
     const ofCompany = (this.#companies.get(key.company) ?? 0) + change;
     this.#count += change;
-    // What is at rest isn't kept: there may be any number of webhooks.
+    // Only those with deliveries under way are kept: there may be any number of webhooks.
     if (ofWebhook === 0) this.#webhooks.delete(text);
     else this.#webhooks.set(text, { key, count: ofWebhook });
     if (ofCompany === 0) this.#companies.delete(key.company);
@@ -90,7 +90,7 @@ const webhookText = ({ company, webhook }: WebhookKey) => `${company} ${webhook}
 
 const FIRST: WebhookKey = { company: '', webhook: '' };
 
-/** Looks for deliveries from webhook to webhook, each time from where it stopped the time before: so all have their turn. */
+/** Looks for deliveries from webhook to webhook, each time from where it last stopped, so that all have their turn. */
 export class WebhookRound {
   readonly #walk: WalkWaiting;
   #after = FIRST;
@@ -110,7 +110,7 @@ export class WebhookRound {
       this.#after = last ?? FIRST;
       if (last ? found.size > 0 || (isAround && isBehind(last, start)) : isAround) return [...found.values()];
       if (last) {
-        // All of them are paused, and there may be many more; others have their turn in between.
+        // All of them are paused, and there may be many more: the event loop has its turn in between.
         await setImmediate();
       } else {
         isAround = true;

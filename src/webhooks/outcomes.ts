@@ -26,10 +26,10 @@ function isHistoryError(value: string): value is HistoryError {
   return Object.hasOwn(historyErrorTexts, value);
 }
 
-/** What happened to an attempt, with the times of its phases where there are any. */
+/** The result of an attempt, with the times of its phases where there are any. */
 export type Ending = Omit<AttemptResult, 'error'> & { error: HistoryError | null };
 
-/** An ending without a request, or of one that nobody saw. */
+/** The ending of an attempt that made no request, or whose worker ended meanwhile. */
 export function endingWithout(error: HistoryError, totalMs: number): Ending {
   return { status: null, error, phases: { dns: null, connect: null, tls: null, firstByte: null }, totalMs };
 }
@@ -46,7 +46,7 @@ interface Times {
   random: () => number;
 }
 
-/** What becomes of a delivery after an attempt: delivered, tried again by the schedule, or failed for good. */
+/** The new state of a delivery after an attempt: delivered, retrying by the schedule, or failed for good. */
 export function resultOf(delivery: Attempted, ending: Ending, times: Times): DeliveryResult {
   if (isDelivered({ ...ending, error: null })) return keptResult(delivery, 'delivered', ending, times);
   const failureCount = delivery.failureCount + 1;
@@ -55,15 +55,15 @@ export function resultOf(delivery: Attempted, ending: Ending, times: Times): Del
   return keptResult({ ...delivery, failureCount }, state, ending, times, nextAt);
 }
 
-/** A worker that is killed with each attempt of a delivery costs it this many before the schedule is followed. */
+/** After so many interrupted attempts the schedule is followed. */
 const INTERRUPTIONS_MAX = 3;
 
 /**
- * What becomes of a delivery whose worker let its lease run out. It is tried again at once, as its receiver did nothing
- * wrong; but if that happens again and again, the delivery may be the reason, and it waits as after any failure.
+ * The new state of a delivery whose worker let its lease run out. It is retried at once, because its receiver did
+ * nothing wrong. After several times the delivery itself may be the reason, and it waits as after any failure.
  */
 export function resultOfInterruption(delivery: Attempted, times: Times): DeliveryResult {
-  // As long as its lease, for nobody knows: the time until somebody looked may be weeks, more than a column holds.
+  // Its true length isn't known. The lease's length stands for it, not the weeks that may have passed since.
   const ending = endingWithout('interrupted', Date.parse(delivery.dueAt) - times.attemptedAt.getTime());
   const interruptionCount = delivery.interruptionCount + 1;
   if (interruptionCount >= INTERRUPTIONS_MAX) return resultOf(delivery, ending, times);
@@ -99,7 +99,7 @@ function keptResult(
   };
 }
 
-/** What becomes of a delivery that was leased and not sent. */
+/** The new state of a delivery that was leased and not sent. */
 export function unsentResult(
   delivery: Omit<Attempted, 'attempt' | 'interruptionCount'>,
   state: DeliveryResult['state'],
@@ -121,11 +121,11 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** Time from an attempt that failed to the next one (service.md, "Response and retries"). */
 const DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS] as const;
 
-/** What chance adds to a delay at most: after an outage the retries of an hour don't all come in the same second. */
+/** The largest random part of a delay: after an outage the retries of an hour don't all come in the same second. */
 const JITTER = 0.1;
 
 /**
- * When a delivery is tried again; undefined when it has failed for good.
+ * When a delivery is retried; undefined when it has failed for good.
  * @param failureCount attempts of this schedule that have failed, the last one included.
  * @param endedAt when the last one ended. It never gets less time than the schedule says.
  * @param random a number from 0 up to 1.

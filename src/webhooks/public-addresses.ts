@@ -32,8 +32,8 @@ const CLOSED_IPV4 = blocks(
 );
 
 /**
- * The only part of IPv6 that IANA hands out to networks. What lies outside of it is local, or carries an IPv4 address
- * within (mapped, compatible, SIIT, NAT64): to name the open part is safe where to name every closed one isn't.
+ * The only part of IPv6 that IANA hands out to networks. Addresses outside of it are local, or carry an IPv4 address
+ * (mapped, compatible, SIIT, NAT64). A list of the open part is safe; a list of all closed parts would miss new ones.
  */
 const OPEN_IPV6 = blocks('2000::/3');
 /** Within it: protocol assignments (Teredo, ORCHID), documentation, 6to4, and documentation again (RFC 9637). */
@@ -44,7 +44,7 @@ const ISATAP_INTERFACES: readonly string[] = ['0:5efe', '200:5efe'];
 
 /**
  * Whether an address belongs to the public Internet (service.md, "Response and retries": "An address that resolves to
- * a private or local network is never called"). What isn't written as one address, without a zone, isn't public.
+ * a private or local network is never called"). A text that isn't one address, or that has a zone, isn't public.
  */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
@@ -61,8 +61,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Builds the rule of a service: an address is called when it is public and isn't the service's own, so that a webhook
- * can't call back into what sent it.
+ * Builds the rule of a service: it calls an address that is public and isn't its own, so that a webhook can't call back
+ * into the service.
  * @param ownAddresses public addresses that lead to the service and that its machine doesn't have itself.
  * @param interfaces the machine's, read anew each time because addresses come and go while the service runs.
  * @throws UsageError for one of them that isn't an IP address.

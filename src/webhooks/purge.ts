@@ -7,7 +7,7 @@ import type { Engine } from '../store/engine.ts';
 /** How long deliveries and their results are listed (service.md, "Limits"). */
 export const HISTORY_DAYS = 30;
 const DAY_MS = 86_400_000;
-/** Between two rounds, and between two passes of one: there is always time for something else. */
+/** Pauses between two rounds, and between two passes of one, in which other work has its turn. */
 const ROUND_MS = 60_000;
 const PASS_MS = 20;
 
@@ -35,7 +35,7 @@ export function keepPurging(
   };
 }
 
-/** Removes all that may go, in passes that are short by themselves. */
+/** Removes old deliveries and those of deleted webhooks, in short passes. */
 export async function purge(engine: Engine, now: () => Date, signal?: AbortSignal): Promise<void> {
   const { removeOld, removeDeleted } = createDeliveryPurge(engine);
   const next = () => pause(PASS_MS);

@@ -28,7 +28,7 @@ const WEBHOOK_ID_BYTES = 6;
  * Registers a webhook (service.md, "Registering a webhook"). Several may have the same address: a secret is rotated by
  * adding a second webhook.
  * @param options.events kinds of events, each of which counts once.
- * @param options.by on whose authority, here and below: an operator's unless told. An administrator chooses events
+ * @param options.by the authority, here and below: an operator, unless given. An administrator can choose only events
  *   whose data they can see themselves.
  * @returns its signing secret, which can't be shown again, and its record.
  * @throws UsageError that names the address, the event or the company that is refused, and when there are 10 webhooks;
@@ -73,8 +73,8 @@ export async function listWebhooks(engine: Engine, company: string): Promise<Web
 }
 
 /**
- * Deletes a webhook: from then on no attempt is begun for it, and nothing of it is shown.
- * @returns what it was.
+ * Deletes a webhook: no further attempt begins, and nothing of it is shown.
+ * @returns the deleted webhook.
  * @throws what `doDeed` and `getWebhookOfDeed` throw, here and below.
  */
 export async function deleteWebhook(
@@ -92,8 +92,8 @@ export async function deleteWebhook(
 }
 
 /**
- * Pauses a webhook: from then on no attempt is begun for it. What happens meanwhile waits for it, 30 days at most, and
- * so do retries that fall due. To pause what is paused changes nothing.
+ * Pauses a webhook: no further attempt begins. New events wait for it, 30 days at most, and so do retries that fall
+ * due. To pause a paused webhook changes nothing.
  */
 export async function pauseWebhook(
   engine: Engine,
@@ -107,7 +107,10 @@ export async function pauseWebhook(
   );
 }
 
-/** Resumes a webhook: what waits for it is sent at once, a few at a time. To resume what isn't paused changes nothing. */
+/**
+ * Resumes a webhook: waiting deliveries are sent at once, a few at a time. To resume one that isn't paused changes
+ * nothing.
+ */
 export async function resumeWebhook(
   engine: Engine,
   company: string,
@@ -121,9 +124,9 @@ export async function resumeWebhook(
 }
 
 /**
- * The webhook that something is done to.
- * @throws UsageError when the company has no such webhook, or whoever does it may not see what its events carry:
- *   whoever may not choose an event (service.md, "Registering a webhook") may not stop or repeat it either.
+ * The webhook that a deed changes.
+ * @throws UsageError when the company has no such webhook, or the administrator may not see the data of its events: an
+ *   administrator who may not choose an event (service.md, "Registering a webhook") may not stop or repeat it either.
  */
 export async function getWebhookOfDeed(deed: Deed, id: string): Promise<Webhook> {
   const webhook = await findWebhookOfDeed(deed, id);
@@ -133,7 +136,9 @@ export async function getWebhookOfDeed(deed: Deed, id: string): Promise<Webhook>
   return webhook;
 }
 
-/** Why an administrator can do nothing to a webhook: its events carry what they may not see. Undefined when they can. */
+/**
+ * Why an administrator may not change a webhook: its events carry data that they may not see. Undefined when they may.
+ */
 export function whyNotTouch(
   { events }: Pick<Webhook, 'events'>,
   { scopes }: Pick<Administrator, 'scopes'>,
@@ -150,9 +155,9 @@ export function unknownWebhook({ company, webhook }: { company: string; webhook:
 
 const SIMILAR_MAX = 3;
 
-/** How a sentence goes on behind a wrong event: with what was meant, if there is something near. */
+/** How the sentence about a wrong event goes on: with the event that was meant, if one is similar. */
 function guessAt(event: string): string {
-  // As long as a slip of the pen can be; the time that a comparison takes grows with the length.
+  // A typing error isn't longer, and the time of a comparison grows with the length.
   const word = event
     .slice(0, 100)
     .toLowerCase()

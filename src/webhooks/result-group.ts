@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
 import { type DeliveryResult, isRefusal, type RecordResults } from '../store/deliveries-results.ts';
 
-/** What ends within this time is committed together: a commit costs as much as a dozen results. */
+/** Results of this time are committed together: a commit costs as much as a dozen results. */
 const GROUP_MS = 3;
 const GROUP_MAX = 256;
 /** Between two tries to write when the database doesn't take it. */
@@ -15,8 +15,8 @@ interface Waiting {
 }
 
 /**
- * Writes results in groups, in the order in which they come. What can't be written stays here, and is tried again
- * until it is: its number is bounded by the deliveries under way, since each keeps its slot until it is written.
+ * Writes results in groups, in the order in which they come. While the database can't be written, results wait here and
+ * are retried. Their number is bounded by the deliveries under way: each keeps its slot until its result is written.
  */
 export class ResultGroup {
   readonly #record: RecordResults;
@@ -33,7 +33,7 @@ export class ResultGroup {
     this.#onStale = onStale;
   }
 
-  /** Whether the last write failed: then nothing more may be begun, for its result couldn't be kept either. */
+  /** Whether the last write failed. Then no delivery may begin: its result couldn't be written either. */
   get isStuck(): boolean {
     return this.#isStuck;
   }
@@ -93,7 +93,7 @@ export class ResultGroup {
         this.#getStuck(error);
         return false;
       }
-      // Its lease runs out, and the attempt counts as interrupted; the others can't wait for that.
+      // Its lease runs out, and the attempt counts as interrupted. The other results don't wait for that.
       const { company, webhook, id } = one.result;
       this.#log.error({ company, webhook, delivery: id, err: error }, 'delivery.result-refused');
       this.#settle([one]);

@@ -29,8 +29,8 @@ export function exampleOf(event: string, name?: string): ExampleEvent {
 }
 
 /**
- * Sends a sample to any http or https address, this machine's own too: a person asks for it, and the service never
- * does. The body of the answer isn't read, and redirects aren't followed, as with a delivery.
+ * Sends a sample to any http or https address, this machine's own too: only a person at the command line asks for it.
+ * The body of the answer isn't read, and redirects aren't followed, as with a delivery.
  * @returns the status of the answer, and milliseconds until it came.
  * @throws UsageError that says why there is none.
  */

@@ -11,9 +11,8 @@ import { createSecretBox, isPlain, type SecretBox } from './secrets.ts';
 type Settings = Pick<Config, 'databaseUrl' | 'webhookSecretKey' | 'webhookSecretKeyPrevious'>;
 
 /**
- * The box of a database's signing secrets, with `WEBHOOK_SECRET_KEY` as its key. Beside a SQLite file there is a file
- * with a key for where none is set, which is made when it is needed first. Secrets that an earlier version stored as
- * they are get sealed.
+ * The box of a database's signing secrets, with `WEBHOOK_SECRET_KEY` as its key. Where that isn't set, a file beside the
+ * SQLite database holds a key; it is made when it is first needed. Secrets that are stored unsealed are sealed now.
  * @throws UsageError when the key of a webhook that can still be called is missing, or when there is none to seal with.
  */
 export async function openSecretBox(engine: Engine, settings: Settings): Promise<SecretBox> {
@@ -23,12 +22,12 @@ export async function openSecretBox(engine: Engine, settings: Settings): Promise
   return box;
 }
 
-/** The same without looking at what is stored, for who mends it. */
+/** The same without looking at the stored secrets, for the command that seals them anew. */
 export async function takeSecretBox(engine: Engine, settings: Settings): Promise<SecretBox> {
   const { webhookSecretKey, webhookSecretKeyPrevious } = settings;
   const file = keyFileOf(settings);
   if (file !== undefined && webhookSecretKey === undefined && !existsSync(file)) {
-    // Another key than the one that sealed them would be of no use to them.
+    // A new key couldn't open secrets that another one sealed.
     await refuseMissingKeys(engine, createSecretBox(undefined, webhookSecretKeyPrevious), settings);
     await makeKey(engine, file);
   }
@@ -40,7 +39,7 @@ function keyFileOf({ databaseUrl }: Settings): string | undefined {
   return databaseUrl.startsWith('sqlite:') ? `${databaseUrl.slice('sqlite:'.length)}-secret-key` : undefined;
 }
 
-/** Makes the file whole or not at all, and once: who else starts now waits for the lock of the database. */
+/** Makes the file whole or not at all, and once: another process that starts now waits for the database's lock. */
 async function makeKey(engine: Engine, file: string): Promise<void> {
   await engine.transaction(async () => {
     if (existsSync(file)) return;
@@ -79,7 +78,7 @@ const SECRETS_AT_ONCE = 500;
 
 /**
  * Stores secrets anew, sealed with the key that is configured now: after a key was configured or replaced.
- * @param isMeant tells of a stored text whether it is to be sealed; all are, unless told.
+ * @param isMeant says which stored texts to seal: all, unless given.
  * @returns how many there are, and a sentence for each that can't be opened; those stay as they are.
  */
 export async function sealSecrets(

@@ -23,14 +23,14 @@ export function mintSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 }
 
-/** Whose secret it is: sealed for one webhook, it can't be opened as another's. */
+/** The webhook of a secret. A secret that is sealed for one webhook can't be opened as another's. */
 export interface SecretOwner {
   company: string;
   /** Id of the webhook. */
   id: string;
 }
 
-/** Turns signing secrets into what the database keeps, and back. */
+/** Encrypts signing secrets for the database, and decrypts them. */
 export interface SecretBox {
   /**
    * The text to store.
@@ -44,7 +44,7 @@ export interface SecretBox {
 }
 
 /**
- * Builds the box. What an earlier version stored as it is can still be opened.
+ * Builds the box. It also opens secrets that are stored unsealed.
  * @param key 32 bytes in base64; without it nothing can be sealed.
  * @param previousKeys open what was sealed before the key was replaced.
  */
@@ -74,13 +74,13 @@ export function createSecretBox(
 const WITHOUT_KEY =
   'Signing secrets of webhooks are kept encrypted, and there is no key for that: the operator sets WEBHOOK_SECRET_KEY, the same for every server and worker, to what `openssl rand -base64 32` prints.';
 
-/** Whether a secret is stored as it is. */
+/** Whether a secret is stored unsealed. */
 export function isPlain(stored: string): boolean {
   return stored.startsWith('whsec_');
 }
 
 interface SealingKey {
-  /** Tells keys apart without telling anything of them: they are random, so a hash can't be turned back. */
+  /** Identifies a key without revealing it: keys are random, so a hash can't be turned back. */
   fingerprint: string;
   key: KeyObject;
 }
@@ -119,7 +119,7 @@ function unseal(sealed: string, { key }: SealingKey, owner: SecretOwner): string
     const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
     return Buffer.concat([text, decipher.final()]).toString('utf8');
   } catch {
-    // The tag doesn't fit; what it was is said by who asked.
+    // The tag doesn't fit. The caller explains it.
     return undefined;
   }
 }

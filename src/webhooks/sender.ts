@@ -54,7 +54,7 @@ const DEADLINE_MS = 10_000;
 const HTTPS_PORT = 443;
 
 /**
- * Builds what delivers webhooks: HTTP/1.1 over TLS to public addresses, without proxy, redirects, cookies, or a look
+ * Builds the sender of webhooks: HTTP/1.1 over TLS to public addresses, without proxy, redirects, cookies, or a look
  * at the body of the answer (service.md, "Response and retries").
  *
  * Disposing of it waits for the attempts under way and closes the connections; nothing may be sent after.
@@ -121,7 +121,7 @@ async function answerTo(pool: ConnectionPool, request: WebhookRequest, attempt: 
   }
 }
 
-/** The rule of registration once more: a row that was written by another way is no way around it. */
+/** Applies the rule of registration again, for rows that were written by other means. */
 function targetOf(url: string): { host: string; path: string } {
   try {
     const { hostname, pathname, search } = new URL(canonicalWebhookUrl(url));

@@ -20,10 +20,10 @@ const SPECIAL_SUFFIXES = ['arpa', 'onion'];
  * The address of a webhook as it is stored and called: https on port 443 of a public host name (service.md,
  * "Registering a webhook").
  *
- * Scheme and host may be written in capitals, port 443 may be written out, and an empty path is `/`. A host name outside
- * ASCII is taken in the ASCII form that a URL parser gives it (UTS 46, non-transitional). Whatever else a URL parser would
- * silently repair is refused: two programs repair differently, and then the one that checks an address and the one that
- * calls it mean different hosts.
+ * Scheme and host may be written in capitals, port 443 may be written out, and an empty path is `/`. A host name
+ * outside ASCII is taken in the ASCII form that a URL parser gives it (UTS 46, non-transitional). Everything else that
+ * a URL parser would silently repair is refused: two programs repair differently, and then the one that checks an
+ * address and the one that calls it mean different hosts.
  * @returns the canonical form, which this function returns as it is.
  * @throws UsageError that names the value and the rule it breaks.
  */
@@ -48,7 +48,7 @@ function refuse(text: string, rule: string): never {
   throw new UsageError(`The webhook's address ${quote(shown)} ${rule}.`);
 }
 
-/** What stands between `https://` and the path, and what follows. */
+/** The part between `https://` and the path, and the rest. */
 function splitUrl(text: string): { authority: string; rest: string } {
   if (text.length > WEBHOOK_URL_CHARACTERS_MAX) refuse(text, LENGTH_RULE);
   if (/[\s\p{Cc}]/u.test(text)) refuse(text, 'must have no blanks, line breaks or control characters');
@@ -79,12 +79,16 @@ function checkedHost(text: string, authority: string): string {
 
 const LITERAL_RULE = 'must have a host name and not a numeric address';
 
-/** Empty when there is none. A name within ASCII stays as it is, so that a refusal names the very part that is wrong. */
+/**
+ * Empty when there is none. A name within ASCII stays as it is, so that a refusal names the very part that is wrong.
+ */
 function asciiFormOf(name: string): string {
   return /[^\u0000-\u007f]/.test(name) ? domainToASCII(name) : name.toLowerCase();
 }
 
-/** Whether a URL parser takes a name for an IPv4 address, in decimal, octal or hexadecimal (WHATWG URL, section 3.5). */
+/**
+ * Whether a URL parser takes a name for an IPv4 address, in decimal, octal or hexadecimal (WHATWG URL, section 3.5).
+ */
 function isNumeric(labels: readonly string[]): boolean {
   const last = labels.at(-1) === '' ? labels.at(-2) : labels.at(-1);
   return last !== undefined && /^(?:\d+|0x[0-9a-f]*)$/.test(last);
@@ -107,8 +111,8 @@ function refuseBadLabels(text: string, host: string, labels: readonly string[]):
 }
 
 /**
- * A name in a network of one's own or of a cluster ends in something that no registry gives out. This is a courtesy to
- * who types one: what keeps the service out of private networks is the check of the very address that is dialled.
+ * Names in a private network or a cluster end in something that no registry gives out. This check only helps a person
+ * who types one: the check of the address that is dialled keeps the service out of private networks.
  */
 function refusePrivate(text: string, host: string): void {
   const { domain, isIcann, publicSuffix } = parse(host, { validateHostname: false });

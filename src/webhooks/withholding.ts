@@ -3,7 +3,7 @@ import type { ErrorCode } from '../contract/operations.ts';
 import { invoicingModules } from '../contract/scopes.ts';
 import type { LeasedDelivery } from '../store/deliveries.ts';
 
-/** Why a delivery is not sent: what the API would answer to who asks for the same data, or that nobody listens. */
+/** Why a delivery is not sent: the API would refuse the same data with this code, or the webhook is deleted. */
 export type WithheldFor =
   | Extract<
       ErrorCode,
@@ -26,7 +26,7 @@ export function reasonToWithhold(delivery: Circumstances): WithheldFor | undefin
   if (!delivery.apiEnabled) return 'api_not_enabled';
   if (delivery.kind === 'ping') return undefined;
   const module = moduleOfEvent(delivery.kind);
-  // A JSON array of plain words, so a quoted word is found in it as it is.
+  // The modules are a JSON array of plain words, so a search for the quoted word finds it.
   if (!delivery.modules.includes(`"${module}"`)) return 'module_not_licensed';
   return invoicingModules.includes(module) && !delivery.invoicingEnabled
     ? 'invoicing_not_enabled'
