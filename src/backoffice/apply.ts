@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto';
+
 import type { Change, ChangeName, WithOf } from '../contract/feed.ts';
 import { changeProblem } from '../contract/feed.ts';
 import type { JsonText } from '../contract/json-text.ts';
 import { type RenderedRecord, wholeText } from '../contract/render.ts';
 import { quote } from '../errors.ts';
 import type { StoreTransaction } from '../store/engine.ts';
-import { digestOfChange } from './change-digest.ts';
 import { archiveCustomer, restoreCustomer, saveCustomer } from './customers.ts';
 import { publishForm, saveForm, submitForm } from './forms.ts';
 import { discardInvoice, draftInvoice, editInvoice } from './invoices.ts';
@@ -136,4 +137,19 @@ async function wasApplied(office: Office, transaction: StoreTransaction, change:
     `The change with the id ${quote(id)} that was applied before ${difference}.`,
     '/id',
   );
+}
+
+/**
+ * The digest of a change. It doesn't depend on the order of members or on white space. The change's own id isn't in it.
+ */
+function digestOfChange({ id: _id, ...content }: Change): string {
+  return createHash('sha256')
+    .update(JSON.stringify(content, (_key, value: unknown) => inOrder(value)))
+    .digest('base64url');
+}
+
+/** An object with its members in the order of their names. */
+function inOrder(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

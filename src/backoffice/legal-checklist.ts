@@ -3,9 +3,8 @@ import type { Invoice } from '../contract/records.ts';
 import { isDomestic, PRINCIPAL_CONTRACTOR, type SupportedCountry } from './legends.ts';
 import type { Supplier } from '../store/suppliers.ts';
 import { isToCome } from './times.ts';
-import { textRules } from './text-rules.ts';
+import { isVisible, textRules } from './text-rules.ts';
 import { vatRules } from './vat-rules.ts';
-import { isVisible } from './visible-text.ts';
 
 /** A document as it would be issued, and its supplier. */
 export interface CheckedDocument {

@@ -1,6 +1,5 @@
 import { unprintable } from '../typefaces/shaping.ts';
 import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
-import { isVisible } from './visible-text.ts';
 
 /** Characters that XML can't hold (XML 1.0 section 2.2); the e-invoice would show a replacement. */
 const UNWRITABLE = /[\0-\u0008\v\f\u000e-\u001f]/g;
@@ -88,4 +87,15 @@ function placed(whose: string, members: object): PlacedText[] {
       .filter((text) => typeof text === 'string')
       .map((text) => ({ place: `${whose} ${name}`, text })),
   );
+}
+
+/**
+ * A visible character: a letter, a digit or a sign, but no space, control, format or filling character and no mark
+ * alone.
+ */
+const VISIBLE = /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800]]/v;
+
+/** Whether a text has a visible character. Where the law asks for a text, it asks for one that can be read. */
+export function isVisible(text: string | null | undefined): boolean {
+  return VISIBLE.test(text ?? '');
 }

@@ -1,7 +1,7 @@
 import type { Invoice } from '../contract/records.ts';
 import { isVatNumber } from '../contract/vat-numbers.ts';
 import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
-import { isVisible } from './visible-text.ts';
+import { isVisible } from './text-rules.ts';
 
 type Line = Invoice['lines'][number];
 
