@@ -49,7 +49,7 @@ export function attemptErrorOf(thrown: unknown): AttemptError {
   return /^E[A-Z]+$/.test(code) || code.startsWith('ERR_STREAM') ? 'reset' : 'protocol';
 }
 
-/** Milliseconds in each phase that was entered; null for one that wasn't. */
+/** Whole milliseconds in each phase that was entered; null for one that wasn't. */
 export interface PhaseTimes {
   /** Finding out the addresses of the host name. */
   dns: number | null;
@@ -88,7 +88,7 @@ export function watchPhases(): PhaseWatch {
   };
 }
 
-/** Milliseconds since a moment of `performance.now()`, which no change of the clock disturbs. */
+/** Whole milliseconds since a moment of `performance.now()`, which no change of the clock disturbs. */
 export function millisecondsSince(startedAt: number): number {
-  return Math.round((performance.now() - startedAt) * 1000) / 1000;
+  return Math.round(performance.now() - startedAt);
 }

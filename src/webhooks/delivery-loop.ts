@@ -7,6 +7,7 @@ import { createDeliveryQueue, type LeasedDelivery, type TimedDelivery } from '..
 import { createResultWriter, type DeliveryResult } from '../store/deliveries-results.ts';
 import { createWaitingWalk, type WaitingDelivery } from '../store/deliveries-walk.ts';
 import type { Engine } from '../store/engine.ts';
+import { millisecondsSince } from './attempt.ts';
 import { deliveryRequest } from './delivery-request.ts';
 import { FairShare, WebhookRound } from './fair-share.ts';
 import { type Ending, endingWithout, resultOf, resultOfInterruption, unsentResult } from './outcomes.ts';
@@ -249,7 +250,7 @@ export class DeliveryLoop implements AsyncDisposable {
     } catch (error) {
       // A delivery whose request can't be made fails like one whose receiver refuses it.
       log.error({ company, webhook, delivery: id, err: error }, 'delivery.not-sent');
-      ending = endingWithout('internal', performance.now() - startedAt);
+      ending = endingWithout('internal', millisecondsSince(startedAt));
     }
     const result = resultOf(delivery, ending, { attemptedAt, endedAt: now(), random });
     this.#report(delivery, ending, result);

@@ -83,13 +83,8 @@ function keptResult(
     attemptedAt: attemptedAt.toISOString(),
     status,
     error,
-    phases: {
-      dns: whole(phases.dns),
-      connect: whole(phases.connect),
-      tls: whole(phases.tls),
-      firstByte: whole(phases.firstByte),
-    },
-    totalMs: Math.round(totalMs),
+    phases,
+    totalMs,
     nextAttemptAt: nextAt?.toISOString() ?? null,
   };
   return {
@@ -109,10 +104,6 @@ export function unsentResult(
   const { company, webhook, id, lease, failureCount } = delivery;
   const key = { company, webhook, id, lease };
   return { ...key, state, dueAt, failureCount, interruptionCount: 0, withheldFor, attempt: undefined };
-}
-
-function whole(milliseconds: number | null): number | null {
-  return milliseconds === null ? null : Math.round(milliseconds);
 }
 
 const MINUTE_MS = 60_000;

@@ -73,54 +73,40 @@ export async function listWebhooks(engine: Engine, company: string): Promise<Web
 }
 
 /**
- * Deletes a webhook: no further attempt begins, and nothing of it is shown.
- * @returns the deleted webhook.
- * @throws what `doDeed` and `getWebhookOfDeed` throw, here and below.
+ * Changes a webhook in a deed of its own.
+ * @param by the authority: an operator, unless given.
+ * @returns the webhook as it is then; a deleted one as it was.
+ * @throws what `doDeed` and `getWebhookOfDeed` throw.
  */
-export async function deleteWebhook(
+type ChangeWebhook = (
   engine: Engine,
   company: string,
   id: string,
   now: Date,
-  by: Authority = 'operator',
-): Promise<Webhook> {
-  return doDeed(engine, { company, by, now }, async (deed) => {
-    const webhook = await getWebhookOfDeed(deed, id);
-    await deleteWebhookRow(deed, webhook);
-    return webhook;
-  });
-}
+  by?: Authority,
+) => Promise<Webhook>;
+
+/** Deletes a webhook: no further attempt begins, and nothing of it is shown. */
+export const deleteWebhook = webhookChange(async (deed, webhook) => {
+  await deleteWebhookRow(deed, webhook);
+  return webhook;
+});
 
 /**
  * Pauses a webhook: no further attempt begins. New events wait for it, 30 days at most, and so do retries that fall
  * due. To pause a paused webhook changes nothing.
  */
-export async function pauseWebhook(
-  engine: Engine,
-  company: string,
-  id: string,
-  now: Date,
-  by: Authority = 'operator',
-): Promise<Webhook> {
-  return doDeed(engine, { company, by, now }, async (deed) =>
-    setWebhookPaused(deed, await getWebhookOfDeed(deed, id), true),
-  );
-}
+export const pauseWebhook = webhookChange((deed, webhook) => setWebhookPaused(deed, webhook, true));
 
 /**
  * Resumes a webhook: waiting deliveries are sent at once, a few at a time. To resume one that isn't paused changes
  * nothing.
  */
-export async function resumeWebhook(
-  engine: Engine,
-  company: string,
-  id: string,
-  now: Date,
-  by: Authority = 'operator',
-): Promise<Webhook> {
-  return doDeed(engine, { company, by, now }, async (deed) =>
-    setWebhookPaused(deed, await getWebhookOfDeed(deed, id), false),
-  );
+export const resumeWebhook = webhookChange((deed, webhook) => setWebhookPaused(deed, webhook, false));
+
+function webhookChange(change: (deed: Deed, webhook: Webhook) => Promise<Webhook>): ChangeWebhook {
+  return (engine, company, id, now, by = 'operator') =>
+    doDeed(engine, { company, by, now }, async (deed) => change(deed, await getWebhookOfDeed(deed, id)));
 }
 
 /**
