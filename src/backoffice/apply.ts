@@ -130,11 +130,10 @@ async function wasApplied(office: Office, transaction: StoreTransaction, change:
   const earlier = await office.moves.noteChange(transaction, { company, id, change: name, contentDigest });
   if (earlier === undefined) return false;
   if (earlier.change === name && [contentDigest, null].includes(earlier.contentDigest)) return true;
-  const difference =
-    earlier.change === name ? 'said something else than this one' : `was ${earlier.change}, and not ${name}`;
+  const difference = earlier.change === name ? 'with other values' : `as ${earlier.change}, and not ${name}`;
   throw new Refusal(
     'duplicate_id',
-    `The change with the id ${quote(id)} that was applied before ${difference}.`,
+    `The change with the id ${quote(id)} was applied before ${difference}.`,
     '/id',
   );
 }

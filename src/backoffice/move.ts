@@ -137,7 +137,7 @@ export class Move {
     if (await this.#office.records[resource].has(this.#transaction, this.company.id, id)) {
       throw new Refusal(
         'duplicate_id',
-        `There is one of the ${resource} with the id ${quote(id)} already.`,
+        `There is already a record with the id ${quote(id)} among the company's ${resource}.`,
         path,
       );
     }
@@ -273,7 +273,7 @@ function render(record: ResourceRecord): RenderedRecord {
 function unknownRecord(resource: Resource, id: string, path: string): Refusal {
   return new Refusal(
     'unknown_record',
-    `The company has none of the ${resource} with the id ${quote(id)}.`,
+    `There is no record with the id ${quote(id)} among the company's ${resource}.`,
     path,
   );
 }

@@ -22,7 +22,7 @@ export async function recordPayment(move: Move, given: WithOf<'payment.record'>)
   const invoice = await getIssuedInvoice(move, given.invoiceId);
   const { record, unpublished } = invoice;
   const payments = record.payments ?? [];
-  refuseBadMoney(given, record, [...payments, ...unpublished.voidedPayments], payments.length);
+  refuseBadMoney('payment', given, record, [...payments, ...unpublished.voidedPayments], payments.length);
   const payment: Payment = {
     id: given.id ?? move.mintId('pay_'),
     amountMinor: given.amountMinor,
@@ -66,7 +66,7 @@ export async function recordRefund(move: Move, given: WithOf<'refund.record'>): 
   const invoice = await getIssuedInvoice(move, given.invoiceId);
   const { record, unpublished } = invoice;
   const refunds = record.refunds ?? [];
-  refuseBadMoney(given, record, [...refunds, ...unpublished.voidedRefunds], refunds.length);
+  refuseBadMoney('refund', given, record, [...refunds, ...unpublished.voidedRefunds], refunds.length);
   const { paidMinor, refundedMinor } = movementsOf(record);
   if (given.amountMinor > paidMinor - refundedMinor) {
     const message = `The refund of ${given.amountMinor} is more than the ${paidMinor - refundedMinor} that was received.`;
@@ -120,6 +120,7 @@ async function getIssuedInvoice(move: Move, id: string): Promise<IssuedInvoice> 
 
 /** The rules of both payments and refunds. The id of a voided one stays taken. */
 function refuseBadMoney(
+  name: 'payment' | 'refund',
   { id, currency }: { id?: string; currency: string },
   invoice: Invoice,
   earlier: readonly { id: string }[],
@@ -130,14 +131,12 @@ function refuseBadMoney(
     throw new Refusal('wrong_currency', message, '/with/currency');
   }
   if (id !== undefined && earlier.some((other) => other.id === id)) {
-    throw new Refusal('duplicate_id', `The invoice has one with the id ${quote(id)} already.`, '/with/id');
+    const message = `The invoice already has a ${name} with the id ${quote(id)}.`;
+    throw new Refusal('duplicate_id', message, '/with/id');
   }
   if (shownCount >= RECORDED_MAX) {
-    throw new Refusal(
-      'limit_reached',
-      `The invoice has ${RECORDED_MAX} already, which is the limit.`,
-      '/with/invoiceId',
-    );
+    const message = `The invoice has ${RECORDED_MAX} ${name}s, which is the limit.`;
+    throw new Refusal('limit_reached', message, '/with/invoiceId');
   }
 }
 

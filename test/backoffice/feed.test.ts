@@ -42,7 +42,7 @@ onEachEngine('each line is answered, in order', async (t, office) => {
     [
       '{"line":4,"id":"b","status":"applied","record":null}',
       '{"line":5,"id":"b","status":"skipped"}',
-      '{"line":6,"id":"c","status":"refused","error":{"code":"unknown_record","message":"The company has none of the jobs with the id \\"job_3\\".","path":"/with/id"}}',
+      '{"line":6,"id":"c","status":"refused","error":{"code":"unknown_record","message":"There is no record with the id \\"job_3\\" among the company\'s jobs.","path":"/with/id"}}',
     ],
   );
   t.strictSame(
@@ -176,7 +176,7 @@ onEachEngine('a change that is sent again with another content is refused', asyn
   const [answer] = await answersTo(office.office, others);
   t.match(JSON.parse(answer?.text ?? ''), {
     error: {
-      message: 'The change with the id "1" that was applied before said something else than this one.',
+      message: 'The change with the id "1" was applied before with other values.',
     },
   });
 

@@ -167,7 +167,7 @@ onEachEngine('a change with an id', async (t, { openCompany, setNow, office, eng
       code: 'duplicate_id',
       path: '/id',
       message:
-        'The change with the id "\u{1F525} \\"id\\" \\\\ " that was applied before was person.save, and not customer.save.',
+        'The change with the id "\u{1F525} \\"id\\" \\\\ " was applied before as person.save, and not customer.save.',
     });
   });
 

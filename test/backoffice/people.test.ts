@@ -72,7 +72,7 @@ onEachEngine('person.deactivate', async (t, { openCompany, engine }) => {
       t.strictSame(await acme.refusal({ change: 'person.deactivate', with: { id } }), {
         code: 'unknown_record',
         path: '/with/id',
-        message: `The company has none of the people with the id "${id}".`,
+        message: `There is no record with the id "${id}" among the company's people.`,
       });
     }
   });
