@@ -6,7 +6,6 @@ import { type Authority, doDeed } from '../store/deeds.ts';
 import type { Engine } from '../store/engine.ts';
 import {
   type ApiKey,
-  createCountingKeyFinder,
   createKeyFinder,
   insertKey,
   type KeyRow,
@@ -28,7 +27,7 @@ export const ACTIVE_KEYS_MAX = 20;
 const SECRET_BYTES = 32;
 const KEY_ID_BYTES = 6;
 const KEY_CHARACTERS_MAX = 200;
-/** Callers that are remembered, of some 300 bytes each; there can be more keys than that. */
+/** Callers that are remembered at once, of some 300 bytes each. */
 const REMEMBERED_MAX = 10_000;
 export const KEY_NAME_CHARACTERS_MAX = 100;
 
@@ -128,31 +127,31 @@ export async function revokeKey(
   });
 }
 
-/** Who asks; on PostgreSQL also how often this key was used in the window that runs. */
+/** The holder of a key; on PostgreSQL also the count of the key's requests in the current window. */
 export interface Authenticated {
   caller: Caller;
   counted: Counted | undefined;
 }
 
-/** Finds out who sends an Authorization header. */
+/** Finds the caller that an Authorization header stands for. */
 export type Authenticate = (authorization: string | undefined) => Promise<Authenticated>;
 
 /**
- * Builds the check of keys.
+ * Builds the check of keys. A key is looked up on every request, or the database is asked whether anything has changed,
+ * so that a revocation works at once on every machine.
  * @returns a function that throws AppError `invalid_key` (missing, malformed, unknown, wrong secret) or `revoked_key`
- *   (right secret, but revoked). A revocation works at once on every machine: no key is taken for what it was before
- *   the request came.
+ *   (right secret, but revoked).
  */
 export function createAuthentication(
   engine: Engine,
   { keyPrefix, windowSeconds }: { keyPrefix: string; windowSeconds: number },
 ): Authenticate {
-  const findKey = createFinder(engine, windowSeconds);
+  const findKey = createKeyFinder(engine, windowSeconds);
   return rememberCallers(engine, async (authorization) => {
     const { secret, ...parts } = parseAuthorization(authorization, keyPrefix);
     const secretSha256 = hashOf(secret);
-    const found = await findKey({ ...parts, secretSha256 });
-    // An unknown key is compared too, so that the time tells nothing about which part was wrong.
+    const found = await findKey({ ...parts, secretSha256 }, Date.now());
+    // An unknown key is compared too, so that the time doesn't tell which part was wrong.
     const expected = Buffer.from(found?.key.secret_sha256 ?? hashOf(''), 'hex');
     const isRight = timingSafeEqual(expected, Buffer.from(secretSha256, 'hex'));
     if (!found || !isRight) throw new AppError('invalid_key', 'The API key is missing or wrong.');
@@ -162,8 +161,8 @@ export function createAuthentication(
 }
 
 /**
- * Remembers whose keys were right until somebody commits something, which the database tells: to find the same again
- * took a fifth of a record's answer. Digests of headers are kept, and never a key.
+ * Remembers the callers with right keys until anything in the database changes: to look them up on every request makes
+ * the answer to one record cost a quarter more processor time. Digests of headers are kept, never a key.
  */
 function rememberCallers(engine: Engine, authenticate: Authenticate): Authenticate {
   const known = new Map<string, Authenticated>();
@@ -177,22 +176,9 @@ function rememberCallers(engine: Engine, authenticate: Authenticate): Authentica
     const remembered = known.get(digest);
     if (remembered) return remembered;
     const authenticated = await authenticate(authorization);
-    // Another request may have heard of a commit meanwhile that this one was too early for.
+    // Another request may have met a change meanwhile.
     if (version === knownVersion) known.set(digest, authenticated);
     return authenticated;
-  };
-}
-
-function createFinder(engine: Engine, windowSeconds: number) {
-  if (engine.name === 'postgres') {
-    const find = createCountingKeyFinder(engine);
-    return (key: Parameters<typeof find>[0]) =>
-      find(key, { nowMs: Date.now(), windowMs: windowSeconds * 1000 });
-  }
-  const find = createKeyFinder(engine);
-  return async ({ company, id }: { company: string; id: string }) => {
-    const key = await find({ company, id });
-    return key && { key, counted: undefined };
   };
 }
 
@@ -224,26 +210,13 @@ function toCaller({ company, id }: { company: string; id: string }, row: KeyRow)
     company,
     keyId: id,
     // Both lists were written from checked values.
-    scopes: listIn(row.scopes) as readonly Scope[],
+    scopes: JSON.parse(row.scopes) as Scope[],
     apiEnabled: row.api_enabled === 1,
     subscriptionActive: row.subscription_active === 1,
     invoicingEnabled: row.invoicing_enabled === 1,
-    modules: listIn(row.modules) as readonly Module[],
+    modules: JSON.parse(row.modules) as Module[],
     timeZone: row.time_zone,
   };
-}
-
-/** The lists that were read lately, by their texts: there are few, and every request needs two. */
-const lists = new Map<string, readonly string[]>();
-const LISTS_MAX = 1_000;
-
-function listIn(text: string): readonly string[] {
-  const known = lists.get(text);
-  if (known) return known;
-  if (lists.size >= LISTS_MAX) lists.clear();
-  const list = Object.freeze(JSON.parse(text) as string[]);
-  lists.set(text, list);
-  return list;
 }
 
 /** @throws UsageError when the name is empty, too long, not one line, or has a character that can't be seen. */

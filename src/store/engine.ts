@@ -40,9 +40,8 @@ export interface Engine extends AsyncDisposable {
    */
   watchDeliveries(onNews: () => void): AsyncDisposable;
   /**
-   * A number that changes with whatever anybody commits: what was read since it became what it is would be read again.
-   * It tells of this process's commits at once, and of another's in the next turn of the event loop. For requests alone,
-   * as they come in. Undefined when the database doesn't say, which PostgreSQL never does.
+   * A number that differs after every commit to the database, by whatever process. Undefined on PostgreSQL, where asking
+   * for it would cost as much as a read, and while SQLite has no answer because of a lock.
    */
   version(): number | undefined;
   /** Runs statements of a schema change or of an inspection as they are. */

@@ -4,7 +4,7 @@ import type { Scope } from '../contract/scopes.ts';
 import { actorId } from './audit.ts';
 import type { Deed } from './deeds.ts';
 import type { Engine } from './engine.ts';
-import { type Counted, counterOf } from './rate-counters.ts';
+import type { Counted } from './rate-counters.ts';
 import type { Tables } from './schema.ts';
 
 /** A key as administrators see it: never its secret. */
@@ -43,78 +43,84 @@ export interface KeyRow {
   time_zone: string;
 }
 
-/** Builds the look-up of a key and its company, in one statement because every request makes it. */
-export function createKeyFinder(
-  engine: Engine,
-): (key: { company: string; id: string }) => Promise<KeyRow | undefined> {
-  const find = engine.prepare((db, value: { company: string; id: string }) => keyQuery(db, value));
-  return async (key) => (await find(key))[0];
+/** A key that was found; on PostgreSQL with the count of its requests in the current window, this one included. */
+export interface FoundKey {
+  key: KeyRow;
+  counted: Counted | undefined;
 }
 
-/** The same, and how often the key was used in the window that runs, this request included. */
-export type CountingKeyFinder = (
-  key: { company: string; id: string; secretSha256: string },
-  window: { nowMs: number; windowMs: number },
-) => Promise<{ key: KeyRow; counted: Counted | undefined } | undefined>;
+/** Finds a key and its company. The time is used for counting alone. */
+export type FindKey = (key: GivenKey, nowMs: number) => Promise<FoundKey | undefined>;
+
+interface GivenKey {
+  company: string;
+  id: string;
+  /** Hex SHA-256 of the secret that was given. */
+  secretSha256: string;
+}
 
 /**
- * Builds the look-up that also counts the request, for PostgreSQL, where a statement of its own would be one more round
- * trip of every request. Counted is whoever has the right secret of a key that isn't revoked: nobody else may use up
- * its allowance.
+ * Builds the look-up of a key, in one statement because every request makes it. On PostgreSQL the statement also counts
+ * the request, which would cost a round trip of its own. Only the right secret of a key that isn't revoked counts, so
+ * that nobody else can use up the key's allowance.
  */
-export function createCountingKeyFinder(engine: Engine): CountingKeyFinder {
-  const find = engine.prepare<CountedValues, KeyRow & { points: number | null; expire: string | null }>(
-    (db, value) => {
-      const query = sql<KeyRow & { points: number | null; expire: string | null }>`
-        WITH
-          found AS ${keyQuery(db, value)},
-          counted AS (
-            INSERT INTO rate_counts AS kept (key, points, expire)
-            SELECT ${value.counter}, 1, ${value.end}
-            FROM found WHERE secret_sha256 = ${value.secretSha256} AND revoked_at IS NULL
-            ON CONFLICT (key) DO UPDATE SET
-              points = CASE WHEN kept.expire <= ${value.now} THEN 1 ELSE kept.points + 1 END,
-              expire = CASE WHEN kept.expire <= ${value.now} THEN excluded.expire ELSE kept.expire END
-            RETURNING points, expire
-          )
-        SELECT found.*, counted.points, counted.expire FROM found LEFT JOIN counted ON TRUE`;
-      return { compile: () => query.compile(db) };
-    },
-  );
-  return async ({ company, id, secretSha256 }, { nowMs, windowMs }) => {
-    const counter = counterOf('key', `${company}.${id}`);
-    const [row] = await find({ company, id, secretSha256, counter, now: nowMs, end: nowMs + windowMs });
-    if (!row) return undefined;
-    const { points, expire, ...key } = row;
-    return { key, counted: points === null ? undefined : { points, msBeforeNext: Number(expire) - nowMs } };
+export function createKeyFinder(engine: Engine, windowSeconds: number): FindKey {
+  if (engine.name === 'postgres') return createCountingKeyFinder(engine, windowSeconds * 1000);
+  const find = engine.prepare((db, value: { company: string; id: string }) => keyQuery(db, value));
+  return async (value) => {
+    const [key] = await find(value);
+    return key && { key, counted: undefined };
   };
 }
 
-interface CountedValues {
-  company: string;
-  id: string;
-  secretSha256: string;
-  counter: string;
-  now: number;
-  end: number;
+function createCountingKeyFinder(engine: Engine, windowMs: number): FindKey {
+  type Values = GivenKey & { counter: string; now: number; end: number };
+  type Row = KeyRow & { points: number | null; expire: string | null };
+  const find = engine.prepare<Values, Row>((db, value) => {
+    const query = sql<Row>`
+      WITH
+        found AS ${keyQuery(db, value)},
+        counted AS (
+          INSERT INTO rate_counts AS kept (key, points, expire)
+          SELECT ${value.counter}, 1, ${value.end}
+          FROM found WHERE secret_sha256 = ${value.secretSha256} AND revoked_at IS NULL
+          ON CONFLICT (key) DO UPDATE SET
+            points = CASE WHEN kept.expire <= ${value.now} THEN 1 ELSE kept.points + 1 END,
+            expire = CASE WHEN kept.expire <= ${value.now} THEN excluded.expire ELSE kept.expire END
+          RETURNING points, expire
+        )
+      SELECT found.*, counted.points, counted.expire FROM found LEFT JOIN counted ON TRUE`;
+    return { compile: () => query.compile(db) };
+  });
+  return async (given, now) => {
+    const counter = `key:${given.company}.${given.id}`;
+    const [row] = await find({ ...given, counter, now, end: now + windowMs });
+    if (!row) return undefined;
+    const { points, expire, ...key } = row;
+    return { key, counted: points === null ? undefined : { points, msBeforeNext: Number(expire) - now } };
+  };
 }
 
 function keyQuery(db: Kysely<Tables>, value: { company: string; id: string }) {
-  return db
-    .selectFrom('api_keys')
-    .innerJoin('companies', 'companies.id', 'api_keys.company')
-    .select([
-      'api_keys.secret_sha256',
-      'api_keys.scopes',
-      'api_keys.revoked_at',
-      'companies.api_enabled',
-      'companies.subscription_active',
-      'companies.invoicing_enabled',
-      'companies.modules',
-      'companies.time_zone',
-    ])
-    .where('api_keys.company', '=', value.company)
-    .where('api_keys.id', '=', value.id);
+  return (
+    db
+      .selectFrom('api_keys')
+      .innerJoin('companies', 'companies.id', 'api_keys.company')
+      .select([
+        'api_keys.secret_sha256',
+        'api_keys.scopes',
+        'api_keys.revoked_at',
+        'companies.api_enabled',
+        'companies.subscription_active',
+        'companies.invoicing_enabled',
+        'companies.modules',
+        'companies.time_zone',
+      ])
+      .where('api_keys.company', '=', value.company)
+      .where('api_keys.id', '=', value.id)
+      // Compared too, so that SQLite looks the company up by its id, whatever its statistics say of the table's size.
+      .where('companies.id', '=', value.company)
+  );
 }
 
 /** Adds a key unless the company has `activeMax` active ones; a deed has the company's lock, so never one too many. */

@@ -17,9 +17,6 @@ export interface Counted {
   msBeforeNext: number;
 }
 
-/** The name of a count in the table of counts, as the package forms it. */
-export const counterOf = (name: string, what: string) => `${name}:${what}`;
-
 interface Allowed {
   name: string;
   points: number;
@@ -125,7 +122,7 @@ class SharedCounter extends RateLimiterPostgres {
     const sql = `DELETE FROM rate_counts WHERE key IN (
       SELECT key FROM rate_counts WHERE starts_with(key, $1) ORDER BY expire DESC OFFSET $2)`;
     // The next one makes up for a sweep that fails; counting goes on without the database.
-    await run(sql, [counterOf(this.keyPrefix, ''), keysMax]).catch(() => undefined);
+    await run(sql, [this.getKey(''), keysMax]).catch(() => undefined);
   }
 }
 

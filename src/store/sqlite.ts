@@ -53,7 +53,6 @@ export async function openSqlite(path: string): Promise<Engine> {
     },
   });
   const version = createVersion(reader);
-  const ofTurn = oncePerTurn(version);
   const watchers = new Set<() => void>();
   const checkpoints = keepCheckpoints(path, (pages) => writer.pragma(`wal_autocheckpoint = ${pages}`));
   const { transaction, ...others } = writing(db);
@@ -82,12 +81,11 @@ export async function openSqlite(path: string): Promise<Engine> {
       const result = await transaction(work).catch((error: unknown) => {
         throw isOfSystem(error) ? unavailable(error) : error;
       });
-      ofTurn.forget();
       for (const onNews of watchers) onNews();
       checkpoints.noteCommit();
       return result;
     },
-    version: ofTurn.ask,
+    version,
     watchDeliveries: (onNews) => watchFile(version, watchers, onNews),
     async [Symbol.asyncDispose]() {
       await checkpoints[Symbol.asyncDispose]();
@@ -129,10 +127,7 @@ function openHandle(path: string, options: { readonly: boolean }): Database.Data
   return new Database(path, { ...options, timeout: 0 });
 }
 
-/**
- * Asks for the number that changes with what other handles commit (sqlite.org/pragma.html#pragma_data_version), which
- * for a reader is all that is committed; undefined while another process holds the lock that this needs.
- */
+/** Asks for the number that changes with the commits of all other handles (sqlite.org/pragma.html#pragma_data_version). */
 function createVersion(reader: Database.Database): () => number | undefined {
   const statement = reader.prepare('PRAGMA data_version').pluck();
   return () => {
@@ -146,27 +141,7 @@ function createVersion(reader: Database.Database): () => number | undefined {
   };
 }
 
-/**
- * Has the file asked once for all requests of a turn of the event loop. They had all come when the first of them asks, so
- * that none was sent by somebody who knew of what another process has committed since. Only requests may ask this way:
- * a timer that did would do so before the turn's requests come. This process forgets it when it commits something itself.
- */
-function oncePerTurn(version: () => number | undefined) {
-  let known: number | undefined;
-  const forget = () => {
-    known = undefined;
-  };
-  const ask = () => {
-    if (known === undefined) {
-      known = version();
-      setImmediate(forget);
-    }
-    return known;
-  };
-  return { ask, forget };
-}
-
-/** A process hears at once of what it commits itself; what others commit changes the file's version. */
+/** A process hears at once of its own commits. For those of others it looks at the file's version. */
 function watchFile(
   version: () => number | undefined,
   watchers: Set<() => void>,
@@ -182,7 +157,7 @@ function watchFile(
       if (now !== last) onNews();
       last = now;
     } catch {
-      // Who is told of news looks by itself too, and says what is wrong; thrown here, it would end the process.
+      // The watcher also looks by itself, and reports what is wrong. Thrown here, it would end the process.
     }
   }, WATCH_MS);
   return {

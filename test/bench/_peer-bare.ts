@@ -22,7 +22,7 @@ const JOBS = '/api/v1/jobs/';
 
 const engine = await openGivenDatabase();
 const findJob = createRecordFinder<Job>(engine, 'jobs');
-const findKey = createKeyFinder(engine);
+const findKey = createKeyFinder(engine, 60);
 const read = createListReader(engine);
 
 const cacheHead = ['Cache-Control', 'private, no-cache', 'Vary', 'Accept-Encoding'];
@@ -58,7 +58,7 @@ async function bodyOf(
   authorization: string | undefined,
 ): Promise<{ status: number; body: JsonText<unknown> }> {
   if (authorization === `Bearer ${WRONG_KEY}`) {
-    await findKey({ company: COMPANY, id: 'unknown' });
+    await findKey({ company: COMPANY, id: 'unknown', secretSha256: '' }, 0);
     return {
       status: 401,
       body: WRONG_KEY_BODY as JsonText<unknown>,
