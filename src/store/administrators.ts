@@ -4,13 +4,13 @@ import type { Scope } from '../contract/scopes.ts';
 import type { Engine, StoreTransaction } from './engine.ts';
 import type { AdministratorsTable } from './portal-schema.ts';
 
-/** Who administers a company in the portal, as others may see them: never their password. */
+/** An administrator of a company, without their password. */
 export interface Administrator {
   id: string;
   company: string;
   email: string;
   name: string;
-  /** What they may see, and may give a key or somebody else. */
+  /** Their access, which they may also give to keys and to other administrators. */
   scopes: Scope[];
   mayInvite: boolean;
   /** The administrator who invited them; null when an operator did. */
@@ -45,7 +45,7 @@ export async function insertAdministrator(
   return Number(numInsertedOrUpdatedRows) === 1;
 }
 
-/** Who signs in with an e-mail address, and the stored form of their password; undefined when nobody may. */
+/** The administrator with an e-mail address, and the stored form of their password; undefined when nobody may sign in. */
 export async function findSignIn(
   engine: Engine,
   email: string,
@@ -89,7 +89,7 @@ export async function findAdministratorRow(
   return row && toAdministrator(row);
 }
 
-/** Sets what of an administrator changes; a password in its stored form. */
+/** Changes an administrator. A password is in its stored form. */
 export async function updateAdministratorRow(
   transaction: StoreTransaction,
   id: string,

@@ -5,17 +5,17 @@ import type { Selectable } from 'kysely';
 import type { Engine, StoreTransaction } from './engine.ts';
 import type { AuditEntriesTable } from './portal-schema.ts';
 
-/** One line of the audit trail: who did what, when, from where, to what. */
+/** One entry of the audit trail. */
 export interface AuditEntry {
   id: string;
   company: string;
   at: string;
   /** Null for an operator. */
   administrator: string | null;
-  /** As it was then. */
+  /** Their name at the time. */
   administratorName: string;
   action: AuditAction;
-  /** Id of what it was done to. */
+  /** Id of the object of the action. */
   subject: string | null;
   details: Readonly<Record<string, string>>;
   /** Network address; null for an operator, who is at the command line. */
@@ -24,7 +24,7 @@ export interface AuditEntry {
   client: string | null;
 }
 
-/** Everything that the audit trail can tell of. */
+/** Every action that the audit trail records. */
 export const auditActions = [
   'administrator.signed_in',
   'administrator.sign_in_failed',
@@ -52,28 +52,28 @@ export function isAuditAction(value: string): value is AuditAction {
   return (auditActions as readonly string[]).includes(value);
 }
 
-/** Where a browser is, and what it says that it is. */
+/** The network address of a browser, and its User-Agent header. */
 export interface Origin {
   address: string;
   client: string;
 }
 
-/** Whom an entry names: an administrator with the browser that they use, or an operator at the command line. */
+/** An administrator with their browser, or an operator at the command line. */
 export type AuditActor = ({ id: string; name: string } & Origin) | 'operator';
 
-/** What an actor is called where a table names an administrator; null for an operator. */
+/** An actor in a column for administrators; null for an operator. */
 export function actorId(actor: { id: string } | 'operator'): string | null {
   return actor === 'operator' ? null : actor.id;
 }
 
-/** An entry as the audit trail gets it. */
+/** An entry to be added. */
 export interface NewAuditEntry {
   company: string;
   by: AuditActor;
   action: AuditAction;
-  /** Id of what it is done to. */
+  /** Id of the object of the action. */
   subject?: string;
-  /** What a reader wants to know beside that, by name: never a secret. */
+  /** More about the action, by name. Never a secret. */
   details?: Readonly<Record<string, string>>;
   now: Date;
 }
@@ -83,8 +83,8 @@ const DAY_MS = 86_400_000;
 const OLD_AT_ONCE = 20;
 
 /**
- * Adds a line to the company's audit trail in the unit of work that it tells of, so that neither is without the other.
- * Lines older than two years are removed, some with each new one.
+ * Adds an entry to the company's audit trail, in the transaction of the action that it records. Removes some entries that
+ * are older than two years.
  */
 export async function recordEntry(transaction: StoreTransaction, entry: NewAuditEntry): Promise<void> {
   const { company, by, action, subject = null, details = {}, now } = entry;
@@ -121,7 +121,7 @@ export async function recordEntry(transaction: StoreTransaction, entry: NewAudit
     .execute();
 }
 
-/** Entries of one kind about an administrator since a moment; so many at most are counted. */
+/** Counts an administrator's entries of one action since a moment, up to `countMax`. */
 export async function countAuditRows(
   transaction: StoreTransaction,
   { company, administrator, action }: { company: string; administrator: string; action: AuditAction },
@@ -144,7 +144,7 @@ export async function countAuditRows(
 const COUNTER_MAX = 0xffff;
 let counter = 0;
 
-/** Ids in the order of the entries: those of one moment too, because one action may be told in several. */
+/** Ids in the order of the entries, also of those with the same time. */
 function mintId(now: Date): string {
   counter = counter === COUNTER_MAX ? 0 : counter + 1;
   return `${timeInId(now)}-${counter.toString(16).padStart(4, '0')}-${randomBytes(6).toString('hex')}`;
@@ -160,7 +160,7 @@ export interface AuditFilter {
   administrator?: string | undefined;
 }
 
-/** So many lines of a company before one, the newest first. */
+/** Entries of a company before an id, the newest first. */
 export async function listAuditRows(
   engine: Engine,
   company: string,

@@ -1,16 +1,16 @@
 /*
- * The thread of checkpoints.ts. Its data is the path of the database. It says when it is ready, looks at the log
- * whenever it is told to, and ends when it is told to.
+ * The thread of checkpoints.ts. Its data is the path of the database. It tells when it is ready, and looks at the log or
+ * ends when it is told to.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 
 import Database from 'better-sqlite3';
 
-/** Pages of the log that are worth a walk to the disk. */
+/** Pages of the log that are worth a write to the database file. */
 const PAGES_MIN = 1_000;
-/** Pages after which the log begins anew, which needs a moment in which nobody writes. */
+/** Pages after which the log begins anew, which needs a moment without writers. */
 const PAGES_BEFORE_RESTART = 8_000;
-/** The longest wait for such a moment, in which writers wait too. */
+/** How long the thread waits for such a moment, while writers wait too. */
 const BUSY_MS_MAX = 50;
 
 /** @see https://sqlite.org/pragma.html#pragma_wal_checkpoint */
@@ -27,7 +27,7 @@ const checkpoint = (mode: 'NOOP' | 'PASSIVE' | 'RESTART') =>
 function look(): void {
   const { log, checkpointed } = checkpoint('NOOP');
   if (log - checkpointed < PAGES_MIN) return;
-  // Beside the writers. While they go on writing, the log never gets empty, so now and then they have to wait.
+  // PASSIVE lets others write meanwhile, so the log never gets empty; RESTART makes them wait now and then.
   checkpoint('PASSIVE');
   if (log >= PAGES_BEFORE_RESTART) checkpoint('RESTART');
 }
@@ -41,7 +41,7 @@ parentPort?.on('message', (message: 'look' | 'end') => {
   try {
     look();
   } catch (error) {
-    // A lock of another process, or a full disk: the thread tries again, and commits bound the log without it.
+    // A lock or a full disk. The next look tries again, and the log is bounded without this thread.
     if (!(error instanceof Database.SqliteError)) throw error;
   }
 });

@@ -6,23 +6,23 @@ import type { Engine, StoreTransaction } from './engine.ts';
 import { takeForm } from './form-results.ts';
 import { findSessionOwner } from './portal-sessions.ts';
 
-/** Whose browser a deed is asked for by, as a look-up has found it. It may be out of date once the deed is done. */
+/** The administrator and the session of a request, as they were looked up. Both may have ended when the deed begins. */
 export interface SignedIn extends Origin {
   administrator: string;
   session: string;
-  /** The form that asks for it, which is good for one deed; undefined for what no form asks for. */
+  /** The form of the request, which is good for one deed; undefined when there is no form. */
   form?: string | undefined;
 }
 
-/** An administrator who acts: their session and their account were looked at in the unit of work of the deed. */
+/** An administrator whose session and account were checked in the transaction of the deed. */
 export interface ActingAdministrator extends Administrator, Origin {
   session: string;
 }
 
-/** On whose authority something is done. An operator, who is at the command line, may do everything. */
+/** The authority for a deed. An operator, at the command line, may do everything. */
 export type Authority = SignedIn | 'operator';
 
-/** The session or its administrator is no more, so nothing was done. */
+/** The session has ended or its administrator was removed, so nothing was done. */
 export class AuthorityEndedError extends Error {
   override readonly name = 'AuthorityEndedError';
 }
@@ -33,16 +33,16 @@ export class FormUsedError extends Error {
 }
 
 /**
- * Something that is done to how a company is administered, while its unit of work is open, the company is locked, and
- * whoever does it was found to have the right to. Only `doDeed` makes one: what the store changes on somebody's
- * authority takes a deed, so that nothing is done without the check.
+ * A change to the administration of a company, such as a new key: its transaction is open, the company is locked, and the
+ * authority was checked. Only `doDeed` makes one, and the store's functions for such changes take one, so that none is
+ * made without the check.
  */
 class Deed {
   readonly engine: Engine;
   readonly company: string;
   readonly by: ActingAdministrator | 'operator';
   readonly now: Date;
-  // A private member makes the type one that no other object has.
+  // With a private member no other object has this type.
   readonly #transaction: StoreTransaction;
 
   constructor(engine: Engine, transaction: StoreTransaction, deed: Pick<Deed, 'company' | 'by' | 'now'>) {
@@ -57,7 +57,7 @@ class Deed {
     return this.#transaction;
   }
 
-  /** Tells the audit trail what is done. */
+  /** Adds an entry to the audit trail. */
   async record(entry: Pick<NewAuditEntry, 'action' | 'subject' | 'details'>): Promise<void> {
     await recordEntry(this.#transaction, { ...entry, company: this.company, by: this.by, now: this.now });
   }
@@ -66,12 +66,11 @@ class Deed {
 export type { Deed };
 
 /**
- * Does something on somebody's authority, all or nothing. The company is locked, so deeds on it are done one after the
- * other; then session and administrator are looked up anew, because either may have ended since the request came. What
- * the administrator may do is for `work` to check, by `deed.by`; what it refuses it throws, so that the form can be
- * filled in again.
- * @throws UsageError when there is no such company; AuthorityEndedError when the session has ended or run out, or its
- *   administrator was removed; FormUsedError when the form has done its deed; whatever `work` throws. Nothing is done
+ * Makes a change on somebody's authority, all or nothing. The company is locked, so its deeds are done one after the
+ * other. Then the session and the administrator are looked up anew, because both may have ended since the request came
+ * in. `work` checks by `deed.by` whether the administrator may make this change, and throws its refusal.
+ * @throws UsageError when there is no such company; AuthorityEndedError when the session has ended or expired, or its
+ *   administrator was removed; FormUsedError when the form was used before; the errors of `work`. Nothing is changed
  *   then.
  */
 export async function doDeed<T>(

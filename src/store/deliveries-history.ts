@@ -14,9 +14,9 @@ export interface DeliveryRecord {
   event: EventKind;
   createdAt: string;
   state: DeliveryState;
-  /** When it is tried next; null when that has no time, as while its webhook is paused. */
+  /** The time of the next attempt; null without one, and while the webhook is paused. */
   nextAttemptAt: string | null;
-  /** Why it is withheld, when it is. */
+  /** The reason why it is withheld; null when it isn't. */
   withheldFor: string | null;
   /** The oldest first. */
   attempts: KeptAttempt[];
@@ -27,7 +27,7 @@ interface WebhookId {
   webhook: string;
 }
 
-/** Whether a webhook is there for its company to see. */
+/** Whether a company has a webhook that wasn't deleted. */
 export async function hasWebhook(engine: Engine, { company, webhook }: WebhookId): Promise<boolean> {
   const row = await engine.db
     .selectFrom('webhooks')
@@ -100,7 +100,7 @@ export async function listDeliveryRecords(
   }));
 }
 
-/** Whether a delivery in this state will be tried without anybody doing anything. */
+/** Whether a delivery in this state has another attempt to come. */
 export const isToCome = (state: DeliveryState) => state === 'waiting' || state === 'retrying';
 
 /** An attempt as its table has it. */
@@ -134,17 +134,17 @@ export function toAttempt(row: AttemptRow): KeptAttempt {
   };
 }
 
-/** Lets deliveries begin their schedule anew, now. */
+/** Begins the schedule of deliveries anew, now. */
 const anew = (dueAt: string) =>
   ({ state: 'waiting', due_at: dueAt, failure_count: 0, interruption_count: 0, withheld_for: null }) as const;
 
-/** What becomes of a delivery that is to be sent again; undefined when there is none. */
+/** The result of sending a delivery again; undefined when there is no such delivery. */
 export type ResendOutcome = 'waiting' | 'sending' | 'limit reached' | 'changed' | undefined;
 
 /**
- * Sends a delivery again, unless it is being sent, or has had so many attempts.
- * @param options.attemptCount what somebody saw who decided to: when it has had another since, or waits already, it is
- *   left as it is, so that a form which is sent twice sends once.
+ * Sends a delivery again, unless it is being sent, or has had `attemptsMax` attempts.
+ * @param options.attemptCount the number of attempts that the user saw. When the delivery has had another one since, or
+ *   waits already, it stays as it is, so that a form that is sent twice sends once.
  */
 export async function resendDelivery(
   deed: Deed,
@@ -181,9 +181,10 @@ export async function resendDelivery(
 }
 
 /**
- * Sends again what failed or was withheld, of events from a time on, in the order of the ids; so many at most.
- * @param page.after the id after which to go on; an empty text at first, when the audit trail is told if there is any.
- * @returns how many will be sent, and the last id that was looked at; undefined when there is nothing behind it.
+ * Sends the deliveries again that failed or were withheld, of events from a time on, in the order of their ids.
+ * @param page.after the id after which to go on; an empty text at first.
+ * @param page.isToldOf whether the audit trail gets an entry.
+ * @returns the number of deliveries that will be sent, and the last id of this page; undefined when it is the last page.
  */
 export async function resendUnsent(
   deed: Deed,
@@ -213,7 +214,7 @@ export async function resendUnsent(
       .where('company', '=', company)
       .where('webhook', '=', webhook)
       .where('id', 'in', ids)
-      // Looked at again once the row is locked: a worker may have been given it meanwhile.
+      // Checked again once the row is locked: a worker may have taken it meanwhile.
       .where('state', 'in', ['failed', 'withheld'])
       .returning('id')
       .execute();
@@ -236,8 +237,8 @@ export interface Ping {
 }
 
 /**
- * Adds a ping, unless the webhook is paused, or it or its company's webhooks together have had so many since a
- * time; counted under the company's lock, which a deed has.
+ * Adds a ping, unless the webhook is paused, or it or all webhooks of its company have had too many since a time. The
+ * count is exact, because a deed has the company's lock.
  */
 export async function insertPing(
   deed: Deed,
@@ -254,7 +255,7 @@ export async function insertPing(
   const row = rows.find(({ id: other, deleted_at }) => other === webhook && deleted_at === null);
   if (!row) return 'no webhook';
   if (row.paused_at !== null) return 'paused';
-  // Written below. A time in the future comes of a clock that was set back, and counts no more.
+  // Written below. A time in the future comes from a clock that was set back, and doesn't count.
   const timesOf = ({ pinged_at }: { pinged_at: string }) =>
     (JSON.parse(pinged_at) as string[]).filter((time) => time > limit.since && time <= at);
   const times = timesOf(row);

@@ -5,16 +5,16 @@ import type { Engine } from './engine.ts';
 
 /** Events that one pass looks at: each has a delivery for each of a company's webhooks. */
 const EVENTS_MAX = 20;
-/** Rows that one pass removes, or those of one delivery: SQLite does nothing else meanwhile. */
+/** Rows that one pass removes, or the rows of one delivery. SQLite does nothing else meanwhile. */
 const ROWS_MAX = 100;
 
-/** Removes what is over, a little in each pass. */
+/** Removes old and deleted history, a little in each pass. */
 export interface DeliveryPurge {
   /**
    * Removes deliveries that ended, of events from before a time, with their attempts, and the events that nothing
    * refers to any more.
    * @param after the id of the event after which this pass begins; an empty text for the first.
-   * @returns where the next pass begins; undefined when there is nothing older left.
+   * @returns the id after which the next pass begins; undefined when nothing older is left.
    */
   removeOld: (before: Date, after: string) => Promise<string | undefined>;
   /** Removes deliveries of deleted webhooks, and such webhooks that have none. @returns whether there may be more. */
@@ -32,7 +32,7 @@ interface OldRow extends DeliveryKey {
 
 type Remove = (deliveries: readonly OldRow[], events: readonly string[]) => Promise<void>;
 
-/** It ended, or waits for a webhook that is paused: nobody keeps more than the history for one that may never go on. */
+/** It has ended, or waits for a paused webhook, which may never be resumed. */
 const isOver = sql<boolean>`(state NOT IN ('waiting', 'sending', 'retrying')
   OR state <> 'sending' AND EXISTS (
     SELECT 1 FROM webhooks AS w
@@ -41,7 +41,7 @@ const isOver = sql<boolean>`(state NOT IN ('waiting', 'sending', 'retrying')
 
 /**
  * Builds the removal of deliveries, and of those of the events that then have none.
- * @param condition what is looked at again once a delivery is locked: somebody may have had it sent again meanwhile.
+ * @param condition is checked again once a delivery is locked: it may have been sent again meanwhile.
  */
 function createRemoval(engine: Engine, condition: RawBuilder<boolean>): Remove {
   const keysIn = (keys: string) =>
@@ -121,7 +121,7 @@ function createOldRemoval(engine: Engine): DeliveryPurge['removeOld'] {
   };
 }
 
-/** As many of the deliveries as have no more rows together than one pass removes, attempts included; one at least. */
+/** The first deliveries that together have at most as many rows, attempts included, as one pass removes; at least one. */
 function fewOf(deliveries: readonly OldRow[]): { rows: OldRow[]; isAll: boolean } {
   let count = 0;
   const end = deliveries.findIndex(({ attempt_count }, index) => {

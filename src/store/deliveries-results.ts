@@ -12,7 +12,7 @@ import {
 import type { Engine } from './engine.ts';
 import type { DeliveryState } from './schema.ts';
 
-/** How an attempt went, as it is kept. */
+/** An attempt and its result, as they are kept. */
 export interface KeptAttempt {
   number: number;
   attemptedAt: string;
@@ -25,28 +25,28 @@ export interface KeptAttempt {
   nextAttemptAt: string | null;
 }
 
-/** What becomes of a delivery that was leased. */
+/** The new state of a delivery that was leased. */
 export interface DeliveryResult extends DeliveryKey {
   lease: string;
   state: Exclude<DeliveryState, 'sending'>;
   dueAt: string;
   failureCount: number;
   interruptionCount: number;
-  /** Why it is withheld, when it is. */
+  /** The reason why it is withheld; null when it isn't. */
   withheldFor: string | null;
   /** Undefined when nothing was sent: then the attempt doesn't count. */
   attempt: KeptAttempt | undefined;
 }
 
 /**
- * Writes how a group of deliveries went, all or none.
- * @returns how many were dropped because their lease had passed to somebody else, who tells how it went.
+ * Writes the results of a group of deliveries, all or none.
+ * @returns the number of results that were dropped because another worker has the lease now, which will write its own.
  */
 export type RecordResults = (results: readonly DeliveryResult[]) => Promise<number>;
 
 /**
- * Whether an error says that the database can never take what it was given: a value out of range, or one that breaks a
- * rule of its table (SQLSTATE classes 22 and 23). Whatever else goes wrong may pass.
+ * Whether the database can never take the given values: one is out of range, or breaks a rule of its table (SQLSTATE
+ * classes 22 and 23). Other errors may pass.
  */
 export function isRefusal(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
@@ -58,7 +58,7 @@ export function createResultWriter(engine: Engine): RecordResults {
   return async (results) => results.length - (await write(results));
 }
 
-/** @returns how many of the deliveries were still leased to who tells of them. */
+/** @returns the number of deliveries that were still leased to the sender of the result. */
 type WriteResults = (results: readonly DeliveryResult[]) => Promise<number>;
 
 /** SQLite can't insert what a statement gives back. */
@@ -79,7 +79,7 @@ function createWriteOnSqlite(engine: Engine): WriteResults {
     });
 }
 
-/** One statement is one journey to the database, and a transaction by itself; it stays prepared. */
+/** One prepared statement: one round trip, and a transaction by itself. */
 function createWriteOnPostgres(engine: Engine): WriteResults {
   const write = engine.prepare((db, value: { results: string }) =>
     written(
@@ -98,7 +98,7 @@ function createWriteOnPostgres(engine: Engine): WriteResults {
 
 const textOf = ({ company, webhook, id }: DeliveryKey) => `${company} ${webhook} ${id}`;
 
-/** A result as a row of values, by whose places the statements below know them. */
+/** A result as a row of values. The statements below use their places. */
 function toRow(result: DeliveryResult): (string | number | null)[] {
   const { company, webhook, id, lease, state, dueAt, failureCount, interruptionCount, withheldFor } = result;
   const { attempt } = result;
@@ -115,7 +115,7 @@ function toRow(result: DeliveryResult): (string | number | null)[] {
   ];
 }
 
-/** Only what is being sent has a lease. */
+/** Only a delivery that is being sent has a lease. */
 function settleQuery<Row>(results: RawBuilder<unknown>, returning: RawBuilder<Row>): RawBuilder<Row> {
   return sql<Row>`
     UPDATE deliveries

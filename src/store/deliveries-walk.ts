@@ -8,9 +8,9 @@ export interface WaitingDelivery extends DeliveryKey {
   dueAt: string;
 }
 
-/** What a walk found. */
+/** The result of a walk. */
 export interface Walk {
-  /** In the order of the webhooks, and of each the ones that have waited longest first. */
+  /** In the order of the webhooks; of each webhook the deliveries that have waited longest first. */
   found: WaitingDelivery[];
   /** The last webhook that was looked at; undefined when the walk came to the end of all. */
   last: WebhookKey | undefined;
@@ -30,8 +30,8 @@ export interface WalkOptions {
 }
 
 /**
- * Looks for deliveries that wait for webhooks that aren't paused, going from webhook to webhook: so a million that wait for one hide none of another,
- * and cost as much as four.
+ * Looks for waiting deliveries of webhooks that aren't paused, from webhook to webhook. A million deliveries of one
+ * webhook hide none of another, and cost as much as four.
  */
 export type WalkWaiting = (options: WalkOptions) => Promise<Walk>;
 
@@ -83,7 +83,7 @@ function spotOf(company: string, webhook: string): string {
  */
 const NEVER = sql.lit('~');
 
-/** Nobody paused the webhook. What waits for one that is paused is passed over as a whole. */
+/** The webhook isn't paused. All deliveries of a paused webhook are passed over together. */
 const isHeard = (company: RawBuilder<unknown>, webhook: RawBuilder<unknown>) => sql<boolean>`
   NOT EXISTS (
     SELECT 1 FROM webhooks AS w WHERE w.company = ${company} AND w.id = ${webhook} AND w.paused_at IS NOT NULL

@@ -4,7 +4,7 @@ import { invoicingModules } from '../contract/scopes.ts';
 import type { Command, Engine, StoreTransaction } from './engine.ts';
 import type { Tables } from './schema.ts';
 
-/** Something that happened, as it is told to the company's own software. */
+/** An event for the company's webhooks. */
 export interface CompanyEvent {
   id: string;
   kind: MoveEventKind;
@@ -12,7 +12,7 @@ export interface CompanyEvent {
   data: JsonText<unknown>;
 }
 
-/** Keeps events, each with one delivery for each webhook that is to hear of it. */
+/** Stores events, each with one delivery for every webhook that gets it. */
 export type AppendEvents = (
   transaction: StoreTransaction,
   company: string,
@@ -21,9 +21,9 @@ export type AppendEvents = (
 ) => Promise<void>;
 
 /**
- * Builds the fan-out. A webhook hears of an event that was chosen for it while the company's plan includes the data
- * (service.md, "Registering a webhook"); whether it may be delivered is looked at again when it is due. An event that
- * no webhook hears of is not kept.
+ * Builds the fan-out. A webhook gets an event that was chosen for it while the company's plan includes the data
+ * (service.md, "Registering a webhook"). Whether it may be delivered is checked again when it is due. An event that no
+ * webhook gets isn't stored.
  */
 export function createEventAppender(engine: Engine): AppendEvents {
   const listeners = engine.command((db, value: { company: string }) =>
@@ -73,7 +73,7 @@ function isHeard(kind: MoveEventKind, { events, modules, invoicing_enabled }: Li
   return events.includes(`"${kind}"`) && modules.includes(`"${module}"`);
 }
 
-/** Builds the statement that keeps all of an event's deliveries; one is compiled for each number of webhooks. */
+/** Builds the statement that stores all deliveries of an event; one is compiled for each number of webhooks. */
 function createDeliveryInserter(engine: Engine) {
   const compiled = new Map<number, Command<Record<string, string>, unknown>>();
   const insertMany = (count: number) =>

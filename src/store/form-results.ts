@@ -10,7 +10,7 @@ export interface SentForm {
 /** The result of a form that was done; each member is null until it is known. */
 export interface FormResult {
   leadsTo: string | null;
-  /** The notice of the page to which it leads, sealed. */
+  /** The notice of the page that it leads to, encrypted. */
   notice: string | null;
 }
 
@@ -18,8 +18,8 @@ export interface FormResult {
 export const RESULTS_OF_SESSION_MAX = 200;
 
 /**
- * Takes a form for the deed whose unit of work this is; false when it was taken before. When the deed fails, so does
- * this. A deed on the same company waits for its turn first (see deeds.ts), so it sees what the one before took.
+ * Marks a form as used, in the transaction of its deed; false when it was used before. Deeds of a company are done one
+ * after the other (see deeds.ts), so each sees the marks of those before.
  */
 export async function takeForm(
   transaction: StoreTransaction,
@@ -52,7 +52,7 @@ export async function takeForm(
   return true;
 }
 
-/** Keeps what came of a form; of a session that has ended nothing is kept. */
+/** Keeps the result of a form, unless its session has ended. */
 export async function setFormResult(
   engine: Engine,
   { session, form }: SentForm,
@@ -82,7 +82,7 @@ export async function findFormResult(
   return row && { leadsTo: row.leads_to, notice: row.notice };
 }
 
-/** Takes what was kept for the next page to say; false when another request has taken it meanwhile. */
+/** Takes the notice for the next page; false when another request has taken it meanwhile. */
 export async function takeNotice(
   engine: Engine,
   { session, form }: SentForm,

@@ -2,15 +2,15 @@ import { sql } from 'kysely';
 
 import type { Engine } from './engine.ts';
 
-/** Counts what keys are used for. Nothing waits for it: it counts in memory, and writes down together, later. */
+/** Counts the requests of keys. No request waits for it: it counts in memory and writes the counts together, later. */
 export interface KeyUsage extends AsyncDisposable {
-  /** A request with a key that works was answered; `isLimited` when the rate limit refused it. */
+  /** Counts a request with a valid key; `isLimited` when the rate limit refused it. */
   count: (company: string, keyId: string, isLimited: boolean) => void;
-  /** Writes down what was counted since the last time; what can't be written is kept for the next. */
+  /** Writes the counts since the last time. Counts that can't be written are kept for the next time. */
   flush: () => Promise<void>;
 }
 
-/** What was counted of one key in one hour. */
+/** The counts of one key in one hour. */
 interface Use {
   company: string;
   keyId: string;
@@ -20,19 +20,19 @@ interface Use {
   lastMs: number;
 }
 
-/** What was counted is written down so long after the first of it; a process that is killed loses as much. */
+/** Counts are written this long after the first of them. A process that is killed loses as much. */
 const FLUSH_MS = 5_000;
 const HOUR_MS = 3_600_000;
-/** Keys and hours that are kept in memory while they can't be written; what comes beyond them isn't counted. */
+/** Keys and hours that are kept in memory while they can't be written. Requests beyond them aren't counted. */
 const USES_MAX = 10_000;
-/** Rows of one transaction: SQLite answers nobody meanwhile. */
+/** Rows of one transaction. SQLite answers no request meanwhile. */
 const ROWS_AT_ONCE = 250;
-/** The page shows the last 24 hours; no older one is needed but for the one that has begun. */
+/** The page shows the last 24 hours. */
 const KEPT_HOURS = 48;
 
 /**
- * Opens the counts of one process, which several processes add up in the database.
- * @param onError is told when something couldn't be written, and how many requests were not counted for want of room.
+ * Opens the counts of one process. The database adds up the counts of all processes.
+ * @param onError is called when counts couldn't be written, with the number of requests that were lost for want of room.
  */
 export function openKeyUsage(
   engine: Engine,
@@ -80,7 +80,7 @@ export function openKeyUsage(
   };
 }
 
-/** What waits to be written down, up to a bound. */
+/** The counts that are not written yet, up to a bound. */
 function createCounts() {
   let uses = new Map<string, Use>();
   let lost = 0;
@@ -98,10 +98,7 @@ function createCounts() {
         lost += use.answered + use.limited;
       }
     },
-    /**
-     * In one order wherever they are written, so that processes which write at once don't wait for each other in a
-     * circle.
-     */
+    /** In the same order in every process, so that processes that write at once don't wait for each other in a circle. */
     take(): Use[] {
       const taken = [...uses.keys()].sort().flatMap((name) => uses.get(name) ?? []);
       uses = new Map();
@@ -173,7 +170,7 @@ async function write(engine: Engine, uses: readonly Use[]): Promise<void> {
   });
 }
 
-/** Removes the hours that nobody looks at any more, a few at a time. */
+/** Removes the hours that no page shows any more, a few at a time. */
 async function purge(engine: Engine, hour: number): Promise<void> {
   const oldest = hourText(hour - KEPT_HOURS);
   let removed = ROWS_AT_ONCE;
@@ -200,7 +197,7 @@ async function purge(engine: Engine, hour: number): Promise<void> {
   }
 }
 
-/** What one key was used for in one hour. */
+/** The requests of one key in one hour. */
 export interface KeyHour {
   keyId: string;
   /** When the hour began. */
@@ -209,10 +206,7 @@ export interface KeyHour {
   limited: number;
 }
 
-/**
- * What a company's keys were used for in the hours from one on, as far as it was written down, from the oldest on. At
- * most `limit` rows.
- */
+/** The requests of a company's keys from an hour on, as far as they are written; the oldest hour first, at most `limit`. */
 export async function listKeyHours(
   engine: Engine,
   company: string,

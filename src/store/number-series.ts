@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { lockCompany } from './companies.ts';
 import type { Engine, StoreTransaction } from './engine.ts';
 
-/** Gives the next number of a series, from 1: for good when the transaction commits, and else not at all. */
+/** Takes the next number of a series, from 1. The number is used only when the transaction commits. */
 export type TakeNumber = (transaction: StoreTransaction, company: string, series: string) => Promise<number>;
 
 export function createNumberSeries(engine: Engine): TakeNumber {
@@ -25,7 +25,7 @@ export function createNumberSeries(engine: Engine): TakeNumber {
   };
 }
 
-/** How a company's documents are numbered: formats by kind, and the last number that each series gave. */
+/** The numbering of a company's documents: formats by kind, and the last number of each series. */
 export interface Numbering {
   formats: Record<string, string>;
   lastNumbers: Record<string, number>;
@@ -57,8 +57,8 @@ async function readNumbering(db: Engine['db'], company: string): Promise<Numberi
 }
 
 /**
- * Changes a company's numbering under the company's lock; undefined when there is no such company. What `change`
- * throws leaves it as it was.
+ * Changes a company's numbering under the company's lock; undefined when there is no such company. An error of `change`
+ * leaves it as it was.
  */
 export async function changeNumbering(
   engine: Engine,

@@ -4,7 +4,7 @@ import { type Administrator, toAdministrator } from './administrators.ts';
 import type { Engine, StoreTransaction } from './engine.ts';
 import type { AdministratorsTable, SessionsTable } from './portal-schema.ts';
 
-/** A session as its owner may see it: never its token. */
+/** A session, without its token. */
 export interface Session {
   id: string;
   administrator: string;
@@ -14,7 +14,7 @@ export interface Session {
   expiresAt: string;
 }
 
-/** A session that was found by its token, and whose it is. */
+/** A session that was found by its token, and its administrator. */
 export interface FoundSession {
   session: Session;
   administrator: Administrator;
@@ -57,7 +57,7 @@ async function removeExpired(transaction: StoreTransaction, now: string): Promis
     .execute();
 }
 
-/** Builds the look-up of a session by the hash of its token, which every page makes; disabled people have none. */
+/** Builds the look-up of a session by the hash of its token, for every page. Disabled administrators have no session. */
 export function createSessionFinder(
   engine: Engine,
 ): (tokenSha256: string) => Promise<FoundSession | undefined> {
@@ -102,7 +102,7 @@ export function createSessionFinder(
 }
 
 /**
- * Whose session it is, inside the unit of work of a deed; undefined when it was ended or has run out, or its
+ * The administrator of a session, in the transaction of a deed; undefined when the session has ended or expired, or the
  * administrator was disabled.
  */
 export async function findSessionOwner(
@@ -145,14 +145,17 @@ export async function listSessionRows(engine: Engine, administrator: string): Pr
   }));
 }
 
-/** Notes that a session was used. */
+/** Records that a session was used. */
 export async function touchSession(engine: Engine, id: string, seenAt: string): Promise<void> {
   await engine.transaction(async (transaction) => {
     await transaction.updateTable('portal_sessions').set({ seen_at: seenAt }).where('id', '=', id).execute();
   });
 }
 
-/** Ends sessions of an administrator: one by its id, all but one, or all. Gives how many it ended. */
+/**
+ * Ends sessions of an administrator: one by its id, all but one, or all.
+ * @returns the number of sessions that ended.
+ */
 export async function deleteSessionRows(
   transaction: StoreTransaction,
   administrator: string,

@@ -12,7 +12,7 @@ import { poolOf } from './postgres.ts';
 
 /** A request that was counted. */
 export interface Counted {
-  /** Requests of the window that runs, this one included. */
+  /** Requests in the current window, this one included. */
   points: number;
   msBeforeNext: number;
 }
@@ -21,21 +21,21 @@ interface Allowed {
   name: string;
   points: number;
   seconds: number;
-  /** Whether what was counted may be taken back. */
+  /** Whether a count may be taken back. */
   isForgiving?: boolean;
 }
 
 /**
- * Keys that a counter knows at once. Each takes about half a kilobyte of memory, or a row; an attacker who wants one
- * forgotten has to come from more networks than that.
+ * Keys that a counter knows at once. Each takes about half a kilobyte of memory, or a row. An attacker who wants a count
+ * to be forgotten needs more networks than that.
  */
 const KEYS_MAX = 10_000;
-/** After so many requests that were counted, rows above that number are removed. */
+/** After this number of counted requests, rows beyond the number of keys are removed. */
 const SWEEP_EVERY = 1_000;
 
 /**
- * Creates a counter of this process that allows `points` in a window of `seconds` that begins with the first of them.
- * @param keysMax keys that it knows at once; then it forgets the one that was not seen for longest.
+ * Creates a counter of this process that allows `points` in a window of `seconds`, which begins with the first of them.
+ * @param keysMax keys that it knows at once. Beyond that it forgets the key that was not seen for the longest time.
  */
 export function createOwnCounter({ name, points, seconds }: Allowed, keysMax = KEYS_MAX): RateLimiterMemory {
   return new OwnCounter({ keyPrefix: name, points, duration: seconds }, keysMax);
@@ -43,7 +43,7 @@ export function createOwnCounter({ name, points, seconds }: Allowed, keysMax = K
 
 /** The package forgets a key when its window ends, and has no bound of its own. */
 class OwnCounter extends RateLimiterMemory {
-  /** The one that was not seen for longest comes first. */
+  /** The key that was not seen for the longest time comes first. */
   readonly #keys = new Set<string>();
   readonly #keysMax: number;
 
@@ -58,7 +58,7 @@ class OwnCounter extends RateLimiterMemory {
     if (this.#keys.size > this.#keysMax) {
       const [oldest = ''] = this.#keys;
       this.#keys.delete(oldest);
-      // It is done at once; the promise tells nothing more.
+      // It is done at once, before the promise resolves.
       void this.delete(oldest);
     }
     return super.consume(key);
@@ -71,8 +71,8 @@ class OwnCounter extends RateLimiterMemory {
 }
 
 /**
- * Creates a counter that processes which share a PostgreSQL database share, so a limit means the same on one machine
- * and on ten; while the database can't be reached each process counts for itself.
+ * Creates a counter that all processes with the same PostgreSQL database share, so that a limit means the same on one
+ * machine and on ten. While the database can't be reached, each process counts for itself.
  */
 export function createRateCounter(engine: Engine, allowed: Allowed, keysMax = KEYS_MAX): RateLimiterAbstract {
   const own = createOwnCounter(allowed, keysMax);
@@ -88,8 +88,8 @@ export function createRateCounter(engine: Engine, allowed: Allowed, keysMax = KE
     keyPrefix: name,
     points,
     duration: seconds,
-    // Who has used up an allowance is refused from memory until the window ends; but memory knows nothing of what is
-    // taken back, so there it takes one that was refused.
+    // A key that has used up its allowance is refused from memory until the window ends. Memory doesn't know of counts
+    // that are taken back, so a counter that allows this waits until the database has refused the key once.
     inMemoryBlockOnConsumed: isForgiving ? points + 1 : points,
     insuranceLimiter: own,
   };
@@ -115,18 +115,18 @@ class SharedCounter extends RateLimiterPostgres {
     return super.consume(key);
   }
 
-  /** Keeps the windows that end last, and asks the database anew who is refused. */
+  /** Keeps the windows that end last, and forgets the keys that are refused from memory. */
   async #sweep(): Promise<void> {
     this.deleteInMemoryBlockedAll();
     const { keysMax, run } = this.#rows;
     const sql = `DELETE FROM rate_counts WHERE key IN (
       SELECT key FROM rate_counts WHERE starts_with(key, $1) ORDER BY expire DESC OFFSET $2)`;
-    // The next one makes up for a sweep that fails; counting goes on without the database.
+    // The next sweep makes up for one that fails.
     await run(sql, [this.getKey(''), keysMax]).catch(() => undefined);
   }
 }
 
-/** Counts one; when that is more than allowed, gives the milliseconds until it is allowed again. */
+/** Counts one. @returns the milliseconds to wait when that is more than allowed. */
 export async function countOne(counter: RateLimiterAbstract, key: string): Promise<number | undefined> {
   try {
     await counter.consume(key);
@@ -138,7 +138,7 @@ export async function countOne(counter: RateLimiterAbstract, key: string): Promi
   }
 }
 
-/** Takes back one that was counted. */
+/** Takes one count back. */
 export async function uncountOne(counter: RateLimiterAbstract, key: string): Promise<void> {
   await counter.reward(key);
 }

@@ -5,14 +5,14 @@ import { sql } from 'kysely';
 import { AppError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 
-/** How often the time is kept. Readers go on from 60 seconds before the time they were told (openapi.yaml, "Staying in sync"). */
+/** How often the time is stored. Clients go on from 60 seconds before the time they were told (openapi.yaml, "Staying in sync"). */
 const INTERVAL_MS = 20_000;
 
 /**
- * Keeps the time that the API tells its readers in `Date`, so that moves stamp no change with an earlier one: readers
- * ask for what changed since then, and a change made under a clock that was set back, or on a machine whose clock is
- * behind, would be lost to them. It may lag by the interval, which the 60 seconds of the readers cover.
- * @param onError is told when the time couldn't be kept; it is tried again at the next interval.
+ * Stores the time that the API tells its clients in `Date`, so that moves stamp no change with an earlier time. Clients
+ * ask for changes since that time, and would miss a change that was made under a clock that was set back, or on a machine
+ * whose clock is behind. The stored time may lag by the interval, which the 60 seconds of the clients cover.
+ * @param onError is called when the time couldn't be stored. The next interval tries again.
  */
 export async function keepServedClock(
   engine: Engine,
@@ -29,13 +29,13 @@ export async function keepServedClock(
         .executeTakeFirst(),
     );
   };
-  // Once before the first answer, and then for as long as there are any.
+  // Once before the first answer, and then as long as the server runs.
   await keep();
   const timer = setInterval(() => void keep().catch(onError), INTERVAL_MS);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** Moves the served time on, by a millisecond where the clock is behind it: what stays as it is isn't written. */
+/** Moves the stored time on; by a millisecond when the clock is behind it, because an unchanged row isn't written. */
 async function writeTime(engine: Engine, at: Date): Promise<void> {
   const nowMs = at.getTime();
   await engine.transaction((transaction) =>
@@ -46,13 +46,14 @@ async function writeTime(engine: Engine, at: Date): Promise<void> {
   );
 }
 
-/** The question whether something can be written is answered after this at the latest. */
+/** The probe answers after this time at the latest. */
 const ANSWER_MS_MAX = 500;
 
 /**
- * Asks whether anything can be written, by moving the served time on: one attempt at a time, however many ask.
- * @returns a function that rejects with the database's reason when nothing can be. To wait for another writer is no
- * reason: it will end, and reads go on meanwhile.
+ * Builds a probe of whether the database can be written, by moving the stored time on. Callers at the same moment share
+ * one attempt.
+ * @returns a function that rejects with the database's reason when it can't be. Waiting for another writer isn't such a
+ *   reason: it will end, and reads go on meanwhile.
  */
 export function createWriteProbe(engine: Engine, now: () => Date): () => Promise<void> {
   let attempt: Promise<void> | undefined;

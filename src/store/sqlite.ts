@@ -24,11 +24,11 @@ import { writing } from './writing.ts';
 const BUSY_MS_MAX = 5_000;
 const BUSY_PAUSE_MS = 5;
 /**
- * How much of the file the reader keeps: half of what SQLite would by itself, so that a server which reads a million
- * records stays below 200 MB. What it doesn't keep it reads from the system again, which takes a microsecond a page.
+ * The reader's cache: half of SQLite's own size, so that a server that reads a million records stays below 200 MB. Pages
+ * outside the cache are read from the system again, which takes a microsecond each.
  */
 const READER_CACHE_KIB = 8_000;
-/** How often the file is asked whether another process has written to it; it costs some microseconds. */
+/** How often a process looks for commits of others, which takes some microseconds. */
 const WATCH_MS = 100;
 
 /**
@@ -39,7 +39,7 @@ const WATCH_MS = 100;
  * may cost the last commits, never the file's integrity (sqlite.org/pragma.html#pragma_synchronous).
  */
 export async function openSqlite(path: string): Promise<Engine> {
-  // A folder that is made here is its owner's alone: the file holds a company's whole business.
+  // Only its owner may open a folder that is made here: the file holds a company's whole business.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   makePrivately(path);
   const writer = await openWriter(path);
@@ -63,14 +63,14 @@ export async function openSqlite(path: string): Promise<Engine> {
       const { sql, bind } = compileStatement(build(db, slots()));
       let statement: Database.Statement | undefined;
       return async (values) => {
-        // Prepared at the first call: the table may be younger than the program that reads it.
+        // Prepared at the first call: the table may be created after this.
         statement ??= await whileBusy(() => reader.prepare(sql));
         const prepared = statement;
         const read = () => prepared.all(...bind(values));
         try {
           return read() as never;
         } catch (error) {
-          // Only who is told to wait pays for the waiting.
+          // The loop of `whileBusy` is needed only after a lock.
           if (!isBusy(error)) throw error;
           return (await whileBusy(read)) as never;
         }
@@ -96,7 +96,7 @@ export async function openSqlite(path: string): Promise<Engine> {
   };
 }
 
-/** Makes a file that isn't there yet its owner's alone; SQLite gives the files beside it the same mode. */
+/** Creates a missing file for its owner alone. SQLite gives the files beside it the same mode. */
 export function makePrivately(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
@@ -107,11 +107,11 @@ export function makePrivately(path: string): void {
 
 async function openWriter(path: string): Promise<Database.Database> {
   const writer = openHandle(path, { readonly: false });
-  // The first process to open a file changes its mode under a lock that others may run into.
+  // The first process to open a file changes its mode under a lock that others may meet.
   await whileBusy(() => writer.pragma('journal_mode = WAL'));
   writer.pragma('synchronous = NORMAL');
   writer.pragma('foreign_keys = ON');
-  // Who has looked into the log, as this does, removes it when it is the last to close; a reader can't.
+  // A handle that has looked into the log removes it when it is the last to close; a reader can't.
   await whileBusy(() => writer.pragma('schema_version'));
   return writer;
 }
@@ -123,7 +123,7 @@ async function openReader(path: string): Promise<Database.Database> {
 }
 
 function openHandle(path: string, options: { readonly: boolean }): Database.Database {
-  // The file isn't mapped into memory, which makes no read quicker and would let the process seem to hold all of it.
+  // The file isn't mapped into memory: reads wouldn't get quicker, and the process would seem to hold all of it.
   return new Database(path, { ...options, timeout: 0 });
 }
 

@@ -2,13 +2,13 @@ import type { CompanyProfile } from './companies.ts';
 import type { Engine, StoreTransaction } from './engine.ts';
 import type { Tables } from './schema.ts';
 
-/** What an issued document says of who issued it, as the company's profile was at that moment. */
+/** The supplier on an issued document: the company's profile at the time of issue. */
 export type Supplier = Omit<CompanyProfile, 'logo'> & {
   /** The logo is kept once for all documents that show it, under this hash of its data URL. */
   logoSha256: string | null;
 };
 
-/** What documents say of the company that issues them. */
+/** The supplier's profile and logo. */
 export interface SupplierStore {
   findProfile: (transaction: StoreTransaction, company: string) => Promise<CompanyProfile>;
   /** Keeps a logo once for all documents that show it. */
@@ -36,7 +36,7 @@ export function createSupplierStore(engine: Engine): SupplierStore {
       return JSON.parse(row?.profile ?? '{}') as CompanyProfile;
     },
     async keepLogo(transaction, logo) {
-      // Asked for first: a logo is up to a megabyte, and almost always kept already.
+      // Asked first, because a logo has up to a megabyte and is almost always kept already.
       if ((await hasLogo(transaction, logo)).length === 0) await insertLogo(transaction, logo);
     },
   };

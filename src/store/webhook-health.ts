@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { chosenIn, chosenInteger, chosenText, rowsOf, written } from './delivery-keys.ts';
 import type { Engine } from './engine.ts';
 
-/** How many attempts came to what. */
+/** Numbers of attempts by their result. */
 export interface AttemptCounts {
   delivered: number;
   failed: number;
@@ -17,22 +17,22 @@ export interface LastFailure {
   delivery: string;
 }
 
-/** How a webhook has been doing in each of some spans of time, and all in all. */
+/** The attempts of a webhook in each of some periods, and its last results. */
 export interface WebhookHealth {
   spans: AttemptCounts[];
   lastDeliveredAt: string | null;
   lastFailure: LastFailure | null;
 }
 
-/** A span of time, in full hours of UTC; its end doesn't belong to it. */
+/** A period in full hours of UTC, without its end. */
 export interface HourSpan {
   from: Date;
   until: Date;
 }
 
 /**
- * Reads the health of some webhooks of a company, by their ids. It adds up the counts of hours, so it costs the same
- * however many deliveries there were. A webhook without attempts has counts of 0.
+ * Reads the health of some webhooks of a company, by their ids. It adds up hourly counts, so its cost doesn't depend on
+ * the number of deliveries. A webhook without attempts has counts of 0.
  */
 export type ReadHealth = (
   company: string,
@@ -47,7 +47,7 @@ interface HealthRow {
 }
 
 export function createHealthReader(engine: Engine): ReadHealth {
-  // One text for each span: grouped, thousands of rows would be sorted first.
+  // One text for each period, because grouping would sort thousands of rows first.
   const read = engine.prepare((db, value: { company: string; spans: string }) =>
     written(
       db,
@@ -89,7 +89,7 @@ function add(health: WebhookHealth, { span, sums }: HealthRow): void {
   if (at > (health.lastFailure?.at ?? '')) health.lastFailure = { at, reason, delivery };
 }
 
-/** The first characters of a time, as the counts are kept under. */
+/** The hour of a time, as the counts are stored under it. */
 function hourOf(time: Date): string {
   return time.toISOString().slice(0, 13);
 }

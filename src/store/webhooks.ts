@@ -7,7 +7,7 @@ import type { Engine, StoreTransaction } from './engine.ts';
 import { tellWorkers } from './notifications.ts';
 import type { Tables } from './schema.ts';
 
-/** A webhook as administrators see it: never its secret. */
+/** A webhook, without its secret. */
 export interface Webhook {
   id: string;
   company: string;
@@ -15,11 +15,11 @@ export interface Webhook {
   url: string;
   events: MoveEventKind[];
   createdAt: string;
-  /** Since when its deliveries wait; null while they are sent. */
+  /** The time since which its deliveries wait; null while they are sent. */
   pausedAt: string | null;
 }
 
-/** Adds a webhook unless the company has so many; a deed has the company's lock, so never one too many. */
+/** Adds a webhook unless the company has `webhooksMax`. A deed has the company's lock, so there is never one too many. */
 export async function insertWebhook(
   deed: Deed,
   webhook: Omit<Webhook, 'pausedAt'>,
@@ -98,9 +98,9 @@ async function findIn(
 }
 
 /**
- * Marks a webhook deleted, after which nothing of it is seen or sent. Its row, and the deliveries that there may be a
- * million of, are removed in small batches later. A change that is under way either knows it or doesn't, because it
- * has the company's lock as a deed has.
+ * Marks a webhook deleted: it is no longer shown, and nothing is sent to it. Its row and its deliveries, of which there
+ * may be a million, are removed later in small batches. Changes of the company's records take the same lock as a deed,
+ * so each of them happens before or after the deletion.
  */
 export async function deleteWebhookRow(deed: Deed, webhook: Webhook): Promise<void> {
   await deed.transaction
@@ -113,8 +113,8 @@ export async function deleteWebhookRow(deed: Deed, webhook: Webhook): Promise<vo
 }
 
 /**
- * Pauses a webhook, after which no lease is taken on its deliveries, or lets it go on. One that is paused already stays
- * so since then.
+ * Pauses a webhook, so that its deliveries wait, or resumes it. A webhook that is paused already keeps the time since
+ * which it is paused.
  */
 export async function setWebhookPaused(deed: Deed, webhook: Webhook, isPaused: boolean): Promise<Webhook> {
   const { engine, transaction, company, now } = deed;
@@ -131,7 +131,7 @@ export async function setWebhookPaused(deed: Deed, webhook: Webhook, isPaused: b
   return { ...webhook, pausedAt };
 }
 
-/** An address may hold a password of its receiver's, in its path or query; the audit trail tells the host alone. */
+/** The audit trail names the host alone, because the path or the query of an address may hold a password. */
 async function recordOf(
   deed: Deed,
   action: AuditAction,
@@ -154,14 +154,14 @@ function toWebhook(row: Pick<Selectable<Tables['webhooks']>, (typeof SHOWN)[numb
   };
 }
 
-/** A secret as it is stored, and whose it is. */
+/** The stored form of a webhook's secret. */
 export interface StoredSecret {
   company: string;
   id: string;
   secret: string;
 }
 
-/** The stored secrets of every company, those of deleted webhooks too: so many after one, in the order of the keys. */
+/** The stored secrets after a key, of every company and also of deleted webhooks, in the order of their keys. */
 export async function listStoredSecrets(
   engine: Engine,
   after: Pick<StoredSecret, 'company' | 'id'>,
@@ -177,10 +177,10 @@ export async function listStoredSecrets(
     .execute();
 }
 
-/** Characters with which a sealed secret names its key; see ../webhooks/secrets.ts. */
+/** The first characters of a sealed secret, which name its key; see ../webhooks/secrets.ts. */
 const SEAL_LENGTH = 'sealed1.00000000'.length;
 
-/** The beginnings of all sealed secrets, which say with what key; those of deleted webhooks don't count. */
+/** The first characters of all sealed secrets, without those of deleted webhooks. */
 export async function listSeals(engine: Engine): Promise<string[]> {
   const rows = await engine.db
     .selectFrom('webhooks')
@@ -192,7 +192,7 @@ export async function listSeals(engine: Engine): Promise<string[]> {
   return rows.map(({ seal }) => seal);
 }
 
-/** Stores a secret in another form, unless somebody did that meanwhile. */
+/** Replaces the stored form of a secret, unless it has changed meanwhile. */
 export async function replaceStoredSecret(
   engine: Engine,
   stored: StoredSecret,
