@@ -24,11 +24,10 @@ const EMAIL_CHARACTERS_MAX = 254;
 const NAME_CHARACTERS_MAX = 100;
 
 /**
- * Lets somebody in by e-mail address and password.
- * @param attempt.browser what the browser's cookie holds of former sign-ins; see known-browsers.ts.
- * @returns the token of a new session, and what the browser's cookie is to hold.
- * @throws UsageError in the same words and after the same time whatever was wrong; AppError `rate_limited` after too
- *   many attempts.
+ * Signs an administrator in by e-mail address and password.
+ * @returns the token of a new session, and the new value of the cookie that proves sign-ins from the browser.
+ * @throws UsageError for a wrong address or a wrong password, in the same words and after the same time; AppError
+ *   `rate_limited` after too many attempts.
  */
 export async function signIn(
   engine: Engine,
@@ -36,11 +35,11 @@ export async function signIn(
   attempt: Origin & {
     email: string;
     password: string;
-    /** The value of the browser's cookie; see known-browsers.ts. */
+    /** The value of the browser's cookie with the proofs of former sign-ins; see known-browsers.ts. */
     browser?: string | undefined;
     now: Date;
     lengths: SessionLengths;
-    /** Told whose account it is, before the password is looked at. */
+    /** Called with the account before the password is checked. */
     onAccount: (administrator: Administrator) => void;
   },
 ): Promise<{ token: string; administrator: Administrator; browser: string }> {
@@ -57,7 +56,7 @@ export async function signIn(
   await counted.forgive();
   const { administrator } = found;
   const begun = await engine.transaction(async (transaction) => {
-    // Somebody may have removed them while the password was being hashed.
+    // They may have been removed while the password was being hashed.
     const current = await findAdministratorRow(transaction, administrator.company, administrator.id);
     if (!current || current.disabledAt !== null)
       throw new UsageError('The e-mail address or the password is wrong.');
@@ -68,9 +67,10 @@ export async function signIn(
 }
 
 /**
- * Changes an administrator's own password and ends their other sessions. No other browser is known any more.
- * @returns what the cookie of the browser is to hold.
- * @throws UsageError when the present one is wrong, or the new one too weak; what `doDeed` throws.
+ * Changes an administrator's own password and ends their other sessions. Their other browsers have to prove themselves
+ * anew.
+ * @returns the new value of the cookie that proves sign-ins from the browser.
+ * @throws UsageError when the present password is wrong, or the new one too weak; the errors of `doDeed`.
  */
 export async function changePassword(
   engine: Engine,
@@ -115,11 +115,11 @@ export async function listAdministrators(engine: Engine, company: string): Promi
 }
 
 /**
- * Takes an administrator's access away at once: their sessions end, and so do the links that they made. What they made
- * for the company stays. Whoever removes somebody may invite, is there when it is done and doesn't remove themselves:
- * so the company keeps one who may invite, also when two remove each other. An operator may remove the last one.
- * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not do that; what
- *   `doDeed` throws.
+ * Takes an administrator's access away at once: their sessions end, and so do the links that they made. Their keys and
+ * webhooks stay. An administrator needs the right to invite to remove others and can't remove themselves, so a company
+ * always keeps one who may invite, also when two remove each other at once. An operator may remove the last one.
+ * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not do that; the
+ *   errors of `doDeed`.
  */
 export async function removeAdministrator(
   engine: Engine,
@@ -145,7 +145,7 @@ export async function removeAdministrator(
   });
 }
 
-/** Why somebody may not take an administrator's access away; undefined when they may. */
+/** The reason why somebody may not remove an administrator; undefined when they may. */
 export function whyNotRemove(
   administrator: Administrator,
   by: Administrator | 'operator',
@@ -158,18 +158,15 @@ export function whyNotRemove(
   return undefined;
 }
 
-/** An e-mail address in the form in which it is kept: people don't mind capitals in it. */
-export function canonicalEmail(email: string): string {
+/** The stored form of an e-mail address: capitals don't matter. */
+function canonicalEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();
 }
 
-/**
- * Checks what an administrator is called.
- * @throws UsageError naming the value that is refused.
- */
+/** @throws UsageError naming the value when it isn't an e-mail address. */
 export function checkedEmail(given: string): string {
   const email = canonicalEmail(given);
-  // More than this only a message to the address can tell.
+  // Only a message to the address could show more.
   if (
     email.length > EMAIL_CHARACTERS_MAX ||
     !/^[^\s@"<>(),:;\\[\]\p{C}]+@[^\s@"<>(),:;\\[\]\p{C}]+$/u.test(email)
@@ -184,7 +181,7 @@ export function checkedName(given: string): string {
 }
 
 /**
- * Checks scopes that somebody gives: only what they have themselves (service.md, "Authentication").
+ * Checks the scopes that somebody gives: they can give only their own (service.md, "Authentication").
  * @throws UsageError naming the scope that is refused, or when there is none.
  */
 export function grantedScopes(

@@ -1,13 +1,7 @@
 import { isModule, modules } from '../contract/scopes.ts';
 import { isVatNumber } from '../contract/vat-numbers.ts';
 import { quote, UsageError } from '../errors.ts';
-import {
-  type Company,
-  findCompanyRow,
-  insertCompany,
-  listCompanyRows,
-  updateCompanyRow,
-} from '../store/companies.ts';
+import { type Company, findCompanyRow, insertCompany, updateCompanyRow } from '../store/companies.ts';
 import type { Engine } from '../store/engine.ts';
 
 /** A company's changeable settings. */
@@ -28,7 +22,7 @@ const COMPANY_ID = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 const LOGO_CHARACTERS_MAX = 1_000_000;
 
 /**
- * Creates a company. What isn't given is on: the API, the subscription, invoicing and every module.
+ * Creates a company. The API, the subscription, invoicing and every module are on unless told otherwise.
  * @throws UsageError naming the value that is refused, or when the id is taken.
  */
 export async function createCompany(
@@ -59,7 +53,7 @@ export async function setCompany(
   id: string,
   changes: Partial<CompanySettings>,
 ): Promise<Company> {
-  // Only a number that is given now: one that was kept before this was checked must not stand in the way of others.
+  // Only a number that is given now is checked, so that an old invalid one doesn't block other changes.
   refuseBadVatId(changes.profile?.vatId);
   const changed = await updateCompanyRow(engine, id, (company) => {
     const next = { ...company, ...changes, profile: { ...company.profile, ...changes.profile } };
@@ -80,11 +74,6 @@ export async function getCompany(engine: Engine, id: string): Promise<Company> {
   return company;
 }
 
-/** Every company, in the order of the ids. */
-export async function listCompanies(engine: Engine): Promise<Company[]> {
-  return listCompanyRows(engine);
-}
-
 function refuseBadSettings(settings: CompanySettings): void {
   const { name, timeZone, currency, profile } = settings;
   if (name.trim() === '' || name.length > 200)
@@ -94,7 +83,7 @@ function refuseBadSettings(settings: CompanySettings): void {
   if (!Intl.supportedValuesOf('currency').includes(currency)) {
     throw new UsageError(`${quote(currency)} is not an ISO 4217 currency code such as EUR.`);
   }
-  // The type promises modules; what a person typed need not be one.
+  // The type promises modules, but a person may have typed something else.
   const unknown = (settings.modules as string[]).find((module) => !isModule(module));
   if (unknown !== undefined) {
     throw new UsageError(`${quote(unknown)} is not a module; the modules are ${modules.join(', ')}.`);

@@ -1,11 +1,16 @@
 const DAY_MS = 86_400_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
+/** The calendar day `YYYY-MM-DD` on which `now` falls in an IANA time zone. */
+export function companyDay(timeZone: string, now: Date): string {
+  return companyLocal(timeZone, now).slice(0, 10);
+}
+
 /**
- * The moment at which clocks of an IANA time zone show a time.
- * @param local `YYYY-MM-DDTHH:MM`. A time that they show twice, as clocks are set back, is the earlier one; one that
- *   they pass over is as long after the change as it would have been.
- * @returns undefined when it isn't a time of the calendar.
+ * The moment of a local time in an IANA time zone.
+ * @param local `YYYY-MM-DDTHH:MM`. Of a time that occurs twice, because clocks are set back, the earlier moment counts.
+ *   A time that clocks skip is moved on by the skipped time.
+ * @returns undefined when there is no such time in the calendar.
  */
 export function companyInstant(timeZone: string, local: string): Date | undefined {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(local)) return undefined;
@@ -17,16 +22,16 @@ export function companyInstant(timeZone: string, local: string): Date | undefine
   return new Date(fitting.length > 0 ? Math.min(...fitting) : shownMs - before);
 }
 
-/** What clocks of a time zone show at a moment, as `YYYY-MM-DDTHH:MM`. */
+/** The local time in a time zone at a moment, as `YYYY-MM-DDTHH:MM`. */
 export function companyLocal(timeZone: string, at: Date): string {
   return new Date(at.getTime() + offsetMs(timeZone, at.getTime())).toISOString().slice(0, 16);
 }
 
-/** How far ahead of UTC a time zone's clocks are at a moment. */
+/** The offset of a time zone from UTC at a moment. */
 function offsetMs(timeZone: string, ms: number): number {
   let format = formats.get(timeZone);
   if (!format) {
-    // Sweden writes its times as ISO 8601 does, but for a space.
+    // Sweden writes its times as ISO 8601 does, except for a space.
     format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
     formats.set(timeZone, format);
   }

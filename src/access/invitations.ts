@@ -18,7 +18,6 @@ import {
   findInvitation,
   findLink,
   insertLink,
-  listInvitationRows,
   type PortalLink,
   takeLink,
 } from '../store/portal-links.ts';
@@ -34,21 +33,21 @@ import { isToken, mintToken, tokenHash } from './tokens.ts';
 const INVITATION_HOURS = 72;
 const RESET_HOURS = 24;
 const HOUR_MS = 3_600_000;
-/** Invitations of one company that wait to be accepted. */
+/** Open invitations of one company. */
 export const INVITATIONS_MAX = 20;
 /** Administrators that a company can have at once. */
-export const ADMINISTRATORS_MAX = 50;
+const ADMINISTRATORS_MAX = 50;
 
-/** What is said of a link that can't be used, whatever the reason: it may be somebody else's. */
+/** The same sentence for every reason why a link can't be used: it may be somebody else's. */
 const UNUSABLE =
   "This link can't be used: it was used already, has expired, or was replaced. Ask for a new one.";
 
 /**
  * Invites somebody to administer a company.
  * @returns the token of the link, which can't be shown again. A second invitation of the same person replaces the
- *   first, unless that one gives access which `by` hasn't got.
- * @throws UsageError naming the value that is refused, when `by` may not invite, and when there are too many; what
- *   `doDeed` throws.
+ *   first, unless that one gives access that `by` doesn't have.
+ * @throws UsageError naming the value that is refused, when `by` may not invite, and when there are too many; the
+ *   errors of `doDeed`.
  */
 export async function invite(
   engine: Engine,
@@ -91,7 +90,7 @@ export async function invite(
   });
 }
 
-/** @throws UsageError when that address can't be invited, or not by whoever does the deed. */
+/** @throws UsageError when the address can't be invited, or not by this administrator. */
 async function refuseInvitation({ transaction, company, by, now }: Deed, email: string): Promise<void> {
   const present = (await listAdministratorRows(transaction, company)).filter(
     ({ disabledAt }) => disabledAt === null,
@@ -108,13 +107,13 @@ async function refuseInvitation({ transaction, company, by, now }: Deed, email: 
     );
 }
 
-/** Why somebody may not invite, withdraw or remove; undefined when they may. */
+/** The reason why somebody may not invite, withdraw or remove; undefined when they may. */
 function whyNotInvite(by: Pick<Administrator, 'mayInvite'> | 'operator'): string | undefined {
   if (by === 'operator' || by.mayInvite) return undefined;
   return 'You are not allowed to invite or remove administrators.';
 }
 
-/** Why somebody may not end an invitation that waits: it gives access that they haven't got. Undefined when they may. */
+/** The reason why somebody may not end an open invitation, such as access that they don't have; undefined when they may. */
 export function whyNotWithdraw(
   { email, scopes }: Pick<PortalLink, 'email' | 'scopes'>,
   by: Pick<Administrator, 'mayInvite' | 'scopes'> | 'operator',
@@ -126,7 +125,7 @@ export function whyNotWithdraw(
 }
 
 /**
- * Makes a link with which an administrator sets a new password; only an operator can, who knows whom they speak to.
+ * Makes a link for an administrator to set a new password. Only an operator can, after checking who asks for it.
  * @throws UsageError when nobody of that e-mail address administers the company.
  */
 export async function inviteToReset(
@@ -161,7 +160,7 @@ export async function inviteToReset(
 }
 
 /**
- * What a link is for, without using it.
+ * Finds a link, without using it.
  * @throws UsageError when it can't be used.
  */
 export async function getLink(engine: Engine, token: string, now: Date): Promise<PortalLink> {
@@ -171,9 +170,9 @@ export async function getLink(engine: Engine, token: string, now: Date): Promise
 }
 
 /**
- * Uses a link: an invited person becomes an administrator, or somebody's password is set anew and all their sessions
- * end. Then they are signed in.
- * @param use.name what an invited person is called.
+ * Uses a link: an invited person becomes an administrator, or an administrator gets a new password and all their
+ * sessions end. Then they are signed in.
+ * @param use.name the name of an invited person.
  * @throws UsageError when the link can't be used, or the name or the password is refused; the link stays usable then.
  */
 export async function acceptLink(
@@ -224,7 +223,7 @@ async function addInvited(
     signedInAt: null,
     disabledAt: null,
   };
-  // That the address administers another company isn't told: whoever invites could find out who does.
+  // The message doesn't say that the address administers another company: the inviter must not find that out.
   if (!(await insertAdministrator(transaction, administrator, password))) throw new UsageError(UNUSABLE);
   const { company, id, email } = administrator;
   await recordEntry(transaction, {
@@ -257,15 +256,10 @@ async function resetPassword(
   return found;
 }
 
-/** The invitations of a company that wait to be accepted, oldest first. */
-export async function listInvitations(engine: Engine, company: string, now: Date): Promise<PortalLink[]> {
-  return listInvitationRows(engine, company, now.toISOString());
-}
-
 /**
  * Takes an invitation back.
- * @throws AppError `not_found` when the company has no such invitation; UsageError when `by` may not invite, or hasn't
- *   got all that it gives; what `doDeed` throws.
+ * @throws AppError `not_found` when the company has no such invitation; UsageError when `by` may not invite, or lacks
+ *   some of the access that it gives; the errors of `doDeed`.
  */
 export async function withdrawInvitation(
   engine: Engine,
@@ -287,7 +281,7 @@ function linkOf(link: Omit<PortalLink, 'id'>): PortalLink {
   return { id: randomUUIDv7(), ...link };
 }
 
-/** A link is used as the administrator that it makes or is for. */
+/** The audit trail names the administrator whose link it was. */
 function actorOf({ id, name }: Administrator, { address, client }: Origin): AuditActor {
   return { id, name, address, client };
 }

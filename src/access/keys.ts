@@ -9,13 +9,8 @@ import {
   createKeyFinder,
   insertKey,
   type KeyRow,
-  listActiveKeyRows,
-  listActiveKeyRowsAnd,
   listKeyRows,
-  listRevokedKeyRows,
-  type RevokedBefore,
   revokeKeyRow,
-  type UsedKey,
 } from '../store/keys.ts';
 import type { Counted } from '../store/rate-counters.ts';
 import { grantedScopes } from './administrators.ts';
@@ -31,7 +26,7 @@ const KEY_CHARACTERS_MAX = 200;
 const REMEMBERED_MAX = 10_000;
 export const KEY_NAME_CHARACTERS_MAX = 100;
 
-/** Who asks, and what their company's switches allow, as the database has it when they ask. */
+/** The holder of a key and the switches of their company, at the time of the request. */
 export interface Caller {
   readonly company: string;
   readonly keyId: string;
@@ -43,7 +38,7 @@ export interface Caller {
   readonly timeZone: string;
 }
 
-/** A key that is to be made. `by` is an operator unless told. */
+/** A key to create. `by` is an operator unless told. */
 interface NewKey {
   prefix: string;
   company: string;
@@ -56,8 +51,8 @@ interface NewKey {
 /**
  * Creates a key of the form `<key_prefix>.<company>.<key_id>.<secret>` (service.md, "Authentication").
  * @returns the key, whose secret can't be shown again, and its record.
- * @throws UsageError for a scope that isn't one or that the administrator hasn't got, for a name that is none, for an
- *   unknown company, and when 20 keys are active; what `doDeed` throws.
+ * @throws UsageError for an unknown scope or one that the administrator doesn't have, for an invalid name, for an
+ *   unknown company, and when 20 keys are active; the errors of `doDeed`.
  */
 export async function createKey(engine: Engine, options: NewKey): Promise<{ key: string; record: ApiKey }> {
   const { prefix, company, by = 'operator', now } = options;
@@ -85,33 +80,10 @@ export async function listKeys(engine: Engine, company: string): Promise<ApiKey[
   return listKeyRows(engine, company);
 }
 
-/** The keys of a company that work, oldest first, with when they were used last. There are at most 20. */
-export async function listActiveKeys(engine: Engine, company: string): Promise<UsedKey[]> {
-  return listActiveKeyRows(engine, company);
-}
-
-/** The same, followed by those among some ids that don't work any more. */
-export async function listKeysAnd(
-  engine: Engine,
-  company: string,
-  ids: readonly string[],
-): Promise<UsedKey[]> {
-  return listActiveKeyRowsAnd(engine, company, ids);
-}
-
-/** So many keys of a company that were revoked before one, the latest first. */
-export async function listRevokedKeys(
-  engine: Engine,
-  company: string,
-  page: { before?: RevokedBefore | undefined; limit: number },
-): Promise<UsedKey[]> {
-  return listRevokedKeyRows(engine, company, page);
-}
-
 /**
- * Revokes a key, which stops working at once. Revoking it again changes nothing. Every administrator may: a key that
- * leaked has to be stopped by whoever hears of it, whatever it reads.
- * @throws UsageError when the company has no such key; what `doDeed` throws.
+ * Revokes a key, which stops working at once. Revoking it again changes nothing. Every administrator may revoke every
+ * key, because a leaked key has to be stopped by the first person who hears of it.
+ * @throws UsageError when the company has no such key; the errors of `doDeed`.
  */
 export async function revokeKey(
   engine: Engine,
@@ -233,7 +205,7 @@ function checkedScopes(given: readonly string[]): Scope[] {
   });
 }
 
-/** Hex SHA-256. The secret is 32 random bytes, so a slow hash would protect nothing that this one doesn't. */
+/** Hex SHA-256. The secret is 32 random bytes, so a slow hash would add no protection. */
 function hashOf(secret: string): string {
   return hash('sha256', secret, 'hex');
 }

@@ -1,26 +1,26 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Browsers forget a cookie after 400 days (RFC 6265bis section 5.5); each sign-in begins them anew. */
+/** Browsers forget a cookie after 400 days (RFC 6265bis section 5.5); each sign-in renews it. */
 export const KNOWN_DAYS_MAX = 400;
 /** Accounts that one browser is remembered for: several people may use it. */
 const PROOFS_MAX = 5;
 const SEPARATOR = '~';
 
-/** Whose browser it may be. */
+/** The account of a sign-in. */
 interface Account {
   id: string;
-  /** The password in its stored form, which is the key: with another password no proof holds any more. */
+  /** The stored form of the password. It is the key of the proofs, so a new password makes them invalid. */
   password: string;
 }
 
-/** No account: it is compared with all the same, so that the time tells nobody whether there is one. */
+/** Compared with when there is no account, so that the time doesn't tell whether there is one. */
 const nobody: Account = { id: '', password: '' };
 
 /**
- * The cookie of a browser in which somebody has just signed in. It holds a proof for each of the last accounts: the
- * browser's number for that account, when the proof ends, and an HMAC of both and the account under the stored
- * password. So nothing of it is stored, and every process that reads the database can check it.
- * @param cookie what the browser had before; proofs for other accounts stay.
+ * The cookie of a browser after a sign-in. It holds a proof for each of the last accounts: the browser's number for that
+ * account, the end of the proof, and an HMAC of these and the account under the stored password. Every process that
+ * reads the database can check it, and nothing is stored.
+ * @param cookie the browser's former cookie; its proofs for other accounts stay.
  */
 export function rememberBrowser(cookie: string | undefined, account: Account, now: Date): string {
   const proofs = proofsOf(cookie);
@@ -31,7 +31,7 @@ export function rememberBrowser(cookie: string | undefined, account: Account, no
   return [proof, ...proofs.filter((one) => one !== old)].slice(0, PROOFS_MAX).join(SEPARATOR);
 }
 
-/** The number of a browser that signed in to this account before; undefined when its cookie proves nothing like it. */
+/** The number of a browser that signed in to this account before; undefined without a valid proof in its cookie. */
 export function knownBrowserOf(
   cookie: string | undefined,
   account: Account | undefined,

@@ -1,14 +1,15 @@
 import { quote, UsageError } from '../errors.ts';
 
 /**
- * Characters that a name can't have: controls, line breaks, what turns the direction of writing, and what has no meaning
- * of its own. The two joiners stay: Persian, the languages of India and emoji are spelt with them.
+ * Characters that a name can't have: controls, line breaks, direction marks and unassigned characters. The two joiners
+ * are allowed, because Persian, the languages of India and emoji are spelt with them.
  */
 const NO_PART_OF_A_NAME = /(?![\u200c\u200d])[\p{C}\u2028\u2029]/u;
 
 /**
- * The name that somebody gave a thing or themselves, without blanks around it.
- * @param what how the sentence of a refusal begins, such as `The name`.
+ * Checks a name of a thing or a person.
+ * @param what the beginning of the sentence of a refusal, such as `The name`.
+ * @returns the name without blanks around it.
  * @throws UsageError of the field `name`, naming the character or the rule.
  */
 export function checkedLine(given: string, what: string, charactersMax: number): string {

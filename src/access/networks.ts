@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * The network that an address stands for when attempts are counted. Who has one IPv6 address has at least the 2^64
- * beside it (RFC 6177), so they count as one.
+ * The network of an address, by which attempts are counted. The owner of an IPv6 address has at least the 2^64 beside it
+ * (RFC 6177), so they count as one.
  */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;

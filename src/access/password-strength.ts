@@ -7,17 +7,17 @@ import type { Estimate, Estimated } from './password-thread.ts';
 
 const CHARACTERS_MIN = 12;
 const CHARACTERS_MAX = 200;
-/** Longer texts take the estimator seconds, and a text that is strong so far stays so. */
+/** Longer texts take the estimator seconds, and a strong beginning is enough. */
 const ESTIMATED_CHARACTERS_MAX = 32;
 const ESTIMATE_MS_MAX = 20_000;
-/** Somebody whose password was refused tries another one. */
+/** The thread is kept for so long, because people whose password was refused try another one. */
 const IDLE_MS_MAX = 60_000;
-/** The estimator's highest: it wouldn't be found in 10^10 guesses, which take this service's hash decades. */
+/** The estimator's highest: not found in 10^10 guesses, which would take decades with this service's hash. */
 const SCORE_MIN = 4;
-/** Shorter words are found in many a password by chance. */
+/** Many passwords contain shorter words by chance. */
 const KNOWN_CHARACTERS_MIN = 4;
 
-/** Whose password it is. */
+/** The owner of a password. */
 export interface PasswordOwner {
   email: string;
   name: string;
@@ -26,12 +26,12 @@ export interface PasswordOwner {
 }
 
 /**
- * Refuses a password that is too easily guessed (NIST SP 800-63B section 3.1.1.2: length, lists of what is commonly
- * used, and what is known about its owner, which counts for nothing here).
- * @throws UsageError of the field `password`, saying which rule it breaks.
+ * Refuses a password that is easy to guess (NIST SP 800-63B section 3.1.1.2): by its length, by lists of common
+ * passwords, and by words that are known about its owner, which are left out of the estimate.
+ * @throws UsageError of the field `password`, naming the rule.
  */
 export async function refuseWeakPassword(password: string, owner: PasswordOwner): Promise<void> {
-  // As it is hashed.
+  // The hash is made of the same form.
   const given = password.normalize('NFKC');
   const length = [...given].length;
   if (length < CHARACTERS_MIN || length > CHARACTERS_MAX)
@@ -43,7 +43,7 @@ export async function refuseWeakPassword(password: string, owner: PasswordOwner)
   const { score, advice } = await estimate({ text, words });
   if (score >= SCORE_MIN) return;
   const why = hasKnown
-    ? 'Whoever guesses tries your name, your e-mail address and your company first.'
+    ? 'People who guess try your name, your e-mail address and your company first.'
     : advice.join(' ');
   refuse(`The password is too easy to guess. ${why}`);
 }

@@ -3,18 +3,18 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../errors.ts';
 
 /**
- * One of the equally strong settings of OWASP's Password Storage Cheat Sheet. It takes 32 MB for a quarter of a second;
- * the one with 128 MB would double what a server needs in all.
+ * One of the equally strong settings of OWASP's Password Storage Cheat Sheet. It takes 32 MB for a quarter of a second.
+ * The setting with 128 MB would double the memory of a server.
  */
 const COST = { N: 2 ** 15, r: 8, p: 3 };
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
-/** Node refuses to use more than 32 MiB unless told, and needs a little beside the 128 * N * r bytes. */
+/** Node's own limit is 32 MiB, and scrypt needs a little more than 128 * N * r bytes. */
 const MEMORY_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Hashes at once: each takes a core, and a thread of the few that also look up names and read files. */
+/** Hashes at once: each takes a core, and one of the few threads that also look up names and read files. */
 const AT_ONCE_MAX = 2;
-/** Who comes when so many wait is sent away: they would wait for some ten seconds. */
+/** Beyond this number of waiting sign-ins the next is refused: it would wait for some ten seconds. */
 const WAITING_MAX = 40;
 
 /** The form in which a password is stored: `scrypt$N$r$p$salt$key`, the last two in base64url. */
@@ -25,9 +25,9 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether a password is the one that is stored. Without a stored one the answer is no, after the same work: the time
- * tells nobody whether there is an account.
- * @param options.isKnown whether the browser signed in to the account before: then no crowd of others is waited for.
+ * Whether a password is the stored one. Without a stored one the answer is no, after the same work, so that the time
+ * doesn't tell whether there is an account.
+ * @param options.isKnown whether the browser signed in to the account before. Then it goes ahead of the others.
  * @throws AppError `unavailable` when too many wait for their turn.
  */
 export async function isPassword(
@@ -46,7 +46,7 @@ interface Cost {
   p: number;
 }
 
-/** What is compared with when there is no account. */
+/** Compared with the given password when there is no account. */
 const nobody = { cost: COST, salt: Buffer.alloc(SALT_BYTES), key: Buffer.alloc(KEY_BYTES) };
 
 function parseStored(stored: string): { cost: Cost; salt: Buffer; key: Buffer } {
@@ -61,7 +61,7 @@ function parseStored(stored: string): { cost: Cost; salt: Buffer; key: Buffer } 
 let underWay = 0;
 const waiting: (() => void)[] = [];
 
-/** The same letters can be typed in several ways: as one character, or as a letter and its accent. */
+/** Normalises the password, because a letter with an accent can be typed as one character or as two. */
 async function derive(password: string, salt: Buffer, cost: Cost, isKnown = false): Promise<Buffer> {
   await turn(isKnown);
   try {
@@ -74,7 +74,7 @@ async function derive(password: string, salt: Buffer, cost: Cost, isKnown = fals
     });
   } finally {
     const next = waiting.shift();
-    // Who waits takes over the place, so that nobody comes in between.
+    // The next in the queue takes over the place.
     if (next) next();
     else underWay -= 1;
   }
@@ -85,7 +85,7 @@ async function turn(isKnown: boolean): Promise<void> {
     underWay += 1;
     return;
   }
-  // Few are known, and each may try a few times.
+  // Known browsers are few, and each may try a few times only.
   if (!isKnown && waiting.length >= WAITING_MAX)
     throw new AppError('unavailable', 'Too many people sign in at this moment. Try again in some seconds.');
   await new Promise<void>((resolve) => (isKnown ? waiting.unshift(resolve) : waiting.push(resolve)));

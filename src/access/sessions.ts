@@ -20,28 +20,26 @@ import { isToken, mintToken, tokenHash } from './tokens.ts';
 export interface SessionLengths {
   /** Without use. */
   idleMinutes: number;
-  /** However much it is used. */
+  /** Even while it is used. */
   hoursMax: number;
 }
 
 /** A session that is in use. */
 export interface ActiveSession extends Session {
-  /** What its cookie holds. */
+  /** The value of its cookie. */
   token: string;
 }
 
 const MINUTE_MS = 60_000;
-const CLIENT_CHARACTERS_MAX = 200;
-/** Failed sign-ins to one account that are recorded in a day: whoever guesses can't fill the audit trail. */
-export const FAILED_SIGN_INS_RECORDED_MAX = 20;
+/** Failed sign-ins to one account that are recorded in a day, so that somebody who guesses can't fill the audit trail. */
+const FAILED_SIGN_INS_RECORDED_MAX = 20;
 
-/** Lets an administrator in: begins a session and notes it, in the unit of work of what shows who they are. */
+/** Begins the session of an administrator who has proved who they are, and records it. */
 export async function beginSession(
   transaction: StoreTransaction,
   options: Origin & { administrator: Administrator; now: Date; lengths: SessionLengths },
 ): Promise<{ token: string; administrator: Administrator }> {
-  const { administrator, address, now, lengths } = options;
-  const client = options.client.slice(0, CLIENT_CHARACTERS_MAX);
+  const { administrator, address, client, now, lengths } = options;
   const { company, id } = administrator;
   await updateAdministratorRow(transaction, id, { signedInAt: now.toISOString() });
   await recordEntry(transaction, {
@@ -65,8 +63,8 @@ export async function beginSession(
 }
 
 /**
- * Tells the audit trail of somebody who gave a wrong password for an account, so often in a day (UTC); the last entry of
- * a day says that it is.
+ * Records a wrong password for an account in the audit trail, up to a number of times a day (UTC). The last entry of a
+ * day says so.
  */
 export async function recordFailedSignIn(
   engine: Engine,
@@ -77,7 +75,7 @@ export async function recordFailedSignIn(
   const action = 'administrator.sign_in_failed';
   const dayStart = new Date(now.toISOString().slice(0, 10));
   await engine.transaction(async (transaction) => {
-    // Several at the same moment count each other.
+    // With the lock, attempts at the same moment count each other.
     await lockCompany(engine, transaction, company);
     const of = { company, administrator: id, action } as const;
     const present = await countAuditRows(transaction, of, dayStart, FAILED_SIGN_INS_RECORDED_MAX);
@@ -85,7 +83,7 @@ export async function recordFailedSignIn(
     const isLast = present === FAILED_SIGN_INS_RECORDED_MAX - 1;
     await recordEntry(transaction, {
       company,
-      by: { id, name, address, client: client.slice(0, CLIENT_CHARACTERS_MAX) },
+      by: { id, name, address, client },
       action,
       subject: id,
       ...(isLast && { details: { note: 'Later ones of this day are not recorded.' } }),
@@ -94,13 +92,13 @@ export async function recordFailedSignIn(
   });
 }
 
-/** Finds the session of a token and whose it is; undefined when there is none, or it has ended. */
+/** Finds the session of a token and its administrator; undefined when there is none, or it has ended. */
 export type FindSession = (
   token: string,
   now: Date,
 ) => Promise<{ session: ActiveSession; administrator: Administrator } | undefined>;
 
-/** Builds the look-up that every page makes. It notes the use at most once a minute, so that reading writes little. */
+/** Builds the look-up for every page. It records the use once a minute at most, so that reading pages writes little. */
 export function createSessionLookup(engine: Engine, { idleMinutes }: SessionLengths): FindSession {
   const find = createSessionFinder(engine);
   return async (token, now) => {

@@ -7,7 +7,7 @@ import { networkOf } from './networks.ts';
 
 const QUARTER_SECONDS = 900;
 const HOUR_SECONDS = 3600;
-/** Guesses at one account from one network: a person who mistypes has enough, a program hasn't. */
+/** Guesses at one account from one network: enough for a person who mistypes, too few for a program. */
 const GUESSES_OF_NETWORK_AT_ACCOUNT = 5;
 /** Guesses at any accounts from one network. */
 const GUESSES_OF_NETWORK = 50;
@@ -16,13 +16,13 @@ const GUESSES_AT_ACCOUNT = 50;
 /** Guesses of a browser that signed in to the account before. */
 const GUESSES_OF_BROWSER = 5;
 
-/** Counts who tries to get in, so that a password can't be found by trying. */
+/** Counts attempts to sign in, so that a password can't be found by trying. */
 export interface SignInLimits {
   /**
-   * Counts one try before it is made, so that many at once are counted too.
-   * @param attempt.browser the number of a browser that signed in to the account before, or of a session. It is counted
-   *   by itself, so that guesses from elsewhere never lock it out.
-   * @returns what takes it back, for a try that succeeds.
+   * Counts an attempt before it is made, so that many at once are counted too.
+   * @param attempt.browser the number of a browser that signed in to the account before, or the id of a session. It has
+   *   a count of its own, so that guesses from elsewhere never lock it out.
+   * @returns a function that takes the count back, for an attempt that succeeds.
    * @throws AppError `rate_limited`, in the same words whether there is such an account or not.
    */
   count: (attempt: {
@@ -44,13 +44,13 @@ export function createSignInLimits(engine: Engine): SignInLimits {
   };
   return {
     async count({ email, address, browser }) {
-      // Whatever was typed as an address is kept out of the database.
+      // Hashed, so that typed e-mail addresses don't get into the database.
       const account = hash('sha256', email, 'base64url');
       const network = networkOf(address);
       const counts =
         browser === undefined
-          ? // The network's count comes first: one that is refused adds nothing to the others, whatever it sends, and so
-            // one network can neither fill them nor lock anybody out.
+          ? // The network's count comes first: once a network is refused, it adds nothing to the other counts, so it can
+            // neither fill them nor lock anybody out.
             ([
               [counters.network, network],
               [counters.both, `${account}.${network}`],

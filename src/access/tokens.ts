@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** What a session's cookie or a one-time link holds. */
+/** The token of a session's cookie or of a one-time link. */
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{43}$/;
 
@@ -9,12 +9,12 @@ export function mintToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
-/** Whether a text could be a token: another one isn't looked up. */
+/** Whether a text could be a token and is worth looking up. */
 export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** The form in which a token is stored, which nobody can use. Random bytes need no slow hash. */
+/** The stored form of a token, which can't be used as a token. Random bytes need no slow hash. */
 export function tokenHash(token: string): string {
   return hash('sha256', token, 'hex');
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
-import { companyDay } from '../access/company-day.ts';
+import { companyDay } from '../access/company-time.ts';
 import type { MoveEventKind } from '../contract/events.ts';
 import { type JsonText, joinObjects } from '../contract/json-text.ts';
 import type { RecordOf, Resource, ResourceRecord } from '../contract/records.ts';

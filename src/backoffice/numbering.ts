@@ -1,5 +1,5 @@
 import { getCompany } from '../access/companies.ts';
-import { companyDay } from '../access/company-day.ts';
+import { companyDay } from '../access/company-time.ts';
 import { quote, UsageError } from '../errors.ts';
 import type { Engine } from '../store/engine.ts';
 import { changeNumbering, findNumbering } from '../store/number-series.ts';

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import { scopes } from '../contract/scopes.ts';
 import { quote, UsageError } from '../errors.ts';
 import type { Administrator } from '../store/administrators.ts';
+import { COMPANY, listOf } from './arguments.ts';
 import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';
 import type { Terminal } from './terminal.ts';
@@ -23,12 +24,12 @@ export function adminCommand(terminal: Terminal): Command {
 function createCommand(terminal: Terminal): Command {
   return new Command('create')
     .description('invite an administrator: print a link that works once, for three days')
-    .argument('<company>', 'id of the company')
+    .argument(...COMPANY)
     .argument('<email>', 'e-mail address with which they sign in')
     .option(
       '--scopes <scopes>',
       `what they may see and give: comma-separated, of ${scopes.join(', ')}`,
-      listOf,
+      (text) => listOf(text),
       [...scopes] as string[],
     )
     .option('--no-invite', 'they may not invite or remove administrators')
@@ -53,7 +54,7 @@ function createCommand(terminal: Terminal): Command {
 function listCommand(terminal: Terminal): Command {
   return new Command('list')
     .description('list the administrators, former ones included')
-    .argument('<company>', 'id of the company')
+    .argument(...COMPANY)
     .action(async (company: string) => {
       await withDatabase(terminal, async (engine) => {
         const found = await listAdministrators(engine, company);
@@ -65,7 +66,7 @@ function listCommand(terminal: Terminal): Command {
 function disableCommand(terminal: Terminal): Command {
   return new Command('disable')
     .description('take the access of an administrator away, at once')
-    .argument('<company>', 'id of the company')
+    .argument(...COMPANY)
     .argument('<email>', 'their e-mail address')
     .action(async (company: string, email: string) => {
       await withDatabase(terminal, async (engine) => {
@@ -80,7 +81,7 @@ function disableCommand(terminal: Terminal): Command {
           by: 'operator',
           now: new Date(),
         });
-        terminal.show(removed, `${removed.email} has no access any more.`);
+        terminal.show(removed, `${removed.email} no longer has access.`);
       });
     });
 }
@@ -88,7 +89,7 @@ function disableCommand(terminal: Terminal): Command {
 function resetCommand(terminal: Terminal): Command {
   return new Command('reset')
     .description('print a link with which an administrator sets a new password; it works once, for a day')
-    .argument('<company>', 'id of the company')
+    .argument(...COMPANY)
     .argument('<email>', 'their e-mail address')
     .action(async (company: string, email: string) => {
       await withDatabase(terminal, async (engine, config) => {
@@ -104,10 +105,6 @@ function resetCommand(terminal: Terminal): Command {
 export function linkOf({ baseUrl, host, port }: Config, token: string): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return `${baseUrl ?? `http://${name}:${port}`}/portal/invitation#${token}`;
-}
-
-function listOf(text: string): string[] {
-  return text.split(',').map((item) => item.trim());
 }
 
 function administratorLine({

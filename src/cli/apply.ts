@@ -15,7 +15,7 @@ import { describeError, type Terminal, ToldFailure } from './terminal.ts';
 
 const STDIN = '-';
 
-/** `fieldledger apply`: makes the moves that the business system tells. */
+/** `fieldledger apply`: makes the moves of a feed from the business system. */
 export function applyCommand(terminal: Terminal): Command {
   return new Command('apply')
     .description('apply a feed: a change in each line as JSON, answered with a line of JSON')
@@ -29,15 +29,15 @@ export function applyCommand(terminal: Terminal): Command {
     });
 }
 
-/** How a feed went. */
+/** The summary of a feed. */
 interface Summary {
-  /** Lines that were answered; blank ones are not. */
+  /** Lines that were answered. Blank lines are not. */
   lines: number;
   applied: number;
   skipped: number;
   refused: number;
   seconds: number;
-  /** Why the feed was left before its end, if it was, and the number of the last line that was answered. */
+  /** The reason why the feed was left before its end, and the number of the last line that was answered. */
   stopped: {
     reason: 'signal' | 'unavailable' | 'closed' | 'unreadable';
     line: number;
@@ -57,7 +57,7 @@ async function applyFile(engine: Engine, file: string, terminal: Terminal): Prom
 
 function openInput(file: string): Readable {
   if (file === STDIN) return process.stdin;
-  // A named pipe as a file would be read by a thread that no signal can call back from its wait.
+  // Read as a file, a named pipe would occupy a thread that no signal can interrupt.
   if (statSync(file).isFIFO())
     return new Socket({ fd: openSync(file, 'r'), readable: true, writable: false });
   return createReadStream(file);
@@ -69,7 +69,7 @@ interface Surroundings {
   signal: AbortSignal;
 }
 
-/** Applies a feed to its end, or until there is a reason to stop; the line under way is always finished. */
+/** Applies a feed to its end, or until there is a reason to stop. The current line is always finished. */
 async function applyLines(
   office: Office,
   input: Readable,
@@ -84,7 +84,7 @@ async function applyLines(
       summary[answer.status] += 1;
       terminal.print(`${answer.text}\n`);
       progress.update(answer.bytesRead, summary.lines);
-      // SQLite answers without ever waiting: signals and closed pipes have their turn only when they are given one.
+      // SQLite never waits, so signals and closed pipes are noticed only in a turn of their own.
       await turn();
       const isRead = await terminal.takesMore(signal);
       if ('fault' in answer) {
@@ -98,7 +98,7 @@ async function applyLines(
     if (error !== input.errored) throw error;
     if (!signal.aborted) summary.stopped = { reason: 'unreadable', line, message: describeError(error) };
   }
-  // A signal also ends the reading of a feed that has nothing to say for now.
+  // A signal also ends the reading of a feed that sends nothing at the moment.
   if (signal.aborted) summary.stopped ??= { reason: 'signal', line, message: String(signal.reason) };
   return summary;
 }
@@ -108,7 +108,7 @@ function summaryText({ lines, applied, skipped, refused, seconds, stopped }: Sum
   const counts = `${count(applied)} applied, ${count(skipped)} skipped, ${count(refused)} refused`;
   const whole = `${count(lines)} ${lines === 1 ? 'line' : 'lines'}: ${counts}, in ${seconds.toFixed(1)} s`;
   if (!stopped) return whole;
-  // The line that met the unusable database was not applied; every other last line was dealt with.
+  // When the database became unusable, the last line was not applied; otherwise it was.
   const place = stopped.reason === 'unavailable' ? 'at' : 'after';
   return `${whole}; stopped ${place} line ${count(stopped.line)}: ${stopped.message}`;
 }
@@ -117,10 +117,10 @@ interface Progress extends Disposable {
   update: (bytesRead: number, lines: number) => void;
 }
 
-/** How often the bar moves; what it says of the time left is reckoned from its latest moves. */
+/** How often the bar moves. The time left is estimated from its latest moves. */
 const PROGRESS_MS = 100;
 
-/** A bar for a feed whose size is known, unless the answers themselves run over the screen. */
+/** A bar for a feed of known size, unless the answers themselves go to the screen. */
 function showProgress(file: string): Progress {
   const size = file === STDIN ? 0 : statSync(file).size;
   if (size === 0 || process.stdout.isTTY)

@@ -2,17 +2,12 @@ import { readFileSync, statSync } from 'node:fs';
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 
-import {
-  type CompanySettings,
-  createCompany,
-  getCompany,
-  listCompanies,
-  setCompany,
-} from '../access/companies.ts';
+import { type CompanySettings, createCompany, getCompany, setCompany } from '../access/companies.ts';
 import { type Module, modules } from '../contract/scopes.ts';
 import { logoProblem } from '../invoice-pdf/logo.ts';
-import type { Company, CompanyProfile } from '../store/companies.ts';
+import { type Company, type CompanyProfile, listCompanies } from '../store/companies.ts';
 import type { Engine } from '../store/engine.ts';
+import { listOf } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -24,7 +19,7 @@ export function companyCommand(terminal: Terminal): Command {
     .argument('<id>', 'lower-case letters, digits and hyphens; a part of every key')
     .action(async (id: string, options: SettingOptions) => {
       await withDatabase(terminal, async (engine) => {
-        // service.md: API access is switched on per company on request, and so is invoicing.
+        // service.md: API access and invoicing are switched on per company on request.
         const settings = { apiEnabled: false, invoicingEnabled: false, ...settingsOf(options) };
         const company = await createCompany(engine, id, settings, new Date());
         terminal.show(company, `Created.\n${companyText(company)}`);
@@ -32,7 +27,7 @@ export function companyCommand(terminal: Terminal): Command {
       });
     });
   withSettings(command.command('set'))
-    .description("change a company's settings; what is not given stays")
+    .description("change a company's settings; other settings stay")
     .argument('<id>')
     .action(async (id: string, options: SettingOptions) => {
       await withDatabase(terminal, async (engine) => {
@@ -93,7 +88,7 @@ function withSettings(command: Command): Command {
 
 function settingsOf(options: SettingOptions): Partial<CompanySettings> {
   const { name, api, subscription, invoicing, modules: included, timeZone, currency, ...profile } = options;
-  // Commander puts the option of every command among the others.
+  // Commander adds the option of every command.
   delete (profile as { json?: boolean }).json;
   const settings = {
     name,
@@ -108,7 +103,7 @@ function settingsOf(options: SettingOptions): Partial<CompanySettings> {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
-/** Says how to switch on what a company's keys need and is off, if anything is. */
+/** Tells how to switch on the API or invoicing, when one of them is off. */
 export async function tellSwitches(terminal: Terminal, engine: Engine, id: string): Promise<void> {
   const { apiEnabled, invoicingEnabled } = await getCompany(engine, id);
   const off = [
@@ -135,14 +130,7 @@ function onOrOff(text: string): boolean {
   return text === 'on';
 }
 
-function listOf(text: string, separator = ','): string[] {
-  return text
-    .split(separator)
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
-}
-
-/** The signatures of the two formats that documents can show. */
+/** The first bytes of the two formats that documents can show. */
 const SIGNATURES = { png: '89504e47', jpeg: 'ffd8ff' };
 
 function readLogo(path: string): string {

@@ -8,9 +8,9 @@ import { migrate } from '../store/migrate.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * Opens the configured database, brings its schema up to date, lets `work` use it, and closes it whatever happens.
- * `work` is also told the names of the migrations that were applied now.
- * @param options.mayCreate whether a SQLite file that isn't there is made; elsewhere its path is taken for mistyped.
+ * Opens the configured database, brings its schema up to date, lets `work` use it, and always closes it. `work` also gets
+ * the names of the migrations that were applied now.
+ * @param options.mayCreate whether to create a missing SQLite file. Otherwise its path counts as mistyped.
  */
 export async function withDatabase<T>(
   terminal: Terminal,
@@ -23,7 +23,7 @@ export async function withDatabase<T>(
   try {
     return await work(engine, config, applied);
   } catch (error) {
-    // Other errors, such as that of a file that can't be written, say by themselves what they are about.
+    // Other errors, such as that of a file that can't be written, name their subject themselves.
     throw error instanceof AppError ? withDatabaseName(error, config.databaseUrl) : error;
   } finally {
     await engine[Symbol.asyncDispose]();
@@ -49,7 +49,7 @@ async function openDatabase({ databaseUrl, databasePoolMax }: Config) {
   }
 }
 
-/** Refusals of the system and of the database have a code, and a message that seldom says which database it was. */
+/** Errors of the system and of the database have a code, and a message that seldom names the database. */
 function withDatabaseName(error: unknown, databaseUrl: string): unknown {
   const cause = error instanceof AppError ? error.cause : error;
   if (!(cause instanceof Error && 'code' in cause)) return error;
@@ -62,7 +62,7 @@ function withDatabaseName(error: unknown, databaseUrl: string): unknown {
   );
 }
 
-/** A change of large tables takes its time, and so does the wait for another process that makes it. */
+/** Without a time limit: a change of large tables may take long, and so may the wait for another process that makes it. */
 async function migrateDatabase(databaseUrl: string): Promise<string[]> {
   await using engine = await openEngine(databaseUrl, { poolMax: 1, statementMsMax: 0 });
   return await migrate(engine);

@@ -1,12 +1,16 @@
 import { dirname, join } from 'node:path';
 
 import { SingleBar } from 'cli-progress';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 
+import { listAdministrators } from '../access/administrators.ts';
+import { invite } from '../access/invitations.ts';
 import type { Config } from '../config.ts';
+import { scopes } from '../contract/scopes.ts';
 import { exampleCompany } from '../demo/example-company.ts';
 import { demoKey, loadExampleCompany, loadGeneratedCompany } from '../demo/load.ts';
 import type { Engine } from '../store/engine.ts';
+import { integerIn } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -15,8 +19,12 @@ const RECORDS_MAX = 10_000_000;
 /** `fieldledger demo`: loads the contract's example company, and a larger generated one when asked. */
 export function demoCommand(terminal: Terminal): Command {
   return new Command('demo')
-    .description("load the contract's example company; run again, it keeps what is there")
-    .option('--records <number>', 'also load a generated company of that many records', recordCount)
+    .description("load the contract's example company, unless it is there already")
+    .option(
+      '--records <number>',
+      'also load a generated company of that many records',
+      integerIn(1, RECORDS_MAX),
+    )
     .action(async ({ records }: { records?: number }) => {
       const load = async (engine: Engine, config: Config) => {
         const loaded = [await prepareDemo(engine, config)];
@@ -34,7 +42,7 @@ export interface Demo {
   isNew: boolean;
 }
 
-/** Has the example company and its key ready. */
+/** Loads the example company, unless it is there already, and finds or creates its key. */
 export async function prepareDemo(engine: Engine, config: Config): Promise<Demo> {
   const isNew = await loadExampleCompany(engine);
   return { company: exampleCompany.id, key: await keyOf(engine, config, exampleCompany.id), isNew };
@@ -54,16 +62,29 @@ async function prepareLargerDemo(engine: Engine, config: Config, records: number
   }
 }
 
+/** The address of the portal for the demo company. While the company has no administrator, it is an invitation. */
+export async function demoPortal(
+  engine: Engine,
+  address: string,
+  demo: Demo | undefined,
+): Promise<string | undefined> {
+  if (!demo) return undefined;
+  const { company } = demo;
+  const people = await listAdministrators(engine, company);
+  if (people.some(({ disabledAt }) => disabledAt === null)) return `${address}/portal`;
+  const { token } = await invite(engine, {
+    company,
+    email: `admin@${company}.example`,
+    scopes,
+    mayInvite: true,
+    by: 'operator',
+    now: new Date(),
+  });
+  return `${address}/portal/invitation#${token}`;
+}
+
 /** The demo's keys are kept beside the database, so that a later start can show one that works. */
 function keyOf(engine: Engine, { databaseUrl, keyPrefix }: Config, company: string): Promise<string> {
   const folder = databaseUrl.startsWith('sqlite:') ? dirname(databaseUrl.slice('sqlite:'.length)) : 'data';
   return demoKey(engine, { prefix: keyPrefix, company, file: join(folder, `${company}.key`) });
-}
-
-function recordCount(text: string): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1 || value > RECORDS_MAX) {
-    throw new InvalidArgumentError(`It must be an integer from 1 to ${RECORDS_MAX}.`);
-  }
-  return value;
 }

@@ -4,10 +4,11 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { checkStored, type CheckedRecord } from '../backoffice/document-check.ts';
 import { openOffice } from '../backoffice/office.ts';
-import { getCompany, listCompanies } from '../access/companies.ts';
+import { getCompany } from '../access/companies.ts';
 import { quote, UsageError } from '../errors.ts';
 import { createDocumentFinder, type DocumentFile } from '../invoice-pdf/documents.ts';
 import { createPrint } from '../invoice-pdf/printing.ts';
+import { listCompanies } from '../store/companies.ts';
 import { createDocumentStore } from '../store/documents.ts';
 import type { Engine } from '../store/engine.ts';
 import { withDatabase } from './database.ts';
@@ -30,7 +31,7 @@ export function documentCommand(terminal: Terminal): Command {
       });
     });
   addressed(command.command('check'))
-    .description('go through what the law asks of a document; a draft is checked as it would be issued now')
+    .description('check the legal contents of a document; a draft is checked as if it were issued now')
     .action(async (id: string, options: { company?: string }) => {
       await withDatabase(terminal, async (engine) => {
         const company = await companyOf(engine, id, options.company);
@@ -52,7 +53,7 @@ function addressed(command: Command): Command {
 }
 
 /**
- * The company whose document it is.
+ * Finds the company of a document.
  * @throws UsageError when there is none, or more than one.
  */
 async function companyOf(engine: Engine, id: string, given: string | undefined): Promise<string> {
@@ -81,7 +82,7 @@ async function writePdf(
   { company, id, out }: { company: string; id: string; out: string },
   terminal: Terminal,
 ): Promise<void> {
-  // Loaded here, because no other command has a use for its fonts.
+  // Loaded here, because no other command needs its fonts.
   const { createRenderer } = await import('../invoice-pdf/render.ts');
   const find = createDocumentFinder(engine, createPrint(engine, createRenderer()));
   const file = await (await find(company, id))?.();
@@ -103,7 +104,7 @@ function reportOf({ name, sha256, byteCount }: DocumentFile, out: string) {
   return { result: { name, sha256, bytes: byteCount, file: out === STDOUT ? null : out }, prose };
 }
 
-/** A file of that name is replaced by the whole of another one, or left as it was. */
+/** Replaces a file as a whole, or leaves it as it was. */
 function writeWhole(path: string, bytes: Buffer): void {
   const draft = `${path}.${process.pid}.part`;
   try {

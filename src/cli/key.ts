@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { type Scope, scopes } from '../contract/scopes.ts';
 import { createKey, listKeys, revokeKey } from '../access/keys.ts';
 import type { ApiKey } from '../store/keys.ts';
+import { COMPANY, listOf } from './arguments.ts';
 import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';
 import type { Terminal } from './terminal.ts';
@@ -13,9 +14,11 @@ export function keyCommand(terminal: Terminal): Command {
   command
     .command('create')
     .description('create a key and show it, once')
-    .argument('<company>', 'id of the company')
+    .argument(...COMPANY)
     .option('--name <name>', 'what the key is for', 'API key')
-    .option('--scopes <scopes>', `comma-separated, of ${scopes.join(', ')}`, listOf, [...scopes] as string[])
+    .option('--scopes <scopes>', `comma-separated, of ${scopes.join(', ')}`, (text) => listOf(text), [
+      ...scopes,
+    ] as string[])
     .action(async (company: string, options: { name: string; scopes: Scope[] }) => {
       await withDatabase(terminal, async (engine, { keyPrefix }) => {
         const created = await createKey(engine, { prefix: keyPrefix, company, ...options, now: new Date() });
@@ -27,7 +30,7 @@ export function keyCommand(terminal: Terminal): Command {
   command
     .command('list')
     .description('list the keys, without their secrets')
-    .argument('<company>', 'id of the company')
+    .argument(...COMPANY)
     .action(async (company: string) => {
       await withDatabase(terminal, async (engine) => {
         const keys = await listKeys(engine, company);
@@ -37,7 +40,7 @@ export function keyCommand(terminal: Terminal): Command {
   command
     .command('revoke')
     .description('revoke a key; it stops working at once')
-    .argument('<company>', 'id of the company')
+    .argument(...COMPANY)
     .argument('<key-id>', 'id of the key, the third of its four parts')
     .action(async (company: string, id: string) => {
       await withDatabase(terminal, async (engine) => {
@@ -46,10 +49,6 @@ export function keyCommand(terminal: Terminal): Command {
       });
     });
   return command;
-}
-
-function listOf(text: string): string[] {
-  return text.split(',').map((item) => item.trim());
 }
 
 function keyLine({ id, name, scopes: held, createdAt, revokedAt }: ApiKey): string {

@@ -1,6 +1,7 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 
 import { getNumbering, type KindNumbering, setNumbering } from '../backoffice/numbering.ts';
+import { COMPANY, integerIn } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -13,17 +14,21 @@ export function numberingCommand(terminal: Terminal): Command {
   command
     .command('show')
     .description('show the formats, and the numbers that come next')
-    .argument('<company>', 'id of the company')
+    .argument(...COMPANY)
     .action(async (company: string) => {
       await withDatabase(terminal, async (engine) => show(await getNumbering(engine, company, new Date())));
     });
   command
     .command('set')
     .description('set the format of a kind of document, or go on with the numbers of an earlier system')
-    .argument('<company>', 'id of the company')
+    .argument(...COMPANY)
     .argument('<kind>', 'invoice, credit_note, pro_forma or quote')
     .option('--format <format>', 'such as INV-{year}-{number:4}; with {year} it begins anew each year')
-    .option('--last <number>', 'the last number of this series that was given out elsewhere', lastNumber)
+    .option(
+      '--last <number>',
+      'the last number of this series that was given out elsewhere',
+      integerIn(0, LAST_MAX),
+    )
     .action(async (company: string, kind: string, options: { format?: string; last?: number }) => {
       await withDatabase(terminal, async (engine) =>
         show(await setNumbering(engine, company, { kind, ...options, now: new Date() })),
@@ -34,12 +39,4 @@ export function numberingCommand(terminal: Terminal): Command {
 
 function lineOf({ kind, format, next }: KindNumbering): string {
   return `${kind.padEnd(11)}  ${format.padEnd(24)}  next ${next}`;
-}
-
-function lastNumber(text: string): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value > LAST_MAX) {
-    throw new InvalidArgumentError(`It must be an integer from 0 to ${LAST_MAX}.`);
-  }
-  return value;
 }

@@ -1,21 +1,21 @@
-/** Whether the process has been told to stop. */
+/** The signals to stop. */
 export interface Stop extends Disposable {
-  /** Aborted when it has; its reason is the name of the signal. */
+  /** Aborted by the first signal; its reason is the signal's name. */
   signal: AbortSignal;
-  /** Resolves when it has. */
+  /** Resolves with the first signal. */
   told: Promise<void>;
 }
 
 /** The signals that tell a process to stop; SIGHUP comes when its terminal is gone. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** Listens for the signals to stop until it is disposed of; told twice, the process ends at once. */
+/** Listens for the signals to stop until it is disposed of. The second signal ends the process at once. */
 export function listenForStop(): Stop {
   const controller = new AbortController();
   const { signal } = controller;
   const onSignal = (name: NodeJS.Signals) => {
     if (!signal.aborted) controller.abort(name);
-    // A terminal that goes sends it twice: its shell hands it on, and the system sends it when the shell has ended.
+    // A closed terminal sends SIGHUP twice: from its shell, and from the system when the shell has ended.
     else if (name !== 'SIGHUP') process.exit(1);
   };
   for (const name of SIGNALS) process.on(name, onSignal);

@@ -2,30 +2,31 @@ import { once } from 'node:events';
 
 import { AppError, escapeDirections, UsageError } from '../errors.ts';
 
-/** Ends a command that has told by itself what went wrong, with the exit code of a failure. */
+/** Ends a command with the exit code of a failure, after it has printed the reason. */
 export class ToldFailure extends Error {
   override readonly name = 'ToldFailure';
 }
 
-/** Where a command's output goes: results to standard output, progress and prose to standard error. */
+/** The output of a command: results on standard output, progress and notes on standard error. */
 export interface Terminal {
   environment: Readonly<Record<string, string | undefined>>;
   /** Writes text, or the bytes of a file, to standard output as it is. */
   print: (content: string | Uint8Array) => void;
   /**
-   * Waits until what was printed leaves room for more, or the signal tells to stop; says whether standard output is
-   * still read by anybody. A command that prints without end asks after each piece.
+   * Waits until standard output has room for more, or the signal aborts. A command that prints without end calls it after
+   * each piece.
+   * @returns whether anybody still reads standard output.
    */
   takesMore: (signal: AbortSignal) => Promise<boolean>;
   /** Writes text to standard error as it is. */
   tell: (text: string) => void;
   /** Shows a command's result: as prose, or as one JSON value with `--json`. */
   show: (result: unknown, prose: string) => void;
-  /** Shows on standard error how a command ended whose results are lines of their own: in the same two ways. */
+  /** Shows on standard error the summary of a command that prints its results line by line, in the same two ways. */
   conclude: (result: unknown, prose: string) => void;
-  /** Shows an error: one sentence for what a person can mend, a stack for what only a developer can. */
+  /** Shows an error: one sentence where the user can act, a stack where only a developer can. */
   fail: (error: unknown) => void;
-  /** Shows an error of which standard error has been told in full: with `--json` only. */
+  /** Shows an error that standard error has shown already: with `--json` only. */
   refuse: (message: string) => void;
   setJson: (isJson: boolean) => void;
 }
@@ -62,11 +63,11 @@ export function createTerminal(
   };
 }
 
-/** Whether somebody still reads standard output: its stream forgets a broken pipe, so that each write meets it anew. */
+/** Whether somebody still reads standard output. Its stream forgets a broken pipe: each write meets it anew. */
 let isOutRead = true;
 
 function printOut(content: string | Uint8Array): void {
-  // Who stops reading (`| head`) has read enough: a closed pipe is no failure of the command.
+  // A closed pipe is no failure: `| head` has read enough.
   if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', ignoreClosedPipe);
   process.stdout.write(content);
 }
@@ -83,18 +84,18 @@ async function outTakesMore(signal: AbortSignal): Promise<boolean> {
   return isOutRead;
 }
 
-/** What a person who runs a command is told of an error. */
+/** The message of an error for the user of a command. */
 export function describeError(error: unknown): string {
   if (error instanceof UsageError) return error.message;
   if (!(error instanceof Error)) return String(error);
-  // The API keeps an error's cause to its log; who runs a command is meant to read it. It is the database's, whose
-  // driver gives not every one a code.
+  // The API writes the cause to its log; the user of a command is meant to read it. It is the database's error, which
+  // may have no code.
   if (error instanceof AppError) return error.cause instanceof Error ? messageOf(error.cause) : error.message;
-  // What the system refuses (a port in use, a file that can't be opened) says enough in its message.
+  // The message of a system error (a port in use, a file that can't be opened) says enough.
   return 'code' in error ? messageOf(error) : (error.stack ?? error.message);
 }
 
-/** Some errors of the system have a code alone. */
+/** Some system errors have only a code. */
 function messageOf(error: Error & { code?: unknown }): string {
   return error.message || String(error.code);
 }

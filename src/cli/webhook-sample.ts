@@ -13,14 +13,14 @@ interface SampleOptions {
   example?: string;
 }
 
-/** `fieldledger webhook sample`: what integrators write their receivers against. It needs no database. */
+/** `fieldledger webhook sample`: helps integrators to write their receivers. It needs no database. */
 export function webhookSampleCommand(terminal: Terminal): Command {
   return new Command('sample')
     .description("send the contract's example of an event, signed, to an address of your own")
     .argument('<event>', 'kind of the event, such as invoice.issued or ping')
     .requiredOption('--to <url>', 'any http or https address, such as http://localhost:3000/hook')
     .option('--secret <secret>', "signing secret; unless given, that of the contract's test vector")
-    .option('--example <name>', 'which example of the event, where there are several')
+    .option('--example <name>', 'the name of the example, where an event has several')
     .action(async (event: string, options: SampleOptions) => {
       const { serviceName } = readConfig(terminal.environment);
       const example = exampleOf(event, options.example);
@@ -29,7 +29,7 @@ export function webhookSampleCommand(terminal: Terminal): Command {
       const answer = await sendSample(options.to, headers, example.body);
       const request = { url: options.to, headers, body: example.body };
       const isDelivered = answer.status >= 200 && answer.status <= 299;
-      // A secret that somebody gave is theirs to keep; the one of the contract is for everybody.
+      // A secret that the user gave isn't shown; the contract's example is public.
       const shownSecret = options.secret === undefined ? { secret } : {};
       const lines = [
         `POST ${options.to}`,
@@ -45,7 +45,7 @@ export function webhookSampleCommand(terminal: Terminal): Command {
     });
 }
 
-const NOT_DELIVERED = 'not delivered, for only 2xx says that you have it; a delivery would be retried';
+const NOT_DELIVERED = 'not delivered, because the status isn’t 2xx; a delivery would be retried';
 
 function hint(secret: string | undefined): string {
   const signed = secret === undefined ? 'your secret' : `the secret ${secret}`;
@@ -57,6 +57,6 @@ function hint(secret: string | undefined): string {
 
 function checkedSecret(secret: string | undefined): string | undefined {
   if (secret !== undefined && !/^whsec_[\x21-\x7e]+$/.test(secret))
-    throw new UsageError('The secret must be given whole, as it was shown: whsec_ and what follows.');
+    throw new UsageError('The secret must be complete, as it was shown: it begins with whsec_.');
   return secret;
 }

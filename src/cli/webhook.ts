@@ -1,7 +1,10 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 
 import { moveEventKinds } from '../contract/events.ts';
+import type { DeliveryRecord } from '../store/deliveries-history.ts';
+import type { KeptAttempt } from '../store/deliveries-results.ts';
 import type { Webhook } from '../store/webhooks.ts';
+import { listDeliveries, PAGE_MAX, ping, recover, resend } from '../webhooks/deliveries.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -10,30 +13,35 @@ import {
   resumeWebhook,
 } from '../webhooks/registration.ts';
 import { openSecretBox, sealSecrets, takeSecretBox } from '../webhooks/secret-key.ts';
+import { COMPANY, integerIn, listOf } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
-import { webhookDeliveryCommands } from './webhook-deliveries.ts';
 import { webhookSampleCommand } from './webhook-sample.ts';
+
+const WEBHOOK = ['<webhook-id>', 'id of the webhook'] as const;
 
 /** `fieldledger webhook create|list|pause|resume|delete|deliveries|resend|recover|ping|sample|seal`. */
 export function webhookCommand(terminal: Terminal): Command {
   const command = new Command('webhook')
     .description("a company's webhooks")
     .addCommand(createCommand(terminal))
-    .addCommand(listCommand(terminal))
-    .addCommand(pauseCommand(terminal))
-    .addCommand(resumeCommand(terminal))
-    .addCommand(deleteCommand(terminal));
-  for (const child of webhookDeliveryCommands(terminal)) command.addCommand(child);
-  return command.addCommand(webhookSampleCommand(terminal)).addCommand(sealCommand(terminal));
+    .addCommand(listCommand(terminal));
+  for (const change of changes) command.addCommand(changeCommand(terminal, change));
+  return command
+    .addCommand(deliveriesCommand(terminal))
+    .addCommand(resendCommand(terminal))
+    .addCommand(recoverCommand(terminal))
+    .addCommand(pingCommand(terminal))
+    .addCommand(webhookSampleCommand(terminal))
+    .addCommand(sealCommand(terminal));
 }
 
 function createCommand(terminal: Terminal): Command {
   return new Command('create')
     .description('register a webhook and show its signing secret, once')
-    .argument('<company>', 'id of the company')
+    .argument(...COMPANY)
     .argument('<url>', 'https address on a public host name, port 443')
-    .option('--events <events>', `comma-separated, of ${moveEventKinds.join(', ')}`, listOf, [
+    .option('--events <events>', `comma-separated, of ${moveEventKinds.join(', ')}`, (text) => listOf(text), [
       ...moveEventKinds,
     ] as string[])
     .action(async (company: string, url: string, { events }: { events: string[] }) => {
@@ -52,7 +60,7 @@ function createCommand(terminal: Terminal): Command {
 function listCommand(terminal: Terminal): Command {
   return new Command('list')
     .description('list the webhooks, without their secrets')
-    .argument('<company>', 'id of the company')
+    .argument(...COMPANY)
     .action(async (company: string) => {
       await withDatabase(terminal, async (engine) => {
         const webhooks = await listWebhooks(engine, company);
@@ -62,41 +70,102 @@ function listCommand(terminal: Terminal): Command {
     });
 }
 
-function pauseCommand(terminal: Terminal): Command {
-  return new Command('pause')
-    .description('let the deliveries of a webhook wait, 30 days at most, until it is resumed')
-    .argument('<company>', 'id of the company')
-    .argument('<webhook-id>', 'id of the webhook')
+/** A command that changes one webhook. */
+interface Change {
+  name: string;
+  description: string;
+  make: typeof pauseWebhook;
+  done: (webhook: Webhook) => string;
+}
+
+const changes: Change[] = [
+  {
+    name: 'pause',
+    description: 'let the deliveries of a webhook wait, 30 days at most, until it is resumed',
+    make: pauseWebhook,
+    done: ({ id, url, pausedAt }) => `${id} (${url}) is paused since ${pausedAt}.`,
+  },
+  {
+    name: 'resume',
+    description: 'deliver to a paused webhook again, beginning with what waits',
+    make: resumeWebhook,
+    done: ({ id, url }) => `${id} (${url}) is not paused.`,
+  },
+  {
+    name: 'delete',
+    description: 'delete a webhook and what waits to be delivered to it',
+    make: deleteWebhook,
+    done: ({ id, url }) => `Deleted ${id} (${url}).`,
+  },
+];
+
+function changeCommand(terminal: Terminal, { name, description, make, done }: Change): Command {
+  return new Command(name)
+    .description(description)
+    .argument(...COMPANY)
+    .argument(...WEBHOOK)
     .action(async (company: string, id: string) => {
       await withDatabase(terminal, async (engine) => {
-        const webhook = await pauseWebhook(engine, company, id, new Date());
-        terminal.show(webhook, `${webhook.id} (${webhook.url}) is paused since ${webhook.pausedAt}.`);
+        const webhook = await make(engine, company, id, new Date());
+        terminal.show(webhook, done(webhook));
       });
     });
 }
 
-function resumeCommand(terminal: Terminal): Command {
-  return new Command('resume')
-    .description('deliver to a paused webhook again, beginning with what waits')
-    .argument('<company>', 'id of the company')
-    .argument('<webhook-id>', 'id of the webhook')
-    .action(async (company: string, id: string) => {
+function deliveriesCommand(terminal: Terminal): Command {
+  return new Command('deliveries')
+    .description('list the deliveries of a webhook with every attempt, the newest first')
+    .argument(...COMPANY)
+    .argument(...WEBHOOK)
+    .option('--limit <count>', `how many, 1 to ${PAGE_MAX}`, integerIn(1, PAGE_MAX), 20)
+    .option('--before <delivery-id>', 'go on before the last one that was shown')
+    .action(async (company: string, webhook: string, options: { limit: number; before?: string }) => {
       await withDatabase(terminal, async (engine) => {
-        const webhook = await resumeWebhook(engine, company, id, new Date());
-        terminal.show(webhook, `${webhook.id} (${webhook.url}) is not paused.`);
+        const page = await listDeliveries(engine, { company, webhook }, options);
+        const lines = page.deliveries.flatMap(deliveryLines);
+        if (page.nextBefore !== null) lines.push(`More with --before ${page.nextBefore}`);
+        terminal.show(page, lines.join('\n') || 'There are no deliveries.');
       });
     });
 }
 
-function deleteCommand(terminal: Terminal): Command {
-  return new Command('delete')
-    .description('delete a webhook and what waits to be delivered to it')
-    .argument('<company>', 'id of the company')
-    .argument('<webhook-id>', 'id of the webhook')
-    .action(async (company: string, id: string) => {
+function resendCommand(terminal: Terminal): Command {
+  return new Command('resend')
+    .description('send a delivery again, with the same id and body')
+    .argument(...COMPANY)
+    .argument(...WEBHOOK)
+    .argument('<delivery-id>', 'id of the delivery')
+    .action(async (company: string, webhook: string, id: string) => {
       await withDatabase(terminal, async (engine) => {
-        const webhook = await deleteWebhook(engine, company, id, new Date());
-        terminal.show(webhook, `Deleted ${webhook.id} (${webhook.url}).`);
+        await resend(engine, { company, webhook, id }, new Date());
+        terminal.show({ id }, `${id} is sent again.`);
+      });
+    });
+}
+
+function recoverCommand(terminal: Terminal): Command {
+  return new Command('recover')
+    .description('send all deliveries again that failed or were withheld since a time')
+    .argument(...COMPANY)
+    .argument(...WEBHOOK)
+    .requiredOption('--since <time>', 'such as 2026-11-20T12:00:00Z, within the last 30 days', timeOf)
+    .action(async (company: string, webhook: string, { since }: { since: Date }) => {
+      await withDatabase(terminal, async (engine) => {
+        const count = await recover(engine, { company, webhook }, since, new Date());
+        terminal.show({ count }, `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} sent again.`);
+      });
+    });
+}
+
+function pingCommand(terminal: Terminal): Command {
+  return new Command('ping')
+    .description('send a signed ping to a webhook')
+    .argument(...COMPANY)
+    .argument(...WEBHOOK)
+    .action(async (company: string, webhook: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const id = await ping(engine, { company, webhook }, { now: new Date() });
+        terminal.show({ id }, `${id} waits to be sent; "webhook deliveries" shows its result.`);
       });
     });
 }
@@ -116,11 +185,32 @@ function sealCommand(terminal: Terminal): Command {
     });
 }
 
-function listOf(text: string): string[] {
-  return text.split(',').map((item) => item.trim());
+/** RFC 3339 with an offset, as in the API. */
+function timeOf(text: string): Date {
+  const time = new Date(text);
+  const [, day] = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/.exec(text) ?? [];
+  if (day === undefined || Number.isNaN(time.getTime()))
+    throw new InvalidArgumentError('It must be a time with an offset, such as 2026-11-20T12:00:00Z.');
+  // JavaScript reads 31 November as 1 December.
+  if (new Date(day).toISOString().slice(0, 10) !== day)
+    throw new InvalidArgumentError(`There is no ${day} in the calendar.`);
+  return time;
 }
 
 function webhookLine({ id, url, events, createdAt, pausedAt }: Webhook): string {
   const paused = pausedAt === null ? '' : `  paused since ${pausedAt}`;
   return `${id}  created ${createdAt}  ${events.join(',')}  ${url}${paused}`;
+}
+
+function deliveryLines(delivery: DeliveryRecord): string[] {
+  const { id, event, createdAt, state, withheldFor, nextAttemptAt, attempts } = delivery;
+  const next = nextAttemptAt === null ? '' : `  next ${nextAttemptAt}`;
+  const reason = withheldFor === null ? '' : ` (${withheldFor})`;
+  return [`${id}  ${event}  ${createdAt}  ${state}${reason}${next}`, ...attempts.map(attemptLine)];
+}
+
+function attemptLine({ number, attemptedAt, status, error, phases, totalMs }: KeptAttempt): string {
+  const shown = Object.entries(phases).flatMap(([name, ms]) => (ms === null ? [] : `${name} ${ms}`));
+  const times = shown.length > 0 ? ` (${shown.join(', ')})` : '';
+  return `  ${number}.  ${attemptedAt}  ${status ?? error}  ${totalMs} ms${times}`;
 }

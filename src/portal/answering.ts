@@ -1,6 +1,8 @@
 import type { Request, RequestHandler, Response } from 'express';
 
 import { getCompany } from '../access/companies.ts';
+import type { ActiveSession } from '../access/sessions.ts';
+import type { Administrator } from '../store/administrators.ts';
 import { FormUsedError } from '../store/deeds.ts';
 import type { AssetPaths } from './assets.ts';
 import type { Cookies } from './cookies.ts';
@@ -8,46 +10,62 @@ import { findResult, keepResult, takeNoticeOf } from './form-results.ts';
 import { formTokenFor } from './form-tokens.ts';
 import type { PortalOptions } from './options.ts';
 import { notWellFormed, toPageError } from './page-error.ts';
-import type { Page, Route } from './route.ts';
-import { frame } from './views/frame.ts';
-import { shell } from './views/shell.ts';
-import {
-  type GuestVisit,
-  type PageReply,
-  redirect,
-  type RedirectReply,
-  type Reply,
-  type Visit,
-} from './visit.ts';
-import { traceOf, visitorOf } from './visitor.ts';
+import type { Route } from './routes.ts';
+import { administratorPage, guestPage } from './views/frame.ts';
+import { type GuestVisit, type Page, redirect, type RedirectReply, type Reply, type Visit } from './visit.ts';
 
-/** What it takes to answer. */
+/** Everything that answering a request needs. */
 export interface Answering extends PortalOptions {
   cookies: Cookies;
   assets: AssetPaths;
 }
 
+/** The browser of a request, and who is signed in with it. */
+export interface Visitor {
+  /** The tokens of the browser's forms are derived from it. */
+  formSecret: string;
+  administrator?: Administrator;
+  session?: ActiveSession;
+}
+
+/** The server's record of a request, and the parts of its log line that the portal adds. */
+export interface Trace {
+  readonly requestId: string;
+  readonly address: string;
+  /** The route's path with its `:name` parts: the values in an address are never logged. */
+  page?: string;
+  visitor?: { company: string; administrator: string };
+}
+
 const CLIENT_CHARACTERS_MAX = 200;
 
-/** Makes of a route what Express calls: who may not see it is sent to sign in, and its reply is written. */
+/** The server sets it before it asks the portal. */
+export function traceOf(res: Response): Trace {
+  return res.locals.exchange as Trace;
+}
+
+/** The portal sets it before it looks for the route. */
+export function visitorOf(res: Response): Visitor {
+  return res.locals.visitor as Visitor;
+}
+
+/** Makes an Express handler of a route: visitors who may not see the page are sent to sign in. */
 export function answer(route: Route, answering: Answering): RequestHandler {
   return async (req, res) => {
     traceOf(res).page = `/portal${route.path}`;
     const guest = guestVisitOf(req, res, answering);
     refuseUnstorable(guest);
     if (route.access === 'guests') {
-      await write(await route.page(guest), { req, res, guest, answering });
+      await write(await route.page(guest), { req, res, answering });
       return;
     }
     const visit = await visitOf(guest, res, answering);
-    if (visit) {
-      const reply = await replyOnce(visit, route.page, answering);
-      await write(reply, { req, res, guest, visit, answering });
-    } else res.redirect(303, signInPath(req, guest));
+    if (visit) await write(await replyOnce(visit, route.page, answering), { req, res, visit, answering });
+    else res.redirect(303, signInPath(req, guest));
   };
 }
 
-/** Asks the page, unless the form was sent before: then it leads where it has led. */
+/** Asks the page, unless the form was sent before: then the visitor is led to the same page as before. */
 async function replyOnce(visit: Visit, ask: Page, { engine }: Answering): Promise<Reply> {
   const { session, signedIn } = visit;
   const { form } = signedIn;
@@ -61,7 +79,7 @@ async function replyOnce(visit: Visit, ask: Page, { engine }: Answering): Promis
   try {
     const reply = await ask(visit);
     if (reply.kind === 'redirect') return { ...reply, to: await keepResult(engine, session, form, reply) };
-    // What is refused may be so because its first sending, which was under way, has just done it.
+    // The refusal may come from the first sending of the same form, which has done its work meanwhile.
     return (await findLed()) ?? reply;
   } catch (error) {
     const isRefused = error instanceof FormUsedError || toPageError(error).status < 500;
@@ -71,13 +89,13 @@ async function replyOnce(visit: Visit, ask: Page, { engine }: Answering): Promis
   }
 }
 
-/** PostgreSQL stores every character but one, which nobody types. */
+/** PostgreSQL stores every character except U+0000, which nobody types. */
 function refuseUnstorable({ params, query, form }: GuestVisit): void {
   const texts = [...Object.values(params), ...query.values(), ...form.values()];
   if (texts.some((text) => text.includes('\0'))) throw notWellFormed();
 }
 
-/** Only what was looked at is come back to; an action isn't repeated. */
+/** The way back after signing in leads to pages only: an action isn't repeated. */
 function signInPath(req: Request, { path }: GuestVisit): string {
   const next = req.method === 'POST' || path === '/portal' || path === '/portal/' ? undefined : path;
   return next === undefined ? '/portal/sign-in' : `/portal/sign-in?next=${encodeURIComponent(next)}`;
@@ -125,48 +143,34 @@ async function visitOf(guest: GuestVisit, res: Response, { engine }: Answering):
 interface Answered {
   req: Request;
   res: Response;
-  guest: GuestVisit;
   visit?: Visit;
   answering: Answering;
 }
 
-async function write(reply: Reply, answered: Answered): Promise<void> {
-  const { req, res } = answered;
+async function write(reply: Reply, { req, res, visit, answering }: Answered): Promise<void> {
   if (reply.kind === 'page') {
+    // A HEAD request shows nothing, so it must not use up a notice that is shown once.
+    const notice =
+      visit && req.method !== 'HEAD'
+        ? await takeNoticeOf(answering.engine, visit.session, visit.query)
+        : undefined;
+    const text = visit ? administratorPage(answering, visit, reply, notice) : guestPage(answering, reply);
     res
       .status(reply.status ?? 200)
       .type('html')
-      .send(await pageText(reply, answered));
+      .send(text);
   } else if (reply.kind === 'file') {
     res.set(reply.headers).send(reply.body);
   } else {
-    writeRedirect(reply, answered);
+    writeRedirect(reply, res, answering);
   }
   req.resume();
 }
 
-async function pageText(reply: PageReply, { req, visit, answering }: Answered): Promise<string> {
-  const { serviceName, assets } = answering;
-  if (!visit)
-    return shell({ serviceName, assets, title: reply.title, content: reply.content, isAlone: true });
-  // A HEAD request shows nothing, so it must not use up what is shown once.
-  const notice =
-    req.method === 'HEAD' ? undefined : await takeNoticeOf(answering.engine, visit.session, visit.query);
-  return shell({
-    serviceName,
-    assets,
-    title: `${reply.title} · ${visit.company.name}`,
-    content: frame({ visit, reply, notice, serviceName }),
-  });
-}
-
-function writeRedirect(
-  { to, session, browser }: RedirectReply,
-  { res, answering: { cookies } }: Answered,
-): void {
+function writeRedirect({ to, session, browser }: RedirectReply, res: Response, { cookies }: Answering): void {
   if (session === 'ended') {
     cookies.endSession(res);
-    // Whatever a browser has kept of the pages goes too.
+    // Also removes the pages that a browser has kept.
     res.set('Clear-Site-Data', '"cache"');
   } else if (session) {
     cookies.setSession(res, session.token);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 import { Router } from 'express';
 
-/** Addresses of the files that pages need; each names what is in the file, so that it may be kept for ever. */
+/** Addresses of the files that pages need. Each holds a hash of the file, so browsers may keep it for ever. */
 export interface AssetPaths {
   stylesheet: string;
   script: string;

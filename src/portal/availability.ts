@@ -1,18 +1,24 @@
 import { invoicingModules, type Module } from '../contract/scopes.ts';
 import type { Company } from '../store/companies.ts';
+import type { Html } from './views/html.ts';
+import { warning } from './views/notice.ts';
 
 type Switches = Pick<Company, 'apiEnabled' | 'subscriptionActive' | 'invoicingEnabled' | 'modules'>;
 
-/** What stops everything at once; undefined while nothing does. */
-export function wholeProblem({ subscriptionActive, apiEnabled }: Switches): string | undefined {
+/** A warning when the API and all webhooks are stopped. */
+export function stoppedWarning({ subscriptionActive, apiEnabled }: Switches): Html | false {
   if (!subscriptionActive)
-    return 'The subscription is not active, so the API answers 403 company_unavailable and no webhook is sent. Renew it to go on.';
+    return warning(
+      'The subscription is not active, so the API answers 403 company_unavailable and no webhook is sent. Renew it to go on.',
+    );
   if (!apiEnabled)
-    return 'API access is off, so the API answers 403 api_not_enabled and no webhook is sent. Ask your account manager to switch it on.';
-  return undefined;
+    return warning(
+      'API access is off, so the API answers 403 api_not_enabled and no webhook is sent. Ask your account manager to switch it on.',
+    );
+  return false;
 }
 
-/** Why a company's data isn't given out, in the order in which the API refuses it; undefined when it is. */
+/** Why the API refuses a company's data, in the order of its checks; undefined when it doesn't. */
 export function whyNot(company: Switches, module: Module): string | undefined {
   if (!company.subscriptionActive) return 'The subscription is not active.';
   if (!company.apiEnabled) return 'API access is off.';

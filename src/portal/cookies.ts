@@ -3,8 +3,8 @@ import type { CookieOptions, Request, Response } from 'express';
 import { KNOWN_DAYS_MAX } from '../access/known-browsers.ts';
 
 /**
- * The portal's cookies: a session's token, what binds the forms of guests to their browser, and what shows who signed in
- * with it before.
+ * The portal's cookies: the token of a session, a secret that ties the forms of guests to their browser, and the proofs
+ * of earlier sign-ins from the browser.
  */
 export interface Cookies {
   sessionOf: (req: Request) => string | undefined;

@@ -8,19 +8,20 @@ import { PageError } from './page-error.ts';
 import type { Notice, RedirectReply } from './visit.ts';
 
 /*
- * A form does one thing once. Its deed takes it (see ../store/deeds.ts) in the deed's own unit of work; what came of it
- * is kept here: where it leads, and what the page there says once. Whoever sends the form again is led to the same page.
+ * A form does its work once. Its deed marks it as used (see ../store/deeds.ts); its result is kept here: the page that it
+ * leads to, and the notice that the page shows once. A visitor who sends the form again is led to the same page.
  */
 
-/** The part of a page's address that names the form whose notice the page shows. */
+/** The query parameter with the id of the form whose notice the page shows. */
 const DONE = 'done';
 const LOOK_EVERY_MS = 50;
 /** Longer than any deed but the sending of very many deliveries. */
 const WAIT_MS_MAX = 5_000;
 
 /**
- * Keeps what came of a form, and gives the address that it leads to. A notice may hold a secret, so it is encrypted
- * with the session's token, which the database doesn't hold.
+ * Keeps the result of a form. A notice may hold a secret, so it is encrypted with the session's token, which the
+ * database doesn't hold.
+ * @returns the address that the form leads to.
  */
 export async function keepResult(
   engine: Engine,
@@ -35,8 +36,8 @@ export async function keepResult(
 }
 
 /**
- * Where a form has led that was sent before; undefined when it wasn't. While its first sending isn't answered, perhaps
- * by another process, it waits for that.
+ * The address that a form led to when it was sent before; undefined when it wasn't. Waits while the first sending is
+ * still being answered, perhaps by another process.
  * @throws PageError when the first sending takes too long, or was broken off.
  */
 export async function findResult(
@@ -59,7 +60,7 @@ export async function findResult(
   }
 }
 
-/** What the page that a form led to has to say, if nobody has seen it; of several requests at once, one gets it. */
+/** The notice of the form in the page's address, unless it was shown before. Of several requests at once, one gets it. */
 export async function takeNoticeOf(
   engine: Engine,
   session: ActiveSession,

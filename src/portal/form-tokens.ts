@@ -6,9 +6,9 @@ export const FORM_TOKEN_FIELD = 'form-token';
 const FORM_ID_CHARACTERS = 22;
 
 /**
- * The token of the forms that are sent to one browser: derived from what its cookie holds, so that no other site can
- * know it, and it ends with the session. Each page has it in another disguise, so that its characters can't be found
- * out from the lengths of compressed pages (BREACH).
+ * The token of the forms of one browser. It is derived from the browser's cookie, so no other site can know it, and it
+ * ends with the session. Each page masks it with random bytes, so that the lengths of compressed pages don't give it
+ * away (BREACH).
  */
 export function formTokenFor(cookie: string): string {
   const pad = randomBytes(32);
@@ -23,8 +23,8 @@ export function isFormToken(given: string, cookie: string): boolean {
 }
 
 /**
- * Names the form that was sent with a token: each page that is shown has a token of its own, and each of its forms its
- * own action. It says nothing to anybody without the session, so it may stand in an address.
+ * The id of one form on one page: each page has a token of its own, and each of its forms its own action. The id is
+ * useless without the session, so it may stand in an address.
  */
 export function formIdOf(token: string, action: string): string {
   const bytes = Buffer.from(token, 'base64url').subarray(0, 32);
@@ -40,8 +40,8 @@ function xor(one: Buffer, other: Buffer): Buffer {
 }
 
 /**
- * Whether a form was sent by one of our own pages, as far as the browser tells: `Sec-Fetch-Site` says so outright, and
- * `Origin` names the page's origin. A browser too old for both leaves it to the token.
+ * Whether a form was sent by one of our own pages, by the headers `Sec-Fetch-Site` and `Origin`. Browsers too old for
+ * both are left to the check of the token.
  */
 export function isFromOwnPage(
   headers: { origin?: string | undefined; host?: string | undefined; 'sec-fetch-site'?: string | undefined },

@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts';
 import type { Engine } from '../store/engine.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
 
-/** What only the portal needs to be told. */
+/** Settings that only the portal needs. */
 export interface PortalSettings {
   sessionLengths: SessionLengths;
   /** Seals the signing secrets of webhooks. */
@@ -13,7 +13,7 @@ export interface PortalSettings {
   pingWaitMs?: number;
 }
 
-/** What the portal is made of. A page is given those of it that it needs, in routes.ts. */
+/** Everything that the portal uses. routes.ts gives each page only the parts that it needs. */
 export interface PortalOptions extends PortalSettings {
   engine: Engine;
   documents: Pick<Documents, 'find'>;

@@ -1,7 +1,7 @@
 import { AppError, UsageError } from '../errors.ts';
 import { AuthorityEndedError } from '../store/deeds.ts';
 
-/** What a page says when it can't be shown or an action can't be done; safe to show. */
+/** The reason why a page can't be shown or an action can't be done, safe to show. */
 export class PageError extends Error {
   readonly status: number;
   readonly title: string;
@@ -21,7 +21,7 @@ export class PageError extends Error {
   }
 }
 
-/** There is no such page, or none for this company: both are told in the same words. */
+/** The same words for a page that doesn't exist and for one of another company. */
 export function notFound(): PageError {
   return new PageError(
     404,
@@ -30,7 +30,7 @@ export function notFound(): PageError {
   );
 }
 
-/** The session has ended between the request and what it asks for. */
+/** The session ended after the request came in. */
 function signedOut(): PageError {
   return new PageError(
     403,
@@ -39,7 +39,7 @@ function signedOut(): PageError {
   );
 }
 
-/** No browser sends it by itself. */
+/** A request that no browser sends by itself. */
 export function notWellFormed(): PageError {
   return new PageError(
     400,
@@ -48,7 +48,7 @@ export function notWellFormed(): PageError {
   );
 }
 
-/** What a page says of whatever was thrown. What isn't meant for visitors becomes a fixed sentence with its cause. */
+/** Makes a page error of anything that was thrown. An error that isn't meant for visitors becomes a fixed sentence. */
 export function toPageError(thrown: unknown): PageError {
   if (thrown instanceof PageError) return thrown;
   if (thrown instanceof UsageError) return new PageError(422, 'This can’t be done', thrown.message);
@@ -56,25 +56,33 @@ export function toPageError(thrown: unknown): PageError {
   if (thrown instanceof AuthorityEndedError) return signedOut();
   const status = statusOf(thrown);
   if (status === 413) return new PageError(413, 'The form is too large', 'Shorten what you have filled in.');
-  if (status !== undefined && status < 500) {
-    return notWellFormed();
-  }
+  if (status !== undefined && status < 500) return notWellFormed();
   return fault(thrown);
 }
 
-/** What of an action's failure belongs beside its form; anything else is thrown on. */
+/** The message of a refusal, to be shown beside the form; any other error is thrown on. */
 export function refusalOf(thrown: unknown): string {
   if (thrown instanceof UsageError) return thrown.message;
   throw thrown;
 }
 
-/** The same, under the name of the field that it is about; under `form` when it is about none. */
+/** The refusal of a check; undefined when it passes. */
+export function problemOf(check: () => unknown): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+/** The message of a refusal by the field that it is about, or by `form` when it is about none. */
 export function problemsOf(thrown: unknown): Problems {
   const problem = refusalOf(thrown);
   return { [(thrown instanceof UsageError && thrown.field) || 'form']: problem };
 }
 
-/** The problems of a form that was filled in, by field. */
+/** The problems of a form, by field. */
 export type Problems = Readonly<Record<string, string>>;
 
 function fromAppError(error: AppError): PageError {
@@ -98,7 +106,7 @@ function fault(cause: unknown): PageError {
   );
 }
 
-/** Express and its body parser say with a status what was wrong with a request. */
+/** Express and its body parser throw errors with the status of the answer. */
 function statusOf(thrown: unknown): number | undefined {
   if (typeof thrown !== 'object' || thrown === null || !('status' in thrown)) return undefined;
   return typeof thrown.status === 'number' ? thrown.status : undefined;

@@ -8,18 +8,14 @@ import { createCookies } from './cookies.ts';
 import { FORM_TOKEN_FIELD, formIdOf, isFormToken, isFromOwnPage } from './form-tokens.ts';
 import type { PortalOptions } from './options.ts';
 import { notFound, PageError, toPageError } from './page-error.ts';
-import { type Answering, answer } from './answering.ts';
-import type { Route } from './route.ts';
-import { portalRoutes } from './routes.ts';
-import { type Trace, traceOf, type Visitor, visitorOf } from './visitor.ts';
-import { errorPage } from './views/error-page.ts';
-import { shell } from './views/shell.ts';
+import { answer, type Answering, type Trace, traceOf, type Visitor, visitorOf } from './answering.ts';
+import { portalRoutes, type Route } from './routes.ts';
+import { errorPage } from './views/frame.ts';
 
-/** Where the portal lies. */
 export const PORTAL_PATH = '/portal';
 const FORM_BYTES_MAX = 32 * 1024;
 
-/** Creates the portal: what happens to every request, in this order. */
+/** Creates the portal: every request passes through these steps in this order. */
 export function createPortal(options: PortalOptions): Router {
   const isSecure = () => options.baseUrl().startsWith('https:');
   const assets = createAssets(`${PORTAL_PATH}/assets`);
@@ -28,7 +24,7 @@ export function createPortal(options: PortalOptions): Router {
   router.use(protect);
   router.use('/assets', assets.router);
   router.use(keepFromCaches);
-  // The whole form is there before anybody asks who sends it: it may take as long as a request may.
+  // The form is read before the session is looked up, because sending it may take as long as a request may.
   router.use(readForm);
   router.use(findVisitor(answering));
   router.use(refuseForeignForms(answering));
@@ -42,7 +38,7 @@ export function createPortal(options: PortalOptions): Router {
   return router;
 }
 
-/** Nothing of a page comes from elsewhere or runs in it, and nobody may put it into a frame. */
+/** Pages load nothing from other sites, run no scripts but their own, and can't be put into a frame. */
 const protect = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
@@ -57,7 +53,7 @@ const protect = helmet({
       'require-trusted-types-for': ["'script'"],
     },
   },
-  // With no-referrer browsers would also hide the origin of our own forms, which is checked.
+  // With no-referrer browsers would also hide the origin of our own forms, which `isFromOwnPage` checks.
   referrerPolicy: { policy: 'same-origin' },
   frameguard: { action: 'deny' },
   // The server gives these to every answer.
@@ -65,13 +61,13 @@ const protect = helmet({
   noSniff: false,
 });
 
-/** Pages hold what a company shows to nobody: no cache and no back button brings them up again. */
+/** Pages hold a company's private data: no cache keeps them, and the back button doesn't show them again. */
 const keepFromCaches: RequestHandler = (_req, res, next) => {
   res.set('Cache-Control', 'no-store');
   next();
 };
 
-/** Finds out whose browser it is, by its session's cookie. A browser without one gets a cookie for its forms. */
+/** Finds the session of a browser by its cookie. A browser without one gets a cookie for its forms. */
 function findVisitor({ engine, cookies, sessionLengths, now }: Answering): RequestHandler {
   const find = createSessionLookup(engine, sessionLengths);
   return async (req, res, next) => {
@@ -96,7 +92,7 @@ function findVisitor({ engine, cookies, sessionLengths, now }: Answering): Reque
 /** Reads a form as text; its fields come in any number of times and are looked up by name, so nothing is nested. */
 const readForm: RequestHandler = text({ type: 'application/x-www-form-urlencoded', limit: FORM_BYTES_MAX });
 
-/** Refuses what wasn't sent by a page of ours to this very browser, before any action sees it. */
+/** Refuses a form that doesn't come from a page of ours in this browser, before any action sees it. */
 function refuseForeignForms({ baseUrl }: Answering): RequestHandler {
   return (req, res, next) => {
     if (req.method === 'GET' || req.method === 'HEAD') {
@@ -128,7 +124,7 @@ function refuseForeignForms({ baseUrl }: Answering): RequestHandler {
   };
 }
 
-/** A known path that is asked for in another way. */
+/** Answers a known path with another method. */
 function refuseOtherMethods(routes: readonly Route[]): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true });
   for (const path of new Set(routes.map(({ path }) => path))) {
@@ -150,18 +146,17 @@ function refuseOtherMethods(routes: readonly Route[]): RequestHandler {
 
 /** The one place where an error becomes a page. */
 function showError(answering: Answering): ErrorRequestHandler {
-  const { log, serviceName, assets } = answering;
   return (thrown: unknown, req, res, next) => {
     const error = toPageError(thrown);
     const { requestId } = traceOf(res);
-    if (error.cause !== undefined) log.error({ requestId, err: error.cause }, 'page.failed');
+    if (error.cause !== undefined) answering.log.error({ requestId, err: error.cause }, 'page.failed');
     if (res.headersSent) {
       next(thrown);
       return;
     }
     const visitor = res.locals.visitor as Visitor | undefined;
-    const reply = errorPage(error, requestId, visitor?.administrator !== undefined);
-    const body = shell({ serviceName, assets, title: reply.title, content: reply.content, isAlone: true });
+    const isSignedIn = visitor?.administrator !== undefined;
+    const body = errorPage(answering, error, { requestId, isSignedIn });
     res
       .status(error.status)
       .set({ ...error.headers, 'Cache-Control': 'no-store' })

@@ -7,15 +7,19 @@ import { sendAgain, showDelivery } from './pages/delivery.ts';
 import { downloadDocument, showDocument } from './pages/document.ts';
 import { showDocuments } from './pages/documents.ts';
 import { acceptInvitation, openInvitation, showInvitation } from './pages/invitation.ts';
-import { revokeOldKey, showKeys } from './pages/keys.ts';
-import { createNewKey, showNewKey } from './pages/new-key.ts';
+import { createNewKey, revokeOldKey, showKeys, showNewKey } from './pages/keys.ts';
 import { showOverview } from './pages/overview.ts';
 import { inviteSomebody, removeSomebody, showPeople, withdraw } from './pages/people.ts';
 import { showSignIn, signInWithPassword, signOut } from './pages/sign-in.ts';
 import { webhookPages } from './pages/webhook.ts';
 import { registerWebhook, showNewWebhook, showWebhooks } from './pages/webhooks.ts';
 import { showUsage } from './pages/usage.ts';
-import { get, guestGet, guestPost, post, type Route } from './route.ts';
+import type { GuestPage, Page } from './visit.ts';
+
+/** A page or an action, and who may ask for it. `path` is below `/portal`, with `:name` for what varies. */
+export type Route = { method: 'get' | 'post'; path: string } & (
+  { access: 'administrators'; page: Page } | { access: 'guests'; page: GuestPage }
+);
 
 /**
  * Every page and action of the portal.
@@ -23,10 +27,10 @@ import { get, guestGet, guestPost, post, type Route } from './route.ts';
  * To add one: write `pages/SUBJECT.ts` with a function that takes what it needs and returns the page, as its
  * neighbours do; list it here; if it is a section, add it to views/navigation.ts; and list its address in
  * test/browser/portal-pages.test.ts, where every page is looked at in a browser. A page returns `page(...)`, an action
- * `redirect(...)`, with a notice that may hold secrets which are shown once; what it throws becomes an error page (see
- * page-error.ts). A form that is refused returns its own page again with status 422 (`refusalOf`). Whatever is asked
- * for by id is looked up by `visit.company.id` and that id together. An action changes something by a deed
- * (../store/deeds.ts) on the authority of `visit.signedIn`, and is listed in test/portal/authority.test.ts.
+ * `redirect(...)` with a notice, which may hold secrets that are shown once. An error that it throws becomes an error
+ * page (see page-error.ts). A form that is refused returns its own page again with status 422 (`refusalOf`). Look a
+ * record up by `visit.company.id` and its id together. An action makes its change by a deed (../store/deeds.ts) on the
+ * authority of `visit.signedIn`, and is listed in test/portal/authority.test.ts.
  */
 export function portalRoutes(options: PortalOptions): Route[] {
   const { engine, documents, baseUrl, keyPrefix, rateLimitPerMinute, sessionLengths } = options;
@@ -84,4 +88,24 @@ function webhookRoutes({ engine, secrets, serviceName, pingWaitMs }: PortalOptio
     get('/webhooks/:id/deliveries/:delivery', showDelivery(needs)),
     post('/webhooks/:id/deliveries/:delivery/send-again', sendAgain(needs)),
   ];
+}
+
+/** A page for administrators who are signed in; other visitors are sent to the sign-in page and back. */
+function get(path: string, page: Page): Route {
+  return { method: 'get', path, access: 'administrators', page };
+}
+
+/** An action of administrators who are signed in. Its form carries the form token, which is checked before. */
+function post(path: string, page: Page): Route {
+  return { method: 'post', path, access: 'administrators', page };
+}
+
+/** A page for everybody. */
+function guestGet(path: string, page: GuestPage): Route {
+  return { method: 'get', path, access: 'guests', page };
+}
+
+/** An action of everybody. Its form carries the form token, which is checked before. */
+function guestPost(path: string, page: GuestPage): Route {
+  return { method: 'post', path, access: 'guests', page };
 }

@@ -5,39 +5,44 @@ import type { SignedIn } from '../store/deeds.ts';
 import type { Html } from './views/html.ts';
 import type { SectionKey } from './views/navigation.ts';
 
-/** Somebody asks for a page, or sends a form, without being signed in. */
+/** A page or an action for administrators who are signed in. */
+export type Page = (visit: Visit) => Promise<Reply> | Reply;
+/** A page or an action for everybody. */
+export type GuestPage = (visit: GuestVisit) => Promise<Reply> | Reply;
+
+/** A request for a page, or a form, from a browser that need not be signed in. */
 export interface GuestVisit {
-  /** What is asked for, with its query; always one of ours, such as `/portal/people?page=2`. */
+  /** The path with its query; always one of the portal, such as `/portal/people?page=2`. */
   path: string;
-  /** What the route's path has in place of `:name`. */
+  /** The values of the `:name` parts of the route's path. */
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
-  /** What was filled in; empty unless a form was sent. */
+  /** The fields of the form; empty unless a form was sent. */
   form: URLSearchParams;
   /** Goes with every form; see form-tokens.ts. */
   formToken: string;
   requestId: string;
   address: string;
-  /** What the browser says that it is. */
+  /** The browser's User-Agent header. */
   client: string;
-  /** What its cookie shows of who signed in with it before; see ../access/known-browsers.ts. */
+  /** The cookie that proves earlier sign-ins from this browser; see ../access/known-browsers.ts. */
   browser: string | undefined;
   now: Date;
   /** Tells the log whose account it is about. */
   onAccount: (administrator: Pick<Administrator, 'company' | 'id'>) => void;
 }
 
-/** An administrator asks for a page, or sends a form. */
+/** A request for a page, or a form, from an administrator who is signed in. */
 export interface Visit extends GuestVisit {
-  /** As they were when the request had come in. Whatever is done looks them up again: see `signedIn`. */
+  /** As they were when the request came in. An action looks them up again: see `signedIn`. */
   administrator: Administrator;
   company: Company;
   session: ActiveSession;
-  /** On whose authority a deed is asked for. */
+  /** The authority for an action. */
   signedIn: SignedIn;
 }
 
-/** What an action has to say on the next page, once. */
+/** The message of an action, which the next page shows once. */
 export interface Notice {
   kind: 'done' | 'problem';
   text: string;
@@ -45,28 +50,27 @@ export interface Notice {
   secrets?: { label: string; value: string; hint?: string }[];
 }
 
-/** What a page answers. */
 export type Reply = PageReply | RedirectReply | FileReply;
 
 export interface PageReply {
   kind: 'page';
-  /** 200 unless told; 422 for a form that is shown again with what is wrong in it. */
+  /** 200 unless told; 422 for a form that is shown again with its problems. */
   status?: number;
-  /** The heading of the page, and what its tab is called. */
+  /** The heading of the page and the title of its tab. */
   title: string;
-  /** The section of the navigation that it belongs to. */
+  /** The section of the navigation that the page belongs to. */
   section?: SectionKey;
   content: Html;
 }
 
-/** Follows every action that was done, so that a page can be loaded again without doing it again. */
+/** Follows every action that was done, so that a page can be loaded again without repeating the action. */
 export interface RedirectReply {
   kind: 'redirect';
   to: string;
   notice?: Notice;
   /** Signs the visitor in with a new session's token, or out. */
   session?: { token: string } | 'ended';
-  /** What the browser's cookie is to show from now on of who signed in with it. */
+  /** The new value of the cookie that proves sign-ins from this browser. */
   browser?: string;
 }
 
@@ -76,12 +80,13 @@ export interface FileReply {
   body: Buffer;
 }
 
+/** @param more.isRefused gives the status 422. */
 export function page(
   title: string,
   content: Html,
-  more: { section?: SectionKey; status?: number } = {},
+  { isRefused = false, ...more }: { section?: SectionKey; status?: number; isRefused?: boolean } = {},
 ): PageReply {
-  return { kind: 'page', title, content, ...more };
+  return { kind: 'page', title, content, ...(isRefused && { status: 422 }), ...more };
 }
 
 export function redirect(to: string, notice?: Notice): RedirectReply {

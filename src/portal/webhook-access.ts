@@ -5,7 +5,10 @@ import { findWebhookRow, type Webhook } from '../store/webhooks.ts';
 import { notFound } from './page-error.ts';
 import type { Visit } from './visit.ts';
 
-/** The webhook that a page's address names, if it is the company's own. */
+/**
+ * The company's webhook with the id in the page's address.
+ * @throws PageError 404 when the company has none.
+ */
 export async function getOwnWebhook(
   engine: Engine,
   { company, params }: Pick<Visit, 'company' | 'params'>,
@@ -25,7 +28,7 @@ export function visibleKinds(administrator: Administrator, { events }: Webhook):
   return [...events.filter((kind) => maySee(administrator, kind)), 'ping'];
 }
 
-/** Those that they may not see. */
+/** The events of a webhook that an administrator may not see. */
 export function hiddenKinds(administrator: Administrator, { events }: Webhook): MoveEventKind[] {
   return events.filter((kind) => !maySee(administrator, kind));
 }

@@ -4,7 +4,7 @@ import type { Module } from '../contract/scopes.ts';
 import type { Engine, StoreTransaction } from './engine.ts';
 import type { Tables } from './schema.ts';
 
-/** What an issued document says of its supplier, and how to pay it (research: legal content of VAT documents). */
+/** The supplier's part of a document, with the details for payment (research: legal content of VAT documents). */
 export interface CompanyProfile {
   legalName?: string;
   tradingName?: string;
@@ -31,7 +31,7 @@ export interface Company {
   apiEnabled: boolean;
   subscriptionActive: boolean;
   invoicingEnabled: boolean;
-  /** What the plan includes. */
+  /** The modules that the plan includes. */
   modules: Module[];
   /** IANA time zone: the company's calendar day decides when a quote expires. */
   timeZone: string;
@@ -60,7 +60,7 @@ export async function insertCompany(engine: Engine, company: Company): Promise<b
   });
 }
 
-/** Changes a company under its lock; undefined when there is none. What `change` throws leaves it as it was. */
+/** Changes a company under its lock; undefined when there is none. An error of `change` leaves it as it was. */
 export async function updateCompanyRow(
   engine: Engine,
   id: string,
@@ -81,8 +81,8 @@ export async function updateCompanyRow(
 
 /**
  * Makes this transaction the only one that changes the company until it ends: changes of a company are serial
- * (design.md section 2, point 5). SQLite's transactions are serial anyway. The lock is the row of the company's clock,
- * because others refer to the company's own row, which PostgreSQL locks for each of them.
+ * (design.md section 2, point 5). SQLite's transactions are serial anyway. On PostgreSQL the lock is the row of the
+ * company's clock, because foreign keys lock the company's own row.
  * @returns whether there is such a company.
  */
 export async function lockCompany(
@@ -100,7 +100,8 @@ export async function findCompanyRow(engine: Engine, id: string): Promise<Compan
   return row && toCompany(row);
 }
 
-export async function listCompanyRows(engine: Engine): Promise<Company[]> {
+/** Every company, in the order of the ids. */
+export async function listCompanies(engine: Engine): Promise<Company[]> {
   const rows = await engine.db.selectFrom('companies').selectAll().orderBy('id').execute();
   return rows.map(toCompany);
 }

@@ -7,7 +7,7 @@ import type { Engine } from './engine.ts';
 import type { Counted } from './rate-counters.ts';
 import type { Tables } from './schema.ts';
 
-/** A key as administrators see it: never its secret. */
+/** A key, without its secret. */
 export interface ApiKey {
   id: string;
   company: string;
@@ -19,9 +19,9 @@ export interface ApiKey {
   revokedAt: string | null;
 }
 
-/** A key, and how it was used. */
+/** A key, and its last use. */
 export interface UsedKey extends ApiKey {
-  /** Null for a key that was never used, as far as it was written down; see key-usage.ts. */
+  /** Null for a key without recorded uses; see key-usage.ts. */
   usedAt: string | null;
 }
 
@@ -123,7 +123,7 @@ function keyQuery(db: Kysely<Tables>, value: { company: string; id: string }) {
   );
 }
 
-/** Adds a key unless the company has `activeMax` active ones; a deed has the company's lock, so never one too many. */
+/** Adds a key unless the company has `activeMax` active ones. A deed has the company's lock, so there is never one too many. */
 export async function insertKey(
   deed: Deed,
   key: Pick<ApiKey, 'id' | 'name' | 'scopes'>,
@@ -166,8 +166,8 @@ export async function listKeyRows(engine: Engine, company: string): Promise<ApiK
   return rows.map(toKey);
 }
 
-/** The keys of a company that work, oldest first. */
-export async function listActiveKeyRows(engine: Engine, company: string): Promise<UsedKey[]> {
+/** The active keys of a company, oldest first. */
+export async function listActiveKeys(engine: Engine, company: string): Promise<UsedKey[]> {
   const rows = await usedKeys(engine, company)
     .where('api_keys.revoked_at', 'is', null)
     .orderBy('api_keys.created_at')
@@ -176,13 +176,13 @@ export async function listActiveKeyRows(engine: Engine, company: string): Promis
   return rows.map(toUsedKey);
 }
 
-/** The keys of a company that work, and those among some ids that don't any more; the former first, oldest first. */
-export async function listActiveKeyRowsAnd(
+/** The active keys of a company, oldest first, followed by the revoked ones among some ids. */
+export async function listActiveKeysAnd(
   engine: Engine,
   company: string,
   ids: readonly string[],
 ): Promise<UsedKey[]> {
-  const active = await listActiveKeyRows(engine, company);
+  const active = await listActiveKeys(engine, company);
   const others = ids.filter((id) => active.every((key) => key.id !== id));
   if (others.length === 0) return active;
   const rows = await usedKeys(engine, company)
@@ -193,8 +193,8 @@ export async function listActiveKeyRowsAnd(
   return [...active, ...rows.map(toUsedKey)];
 }
 
-/** So many keys of a company that were revoked before one, the latest first. */
-export async function listRevokedKeyRows(
+/** Revoked keys of a company before a place in the list, the latest first. */
+export async function listRevokedKeys(
   engine: Engine,
   company: string,
   { before, limit }: { before?: RevokedBefore | undefined; limit: number },
@@ -249,7 +249,7 @@ export async function revokeKeyRow(deed: Deed, id: string): Promise<ApiKey | und
   return key;
 }
 
-/** What the audit trail says of a key. */
+/** The details of a key in the audit trail. */
 function detailsOf({ name, id, scopes }: Pick<ApiKey, 'name' | 'id' | 'scopes'>): Record<string, string> {
   return { name, 'key id': id, scopes: scopes.join(', ') };
 }

@@ -23,8 +23,8 @@ export interface PortalLink {
 const EXPIRED_AT_ONCE = 100;
 
 /**
- * Adds a link in place of the ones for the same person, unless the company has `linksMax` that wait; removes some that
- * have ended.
+ * Adds a link in place of former ones for the same person, unless the company has `linksMax` open ones. Removes some
+ * expired links.
  */
 export async function insertLink(
   transaction: StoreTransaction,
@@ -95,7 +95,7 @@ export async function findLink(
   return row && toLink(row);
 }
 
-/** Uses a link up: of several who try at once, one gets it. */
+/** Uses a link up: of several requests at once, one gets it. */
 export async function takeLink(
   transaction: StoreTransaction,
   tokenSha256: string,
@@ -110,24 +110,20 @@ export async function takeLink(
   return row && toLink(row);
 }
 
-/** The invitations of a company that wait to be accepted, oldest first. */
-export async function listInvitationRows(
-  engine: Engine,
-  company: string,
-  now: string,
-): Promise<PortalLink[]> {
+/** The open invitations of a company, oldest first. */
+export async function listInvitations(engine: Engine, company: string, now: Date): Promise<PortalLink[]> {
   const rows = await engine.db
     .selectFrom('portal_links')
     .selectAll()
     .where('company', '=', company)
     .where('kind', '=', 'invitation')
-    .where('expires_at', '>', now)
+    .where('expires_at', '>', now.toISOString())
     .orderBy('id')
     .execute();
   return rows.map(toLink);
 }
 
-/** The invitation of an e-mail address that waits to be accepted. */
+/** The open invitation of an e-mail address. */
 export async function findInvitation(
   transaction: StoreTransaction,
   { company, email, now }: { company: string; email: string; now: string },
@@ -143,7 +139,7 @@ export async function findInvitation(
   return row && toLink(row);
 }
 
-/** Takes an invitation back; undefined when there is none. */
+/** Deletes an invitation; undefined when there is none. */
 export async function deleteInvitation(
   transaction: StoreTransaction,
   company: string,
@@ -159,7 +155,7 @@ export async function deleteInvitation(
   return row && toLink(row);
 }
 
-/** Takes back every link that an administrator made or whose password it would set. */
+/** Deletes the links that an administrator made, and the links for their own password. */
 export async function deleteLinksOf(transaction: StoreTransaction, administrator: string): Promise<void> {
   await transaction
     .deleteFrom('portal_links')

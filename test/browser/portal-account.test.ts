@@ -54,7 +54,7 @@ for (const javaScript of [true, false]) {
     await inviter.page.getByText('Remove Niamh').first().click();
     if (javaScript) await isInOrder(t, inviter, 'remove-somebody');
     await inviter.page.getByRole('button', { name: 'Remove access Niamh' }).click();
-    await inviter.page.getByText('Niamh has no access any more.').waitFor();
+    await inviter.page.getByText('Niamh no longer has access.').waitFor();
     await invited.open('/portal/people');
     t.match(page.url(), /\/portal\/sign-in\?next=/, 'and is out at once');
     t.strictSame([...inviter.complaints, ...invited.complaints], []);

@@ -71,13 +71,13 @@ async function webhookPages({ engine }: TestPortal): Promise<Record<string, stri
 }
 
 t.test('every page is legible for everybody, with and without scripts', async (t) => {
-  const place = { browser: await browser, portal: await startPortal(t) };
+  const place = { browser: await browser, portal: await startPortal(t, 'sqlite', { hasRecords: true }) };
   await lookAtPages(t, place, { ...pages, ...(await webhookPages(place.portal)) });
   await lookAtPages(t, place, guestPages, { signIn: false });
 });
 
 t.test('a day of use is legible for everybody', async (t) => {
-  const portal = await startPortal(t);
+  const portal = await startPortal(t, 'sqlite', { hasRecords: true });
   let at = STORY_NOW;
   const usage = openKeyUsage(portal.engine, {
     now: () => at,
@@ -101,7 +101,7 @@ t.test('a day of use is legible for everybody', async (t) => {
 
 for (const javaScript of [true, false]) {
   t.test(`an invoice is found and downloaded ${javaScript ? 'with' : 'without'} scripts`, async (t) => {
-    const portal = await startPortal(t);
+    const portal = await startPortal(t, 'sqlite', { hasRecords: true });
     const { page, open, complaints } = await openWindow(
       t,
       { browser: await browser, portal },

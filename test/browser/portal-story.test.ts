@@ -34,7 +34,10 @@ async function startDelivering(t: Test): Promise<{ portal: TestPortal; received:
   });
   t.teardown(() => receiver[Symbol.asyncDispose]());
   // The page that answers a ping waits for its result, so that nothing here has to.
-  const portal = await startPortal(t, 'sqlite', { portal: { ...PORTAL_SETTINGS, pingWaitMs: 60_000 } });
+  const portal = await startPortal(t, 'sqlite', {
+    hasRecords: true,
+    portal: { ...PORTAL_SETTINGS, pingWaitMs: 60_000 },
+  });
   const sender = senderTo(receiver, { deadlineMs: 10_000 });
   const loop = startLoop(portal.engine, sender);
   t.teardown(async () => {

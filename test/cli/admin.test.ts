@@ -52,7 +52,7 @@ for (const engine of engineNames) {
 
     t.equal(
       (await run(['admin', 'disable', 'acme', EMAIL.toUpperCase()])).stdout,
-      `${EMAIL} has no access any more.\n`,
+      `${EMAIL} no longer has access.\n`,
     );
     t.equal((await again.visit('/portal')).statusCode, 303);
     t.match((await run(['admin', 'list', 'acme'])).stdout, /^aoife@acme.example {2}disabled 2.*Z/);

@@ -86,7 +86,7 @@ t.test('what is refused is named', async (t) => {
     ],
     [
       ['key', 'create', 'acme', '--scopes', ''],
-      '"" is not a scope; the scopes are jobs:read, people:read, forms:read, invoices:read, customers:read, quotes:read.',
+      'A key needs at least one scope of jobs:read, people:read, forms:read, invoices:read, customers:read, quotes:read.',
     ],
   ];
   for (const [args, message] of refusals) {

@@ -139,7 +139,7 @@ t.test(
     t.equal(exitCode, 1);
     t.match(
       stdout,
-      /302 after \d+ ms: not delivered, for only 2xx says that you have it; a delivery would be retried/,
+      /302 after \d+ ms: not delivered, because the status isn’t 2xx; a delivery would be retried/,
     );
     t.equal(stderr, '');
     t.equal(received.length, 1);
@@ -181,7 +181,7 @@ t.test('what goes wrong is said in a sentence', async (t) => {
     ],
     [
       ['ping', '--to', url, '--secret', 'ZmllbGRsZWRnZXI='],
-      'The secret must be given whole, as it was shown: whsec_ and what follows.',
+      'The secret must be complete, as it was shown: it begins with whsec_.',
     ],
   ];
   for (const [args, message] of refusals) {

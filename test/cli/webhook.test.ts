@@ -113,7 +113,7 @@ t.test('what is refused is named', async (t) => {
     ],
     [
       create('https://example.com', '--events', ''),
-      `"" is not an event; the events are ${moveEventKinds.join(', ')}.`,
+      `A webhook needs at least one event of ${moveEventKinds.join(', ')}.`,
     ],
   ];
   for (const [args, message] of refusals) {

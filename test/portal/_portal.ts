@@ -1,18 +1,24 @@
-import { randomBytes, scryptSync } from 'node:crypto';
+import { randomBytes, randomUUIDv7, scryptSync } from 'node:crypto';
 
 import got, { type Response } from 'got';
 import type { Test } from 'tap';
 
-import { acceptLink, invite } from '../../src/access/invitations.ts';
+import { grantedScopes } from '../../src/access/administrators.ts';
+import { createCompany } from '../../src/access/companies.ts';
+import { beginSession } from '../../src/access/sessions.ts';
 import { scopes } from '../../src/contract/scopes.ts';
+import { exampleCompany } from '../../src/demo/example-company.ts';
 import { loadExampleCompany } from '../../src/demo/load.ts';
-import { type Administrator, updateAdministratorRow } from '../../src/store/administrators.ts';
+import { createLogger } from '../../src/log.ts';
+import { portalRoutes, type Route } from '../../src/portal/routes.ts';
+import { type Administrator, insertAdministrator } from '../../src/store/administrators.ts';
 import type { SignedIn } from '../../src/store/deeds.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { listSessionRows } from '../../src/store/portal-sessions.ts';
 import {
   type EngineName,
   openTestDatabase,
+  PORTAL_SETTINGS,
   startTestServer,
   STORY_NOW,
   type TestServer,
@@ -34,14 +40,18 @@ export interface TestPortal extends TestServer {
   signedIn: (who?: { email: string; password: string }) => Promise<Visitor>;
 }
 
-/** Starts a real server with the example company and an administrator of it, until the test ends. */
+/**
+ * Starts a real server with the example company and an administrator of it, until the test ends.
+ * @param options.hasRecords whether the company has its records too: loading them takes longer than everything else.
+ */
 export async function startPortal(
   t: Test,
   name: EngineName = 'sqlite',
-  options: Omit<TestServerOptions, 'engine'> = {},
+  { hasRecords = false, ...options }: Omit<TestServerOptions, 'engine'> & { hasRecords?: boolean } = {},
 ): Promise<TestPortal> {
   const database = await openTestDatabase(name);
-  await loadExampleCompany(database.engine);
+  if (hasRecords) await loadExampleCompany(database.engine);
+  else await addCompany(database.engine);
   const server = await startTestServer({ ...options, engine: database.engine });
   const administrator = await addAdministrator(database.engine, { email: EMAIL, password: PASSWORD });
   t.teardown(async () => {
@@ -63,9 +73,15 @@ export async function startPortal(
   };
 }
 
+/** Adds the example company without its records. */
+export async function addCompany(engine: Engine): Promise<void> {
+  const { id, ...settings } = exampleCompany;
+  await createCompany(engine, id, settings, STORY_NOW);
+}
+
 /**
- * Adds an administrator the way one comes about: by an invitation that is accepted. Their password is then stored at a
- * lower cost, which its stored form tells: each of the many times that the tests sign in would take a quarter of a second.
+ * Adds an administrator who has a session. Their password is stored at a lower cost, which its stored form tells: each of
+ * the many times that the tests sign in would take a quarter of a second.
  */
 export async function addAdministrator(
   engine: Engine,
@@ -80,27 +96,44 @@ export async function addAdministrator(
 ): Promise<Administrator> {
   const { company = COMPANY, name = 'Aoife Brennan', mayInvite = true } = options;
   const { password = randomBytes(12).toString('hex') } = options;
-  const { token } = await invite(engine, {
+  const administrator: Administrator = {
+    id: `adm_${randomUUIDv7()}`,
     company,
     email: options.email,
-    scopes: options.scopes ?? scopes,
-    mayInvite,
-    by: 'operator',
-    now: STORY_NOW,
-  });
-  const { administrator } = await acceptLink(engine, {
-    token,
     name,
-    password,
-    address: '192.0.2.1',
-    client: 'Test',
-    now: STORY_NOW,
-    lengths: { idleMinutes: 30, hoursMax: 12 },
+    scopes: grantedScopes(options.scopes ?? scopes, 'operator'),
+    mayInvite,
+    madeBy: null,
+    createdAt: STORY_NOW.toISOString(),
+    signedInAt: null,
+    disabledAt: null,
+  };
+  await engine.transaction(async (transaction) => {
+    await insertAdministrator(transaction, administrator, hashQuickly(password));
+    await beginSession(transaction, {
+      administrator,
+      address: '192.0.2.1',
+      client: 'Test',
+      now: STORY_NOW,
+      lengths: { idleMinutes: 30, hoursMax: 12 },
+    });
   });
-  await engine.transaction((transaction) =>
-    updateAdministratorRow(transaction, administrator.id, { password: hashQuickly(password) }),
-  );
   return administrator;
+}
+
+/** Every route of the portal. */
+export function routesOf({ engine, url }: TestPortal): Route[] {
+  return portalRoutes({
+    engine,
+    documents: { find: async () => undefined },
+    log: createLogger('silent'),
+    now: () => STORY_NOW,
+    baseUrl: () => url,
+    serviceName: 'Fieldledger',
+    keyPrefix: 'fl',
+    rateLimitPerMinute: 120,
+    ...PORTAL_SETTINGS,
+  });
 }
 
 /** The authority of an administrator who was added, in the session that began then. */

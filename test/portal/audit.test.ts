@@ -43,17 +43,25 @@ for (const name of engineNames) {
     t.strictSame(
       seen,
       Array.from({ length: 120 }, (_value, index) => 119 - index),
-      'each deed once',
+      'each entry once',
     );
   });
 
-  t.test(`${name}: it is filtered by deed and by administrator`, async (t) => {
+  t.test(`${name}: it is filtered by action and by administrator`, async (t) => {
     const portal = await startPortal(t, name);
     const { id } = await addAdministrator(portal.engine, { email: 'conor@brennan.example', name: 'Conor' });
+    await portal.engine.transaction((transaction) =>
+      recordEntry(transaction, {
+        company: COMPANY,
+        by: { id, name: 'Conor', address: '192.0.2.7', client: 'Test' },
+        action: 'invitation.accepted',
+        now: STORY_NOW,
+      }),
+    );
     const visitor = await portal.signedIn();
     await visitor.visit(`/portal/audit?who=${id}`);
     const rows = (shown: string) => [...shown.matchAll(/<time/g)].length;
-    t.equal(rows(visitor.shown), 2, 'Conor accepted and was signed in');
+    t.equal(rows(visitor.shown), 2, 'Conor was signed in and accepted');
     await visitor.visit(`/portal/audit?who=${id}&action=invitation.accepted`);
     t.equal(rows(visitor.shown), 1);
     t.match(visitor.shown, /<option value="invitation.accepted" selected>/);
@@ -64,7 +72,7 @@ for (const name of engineNames) {
     t.equal((await visitor.visit('/portal/audit?before=%00')).statusCode, 400, 'what no database stores');
   });
 
-  t.test(`${name}: what is older than two years is removed, a little with each new deed`, async (t) => {
+  t.test(`${name}: what is older than two years is removed, a little with each new entry`, async (t) => {
     const portal = await startPortal(t, name);
     const { engine } = portal;
     // Ids are of the time at which they are made, so the old ones are made first.
@@ -120,7 +128,7 @@ for (const name of engineNames) {
   });
 }
 
-t.test('a deed that fails leaves no line', async (t) => {
+t.test('an action that fails leaves no entry', async (t) => {
   const portal = await startPortal(t);
   const change = {
     administrator: portal.administrator,

@@ -6,9 +6,7 @@ import { invite } from '../../src/access/invitations.ts';
 import { createKey } from '../../src/access/keys.ts';
 import { beginSession } from '../../src/access/sessions.ts';
 import { scopes } from '../../src/contract/scopes.ts';
-import { createLogger } from '../../src/log.ts';
-import type { Route } from '../../src/portal/route.ts';
-import { portalRoutes } from '../../src/portal/routes.ts';
+import type { Route } from '../../src/portal/routes.ts';
 import type { Visit } from '../../src/portal/visit.ts';
 import type { Administrator } from '../../src/store/administrators.ts';
 import { AuthorityEndedError, type SignedIn } from '../../src/store/deeds.ts';
@@ -16,28 +14,26 @@ import { type Engine, openEngine } from '../../src/store/engine.ts';
 import { listSessionRows } from '../../src/store/portal-sessions.ts';
 import { ping } from '../../src/webhooks/deliveries.ts';
 import { until } from '../_command.ts';
-import { engineNames, openTestDatabase, PORTAL_SETTINGS, STORY_NOW } from '../_server.ts';
+import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 import { connectTo } from '../_socket.ts';
-import { addAdministrator, COMPANY, EMAIL, hiddenFields, PASSWORD, startPortal } from './_portal.ts';
-import type { TestPortal, Visitor } from './_portal.ts';
+import {
+  addAdministrator,
+  COMPANY,
+  EMAIL,
+  hiddenFields,
+  PASSWORD,
+  routesOf,
+  startPortal,
+  type TestPortal,
+  type Visitor,
+} from './_portal.ts';
 import { addWebhook } from './_webhooks.ts';
 
 const NEXT = 'granite lanterns drift north';
 const LENGTHS = { idleMinutes: 30, hoursMax: 12 };
 
-function routesOf({ engine, url }: TestPortal): Route[] {
-  const options = {
-    engine,
-    documents: { find: async () => undefined },
-    log: createLogger('silent'),
-    now: () => STORY_NOW,
-    baseUrl: () => url,
-    serviceName: 'Fieldledger',
-    keyPrefix: 'fl',
-    rateLimitPerMinute: 120,
-    ...PORTAL_SETTINGS,
-  };
-  return portalRoutes(options).filter(({ method }) => method === 'post');
+function actionsOf(portal: TestPortal): Route[] {
+  return routesOf(portal).filter(({ method }) => method === 'post');
 }
 
 interface Form {
@@ -152,7 +148,7 @@ for (const name of engineNames) {
       const { engine } = portal;
       const forms = await formsOf(portal);
       for (const [ending, { end, undo }] of Object.entries(endings)) {
-        for (const route of routesOf(portal)) {
+        for (const route of actionsOf(portal)) {
           // A session is no part of what a guest may do.
           if (route.access === 'guests' && ending.includes('session')) continue;
           const form = forms[route.path];
@@ -193,7 +189,7 @@ for (const name of engineNames) {
     const visit = await visitOf(engine, administrator);
     await engine.run(`DELETE FROM portal_sessions WHERE id = '${visit.session.id}'`);
     const before = await everything(engine);
-    for (const route of routesOf(portal)) {
+    for (const route of actionsOf(portal)) {
       if (route.access === 'guests') continue;
       const { params = {}, fields = {} } = forms[route.path] ?? {};
       const stale = { ...visit, params, form: new URLSearchParams(fields) };

@@ -126,7 +126,7 @@ for (const name of engineNames) {
     visitor.shown = form;
     await visitor.submitAndFollow(`${path}/send-again`);
     await tab.submitAndFollow(`${path}/send-again`);
-    t.match(tab.text, /Nothing was sent: there has been another attempt since you looked/);
+    t.match(tab.text, /Nothing was sent: there was another attempt since you loaded the page/);
     await loop[Symbol.asyncDispose]();
     t.strictSame(
       sender.sent.map((request) => request.body),
@@ -173,7 +173,7 @@ for (const name of engineNames) {
     const visitor = await portal.signedIn(LIMITED);
     const list = `/portal/webhooks/${id}/deliveries`;
     await visitor.visit(list);
-    t.match(visitor.text, /Some thousand deliveries were looked through; older ones may match too/);
+    t.match(visitor.text, /The search stopped after some thousand deliveries; older ones may match too/);
     t.strictSame(await walk(visitor, list), await idsWhere(engine, "e.kind = 'job.updated'"));
     await engine.run("UPDATE deliveries SET state = 'failed' WHERE id < 'dlv_01a1a'");
     const all = await portal.signedIn();
@@ -196,7 +196,7 @@ t.test('who lacks a scope finds nothing of its deliveries', async (t) => {
   const [hidden = ''] = await idsWhere(engine, `${mine} = 'quote.accepted' AND d.state = 'failed'`);
   t.strictSame(await walk(visitor, `${of}/deliveries`), visible);
   t.strictSame(await walk(visitor, `${of}/deliveries?event=quote.accepted`), visible, 'not by hand either');
-  t.match(visitor.text, /Those of events whose data you can’t see are left out/);
+  t.match(visitor.text, /Deliveries of events whose data you can’t see are left out/);
   t.notMatch(visitor.shown, 'quote.accepted');
   t.equal((await visitor.visit(`${of}/deliveries/${hidden}`)).statusCode, 404);
   await visitor.visit(`${of}/deliveries/${visible[0]}`);
@@ -228,7 +228,7 @@ t.test('a ping’s result is on the page, and after five a minute there are no m
   await visitor.submitAndFollow(`${of}/ping`);
   t.match(visitor.text, /Delivered The answer was 204\. .* 1 ms \(answer 1\)/);
   await visitor.submitAndFollow(`${of}/ping`);
-  t.match(visitor.text, /Tried again The answer was 500\. .* It is tried again at/);
+  t.match(visitor.text, /Retrying The answer was 500\. .* It is retried at/);
   for (let pings = 2; pings < 5; pings += 1) await visitor.submitAndFollow(`${of}/ping`);
   const { statusCode } = await visitor.submit(`${of}/ping`);
   t.equal(statusCode, 422);

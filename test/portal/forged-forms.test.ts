@@ -1,23 +1,16 @@
+import fc from 'fast-check';
 import t from 'tap';
 
-import { portalRoutes } from '../../src/portal/routes.ts';
-import { createLogger } from '../../src/log.ts';
-import { PORTAL_SETTINGS, STORY_NOW } from '../_server.ts';
-import { COMPANY, hiddenFields, startPortal, type TestPortal, textOf } from './_portal.ts';
+import { formTokenFor, isFormToken, isFromOwnPage } from '../../src/portal/form-tokens.ts';
+import { ownPath } from '../../src/portal/pages/sign-in.ts';
+import { COMPANY, hiddenFields, routesOf, startPortal, type TestPortal, textOf } from './_portal.ts';
 
-/** Every route of the portal, so that a new one is attacked as soon as it is listed. */
-function routesOf({ engine, url }: TestPortal) {
-  return portalRoutes({
-    engine,
-    documents: { find: async () => undefined },
-    log: createLogger('silent'),
-    now: () => STORY_NOW,
-    baseUrl: () => url,
-    serviceName: 'Fieldledger',
-    keyPrefix: 'fl',
-    rateLimitPerMinute: 120,
-    ...PORTAL_SETTINGS,
-  }).map((route) => ({ ...route, address: `/portal${route.path.replaceAll(/:\w+/g, 'some-id')}` }));
+/** Every route of the portal with an address, so that a new one is attacked as soon as it is listed. */
+function addressesOf(portal: TestPortal) {
+  return routesOf(portal).map((route) => ({
+    ...route,
+    address: `/portal${route.path.replaceAll(/:\w+/g, 'some-id')}`,
+  }));
 }
 
 const REFUSAL = /This form can’t be used any more Nothing was changed/;
@@ -25,7 +18,7 @@ const REFUSAL = /This form can’t be used any more Nothing was changed/;
 t.test('no action is done for a form without a token, or with one that is made up', async (t) => {
   const portal = await startPortal(t);
   const visitor = await portal.signedIn();
-  for (const { method, address } of routesOf(portal)) {
+  for (const { method, address } of addressesOf(portal)) {
     if (method !== 'post') continue;
     for (const fields of [{}, { 'form-token': '' }, { 'form-token': 'A'.repeat(86) }]) {
       const { statusCode, body } = await visitor.send(address, fields);
@@ -116,7 +109,7 @@ t.test('a form that is not one is refused before anything is done', async (t) =>
 
 t.test('whoever is not signed in is sent to sign in, by every page and action', async (t) => {
   const portal = await startPortal(t);
-  for (const { method, address, access } of routesOf(portal)) {
+  for (const { method, address, access } of addressesOf(portal)) {
     const guest = portal.visitor();
     await guest.visit('/portal/sign-in');
     const token = hiddenFields(guest.shown, '/portal/sign-in');
@@ -138,4 +131,68 @@ t.test('a page that is asked for in another way says so, and changes nothing', a
   t.equal((await visitor.visit('/portal/people/invite')).statusCode, 405);
   t.equal((await visitor.visit('/portal/sign-out')).statusCode, 405);
   t.equal((await visitor.visit(`/portal/${COMPANY}`)).statusCode, 404);
+});
+
+t.test('a token is known again with its cookie alone, and looks different each time', async (t) => {
+  const [one, other] = [formTokenFor('cookie'), formTokenFor('cookie')];
+  t.not(one, other);
+  t.ok(isFormToken(one, 'cookie') && isFormToken(other, 'cookie'));
+  t.notOk(isFormToken(one, 'another'));
+  t.notOk(one.includes('cookie'));
+});
+
+t.test('nothing else is a token', async () => {
+  fc.assert(fc.property(fc.string(), (given) => !isFormToken(given, 'cookie')));
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 60, maxLength: 70 }), (bytes) => {
+      return !isFormToken(Buffer.from(bytes).toString('base64url'), 'cookie');
+    }),
+  );
+});
+
+t.test('a form is ours when the browser says nothing against it', async (t) => {
+  const baseUrl = 'https://api.example.com';
+  const host = 'portal.internal:8080';
+  const ours = [
+    {},
+    { host },
+    { host, origin: baseUrl },
+    { host, origin: `http://${host}` },
+    { host, origin: baseUrl, 'sec-fetch-site': 'same-origin' },
+  ];
+  for (const headers of ours) t.ok(isFromOwnPage(headers, baseUrl), JSON.stringify(headers));
+  const foreign = [
+    { host, origin: 'null' },
+    { host, origin: '' },
+    { host, origin: 'https://api.example.com.evil.example' },
+    { host, origin: 'http://portal.internal' },
+    { host, origin: `file://${host}` },
+    { host, origin: 'https://evil.example' },
+    { host, origin: baseUrl, 'sec-fetch-site': 'cross-site' },
+    { host, 'sec-fetch-site': 'none' },
+  ];
+  for (const headers of foreign) t.notOk(isFromOwnPage(headers, baseUrl), JSON.stringify(headers));
+});
+
+t.test('wherever an address leads, after signing in it is a page of ours', async (t) => {
+  const origin = 'https://api.example.com';
+  const texts = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.webUrl({ withQueryParameters: true, withFragments: true }),
+    fc
+      .tuple(fc.constantFrom('/portal', '//portal', '/portal/', '/\\portal'), fc.string())
+      .map((parts) => parts.join('')),
+  );
+  fc.assert(
+    fc.property(texts, (text) => {
+      const url = new URL(ownPath(text), origin);
+      return url.origin === origin && /^\/portal(\/|$)/.test(url.pathname) && !/[\r\n]/.test(ownPath(text));
+    }),
+    { numRuns: 5_000 },
+  );
+  t.equal(ownPath(null), '/portal');
+  t.equal(
+    ownPath('/portal/webhooks/whk_1/deliveries?state=failed'),
+    '/portal/webhooks/whk_1/deliveries?state=failed',
+  );
 });

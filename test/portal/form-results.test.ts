@@ -1,11 +1,19 @@
 import t from 'tap';
 
 import { listKeys } from '../../src/access/keys.ts';
-import { loadExampleCompany } from '../../src/demo/load.ts';
 import { openEngine } from '../../src/store/engine.ts';
 import { RESULTS_OF_SESSION_MAX } from '../../src/store/form-results.ts';
 import { engineNames, KEY_PREFIX, openTestDatabase, startTestServer } from '../_server.ts';
-import { addAdministrator, COMPANY, EMAIL, hiddenFields, PASSWORD, startPortal, Visitor } from './_portal.ts';
+import {
+  addAdministrator,
+  addCompany,
+  COMPANY,
+  EMAIL,
+  hiddenFields,
+  PASSWORD,
+  startPortal,
+  Visitor,
+} from './_portal.ts';
 import { addWebhook } from './_webhooks.ts';
 
 const KEY = new RegExp(`${KEY_PREFIX}\\.${COMPANY}\\.[0-9a-f]{12}\\.[\\w-]{43}`);
@@ -35,7 +43,7 @@ for (const name of engineNames) {
 
   t.test(`${name}: of one form that two processes get at once one makes a key`, async (t) => {
     await using database = await openTestDatabase(name);
-    await loadExampleCompany(database.engine);
+    await addCompany(database.engine);
     await addAdministrator(database.engine, { email: EMAIL, password: PASSWORD });
     await using engine = await openEngine(database.url);
     await using one = await startTestServer({ engine: database.engine });

@@ -44,7 +44,7 @@ for (const name of engineNames) {
     const visitor = await portal.signedIn();
     await visitor.visit('/portal/keys');
     t.match(visitor.text, /0 of 20 keys in use/);
-    t.match(visitor.text, /There is no key that works/, 'the empty list says what to do');
+    t.match(visitor.text, /There is no active key/, 'the empty list says what to do');
     const key = await createOnPage(visitor, 'Ledger export', ['invoices:read', 'jobs:read']);
     t.match(key, KEY);
     t.ok(
@@ -79,7 +79,7 @@ for (const name of engineNames) {
       const visitor = await portal.signedIn();
       await makeKeys(portal.engine, ACTIVE_KEYS_MAX - 2);
       await visitor.visit('/portal/keys');
-      t.match(visitor.text, /18 of 20 keys in use\. 2 more can be created; then one has to be revoked first/);
+      t.match(visitor.text, /18 of 20 keys in use\. You can create 2 more; after that, revoke one first/);
       const tabs = ['a', 'b', 'c', 'd'].map((which) => ({ which, tab: visitor.copy() }));
       for (const { tab } of tabs) await tab.visit('/portal/keys/new');
       const answers = await Promise.all(

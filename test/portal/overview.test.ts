@@ -14,7 +14,7 @@ for (const name of engineNames) {
     const { engine } = portal;
     const visitor = await portal.signedIn();
     await visitor.visit('/portal');
-    t.match(visitor.text, /API keys 0 of 20 Webhooks 0 of 10 Administrators 1 What the API gives out/);
+    t.match(visitor.text, /API keys 0 of 20 Webhooks 0 of 10 Administrators 1 Data in the API/);
     const key = { prefix: 'fl', company: COMPANY, name: 'Export', scopes: ['jobs:read'], now: STORY_NOW };
     await createKey(engine, key);
     await createWebhook(engine, createSecretBox(SECRET_KEY), {
@@ -54,6 +54,30 @@ t.test('it says what the administrator has no access to', async (t) => {
   await visitor.visit('/portal');
   t.match(
     visitor.text,
-    /Jobs On Your plan includes it. Yes People On .* No: another administrator has to give it/,
+    /Jobs On Your plan includes it. Yes People On .* No: another administrator can give it/,
   );
+});
+
+t.test('keys and webhooks are found in the API section of People & access', async (t) => {
+  const portal = await startPortal(t);
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal');
+  t.match(
+    visitor.text,
+    /Overview Documents People & access People Audit trail API API keys Webhooks Usage Overview/,
+    'they stand in the navigation by the name that service.md gives',
+  );
+  const places: [path: string, heading: RegExp][] = [
+    ['/portal/keys', /Usage People & access › API API keys A key lets/],
+    ['/portal/keys/new', /People & access › API Create a key/],
+    ['/portal/webhooks', /People & access › API Webhooks/],
+    ['/portal/usage', /People & access › API Usage/],
+    ['/portal/people', /Usage People & access People These people/],
+    ['/portal/audit', /Usage People & access Audit trail/],
+    ['/portal/documents', /Usage Documents/],
+  ];
+  for (const [path, heading] of places) {
+    await visitor.visit(path);
+    t.match(visitor.text, heading, path);
+  }
 });

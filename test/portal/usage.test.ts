@@ -85,7 +85,7 @@ t.test('the page says what keys are good for, and why not for more', async (t) =
     `UPDATE companies SET modules = '["jobs","quotes"]', invoicing_enabled = 0 WHERE id = '${COMPANY}'`,
   );
   await visitor.visit('/portal/usage');
-  t.match(visitor.text, /What the API gives out To keys with their scopes: jobs\./);
+  t.match(visitor.text, /Data in the API To keys with their scopes: jobs\./);
   t.match(visitor.text, /Not people Your plan does not include it\./);
   t.match(visitor.text, /Not quotes Invoicing is not switched on\./);
   await engine.run(`UPDATE companies SET subscription_active = 0 WHERE id = '${COMPANY}'`);

@@ -37,7 +37,7 @@ for (const name of engineNames) {
       await visitor.submitAndFollow(`${of}/pause`);
       t.match(visitor.text, /The webhook is paused/);
       await visitor.submitAndFollow(`${of}/resume`);
-      t.match(visitor.text, /The webhook goes on/);
+      t.match(visitor.text, /The webhook is resumed/);
       await visitor.submitAndFollow(`${of}/delete`);
       t.match(visitor.text, /is deleted.*There are no webhooks/);
       t.equal((await visitor.visit(of)).statusCode, 404);
@@ -244,7 +244,7 @@ t.test('ten webhooks are the limit, which is told before an eleventh is filled i
   const before = visitor.shown;
   for (let index = 0; index < 10; index += 1) await addWebhook(portal.engine);
   await visitor.visit('/portal/webhooks');
-  t.match(visitor.text, /10 webhooks, which is the limit/);
+  t.match(visitor.text, /A company can have 10 webhooks\./);
   await visitor.visit('/portal/webhooks/new');
   t.notMatch(visitor.shown, /action="\/portal\/webhooks"/);
   visitor.shown = before;

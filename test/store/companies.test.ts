@@ -1,8 +1,14 @@
 import t from 'tap';
 
-import { createCompany, getCompany, listCompanies, setCompany } from '../../src/access/companies.ts';
+import { createCompany, getCompany, setCompany } from '../../src/access/companies.ts';
+import {
+  type Administrator,
+  findSignIn,
+  insertAdministrator,
+  updateAdministratorRow,
+} from '../../src/store/administrators.ts';
+import { listCompanies, updateCompanyRow } from '../../src/store/companies.ts';
 import { openEngine } from '../../src/store/engine.ts';
-import { updateCompanyRow } from '../../src/store/companies.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 
 for (const name of engineNames) {
@@ -93,5 +99,44 @@ for (const name of engineNames) {
     await t.rejects(fault, new Error('No.'));
     t.strictSame(await getCompany(engine, 'acme'), before);
     t.equal(await updateCompanyRow(engine, 'nobody', (company) => company), undefined);
+  });
+}
+
+const NOW = STORY_NOW.toISOString();
+
+function administratorOf(company: string, id: string): Administrator {
+  return {
+    id,
+    company,
+    email: 'jane@example.com',
+    name: 'Jane',
+    scopes: ['jobs:read'],
+    mayInvite: false,
+    madeBy: null,
+    createdAt: NOW,
+    signedInAt: null,
+    disabledAt: null,
+  };
+}
+
+for (const name of engineNames) {
+  t.test(`${name}: an e-mail address administers one company, also when two take it at once`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const { engine } = database;
+    for (const company of ['acme', 'other']) await createCompany(engine, company, {}, STORY_NOW);
+    const insert = (company: string, id: string) =>
+      engine.transaction((transaction) =>
+        insertAdministrator(transaction, administratorOf(company, id), 'hash'),
+      );
+    const outcomes = await Promise.all([insert('acme', 'a'), insert('other', 'b'), insert('acme', 'c')]);
+    t.equal(outcomes.filter(Boolean).length, 1);
+    const found = await findSignIn(engine, 'jane@example.com');
+    t.equal(found?.password, 'hash');
+    await engine.transaction((transaction) =>
+      updateAdministratorRow(transaction, found?.administrator.id ?? '', { disabledAt: NOW }),
+    );
+    t.equal(await findSignIn(engine, 'jane@example.com'), undefined, 'who was disabled may not sign in');
+    t.ok(await insert('other', 'd'), 'and leaves the address to others');
+    t.equal((await findSignIn(engine, 'jane@example.com'))?.administrator.id, 'd');
   });
 }

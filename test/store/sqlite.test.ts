@@ -7,8 +7,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { createCompany, listCompanies } from '../../src/access/companies.ts';
+import { createCompany } from '../../src/access/companies.ts';
 import { AppError } from '../../src/errors.ts';
+import { listCompanies } from '../../src/store/companies.ts';
 import { openEngine } from '../../src/store/engine.ts';
 import { callCommand, until } from '../_command.ts';
 import { keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../_server.ts';

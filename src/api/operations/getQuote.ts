@@ -1,4 +1,4 @@
-import { companyDay } from '../../access/company-day.ts';
+import { companyDay } from '../../access/company-time.ts';
 import type { QuoteFinder } from '../../store/quotes.ts';
 import type { Handler } from '../handler.ts';
 import { answerRecord } from '../records.ts';

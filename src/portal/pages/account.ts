@@ -1,17 +1,23 @@
 import { changePassword } from '../../access/administrators.ts';
 import { endSessions, listSessions, type SessionLengths } from '../../access/sessions.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
-import { AppError, UsageError } from '../../errors.ts';
+import { AppError } from '../../errors.ts';
 import type { Engine } from '../../store/engine.ts';
 import { type Problems, problemsOf } from '../page-error.ts';
-import type { Page } from '../route.ts';
-import { button, confirmForm, form, newPasswordFields, textField } from '../views/form.ts';
+import {
+  accountField,
+  button,
+  confirmForm,
+  form,
+  newPasswordFields,
+  newPasswordIn,
+  textField,
+} from '../views/form.ts';
+import { browserName, time } from '../views/formats.ts';
 import { html } from '../views/html.ts';
-import { browserName } from '../views/names.ts';
 import { badge } from '../views/notice.ts';
 import { facts, table } from '../views/table.ts';
-import { time } from '../views/time.ts';
-import { page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 
 interface Needs {
   engine: Engine;
@@ -25,22 +31,18 @@ export function showAccount(needs: Needs): Page {
 export function changeOwnPassword({ limits, ...needs }: Needs & { limits: SignInLimits }): Page {
   return async (visit) => {
     const { administrator, signedIn, form: filled, now } = visit;
-    const next = filled.get('password') ?? '';
     try {
-      if (next !== filled.get('password-again'))
-        throw new UsageError('The two new passwords differ.', { field: 'password-again' });
-      const present = filled.get('present') ?? '';
       const browser = await changePassword(needs.engine, limits, {
         administrator,
         by: signedIn,
-        present,
-        next,
+        present: filled.get('present') ?? '',
+        next: newPasswordIn(filled),
         browser: visit.browser,
         now,
       });
       const done = redirect('/portal/account', {
         kind: 'done',
-        text: 'Your password is changed. Wherever else you were signed in, you are no longer.',
+        text: 'Your password is changed. You are signed out everywhere else.',
       });
       return { ...done, browser };
     } catch (error) {
@@ -55,7 +57,7 @@ export function endOtherSession(engine: Engine): Page {
     const id = params.id ?? '';
     await endSessions(engine, { company: company.id, by: signedIn, now, id });
     if (id === session.id) return { ...redirect('/portal/sign-in?left'), session: 'ended' };
-    return redirect('/portal/account', { kind: 'done', text: 'That session has ended.' });
+    return redirect('/portal/account', { kind: 'done', text: 'The session has ended.' });
   };
 }
 
@@ -100,13 +102,13 @@ async function accountPage(
               action: `/portal/account/sessions/${session.id}/end`,
               open: 'End',
               subject: 'this session',
-              question: 'That browser is signed out at once.',
+              question: 'The browser is signed out at once.',
               confirm: 'End it',
             }),
         ]),
       })}
       ${form(visit, { action: '/portal/account/sign-out-everywhere' }, button('Sign out everywhere', 'quiet'))}`,
-    { section: 'account', ...(Object.keys(problems).length > 0 && { status: 422 }) },
+    { section: 'account', isRefused: Object.keys(problems).length > 0 },
   );
 }
 
@@ -114,22 +116,14 @@ function passwordForm(visit: Visit, problems: Problems) {
   return form(
     visit,
     { action: '/portal/account/password', problem: problems.form },
-    html`<input
-        class="hidden"
-        type="email"
-        value="${visit.administrator.email}"
-        autocomplete="username"
-        aria-hidden="true"
-        tabindex="-1"
-        readonly
-      />
-      ${textField({
-        name: 'present',
-        label: 'Present password',
-        problem: problems.present,
-        type: 'password',
-        autocomplete: 'current-password',
-      })}
-      ${newPasswordFields(problems)} ${button('Change the password')}`,
+    html`${accountField(visit.administrator.email)}
+    ${textField({
+      name: 'present',
+      label: 'Present password',
+      problem: problems.present,
+      type: 'password',
+      autocomplete: 'current-password',
+    })}
+    ${newPasswordFields(problems)} ${button('Change the password')}`,
   );
 }

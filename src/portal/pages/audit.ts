@@ -8,19 +8,17 @@ import {
   listAuditRows,
 } from '../../store/audit.ts';
 import type { Engine } from '../../store/engine.ts';
-import type { Page } from '../route.ts';
-import { filterForm, select } from '../views/form.ts';
+import { filterForm, select, withQuery } from '../views/form.ts';
+import { browserName, time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
-import { browserName } from '../views/names.ts';
 import { emptyState } from '../views/notice.ts';
 import { pagination, table } from '../views/table.ts';
-import { time } from '../views/time.ts';
-import { page, type Visit } from '../visit.ts';
+import { page, type Page, type Visit } from '../visit.ts';
 
 const PAGE_ENTRIES = 50;
 
-/** The name of each action; a new one doesn't compile without. */
-export const actionNames: Record<AuditAction, string> = {
+/** The name of each action. A new action doesn't compile without one. */
+const actionNames: Record<AuditAction, string> = {
   'administrator.signed_in': 'Signed in',
   'administrator.sign_in_failed': 'Failed to sign in: wrong password',
   'administrator.changed_password': 'Changed their password',
@@ -53,14 +51,14 @@ export function showAudit(engine: Engine): Page {
     return page(
       'Audit trail',
       html`<p>
-          Who did what for ${company.name}, and from where: here, and by the operator’s command line. It goes
-          back two years.
+          All actions of the last two years for ${company.name}, taken here or with the operator’s command
+          line.
         </p>
         ${filterForm(
           '/portal/audit',
           html`${select({
             name: 'action',
-            label: 'What',
+            label: 'Action',
             choices: [
               { value: '', label: 'Everything' },
               ...auditActions.map((action) => ({ value: action, label: actionNames[action] })),
@@ -69,7 +67,7 @@ export function showAudit(engine: Engine): Page {
           })}
           ${select({
             name: 'who',
-            label: 'Who',
+            label: 'Administrator',
             choices: [
               { value: '', label: 'Everybody' },
               ...people.map(({ id, name }) => ({ value: id, label: name })),
@@ -81,7 +79,7 @@ export function showAudit(engine: Engine): Page {
           entries.length === 0
             ? emptyState(
                 'Nothing is recorded here',
-                'What administrators do from now on stands here. With a filter, there may be more without it.',
+                'Actions of administrators are listed here. If you chose a filter, there may be more without it.',
               )
             : entryTable(visit, entries)
         }
@@ -97,7 +95,7 @@ export function showAudit(engine: Engine): Page {
 function entryTable(visit: Visit, entries: readonly AuditEntry[]): Html {
   return table({
     caption: 'Audit trail',
-    columns: ['When', 'Who', 'From', 'What', 'Details'],
+    columns: ['Time', 'Administrator', 'From', 'Action', 'Details'],
     rows: entries.map((entry) => [
       time(visit, entry.at),
       entry.administratorName,
@@ -116,16 +114,11 @@ function filterOf(query: URLSearchParams): AuditFilter {
   };
 }
 
-function addressOf({ action, administrator }: AuditFilter, before?: string): string {
-  const query = new URLSearchParams();
-  if (action) query.set('action', action);
-  if (administrator) query.set('who', administrator);
-  if (before !== undefined) query.set('before', before);
-  const text = query.toString();
-  return text === '' ? '/portal/audit' : `/portal/audit?${text}`;
+function addressOf({ action, administrator: who }: AuditFilter, before?: string): string {
+  return withQuery('/portal/audit', { action, who, before });
 }
 
-/** From where: the network address and the browser, or the command line. */
+/** The network address and the browser, or the command line. */
 function originOf({ administrator, address, client }: AuditEntry) {
   if (administrator === null) return 'Command line';
   if (address === null || client === null) return html`<span class="hint">Not recorded</span>`;
@@ -134,7 +127,7 @@ function originOf({ administrator, address, client }: AuditEntry) {
 
 function detailsOf({ details, subject, administrator }: AuditEntry) {
   const entries = Object.entries(details);
-  // What somebody did to themselves says whom it was done to.
+  // An action of somebody on their own account needs no subject.
   if (entries.length === 0) return subject !== administrator && html`<code>${subject}</code>`;
   return html`<ul class="details">
     ${entries.map(([name, value]) => html`<li>${name}: ${value}</li>`)}

@@ -7,15 +7,13 @@ import type { Webhook } from '../../store/webhooks.ts';
 import { recover } from '../../webhooks/deliveries.ts';
 import { whyNotTouch } from '../../webhooks/registration.ts';
 import { refusalOf } from '../page-error.ts';
-import type { Page } from '../route.ts';
-import { button, filterForm, form, select, textField } from '../views/form.ts';
+import { button, filterForm, form, select, textField, withQuery } from '../views/form.ts';
 import { attemptText, deliveryBadge, withheldText } from '../views/delivery.ts';
+import { countText, time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
 import { pagination, table } from '../views/table.ts';
-import { time } from '../views/time.ts';
-import { count } from '../views/webhook-health.ts';
-import { page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { getOwnWebhook, hiddenKinds, visibleKinds } from '../webhook-access.ts';
 
 const PAGE_DELIVERIES = 50;
@@ -23,17 +21,17 @@ const DAY_MS = 86_400_000;
 
 const stateNames: Record<StateGroup, string> = {
   waiting: 'Waiting or being sent',
-  retrying: 'Tried again',
+  retrying: 'Retrying',
   delivered: 'Delivered',
   unsent: 'Failed or withheld',
 };
 
-/** The deliveries of a webhook, the newest first, with filters that are part of the address. */
+/** The deliveries of a webhook, the newest first. The filters are part of the address. */
 export function showDeliveries(engine: Engine): Page {
   return async (visit) => deliveriesPage(engine, visit, await getOwnWebhook(engine, visit));
 }
 
-/** Sends again what failed or was withheld since a time. */
+/** Sends the deliveries again that failed or were withheld since a time. */
 export function recoverSince(engine: Engine): Page {
   return async (visit) => {
     const { company, signedIn, form: filled, now } = visit;
@@ -49,7 +47,7 @@ export function recoverSince(engine: Engine): Page {
         text:
           sent === 0
             ? 'Nothing had failed since then.'
-            : `${count(sent)} ${sent === 1 ? 'delivery is' : 'deliveries are'} sent again.`,
+            : `${countText(sent)} ${sent === 1 ? 'delivery is' : 'deliveries are'} sent again.`,
       });
     } catch (error) {
       return deliveriesPage(engine, visit, webhook, { since, problem: refusalOf(error) });
@@ -84,29 +82,29 @@ async function deliveriesPage(
   return page(
     'Deliveries',
     html`<p>
-        Of the last 30 days, to <a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>.
-        ${hiddenKinds(visit.administrator, webhook).length > 0 && 'Those of events whose data you can’t see are left out.'}
+        The deliveries of the last 30 days to <a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>.
+        ${hiddenKinds(visit.administrator, webhook).length > 0 && 'Deliveries of events whose data you can’t see are left out.'}
       </p>
       ${filters(visit, webhook, chosen)}
       ${found.deliveries.length > 0 ? deliveryTable(visit, webhook, found.deliveries) : nothing(found.isCutShort)}
-      ${found.isCutShort && html`<p class="hint">Some thousand deliveries were looked through; older ones may match too.</p>`}
+      ${found.isCutShort && html`<p class="hint">The search stopped after some thousand deliveries; older ones may match too.</p>`}
       ${pagination({
         newest: before === undefined ? undefined : addressOf(webhook, chosen.given),
         older: found.before === undefined ? undefined : addressOf(webhook, chosen.given, found.before),
       })}
-      <h2 id="recover">Send again what failed</h2>
+      <h2 id="recover">Send failed deliveries again</h2>
       ${recoverForm(visit, webhook, filled)}`,
-    { section: 'webhooks', ...(isRefused && { status: 422 }) },
+    { section: 'webhooks', isRefused },
   );
 }
 
-/** What of the address is a filter, and what is wrong with it. */
+/** The filters in the address, and their problems. */
 interface Chosen {
   kinds: readonly EventKind[] | undefined;
   state: StateGroup | undefined;
   from: Date | undefined;
   until: Date | undefined;
-  /** As it stands in the address. */
+  /** As they stand in the address. */
   given: Record<'event' | 'state' | 'from' | 'until', string>;
   problems: Partial<Record<'from' | 'until', string>>;
 }
@@ -127,7 +125,7 @@ function chosenOf({ company, administrator, query }: Visit, webhook: Webhook): C
     state,
     from: at('from'),
     until: at('until'),
-    // What is no time is told of and not repeated: a browser's field for times wouldn't take it.
+    // A browser's field for times wouldn't take anything else.
     given: {
       event: event ?? '',
       state: state ?? '',
@@ -139,9 +137,7 @@ function chosenOf({ company, administrator, query }: Visit, webhook: Webhook): C
 }
 
 function addressOf({ id }: Webhook, given: Chosen['given'], before?: string): string {
-  const entries = Object.entries({ ...given, before: before ?? '' }).filter(([, value]) => value !== '');
-  const query = new URLSearchParams(entries).toString();
-  return `/portal/webhooks/${id}/deliveries${query === '' ? '' : `?${query}`}`;
+  return withQuery(`/portal/webhooks/${id}/deliveries`, { ...given, before });
 }
 
 function filters({ administrator }: Visit, webhook: Webhook, { given, problems }: Chosen): Html {
@@ -196,7 +192,7 @@ function nothing(isCutShort: boolean): Html {
     ? emptyState('None of these match', 'Look at older ones, or choose a shorter time.')
     : emptyState(
         'There are no deliveries here',
-        'With a filter, there may be some without it. Otherwise nothing has happened that this webhook hears of; a ping is listed too.',
+        'If you chose a filter, there may be some without it. Otherwise there was no event for this webhook yet. Pings are listed too.',
       );
 }
 
@@ -206,8 +202,8 @@ function recoverForm({ company, now, ...visit }: Visit, webhook: Webhook, filled
   if (reason !== undefined) return html`<p class="hint">${reason}</p>`;
   const yesterday = companyLocal(company.timeZone, new Date(now.getTime() - DAY_MS));
   return html`<p>
-      After an outage of the receiver, everything that failed or was withheld since then can be sent again,
-      with the same ids and bodies.
+      After an outage of the receiver you can send all deliveries again that failed or were withheld since
+      then. They keep their ids and bodies.
     </p>
     ${form(
       visit,
@@ -215,7 +211,7 @@ function recoverForm({ company, now, ...visit }: Visit, webhook: Webhook, filled
       html`${textField({
         name: 'since',
         label: 'Failed since',
-        hint: 'When the event happened, in your company’s time zone; within the last 30 days.',
+        hint: 'The time of the event in your company’s time zone, within the last 30 days.',
         type: 'datetime-local',
         value: filled?.since ?? yesterday,
         problem: filled?.problem,

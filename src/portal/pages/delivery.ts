@@ -7,15 +7,13 @@ import type { SecretBox } from '../../webhooks/secrets.ts';
 import { whyNotTouch } from '../../webhooks/registration.ts';
 import { canSign, sentRequest, sentSignature } from '../../webhooks/delivery-request.ts';
 import { notFound, refusalOf } from '../page-error.ts';
-import type { Page } from '../route.ts';
 import { attemptText, deliveryBadge, withheldText } from '../views/delivery.ts';
 import { button, form } from '../views/form.ts';
+import { countText, exactTime } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { copyButton, emptyState } from '../views/notice.ts';
 import { facts, table } from '../views/table.ts';
-import { exactTime } from '../views/time.ts';
-import { count } from '../views/webhook-health.ts';
-import { page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { getOwnWebhook, maySee } from '../webhook-access.ts';
 
 interface Needs {
@@ -24,7 +22,7 @@ interface Needs {
   serviceName: string;
 }
 
-/** One delivery: what was sent, and how every attempt went. */
+/** One delivery: its request and its attempts. */
 export function showDelivery(needs: Needs): Page {
   return async (visit) => {
     const webhook = await getOwnWebhook(needs.engine, visit);
@@ -32,7 +30,7 @@ export function showDelivery(needs: Needs): Page {
   };
 }
 
-/** Sends a delivery again, once for each attempt that somebody has seen: a form that comes twice does nothing more. */
+/** Sends a delivery again, once for each attempt that somebody has seen, so that a second click does nothing. */
 export function sendAgain(needs: Needs): Page {
   return async (visit) => {
     const { company, signedIn, form: filled, now } = visit;
@@ -51,7 +49,7 @@ export function sendAgain(needs: Needs): Page {
         text:
           outcome === 'waiting'
             ? 'The delivery is sent again, with the same id and body.'
-            : 'Nothing was sent: there has been another attempt since you looked, or it waits to be sent already.',
+            : 'Nothing was sent: there was another attempt since you loaded the page, or the delivery already waits to be sent.',
       });
     } catch (error) {
       return deliveryPage(needs, visit, webhook, delivery, refusalOf(error));
@@ -59,7 +57,7 @@ export function sendAgain(needs: Needs): Page {
   };
 }
 
-/** Who may not see what a delivery carries doesn't see that it is there. */
+/** @throws PageError 404 also for a delivery whose data the administrator may not see. */
 async function getVisible(
   engine: Engine,
   { company, administrator, params }: Visit,
@@ -90,9 +88,9 @@ function deliveryPage(
         ['State', deliveryBadge(delivery)],
         ['Happened', exactTime(visit, createdAt)],
         ['Delivery id', html`<code>${id}</code>`],
-        ...(withheldFor === null ? [] : [['Withheld because', withheldText(withheldFor)] as const]),
-        ...(nextAttemptAt === null ? [] : [['Next attempt', exactTime(visit, nextAttemptAt)] as const]),
-        ...(isPaused ? [['Waits because', 'The webhook is paused.'] as const] : []),
+        ['Withheld because', withheldFor && withheldText(withheldFor)],
+        ['Next attempt', nextAttemptAt && exactTime(visit, nextAttemptAt)],
+        ['Waits because', isPaused ? 'The webhook is paused.' : undefined],
       ])}
       ${
         reason === undefined
@@ -108,16 +106,16 @@ function deliveryPage(
       ${attemptTable(visit, delivery)}
       <h2>Request</h2>
       ${requestPart(delivery, needs)}`,
-    { section: 'webhooks', ...(problem !== undefined && { status: 422 }) },
+    { section: 'webhooks', isRefused: problem !== undefined },
   );
 }
 
 function attemptTable(visit: Visit, { attempts }: DeliveryDetail): Html {
   if (attempts.length === 0)
-    return emptyState('There was no attempt yet', 'Each attempt stands here with what came of it.');
+    return emptyState('There was no attempt yet', 'Each attempt is listed here with its result.');
   return table({
     caption: 'Attempts',
-    columns: ['Attempt', 'When', 'What came of it', 'Name', 'Connection', 'TLS', 'Answer', 'In all', 'Next'],
+    columns: ['Attempt', 'Time', 'Result', 'Name', 'Connection', 'TLS', 'Answer', 'Total', 'Next'],
     rows: attempts.map((attempt) => [
       attempt.number,
       exactTime(visit, attempt.attemptedAt),
@@ -135,37 +133,37 @@ function phasesOf({ phases: { dns, connect, tls, firstByte } }: KeptAttempt): st
 }
 
 function milliseconds(value: number | null): string {
-  return value === null ? '–' : `${count(value)}\u00a0ms`;
+  return value === null ? '–' : `${countText(value)}\u00a0ms`;
 }
 
 function requestPart(delivery: DeliveryDetail, { box, serviceName }: Needs): Html {
   const { body, headers } = sentRequest(delivery, serviceName);
   const { pathname, search } = new URL(delivery.url);
   return html`<p>
-      It is a POST to <code>${pathname}${search}</code>, the same at every attempt but for the signature.
+      A POST to <code>${pathname}${search}</code>. It is the same at every attempt, except for the signature.
     </p>
     <h3>Headers</h3>
     ${facts(headers)}
     <h3>Signatures</h3>
     ${signatures(delivery, { box, serviceName })}
     <h3>Body, as it is sent</h3>
-    <p class="hint">The signature is made over exactly these bytes. ${copyButton('body', 'the body')}</p>
+    <p class="hint">The signature covers exactly these bytes. ${copyButton('body', 'the body')}</p>
     <pre id="body">${body}</pre>
     <details>
-      <summary>The same, laid out to be read</summary>
+      <summary>The same, formatted</summary>
       <pre>${JSON.stringify(JSON.parse(body), null, 2)}</pre>
     </details>`;
 }
 
 function signatures(delivery: DeliveryDetail, needs: Omit<Needs, 'engine'>): Html {
   const { attempts } = delivery;
-  if (attempts.length === 0) return html`<p>Each attempt has its own, made when it is sent.</p>`;
+  if (attempts.length === 0) return html`<p>Each attempt gets its own when it is sent.</p>`;
   if (!canSign(delivery, needs.box))
     return html`<p>
-      They can’t be told here, because the webhook’s secret can’t be opened: ask your operator.
+      They can’t be shown, because the webhook’s secret can’t be decrypted. Ask your operator.
     </p>`;
   return html`<p class="hint">
-      <code>Service-Signature</code> of each attempt; it follows from the secret, the body and the second of
+      The <code>Service-Signature</code> of each attempt. It depends on the secret, the body and the second of
       the attempt.
     </p>
     ${facts(
@@ -173,7 +171,9 @@ function signatures(delivery: DeliveryDetail, needs: Omit<Needs, 'engine'>): Htm
         const signature = sentSignature(delivery, attempt, needs);
         return [
           `Attempt ${attempt.number}`,
-          signature === undefined ? 'Not known: nobody saw that request.' : html`<code>${signature}</code>`,
+          signature === undefined
+            ? 'Not known: the request never got that far.'
+            : html`<code>${signature}</code>`,
         ];
       }),
     )}`;

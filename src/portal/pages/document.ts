@@ -4,17 +4,14 @@ import type { FindDocument } from '../../invoice-pdf/documents.ts';
 import { unitText } from '../../invoice-pdf/units.ts';
 import type { Engine } from '../../store/engine.ts';
 import { createInvoiceFinder } from '../../store/invoices.ts';
-import { kindNames, refuseWithoutDocuments } from '../document-access.ts';
 import { notFound } from '../page-error.ts';
-import type { Page } from '../route.ts';
-import { amountText, dayText } from '../views/amount.ts';
+import { amountText, dayText, time } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
 import { facts, table } from '../views/table.ts';
-import { time } from '../views/time.ts';
-import { page, type Visit } from '../visit.ts';
-import { stateOf } from './documents.ts';
+import { page, type Page, type Visit } from '../visit.ts';
+import { kindNames, refuseWithoutDocuments, stateOf } from './documents.ts';
 
-/** One document: what is on it, and what became of it. */
+/** One document: its contents, its payments and its credits. */
 export function showDocument(engine: Engine): Page {
   const find = createInvoiceFinder(engine);
   return async (visit) => {
@@ -53,7 +50,7 @@ export function downloadDocument(find: FindDocument): Page {
 }
 
 function factsOf(visit: Visit, document: Invoice): [string, Content][] {
-  const { customer, buyer, currency, creditedInvoice } = document;
+  const { customer, buyer, currency, creditedInvoice, amountDueMinor, creditBalanceMinor } = document;
   return [
     ['State', stateOf(document, document.amountDueMinor)],
     [
@@ -66,13 +63,9 @@ function factsOf(visit: Visit, document: Invoice): [string, Content][] {
     ['Due', dayText(document.dueDate)],
     ['Supplied', dayText(document.supplyDate)],
     ['Total', amountText(document.totals.grossMinor, currency)],
-    ...(document.amountDueMinor === undefined
-      ? []
-      : ([['Left to pay', amountText(document.amountDueMinor, currency)]] as [string, Content][])),
-    ...(document.creditBalanceMinor
-      ? ([['Paid too much', amountText(document.creditBalanceMinor, currency)]] as [string, Content][])
-      : []),
-    ...(creditedInvoice ? ([['Corrects', documentLink(creditedInvoice)]] as [string, Content][]) : []),
+    ['Left to pay', amountDueMinor === undefined ? undefined : amountText(amountDueMinor, currency)],
+    ['Paid too much', creditBalanceMinor ? amountText(creditBalanceMinor, currency) : undefined],
+    ['Corrects', creditedInvoice && documentLink(creditedInvoice)],
     ['Id', html`<code>${document.id}</code>`],
   ];
 }
@@ -116,7 +109,7 @@ function totalsOf({ vatBreakdown, totals, currency }: Invoice): Html {
   ])}`;
 }
 
-/** What came in, went back and was credited. */
+/** Payments, refunds and credit notes. */
 function settlementOf({ payments = [], refunds = [], creditNotes, currency }: Invoice): Html {
   const rows = [
     ...payments.map(({ paidOn, method, amountMinor }) => ({
@@ -136,7 +129,7 @@ function settlementOf({ payments = [], refunds = [], creditNotes, currency }: In
   return html`<h2>Payments and credits</h2>
     ${table({
       caption: 'Payments and credits',
-      columns: ['Day', 'What', 'How', 'Amount'],
+      columns: ['Day', 'Entry', 'Method', 'Amount'],
       rows: rows.map(({ day, cells }) => [dayText(day), ...cells]),
     })}`;
 }

@@ -1,3 +1,4 @@
+import type { InvoiceSummary } from '../../contract/records.ts';
 import {
   findByDays,
   findByNumber,
@@ -8,27 +9,27 @@ import {
   type Place,
 } from '../../store/document-search.ts';
 import type { Engine } from '../../store/engine.ts';
-import { kindNames, whyNoDocuments } from '../document-access.ts';
-import type { Page } from '../route.ts';
-import { amountText, dayText } from '../views/amount.ts';
-import { filterForm, textField } from '../views/form.ts';
+import { whyNot } from '../availability.ts';
+import { PageError } from '../page-error.ts';
+import { filterForm, textField, withQuery } from '../views/form.ts';
+import { amountText, dayText } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
 import { badge, emptyState, warning } from '../views/notice.ts';
 import { pagination, table } from '../views/table.ts';
-import { page, type Visit } from '../visit.ts';
+import { page, type Page, type Visit } from '../visit.ts';
 
 const PATH = '/portal/documents';
 const PAGE_DOCUMENTS = 25;
 const CUSTOMERS_MAX = 20;
 const SEARCH_CHARACTERS_MAX = 100;
 
-/** What is looked for: one of these at a time, so that an index answers each, however many documents there are. */
+/** The search of a page. One of its parts is used at a time, so that an index answers it however many documents there are. */
 interface Search {
-  /** Begins a number or a customer's name. */
+  /** The beginning of a number or of a customer's name. */
   text: string;
   from: string | undefined;
   to: string | undefined;
-  /** Id of a customer, whose name a page before this one showed. */
+  /** Id of a customer, as a link on the page before named it. */
   customer: string | undefined;
   isDrafts: boolean;
   after: Place | undefined;
@@ -62,7 +63,7 @@ export function showDocuments(engine: Engine): Page {
               ? addressOf({ ...search, after: found[PAGE_DOCUMENTS - 1]?.place })
               : undefined,
         })}`,
-      { section: 'documents', ...(problem !== undefined && { status: 422 }) },
+      { section: 'documents', isRefused: problem !== undefined },
     );
   };
 }
@@ -93,7 +94,7 @@ function isDay(text: string): boolean {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
 }
 
-/** What a browser's field for days can show: another value would only be its own complaint. */
+/** A browser's field for days shows nothing else. */
 function shownDay(day: string): string {
   return isDay(day) ? day : '';
 }
@@ -122,7 +123,7 @@ function searchForm({ text, from = '', to = '' }: Search): Html {
       ${textField({ name: 'to', label: 'to', type: 'date', value: shownDay(to), isRequired: false })}`,
     )}
     <p class="hint">
-      The days count where no number or customer is given. A draft has neither number nor day:
+      The days are used when no number or customer is given. Drafts have neither a number nor a day:
       <a href="${PATH}?show=drafts">show the drafts</a>.
     </p>`;
 }
@@ -156,7 +157,7 @@ function documentTable(found: readonly FoundDocument[]): Html {
   if (found.length === 0)
     return emptyState(
       'No document is found',
-      'Try fewer characters or other days. What is searched is where a number or a customer’s name begins.',
+      'Try fewer characters or other days. The search compares the beginning of numbers and customers’ names.',
     );
   return table({
     caption: 'Documents',
@@ -172,7 +173,7 @@ function documentTable(found: readonly FoundDocument[]): Html {
   });
 }
 
-/** Whether a document is issued, and what is left to pay of it. */
+/** Whether a document is issued, and the amount that is left to pay. */
 export function stateOf(
   { status, currency }: Pick<FoundDocument['summary'], 'status' | 'currency'>,
   amountDueMinor: number | undefined,
@@ -184,16 +185,27 @@ export function stateOf(
 }
 
 function addressOf({ text, from, to, customer, isDrafts, after }: Search): string {
-  const query = new URLSearchParams();
-  if (text !== '') query.set('search', text);
-  if (from !== undefined) query.set('from', from);
-  if (to !== undefined) query.set('to', to);
-  if (customer !== undefined) query.set('customer', customer);
-  if (isDrafts) query.set('show', 'drafts');
-  if (after) {
-    query.set('at', after.at);
-    query.set('after', after.id);
-  }
-  const words = query.toString();
-  return words === '' ? PATH : `${PATH}?${words}`;
+  const show = isDrafts ? 'drafts' : undefined;
+  return withQuery(PATH, { search: text, from, to, customer, show, at: after?.at, after: after?.id });
+}
+
+/** The name of each kind of document. */
+export const kindNames: Record<InvoiceSummary['kind'], string> = {
+  invoice: 'Invoice',
+  credit_note: 'Credit note',
+  pro_forma: 'Pro forma',
+};
+
+/** Why an administrator sees no documents; undefined when they do. The API asks the same of a key. */
+function whyNoDocuments({ administrator, company }: Visit): string | undefined {
+  if (!administrator.scopes.includes('invoices:read'))
+    return 'You don’t have the access invoices:read yourself. An administrator who has it can invite you with it.';
+  const reason = whyNot(company, 'invoices');
+  return reason && `${reason} Documents are shown here while the API gives them out.`;
+}
+
+/** @throws PageError for an administrator who sees no documents, whether the document exists or not. */
+export function refuseWithoutDocuments(visit: Visit): void {
+  const reason = whyNoDocuments(visit);
+  if (reason !== undefined) throw new PageError(403, 'Documents are not shown', reason);
 }

@@ -1,24 +1,21 @@
 import { getCompany } from '../../access/companies.ts';
 import { acceptLink, getLink } from '../../access/invitations.ts';
 import type { SessionLengths } from '../../access/sessions.ts';
-import { UsageError } from '../../errors.ts';
 import type { Engine } from '../../store/engine.ts';
 import type { PortalLink } from '../../store/portal-links.ts';
 import { type Problems, problemsOf, refusalOf } from '../page-error.ts';
-import type { GuestPage } from '../route.ts';
-import { button, form, newPasswordFields, textField } from '../views/form.ts';
-import { guestFrame } from '../views/frame.ts';
+import { accountField, button, form, newPasswordFields, newPasswordIn, textField } from '../views/form.ts';
 import { html } from '../views/html.ts';
-import { type GuestVisit, page, type PageReply, redirect } from '../visit.ts';
+import { type GuestPage, type GuestVisit, page, type PageReply, redirect } from '../visit.ts';
 
 /**
- * Where a link leads. Its code stands behind a `#`, which browsers send to nobody: it is in no log, no cache and no
- * Referer, and a mail program that looks at the link doesn't use it up. A script puts it into the field; without one it
- * is pasted there.
+ * The page of a link. Its code stands behind a `#`, which browsers don't send: it gets into no log, cache or Referer, and
+ * a mail program that opens the link doesn't use it up. A script puts the code into the field; without scripts people
+ * paste it.
  */
 export const showInvitation: GuestPage = (visit) => codePage(visit);
 
-/** Looks at what the code is for, without using it up. */
+/** Shows the purpose of a code, without using it up. */
 export function openInvitation(engine: Engine): GuestPage {
   return async (visit) => {
     const code = codeOf(visit);
@@ -31,7 +28,7 @@ export function openInvitation(engine: Engine): GuestPage {
   };
 }
 
-/** Uses the code up, and signs in whoever it is for. */
+/** Uses a code up, and signs its owner in. */
 export function acceptInvitation({
   engine,
   sessionLengths: lengths,
@@ -43,10 +40,8 @@ export function acceptInvitation({
     const { form: filled, address, client, now } = visit;
     const code = codeOf(visit);
     const name = filled.get('name') ?? '';
-    const password = filled.get('password') ?? '';
     try {
-      if (password !== filled.get('password-again'))
-        throw new UsageError('The two passwords differ.', { field: 'password-again' });
+      const password = newPasswordIn(filled);
       const use = { token: code, name, password, address, client, browser: visit.browser, now, lengths };
       const { token, browser } = await acceptLink(engine, use);
       return { ...redirect('/portal'), session: { token }, browser };
@@ -60,27 +55,26 @@ export function acceptInvitation({
   };
 }
 
-/** The code alone, or the whole link, as people paste it. */
+/** The code that was filled in: people paste it alone or with the whole link. */
 function codeOf({ form: filled }: GuestVisit): string {
   const given = (filled.get('code') ?? '').trim();
   return given.slice(given.lastIndexOf('#') + 1);
 }
 
 function codePage(visit: GuestVisit, problem?: string): PageReply {
-  const title = 'Use your link';
   const content = form(
     visit,
     { action: '/portal/invitation' },
     html`${textField({
       name: 'code',
       label: 'Code of your link',
-      hint: 'What follows the # in the link that you were given. You can also paste the whole link.',
+      hint: 'The part of your link after the #. You can also paste the whole link.',
       problem,
       lengthMax: 500,
     })}
     ${button('Continue')}`,
   );
-  return page(title, guestFrame(title, content), problem === undefined ? {} : { status: 422 });
+  return page('Use your link', content, { isRefused: problem !== undefined });
 }
 
 async function linkPage(
@@ -101,17 +95,9 @@ async function linkPage(
     { action: '/portal/invitation/accept', problem: problems.form },
     html`<input type="hidden" name="code" value="${code}" />
       <p>${isInvitation ? 'Your account will be' : 'Your account is'} <strong>${link.email}</strong>.</p>
-      <input
-        class="hidden"
-        type="email"
-        value="${link.email}"
-        autocomplete="username"
-        aria-hidden="true"
-        tabindex="-1"
-        readonly
-      />
+      ${accountField(link.email)}
       ${isInvitation && textField({ name: 'name', label: 'Your name', problem: problems.name, value: name, autocomplete: 'name', lengthMax: 100 })}
       ${newPasswordFields(problems)} ${button(isInvitation ? 'Create my account' : 'Set the password')}`,
   );
-  return page(title, guestFrame(title, content), Object.keys(problems).length === 0 ? {} : { status: 422 });
+  return page(title, content, { isRefused: Object.keys(problems).length > 0 });
 }

@@ -2,33 +2,31 @@ import { ACTIVE_KEYS_MAX } from '../../access/keys.ts';
 import { type Module, modules } from '../../contract/scopes.ts';
 import { listAdministratorRows } from '../../store/administrators.ts';
 import type { Engine } from '../../store/engine.ts';
-import { listActiveKeyRows } from '../../store/keys.ts';
+import { listActiveKeys } from '../../store/keys.ts';
 import { createHealthReader, type ReadHealth } from '../../store/webhook-health.ts';
 import { listWebhookRows } from '../../store/webhooks.ts';
 import { WEBHOOKS_MAX } from '../../webhooks/registration.ts';
-import { whyNot, wholeProblem } from '../availability.ts';
-import type { Page } from '../route.ts';
+import { stoppedWarning, whyNot } from '../availability.ts';
 import { type Html, html } from '../views/html.ts';
-import { badge, warning } from '../views/notice.ts';
+import { badge } from '../views/notice.ts';
 import { facts, table } from '../views/table.ts';
 import { healthSpans, stateBadge } from '../views/webhook-health.ts';
-import { page, type Visit } from '../visit.ts';
+import { page, type Page, type Visit } from '../visit.ts';
 
-/** What is switched on for the company, and why something isn't. */
+/** The state of the company's keys, webhooks and data. */
 export function showOverview(engine: Engine): Page {
   const readHealth = createHealthReader(engine);
   return async (visit) => {
     const { company, administrator } = visit;
-    const problem = wholeProblem(company);
     return page(
       'Overview',
-      html`${problem !== undefined && warning(problem)}
+      html`${stoppedWarning(company)}
         <h2>At a glance</h2>
         ${await glance(engine, readHealth, visit)}
-        <h2>What the API gives out</h2>
+        <h2>Data in the API</h2>
         ${table({
-          caption: 'What the API gives out',
-          columns: ['Data', 'State', 'Why', 'Your access'],
+          caption: 'Data in the API',
+          columns: ['Data', 'State', 'Reason', 'Your access'],
           rows: modules.map((module) => {
             const reason = whyNot(company, module);
             return [
@@ -37,7 +35,7 @@ export function showOverview(engine: Engine): Page {
               reason ?? 'Your plan includes it.',
               administrator.scopes.includes(`${module}:read`)
                 ? 'Yes'
-                : 'No: another administrator has to give it',
+                : 'No: another administrator can give it',
             ];
           }),
         })}
@@ -55,9 +53,9 @@ export function showOverview(engine: Engine): Page {
   };
 }
 
-/** What there is, how it does, and where more is to be seen. */
+/** The numbers of keys, webhooks and administrators, with links to their pages. */
 async function glance(engine: Engine, readHealth: ReadHealth, { company, now }: Visit): Promise<Html> {
-  const keys = await listActiveKeyRows(engine, company.id);
+  const keys = await listActiveKeys(engine, company.id);
   const webhooks = await listWebhookRows(engine, company.id);
   const { spans } = healthSpans(company.timeZone, now);
   const ids = webhooks.map(({ id }) => id);

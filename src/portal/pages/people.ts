@@ -1,23 +1,21 @@
 import { listAdministrators, removeAdministrator, whyNotRemove } from '../../access/administrators.ts';
-import { invite, listInvitations, whyNotWithdraw, withdrawInvitation } from '../../access/invitations.ts';
+import { invite, whyNotWithdraw, withdrawInvitation } from '../../access/invitations.ts';
 import type { Administrator } from '../../store/administrators.ts';
 import type { Engine } from '../../store/engine.ts';
-import type { PortalLink } from '../../store/portal-links.ts';
+import { listInvitations, type PortalLink } from '../../store/portal-links.ts';
 import { refusalOf } from '../page-error.ts';
-import type { Page } from '../route.ts';
 import { button, checkboxes, confirmForm, form, textField } from '../views/form.ts';
+import { emailText, time, timeText } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
-import { emailText } from '../views/names.ts';
 import { badge, emptyState } from '../views/notice.ts';
 import { table } from '../views/table.ts';
-import { time, timeText } from '../views/time.ts';
-import { page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 
 export function showPeople(engine: Engine): Page {
   return (visit) => peoplePage(engine, visit);
 }
 
-/** Makes an invitation, whose link the next page shows once: nobody needs a mail server for it. */
+/** Makes an invitation. The next page shows its link once, so no mail server is needed. */
 export function inviteSomebody({ engine, baseUrl }: { engine: Engine; baseUrl: () => string }): Page {
   return async (visit) => {
     const { company, signedIn, form: filled, now } = visit;
@@ -40,7 +38,7 @@ export function inviteSomebody({ engine, baseUrl }: { engine: Engine; baseUrl: (
           {
             label: 'Link',
             value: `${baseUrl()}/portal/invitation#${token}`,
-            hint: 'It is shown only now. Whoever has it can use it, so send it to that person alone.',
+            hint: 'It is shown only now. Anybody who has it can use it, so send it to that person alone.',
           },
         ],
       });
@@ -70,7 +68,7 @@ export function removeSomebody(engine: Engine): Page {
       by: signedIn,
       now,
     });
-    return redirect('/portal/people', { kind: 'done', text: `${name} has no access any more.` });
+    return redirect('/portal/people', { kind: 'done', text: `${name} no longer has access.` });
   };
 }
 
@@ -88,7 +86,8 @@ async function peoplePage(engine: Engine, visit: Visit, filled: Filled = {}): Pr
   return page(
     'People',
     html`<p>
-        These people administer ${company.name} here. What they may see is also what they may give to a key.
+        These people administer ${company.name} here. They can give a key the access that they have
+        themselves.
       </p>
       ${table({
         caption: 'Administrators',
@@ -103,7 +102,7 @@ async function peoplePage(engine: Engine, visit: Visit, filled: Filled = {}): Pr
             removal(visit, person),
           ]),
       })}
-      <h2>Invitations that wait</h2>
+      <h2>Open invitations</h2>
       ${invitationTable(visit, invitations)}
       <h2>Invite somebody</h2>
       ${
@@ -111,7 +110,7 @@ async function peoplePage(engine: Engine, visit: Visit, filled: Filled = {}): Pr
           ? inviteForm(visit, filled)
           : emptyState('You can’t invite anybody', 'Ask an administrator who may invite others.')
       }`,
-    { section: 'people', ...(filled.problem === undefined ? {} : { status: 422 }) },
+    { section: 'people', isRefused: filled.problem !== undefined },
   );
 }
 
@@ -129,7 +128,7 @@ function removal(visit: Visit, person: Administrator) {
     action: `/portal/people/${person.id}/remove`,
     open: 'Remove',
     subject: person.name,
-    question: `${person.name} is signed out at once and can’t sign in again. The keys and webhooks that they made go on working.`,
+    question: `${person.name} is signed out at once and can’t sign in again. Their keys and webhooks keep working.`,
     confirm: 'Remove access',
   });
 }
@@ -138,11 +137,11 @@ function invitationTable(visit: Visit, invitations: readonly PortalLink[]): Html
   if (invitations.length === 0)
     return emptyState(
       'Nobody is invited',
-      'An invitation stands here until it is accepted, withdrawn or out of date.',
+      'Invitations are listed here until they are accepted, withdrawn or expired.',
     );
   return table({
-    caption: 'Invitations that wait',
-    columns: ['E-mail address', 'Access', 'Works until', 'Action'],
+    caption: 'Open invitations',
+    columns: ['E-mail address', 'Access', 'Valid until', 'Action'],
     rows: invitations.map((invitation) => [
       emailText(invitation.email),
       accessOf(invitation),
@@ -180,8 +179,8 @@ function inviteForm(visit: Visit, { problem, email = '', scopes, mayInvite = fal
     })}
     ${checkboxes({
       name: 'scopes',
-      label: 'What they may see, and give to keys',
-      hint: 'You can give what you have yourself.',
+      label: 'Access, for themselves and for the keys they make',
+      hint: 'You can give the access that you have yourself.',
       choices: own.map((scope) => ({ value: scope, label: scope })),
       chosen: scopes ?? own,
     })}

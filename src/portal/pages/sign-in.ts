@@ -3,17 +3,14 @@ import { endSessions, type SessionLengths } from '../../access/sessions.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import { AppError } from '../../errors.ts';
 import type { Engine } from '../../store/engine.ts';
-import { ownPath } from '../own-path.ts';
 import { refusalOf } from '../page-error.ts';
-import type { GuestPage, Page } from '../route.ts';
 import { button, form, textField } from '../views/form.ts';
-import { guestFrame } from '../views/frame.ts';
 import { html } from '../views/html.ts';
-import { type GuestVisit, page, type PageReply, redirect } from '../visit.ts';
+import { type GuestPage, type GuestVisit, page, type Page, type PageReply, redirect } from '../visit.ts';
 
 export const showSignIn: GuestPage = (visit) => signInPage(visit, { next: visit.query.get('next') });
 
-/** Lets somebody in with a new session, so that one that was planted before is worth nothing. */
+/** Begins a new session, so that a session id that somebody planted in the browser is worth nothing. */
 export function signInWithPassword({
   engine,
   limits,
@@ -60,7 +57,6 @@ function signInPage(
     status,
   }: { email?: string; next: string | null; problem?: string; status?: number },
 ): PageReply {
-  const title = 'Sign in';
   const content = html`${visit.query.has('left') && html`<p class="notice done" role="status">You have signed out.</p>`}
     ${form(
       visit,
@@ -81,5 +77,14 @@ function signInPage(
       An invitation gives you an account: ask another administrator of your company for one. If you have
       forgotten your password, ask the operator of this service for a link to set a new one.
     </p>`;
-  return page(title, guestFrame(title, content), status === undefined ? {} : { status });
+  return page('Sign in', content, status === undefined ? {} : { status });
+}
+
+/**
+ * The page to show after signing in: a page of the portal, whatever the address says. Anything that a browser could read
+ * as another host is replaced by the overview.
+ */
+export function ownPath(given: string | null): string {
+  const isOurs = given !== null && /^\/portal(?:\/[\w-]+)*(?:\?[\w=&%.+:-]*)?$/.test(given);
+  return isOurs ? given : '/portal';
 }

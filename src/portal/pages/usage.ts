@@ -1,21 +1,19 @@
-import { listKeysAnd } from '../../access/keys.ts';
 import { modules } from '../../contract/scopes.ts';
 import type { Company } from '../../store/companies.ts';
 import type { Engine } from '../../store/engine.ts';
 import { type KeyHour, listKeyHours } from '../../store/key-usage.ts';
-import type { UsedKey } from '../../store/keys.ts';
-import { whyNot, wholeProblem } from '../availability.ts';
-import type { Page } from '../route.ts';
+import { listActiveKeysAnd, type UsedKey } from '../../store/keys.ts';
+import { stoppedWarning, whyNot } from '../availability.ts';
 import { barChart } from '../views/chart.ts';
+import { countText, time, timeText } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
-import { badge, emptyState, warning } from '../views/notice.ts';
+import { badge, emptyState } from '../views/notice.ts';
 import { facts, table } from '../views/table.ts';
-import { time, timeText } from '../views/time.ts';
-import { page, type Visit } from '../visit.ts';
+import { page, type Page, type Visit } from '../visit.ts';
 
 const HOURS = 24;
 const HOUR_MS = 3_600_000;
-/** Hours of keys that a page reads: those of 20 active keys and of ten times as many that were revoked in a day. */
+/** Rows that a page reads at most: 24 hours of 20 active keys and of 200 keys that were revoked in a day. */
 const ROWS_MAX = HOURS * 220;
 
 interface Counts {
@@ -23,7 +21,7 @@ interface Counts {
   limited: number;
 }
 
-/** How the company's keys were used in the last day, and what they are good for. */
+/** The requests of the company's keys in the last day. */
 export function showUsage({
   engine,
   rateLimitPerMinute,
@@ -35,25 +33,25 @@ export function showUsage({
     const { company, now } = visit;
     const hours = lastHours(now);
     const rows = await listKeyHours(engine, company.id, { from: hours[0] ?? '', limit: ROWS_MAX });
-    const keys = await listKeysAnd(engine, company.id, [...new Set(rows.map(({ keyId }) => keyId))]);
+    const keys = await listActiveKeysAnd(engine, company.id, [...new Set(rows.map(({ keyId }) => keyId))]);
     return page(
       'Usage',
       html`<p>
-          What your keys asked for in the last ${HOURS} hours. It is written down every few seconds, so the
-          latest requests may be missing yet.
+          The requests of your keys in the last ${HOURS} hours. The counts are updated every few seconds, so
+          the latest requests may be missing.
         </p>
         ${rows.length === 0 ? nothingAsked(keys) : chartOf(visit, hours, rows)}
         ${limitNote(rateLimitPerMinute, sum(rows).limited)}
         <h2>By key</h2>
         ${keyTable(visit, hours, { keys, rows })}
-        <h2>What the API gives out</h2>
+        <h2>Data in the API</h2>
         ${switchesOf(company)}`,
       { section: 'usage' },
     );
   };
 }
 
-/** When each of the hours began, the oldest first; the last is the one that runs. */
+/** The beginnings of the hours, the oldest first; the last is the current hour. */
 function lastHours(now: Date): string[] {
   const current = Math.floor(now.getTime() / HOUR_MS);
   return Array.from({ length: HOURS }, (_value, index) =>
@@ -79,7 +77,7 @@ function nothingAsked(keys: readonly UsedKey[]): Html {
     'No key was used in this time',
     keys.length === 0
       ? html`<a href="/portal/keys/new">Create a key</a>, and give it to one of your programs.`
-      : 'What your programs ask for is counted here, hour by hour.',
+      : 'The requests of your programs are counted here by the hour.',
   );
 }
 
@@ -87,8 +85,8 @@ function chartOf(visit: Visit, hours: readonly string[], rows: readonly KeyHour[
   const total = sum(rows);
   const figures = byHour(hours, rows);
   return html`${facts([
-      ['Requests', numberText(total.answered + total.limited)],
-      ['Refused by the rate limit', numberText(total.limited)],
+      ['Requests', countText(total.answered + total.limited)],
+      ['Refused by the rate limit', countText(total.limited)],
     ])}
     ${bars(visit, figures, 'of all keys')}
     <details class="figures">
@@ -98,11 +96,7 @@ function chartOf(visit: Visit, hours: readonly string[], rows: readonly KeyHour[
         columns: ['Hour from', 'Answered', 'Refused by the rate limit'],
         rows: figures
           .toReversed()
-          .map(({ hour, answered, limited }) => [
-            time(visit, hour),
-            numberText(answered),
-            numberText(limited),
-          ]),
+          .map(({ hour, answered, limited }) => [time(visit, hour), countText(answered), countText(limited)]),
       })}
     </details>`;
 }
@@ -110,7 +104,7 @@ function chartOf(visit: Visit, hours: readonly string[], rows: readonly KeyHour[
 function bars({ company }: Visit, figures: readonly ({ hour: string } & Counts)[], whose: string): Html {
   const total = sum(figures);
   return barChart({
-    summary: `Requests ${whose} in each of the last ${HOURS} hours: ${numberText(total.answered)} answered, ${numberText(total.limited)} refused by the rate limit.`,
+    summary: `Requests ${whose} in each of the last ${HOURS} hours: ${countText(total.answered)} answered, ${countText(total.limited)} refused by the rate limit.`,
     bars: figures.map(({ hour, answered, limited }) => ({
       label: timeText(company.timeZone, hour),
       parts: [
@@ -123,12 +117,12 @@ function bars({ company }: Visit, figures: readonly ({ hour: string } & Counts)[
 
 function limitNote(rateLimitPerMinute: number, limited: number): Html {
   return html`<p>
-    Each key may send ${numberText(rateLimitPerMinute)} requests a minute; beyond that the API answers 429
-    rate_limited and says in Retry-After when to go
-    on.${
+    Each key may send ${countText(rateLimitPerMinute)} requests a minute. Beyond that the API answers 429
+    rate_limited, with the time to wait in
+    Retry-After.${
       limited > 0 &&
-      html` A program that meets this often asks for more than it needs: webhooks tell it what has changed,
-      and updatedSince lets it ask for that alone.`
+      html` If a program is limited often, let webhooks tell it of changes, and let it ask with updatedSince
+      for changed records alone.`
     }
   </p>`;
 }
@@ -151,8 +145,8 @@ function keyTable(
           >${key.revokedAt !== null && html` ${badge('plain', 'Revoked')}`}<br /><code class="hint"
             >${key.id}</code
           >`,
-        numberText(answered + limited),
-        limited > 0 ? badge('bad', numberText(limited)) : '0',
+        countText(answered + limited),
+        limited > 0 ? badge('bad', countText(limited)) : '0',
         time(visit, key.usedAt),
         own.length > 0 ? bars(visit, byHour(hours, own), `of the key ${key.name}`) : 'None',
       ];
@@ -160,10 +154,10 @@ function keyTable(
   });
 }
 
-/** What keys are good for at present; the overview has it in full. */
+/** The data that the API gives out at present; the overview has the details. */
 function switchesOf(company: Company): Html {
-  const problem = wholeProblem(company);
-  if (problem !== undefined) return warning(problem);
+  const stopped = stoppedWarning(company);
+  if (stopped) return stopped;
   const off = modules.flatMap((module) => {
     const reason = whyNot(company, module);
     return reason === undefined ? [] : [{ module, reason }];
@@ -171,13 +165,7 @@ function switchesOf(company: Company): Html {
   const on = modules.filter((module) => whyNot(company, module) === undefined);
   return html`<p>
       ${on.length === 0 ? 'Nothing at present.' : `To keys with their scopes: ${on.join(', ')}.`}
-      <a href="/portal">The overview</a> has the whole of it.
+      <a href="/portal">The overview</a> has the details.
     </p>
     ${off.length > 0 && facts(off.map(({ module, reason }) => [`Not ${module}`, reason]))}`;
-}
-
-const wholeNumbers = new Intl.NumberFormat('en-GB');
-
-function numberText(count: number): string {
-  return wholeNumbers.format(count);
 }

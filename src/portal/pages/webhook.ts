@@ -4,13 +4,13 @@ import { createHealthReader, type ReadHealth } from '../../store/webhook-health.
 import type { Webhook } from '../../store/webhooks.ts';
 import { ping, waitForAttempt } from '../../webhooks/deliveries.ts';
 import { deleteWebhook, pauseWebhook, resumeWebhook, whyNotTouch } from '../../webhooks/registration.ts';
+import { stoppedWarning } from '../availability.ts';
 import { refusalOf } from '../page-error.ts';
-import type { Page } from '../route.ts';
 import { button, confirmForm, form } from '../views/form.ts';
+import { exactTime, time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { badge } from '../views/notice.ts';
 import { facts } from '../views/table.ts';
-import { exactTime, time } from '../views/time.ts';
 import { attemptPhases, attemptText, deliveryBadge } from '../views/delivery.ts';
 import {
   attemptChart,
@@ -21,9 +21,8 @@ import {
   lastSuccess,
   stateBadge,
 } from '../views/webhook-health.ts';
-import { page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { getOwnWebhook, maySee } from '../webhook-access.ts';
-import { silence } from './webhooks.ts';
 
 interface Needs {
   engine: Engine;
@@ -42,7 +41,7 @@ export function webhookPages({
   return {
     show: async (visit) => webhookPage(needs, visit, await getOwnWebhook(engine, visit)),
 
-    /** Its result is usually there before the answer is: then the page shows it without being loaded again. */
+    /** Waits a little for the result, so that the page usually shows it without being loaded again. */
     sendPing: async (visit) => {
       const webhook = await getOwnWebhook(engine, visit);
       const of = { company: webhook.company, webhook: webhook.id };
@@ -58,14 +57,14 @@ export function webhookPages({
     pause: async (visit) => {
       const { id } = await getOwnWebhook(engine, visit);
       await pauseWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
-      const text = 'The webhook is paused. What happens meanwhile waits for it, for 30 days at most.';
+      const text = 'The webhook is paused. Its deliveries wait, for 30 days at most.';
       return redirect(`/portal/webhooks/${id}`, { kind: 'done', text });
     },
 
     resume: async (visit) => {
       const { id } = await getOwnWebhook(engine, visit);
       await resumeWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
-      const text = 'The webhook goes on. What has waited for it is sent now.';
+      const text = 'The webhook is resumed. The deliveries that waited are sent now.';
       return redirect(`/portal/webhooks/${id}`, { kind: 'done', text });
     },
 
@@ -95,7 +94,7 @@ async function webhookPage(
     'Webhook',
     html`<p><a href="/portal/webhooks">All webhooks</a></p>
       <p class="address"><code>${url}</code></p>
-      ${silence(company)}
+      ${stoppedWarning(company)}
       ${
         health &&
         facts([
@@ -105,7 +104,7 @@ async function webhookPage(
           ['Last 24 hours', lastDayText(health)],
           ['Last success', lastSuccess(visit, health)],
           ['Last failure', lastFailure(visit, health)],
-          ...(webhook.pausedAt === null ? [] : [['Paused since', time(visit, webhook.pausedAt)] as const]),
+          ['Paused since', webhook.pausedAt && time(visit, webhook.pausedAt)],
         ])
       }
       <p><a class="button" href="/portal/webhooks/${id}/deliveries">See its deliveries</a></p>
@@ -127,13 +126,13 @@ async function webhookPage(
       <h2>Replace the secret</h2>
       ${rotation(webhook)}
       <h2>Delete</h2>
-      <p>Nothing is sent to this address any more, and its history is gone. This can’t be undone.</p>
+      <p>Nothing more is sent to this address, and its history is removed. This can’t be undone.</p>
       ${deletePart(visit, webhook)}`,
-    { section: 'webhooks', ...(pingProblem !== undefined && { status: 422 }) },
+    { section: 'webhooks', isRefused: pingProblem !== undefined },
   );
 }
 
-/** The ping that the address speaks of, if it is one of this webhook. */
+/** The ping with the id in the page's address, if it is one of this webhook. */
 async function findPing(
   engine: Engine,
   { company, id: webhook }: Webhook,
@@ -153,8 +152,8 @@ function pingPart(
   const action = `/portal/webhooks/${webhook.id}/ping`;
   const reason = whyNotTouch(webhook, visit.administrator);
   return html`<p>
-      A ping is a signed delivery without data of yours. It shows whether the receiver is reached and accepts
-      the signature; you can send 5 a minute.
+      A ping is a signed delivery without any of your data. It shows whether the receiver can be reached and
+      accepts the signature. You can send 5 a minute.
     </p>
     ${pinged && pingResult(visit, pinged)}
     ${reason === undefined ? form(visit, { action, problem }, button('Send a ping')) : hint(reason)}`;
@@ -176,7 +175,7 @@ function pingResult(visit: Visit, pinged: DeliveryDetail): Html {
     <p>
       ${deliveryBadge(pinged)} ${attemptText(attempt)} ${exactTime(visit, attempt.attemptedAt)},
       ${attempt.totalMs} ms${attemptPhases(attempt)}.
-      ${pinged.nextAttemptAt !== null && html`It is tried again at ${exactTime(visit, pinged.nextAttemptAt)}.`}
+      ${pinged.nextAttemptAt !== null && html`It is retried at ${exactTime(visit, pinged.nextAttemptAt)}.`}
       <a href="${link}">Everything about this ping</a>
     </p>
   </div>`;
@@ -203,14 +202,14 @@ function pausePart(visit: Visit, webhook: Webhook): Html {
   const { id, pausedAt } = webhook;
   const reason = whyNotTouch(webhook, visit.administrator);
   if (pausedAt !== null)
-    return html`<p>Deliveries wait since ${time(visit, pausedAt)}. Once it goes on, they are sent at once.</p>
+    return html`<p>Deliveries have waited since ${time(visit, pausedAt)}. Resume the webhook to send them.</p>
       ${
         reason === undefined
-          ? form(visit, { action: `/portal/webhooks/${id}/resume` }, button('Let it go on'))
+          ? form(visit, { action: `/portal/webhooks/${id}/resume` }, button('Resume it'))
           : hint(reason)
       }`;
   return html`<p>
-      While a webhook is paused, its deliveries wait, for 30 days at most; nothing is lost while you work on
+      While a webhook is paused, its deliveries wait, for 30 days at most. Nothing is lost while you work on
       the receiver.
     </p>
     ${
@@ -228,13 +227,14 @@ function deletePart(visit: Visit, webhook: Webhook): Html {
     action: `/portal/webhooks/${id}/delete`,
     open: 'Delete this webhook',
     subject: '',
-    question: html`Deliveries to <strong>${url}</strong> end at once, those that wait or are tried again too.`,
+    question: html`Deliveries to <strong>${url}</strong> end at once, including the ones that wait or are
+      being retried.`,
     confirm: 'Delete it',
   });
 }
 
 function rotation({ id }: Webhook): Html {
-  return html`<p>A secret is replaced without losing anything by letting two webhooks overlap:</p>
+  return html`<p>To replace a secret without losing events, run two webhooks for a while:</p>
     <ol>
       <li>
         <a href="/portal/webhooks/new?like=${id}">Register a second webhook</a> with the same address and
@@ -242,8 +242,8 @@ function rotation({ id }: Webhook): Html {
       </li>
       <li>Let the receiver accept a signature made with either secret.</li>
       <li>
-        Send the new webhook a ping. From now on each event comes twice, with two delivery ids; what it is
-        about is in the data, so take it once.
+        Send the new webhook a ping. From now on each event comes twice, with two delivery ids. Let the
+        receiver compare the data, so that it processes each event once.
       </li>
       <li>Delete this webhook, and let the receiver forget the old secret.</li>
     </ol>`;

@@ -1,5 +1,4 @@
 import { type MoveEventKind, moduleOfEvent, moveEventKinds, scopeOfEvent } from '../../contract/events.ts';
-import { UsageError } from '../../errors.ts';
 import type { Administrator } from '../../store/administrators.ts';
 import type { Company } from '../../store/companies.ts';
 import type { Engine } from '../../store/engine.ts';
@@ -8,12 +7,11 @@ import { findWebhookRow, type Webhook } from '../../store/webhooks.ts';
 import { createWebhook, listWebhooks, WEBHOOKS_MAX } from '../../webhooks/registration.ts';
 import type { SecretBox } from '../../webhooks/secrets.ts';
 import { canonicalWebhookUrl } from '../../webhooks/webhook-urls.ts';
-import { whyNot, wholeProblem } from '../availability.ts';
-import { notFound, refusalOf } from '../page-error.ts';
-import type { Page } from '../route.ts';
+import { stoppedWarning, whyNot } from '../availability.ts';
+import { notFound, problemOf, refusalOf } from '../page-error.ts';
 import { button, checkboxes, form, textField } from '../views/form.ts';
 import { type Html, html } from '../views/html.ts';
-import { emptyState, warning } from '../views/notice.ts';
+import { emptyState } from '../views/notice.ts';
 import {
   attemptChart,
   healthSpans,
@@ -23,10 +21,10 @@ import {
   lastSuccess,
   stateBadge,
 } from '../views/webhook-health.ts';
-import { page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { maySee } from '../webhook-access.ts';
 
-/** The webhooks of the company, and how each is doing. */
+/** The webhooks of the company and their states. */
 export function showWebhooks(engine: Engine): Page {
   const readHealth = createHealthReader(engine);
   return async (visit) => {
@@ -38,15 +36,15 @@ export function showWebhooks(engine: Engine): Page {
     return page(
       'Webhooks',
       html`<p>
-          A webhook tells a system of yours what happens in ${company.name} as soon as it happens. Every
-          delivery is signed, and tried again for most of a day while its receiver doesn’t take it.
+          A webhook tells one of your systems at once what happens in ${company.name}. Every delivery is
+          signed, and retried for most of a day if the receiver doesn’t accept it.
         </p>
-        ${silence(company)}
+        ${stoppedWarning(company)}
         ${
           webhooks.length === 0
             ? emptyState(
                 'There are no webhooks',
-                'Register the https address of a system that is to hear of changes. You choose what it hears of, and a test button shows whether it answers.',
+                'Register the https address of a system that needs to know of changes. You choose the events, and a test button shows whether the system answers.',
               )
             : html`<ul class="cards">
                 ${webhooks.map((webhook) => card(visit, webhook, health.get(webhook.id), spans))}
@@ -54,9 +52,7 @@ export function showWebhooks(engine: Engine): Page {
         }
         ${
           webhooks.length >= WEBHOOKS_MAX
-            ? html`<p>
-                These are ${WEBHOOKS_MAX} webhooks, which is the limit; delete one to register another.
-              </p>`
+            ? html`<p>A company can have ${WEBHOOKS_MAX} webhooks. Delete one to register another.</p>`
             : html`<p>
                 <a class="button" href="/portal/webhooks/new">Register a webhook</a>
                 <span class="hint">${webhooks.length} of ${WEBHOOKS_MAX} are in use.</span>
@@ -65,12 +61,6 @@ export function showWebhooks(engine: Engine): Page {
       { section: 'webhooks' },
     );
   };
-}
-
-/** Why nothing at all is sent, when that is so. */
-export function silence(company: Company): Html | false {
-  const problem = wholeProblem(company);
-  return problem !== undefined && warning(problem);
 }
 
 function card(
@@ -106,7 +96,7 @@ function entry(name: string, content: Html | string): Html {
   </div>`;
 }
 
-/** The form for a new webhook; `?like=` fills it in with the address and events of another, as a rotation needs. */
+/** The form for a new webhook. For the rotation of a secret, `?like=` fills in the address and events of another one. */
 export function showNewWebhook(engine: Engine): Page {
   return async (visit) => {
     const { company, administrator, query } = visit;
@@ -119,7 +109,7 @@ export function showNewWebhook(engine: Engine): Page {
   };
 }
 
-/** Registers a webhook, whose secret the next page shows once. */
+/** Registers a webhook. The next page shows its secret once. */
 export function registerWebhook({ engine, secrets }: { engine: Engine; secrets: SecretBox }): Page {
   return async (visit) => {
     const { company, signedIn, form: filled, now } = visit;
@@ -142,7 +132,7 @@ export function registerWebhook({ engine, secrets }: { engine: Engine; secrets: 
           {
             label: 'Signing secret',
             value: secret,
-            hint: 'It is shown only now. Keep it in a secret store; the receiver proves with it that a delivery is ours.',
+            hint: 'It is shown only now. Keep it in a secret store. The receiver verifies with it that a delivery comes from us.',
           },
         ],
       });
@@ -150,16 +140,6 @@ export function registerWebhook({ engine, secrets }: { engine: Engine; secrets: 
       return newPage(engine, visit, { url, events, problem: refusalOf(error) });
     }
   };
-}
-
-function problemOf(act: () => unknown): string | undefined {
-  try {
-    act();
-    return undefined;
-  } catch (error) {
-    if (error instanceof UsageError) return error.message;
-    throw error;
-  }
 }
 
 interface Filled {
@@ -182,7 +162,7 @@ async function newPage(engine: Engine, visit: Visit, filled: Filled): Promise<Pa
         The <a href="/">reference</a> has an example of every event, and code in seven languages that checks a
         signature.
       </p>
-      ${isFull && problem === undefined && emptyState(`There are ${WEBHOOKS_MAX} webhooks already`, 'That is the limit for a company. Delete one that is no longer needed, and come back.')}
+      ${isFull && problem === undefined && emptyState(`There are ${WEBHOOKS_MAX} webhooks already`, 'A company can’t have more. Delete one that you no longer need, and come back.')}
       ${
         (!isFull || problem !== undefined) &&
         form(
@@ -191,7 +171,7 @@ async function newPage(engine: Engine, visit: Visit, filled: Filled): Promise<Pa
           html`${textField({
             name: 'url',
             label: 'Address',
-            hint: 'An https address on a public host name, without a port. We call it from the internet, so one of your own network can’t be reached.',
+            hint: 'An https address on a public host name, without a port. We call it from the internet, so we can’t reach one inside your own network.',
             type: 'url',
             value: url,
             problem: urlProblem,
@@ -200,7 +180,7 @@ async function newPage(engine: Engine, visit: Visit, filled: Filled): Promise<Pa
           ${checkboxes({
             name: 'events',
             label: 'Events',
-            hint: 'What the receiver hears of. It can’t be changed later: to change it, register another webhook and delete this one.',
+            hint: 'The events that the receiver gets. They can’t be changed later: register another webhook and delete this one instead.',
             choices: moveEventKinds.map((kind) => ({
               value: kind,
               label: kind,
@@ -211,11 +191,11 @@ async function newPage(engine: Engine, visit: Visit, filled: Filled): Promise<Pa
           ${button('Register')}`,
         )
       }`,
-    { section: 'webhooks', ...(isRefused && { status: 422 }) },
+    { section: 'webhooks', isRefused },
   );
 }
 
-/** When each event is sent (service.md, "Event kinds"); a new one doesn't compile without. */
+/** The occasion of each event (service.md, "Event kinds"). A new event doesn't compile without one. */
 const occasions: Record<MoveEventKind, string> = {
   'job.created': 'A job is created.',
   'job.updated': 'Something that the API shows about a job changes.',
@@ -228,7 +208,7 @@ const occasions: Record<MoveEventKind, string> = {
   'invoice.paid': 'An invoice becomes settled.',
 };
 
-/** Why an event can't be chosen, or isn't sent at present. */
+/** The reason why an event can't be chosen, or isn't sent at present. */
 function availability(
   kind: MoveEventKind,
   { company, administrator }: { company: Company; administrator: Administrator },

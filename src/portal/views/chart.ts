@@ -1,9 +1,9 @@
 import { type Html, html } from './html.ts';
 
 export interface Bar {
-  /** What the bar stands for, such as a day. */
+  /** The subject of the bar, such as a day. */
   label: string;
-  /** From the bottom up: how many of each kind. */
+  /** The counts of each kind, from the bottom up. */
   parts: readonly { kind: 'good' | 'bad' | 'plain'; name: string; count: number }[];
 }
 
@@ -12,8 +12,8 @@ const GAP = 2;
 const HEIGHT = 48;
 
 /**
- * A small chart of bars. It says in words what it shows, and each bar has its figures in a title; without colours the
- * parts differ in their lightness.
+ * A small bar chart. Its summary says in words what it shows, and each bar has its figures in a title. Without colours
+ * the parts differ in lightness.
  */
 export function barChart({ summary, bars }: { summary: string; bars: readonly Bar[] }): Html {
   const most = Math.max(1, ...bars.map(({ parts }) => parts.reduce((sum, { count }) => sum + count, 0)));

@@ -7,13 +7,13 @@ import { badge } from './notice.ts';
 const states: Record<DeliveryState, readonly [kind: 'good' | 'bad' | 'plain' | 'warn', text: string]> = {
   waiting: ['plain', 'Waiting'],
   sending: ['plain', 'Being sent'],
-  retrying: ['warn', 'Tried again'],
+  retrying: ['warn', 'Retrying'],
   delivered: ['good', 'Delivered'],
   failed: ['bad', 'Failed'],
   withheld: ['warn', 'Withheld'],
 };
 
-/** What has become of a delivery, in a word. */
+/** The state of a delivery. */
 export function deliveryBadge({ state }: { state: DeliveryState }): Html {
   return badge(...states[state]);
 }
@@ -25,17 +25,17 @@ const reasons: Readonly<Record<string, string>> = {
   invoicing_not_enabled: 'Invoicing was off.',
 };
 
-/** Why a delivery was withheld when it was due. */
+/** The reason why a delivery was withheld, as a sentence. */
 export function withheldText(reason: string): string {
   return reasons[reason] ?? reason;
 }
 
-/** What came of an attempt, in a sentence. */
+/** The result of an attempt, as a sentence. */
 export function attemptText({ status, error }: Pick<KeptAttempt, 'status' | 'error'>): string {
   return outcomeText(error ?? String(status ?? ''));
 }
 
-/** How long each phase took that was entered, in brackets. */
+/** The duration of each phase that was reached, in brackets. */
 export function attemptPhases({ phases }: KeptAttempt): string {
   const { dns, connect, tls, firstByte } = phases;
   const named = [

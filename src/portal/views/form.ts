@@ -1,8 +1,10 @@
+import { UsageError } from '../../errors.ts';
 import { FORM_TOKEN_FIELD } from '../form-tokens.ts';
+import type { Problems } from '../page-error.ts';
 import type { GuestVisit } from '../visit.ts';
 import { type Content, type Html, html } from './html.ts';
 
-/** A form that is sent with its token. What is wrong with what was filled in is told at its head. */
+/** A form that is sent with its token. A problem with the whole form stands at its head. */
 export function form(
   visit: Pick<GuestVisit, 'formToken'>,
   { action, problem, label }: { action: string; problem?: string | undefined; label?: string },
@@ -21,12 +23,18 @@ export function filterForm(action: string, content: Html): Html {
   </form>`;
 }
 
+/** An address with those parameters that have a value. */
+export function withQuery(path: string, parameters: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(parameters).filter((entry): entry is [string, string] => !!entry[1]);
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+}
+
 export interface Field {
   name: string;
   label: string;
   /** Stands under the label. */
   hint?: string;
-  /** What is wrong with what was filled in. */
+  /** A problem with the value that was filled in. */
   problem?: string | undefined;
 }
 
@@ -38,7 +46,7 @@ interface TextField extends Field {
   lengthMax?: number;
 }
 
-/** A line of text with its label, its hint and what is wrong with it. */
+/** A field for one line of text, with its label, hint and problem. */
 export function textField(field: TextField): Html {
   const {
     name,
@@ -65,13 +73,13 @@ export function textField(field: TextField): Html {
   </div>`;
 }
 
-/** What stands between a field's label and the field. */
+/** The hint and the problem, between a field's label and the field. */
 function notes({ name, hint, problem }: Field): Html {
   return html`${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
   ${problem !== undefined && html`<p class="error" id="${name}-problem" role="alert">${problem}</p>`}`;
 }
 
-/** Ties a field to its notes, for who doesn't see them stand beside it. */
+/** Ties a field to its hint and problem for screen readers. */
 function describedBy({ name, hint, problem }: Field): Html {
   const ids = [hint === undefined ? '' : `${name}-hint`, problem === undefined ? '' : `${name}-problem`];
   const described = ids.join(' ').trim();
@@ -84,11 +92,11 @@ export interface Choice {
   label: string;
   /** Stands beside the label. */
   hint?: string;
-  /** Why it can't be chosen; it is shown all the same. */
+  /** The reason why it is shown but can't be chosen. */
   unavailable?: string | undefined;
 }
 
-/** Some of several choices. Those that can't be chosen say why. */
+/** Choices of which any number can be taken. A choice that can't be taken says why. */
 export function checkboxes({
   name,
   label,
@@ -121,7 +129,7 @@ export function checkboxes({
   </fieldset>`;
 }
 
-/** One of several choices. */
+/** Choices of which one is taken. */
 export function select({
   name,
   label,
@@ -144,7 +152,7 @@ export function button(label: Content, kind: 'main' | 'danger' | 'quiet' = 'main
   return html`<button class="${kind}">${label}</button>`;
 }
 
-/** An action that asks back first, with or without scripts: the question opens, and the button is in it. */
+/** An action with a question before it, with or without scripts: the question opens, and the button is in it. */
 export function confirmForm(
   visit: Pick<GuestVisit, 'formToken'>,
   {
@@ -155,9 +163,9 @@ export function confirmForm(
     confirm,
   }: {
     action: string;
-    /** What opens the question, such as `Revoke`. */
+    /** Opens the question, such as `Revoke`. */
     open: string;
-    /** What it is done to, for who hears the buttons one by one. */
+    /** The object of the action, for people who hear the buttons one by one. */
     subject: string;
     question: Content;
     confirm: string;
@@ -172,11 +180,21 @@ export function confirmForm(
   </details>`;
 }
 
-/**
- * The fields in which somebody chooses a password: `password`, and `password-again` against slips of the finger.
- * @param problems what is wrong with them, by field.
- */
-export function newPasswordFields(problems: Readonly<Record<string, string>>): Html {
+/** Tells a password manager, and nobody else, which account a form's passwords belong to. */
+export function accountField(email: string): Html {
+  return html`<input
+    class="hidden"
+    type="email"
+    value="${email}"
+    autocomplete="username"
+    aria-hidden="true"
+    tabindex="-1"
+    readonly
+  />`;
+}
+
+/** The fields for a new password, which is typed twice; see `newPasswordIn`. */
+export function newPasswordFields(problems: Problems): Html {
   return html`${textField({
     name: 'password',
     problem: problems.password,
@@ -192,4 +210,15 @@ export function newPasswordFields(problems: Readonly<Record<string, string>>): H
     type: 'password',
     autocomplete: 'new-password',
   })}`;
+}
+
+/**
+ * The password that was filled into `newPasswordFields`.
+ * @throws UsageError of the field `password-again` when it was typed in two ways.
+ */
+export function newPasswordIn(filled: URLSearchParams): string {
+  const password = filled.get('password') ?? '';
+  if (password !== filled.get('password-again'))
+    throw new UsageError('The two new passwords differ.', { field: 'password-again' });
+  return password;
 }

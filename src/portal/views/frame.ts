@@ -1,47 +1,96 @@
+import type { AssetPaths } from '../assets.ts';
+import type { PageError } from '../page-error.ts';
 import type { Notice, PageReply, Visit } from '../visit.ts';
 import { form } from './form.ts';
 import { type Html, html } from './html.ts';
 import { navigation, placeOf } from './navigation.ts';
 import { noticeBox } from './notice.ts';
 
-/** What is around the pages of an administrator who is signed in. */
-export function frame({
-  visit,
-  reply,
-  notice,
-  serviceName,
-}: {
-  visit: Visit;
-  reply: PageReply;
-  notice: Notice | undefined;
+/** The parts that all pages of a server share. */
+export interface Common {
   serviceName: string;
-}): Html {
-  const { company, administrator } = visit;
-  const place = placeOf(reply.section);
-  return html`<header class="top">
-      <div class="bar">
-        <p class="brand"><a href="/portal">${serviceName}</a> <span class="company">${company.name}</span></p>
-        <div class="who">
-          <a href="/portal/account" ${reply.section === 'account' && html`aria-current="page"`}
-            >${administrator.name}</a
-          >
-          ${form(visit, { action: '/portal/sign-out' }, html`<button class="quiet">Sign out</button>`)}
-        </div>
-      </div>
-      ${navigation(reply.section)}
-    </header>
-    <main id="content" tabindex="-1">
-      ${notice && noticeBox(notice)} ${place !== undefined && html`<p class="place">${place}</p>`}
-      <h1>${reply.title}</h1>
-      ${reply.content}
-    </main>
-    <footer><p>Times are in the time zone of ${company.name}, ${company.timeZone}.</p></footer>`;
+  assets: AssetPaths;
 }
 
-/** What is around a page of somebody who isn't signed in. */
-export function guestFrame(title: string, content: Html): Html {
-  return html`<main id="content" class="alone" tabindex="-1">
-    <h1>${title}</h1>
-    ${content}
-  </main>`;
+/** A whole page for an administrator who is signed in. */
+export function administratorPage(
+  common: Common,
+  visit: Visit,
+  { title, section, content }: PageReply,
+  notice: Notice | undefined,
+): string {
+  const { company, administrator } = visit;
+  const place = placeOf(section);
+  return htmlDocument(
+    common,
+    `${title} · ${company.name}`,
+    html`<header class="top">
+        <div class="bar">
+          <p class="brand">
+            <a href="/portal">${common.serviceName}</a> <span class="company">${company.name}</span>
+          </p>
+          <div class="who">
+            <a href="/portal/account" ${section === 'account' && html`aria-current="page"`}
+              >${administrator.name}</a
+            >
+            ${form(visit, { action: '/portal/sign-out' }, html`<button class="quiet">Sign out</button>`)}
+          </div>
+        </div>
+        ${navigation(section)}
+      </header>
+      <main id="content" tabindex="-1">
+        ${notice && noticeBox(notice)} ${place !== undefined && html`<p class="place">${place}</p>`}
+        <h1>${title}</h1>
+        ${content}
+      </main>
+      <footer><p>Times are in the time zone of ${company.name}, ${company.timeZone}.</p></footer>`,
+  );
+}
+
+/** A whole page for a visitor who isn't signed in. */
+export function guestPage(common: Common, { title, content }: Pick<PageReply, 'title' | 'content'>): string {
+  return htmlDocument(
+    common,
+    title,
+    html`<header class="brand alone"><a href="/portal">${common.serviceName}</a></header>
+      <main id="content" class="alone" tabindex="-1">
+        <h1>${title}</h1>
+        ${content}
+      </main>`,
+  );
+}
+
+/** A whole page that shows an error. */
+export function errorPage(
+  common: Common,
+  { title, message }: PageError,
+  { requestId, isSignedIn }: { requestId: string; isSignedIn: boolean },
+): string {
+  const wayOut = isSignedIn
+    ? html`<a href="/portal">Go to the overview</a>`
+    : html`<a href="/portal/sign-in">Go to the sign-in page</a>`;
+  const content = html`<p>${message}</p>
+    <p>${wayOut}</p>
+    <p class="hint">Request id: <code>${requestId}</code></p>`;
+  return guestPage(common, { title, content });
+}
+
+function htmlDocument({ serviceName, assets }: Common, title: string, body: Html): string {
+  return html`<!doctype html>
+    <html lang="en-GB">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>${title} · ${serviceName}</title>
+        <link rel="icon" href="${assets.icon}" type="image/svg+xml" />
+        <link rel="stylesheet" href="${assets.stylesheet}" />
+        <script src="${assets.script}" type="module"></script>
+      </head>
+      <body>
+        <a class="skip" href="#content">Skip to the content</a>
+        ${body}
+      </body>
+    </html>`.toString();
 }

@@ -8,7 +8,7 @@ const characters: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** A piece of a page. Only `html` makes one, so whatever else a page is given is text and is escaped. */
+/** A piece of a page. Only `html` makes one. Everything else is text and is escaped. */
 class Piece {
   readonly #text: string;
   constructor(text: string) {
@@ -21,16 +21,16 @@ class Piece {
 
 export type Html = Piece;
 
-/** What can stand in a page: pieces as they are, text and numbers escaped, and nothing for what isn't there. */
+/** The content of a page: pieces stay as they are, text and numbers are escaped, and absent values add nothing. */
 export type Content = Html | string | number | false | null | undefined | readonly Content[];
 
 /**
- * Writes a piece of a page. Every value is escaped for elements and for attributes between double quotes, which is
- * where values may stand; other pieces are put in as they are.
+ * Writes a piece of a page. Values may stand in elements and in attributes between double quotes, and are escaped for
+ * both.
  *
- * A text can't turn the direction of what is around it: in an element, what turns it by force is left out, also from
- * the middle of a sentence, and a text with letters that run from right to left is isolated. An attribute is a paragraph
- * of its own, and a field's value has to come back as it is, so there a text stays whole.
+ * A text can't change the writing direction of the page around it. In an element, characters that force a direction are
+ * left out, and a text with right-to-left letters is isolated. In an attribute a text stays whole, because a field's
+ * value has to come back as it is.
  */
 export function html(texts: TemplateStringsArray, ...contents: readonly Content[]): Html {
   let page = texts[0] ?? '';
@@ -43,16 +43,16 @@ export function html(texts: TemplateStringsArray, ...contents: readonly Content[
   return new Piece(page);
 }
 
-/** Where a value stands: elements whose content is text alone can't hold others. */
+/** The place of a value. `text` is an element that can't hold others, such as a title. */
 type Place = 'attribute' | 'text' | 'element';
 
-/** @param before what the template itself has before the value. */
+/** @param before the template's text before the value. */
 function placeAfter(before: string): Place {
   if (/="[^"]*$/.test(before)) return 'attribute';
   return /<(?:title|option|textarea)\b[^<]*$/.test(before) ? 'text' : 'element';
 }
 
-/** Letters and digits that run from right to left, and the marks that say so. */
+/** Right-to-left letters, digits and marks. */
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\u200e\u200f\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 

@@ -6,10 +6,9 @@ interface Section {
   path: string;
 }
 
-/**
- * The sections of the portal, in the order in which they are shown: some by themselves, and those of a named place.
- * Administrators are told of "People & access, API section" (service.md, "What the service does"). A page names the
- * section that it belongs to.
+/*
+ * The sections of the portal, in the order in which they are shown. service.md tells administrators of "People & access,
+ * API section", so those names are headings.
  */
 const alone = [
   { key: 'overview', label: 'Overview', path: '/portal' },
@@ -30,7 +29,7 @@ export type SectionKey = (typeof alone | typeof access | typeof api)[number]['ke
 const ACCESS = 'People & access';
 const API = 'API';
 
-/** The list of sections, with the one that is shown marked. */
+/** The list of sections, with the current one marked. */
 export function navigation(current: SectionKey | undefined): Html {
   const entries = (sections: readonly Section[]) =>
     sections.map(
@@ -52,7 +51,7 @@ export function navigation(current: SectionKey | undefined): Html {
   </nav>`;
 }
 
-/** The named place that a section lies in, as it stands above the heading of its pages. */
+/** The headings above a section, as its pages show them. */
 export function placeOf(current: SectionKey | undefined): string | undefined {
   if (api.some(({ key }) => key === current)) return `${ACCESS} › ${API}`;
   return access.some(({ key }) => key === current) ? ACCESS : undefined;

@@ -1,7 +1,7 @@
 import type { Notice } from '../visit.ts';
 import { type Html, html } from './html.ts';
 
-/** What an action had to say, with the secrets that are shown now and never again. */
+/** The message of the last action, with secrets that are shown once. */
 export function noticeBox({ kind, text, secrets = [] }: Notice): Html {
   return html`<section class="notice ${kind}" role="${kind === 'problem' ? 'alert' : 'status'}">
     <p>${text}</p>
@@ -31,12 +31,12 @@ export function copyButton(id: string, what: string): Html {
   </button>`;
 }
 
-/** A paragraph that stands out because something isn't as one would expect. */
+/** A paragraph that stands out: something needs attention. */
 export function warning(content: Html | string): Html {
   return html`<div class="notice problem"><p>${content}</p></div>`;
 }
 
-/** What stands in place of a list that has nothing in it, and what to do about it. */
+/** Stands in place of an empty list and says what to do about it. */
 export function emptyState(title: string, content: Html | string): Html {
   return html`<div class="empty">
     <p class="title">${title}</p>
@@ -44,7 +44,7 @@ export function emptyState(title: string, content: Html | string): Html {
   </div>`;
 }
 
-/** A word about a state. The colour says nothing that the word doesn't. */
+/** A state in a word. The colour adds nothing to the word. */
 export function badge(kind: 'good' | 'bad' | 'plain' | 'warn', text: string): Html {
   return html`<span class="badge ${kind}">${text}</span>`;
 }

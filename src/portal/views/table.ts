@@ -1,8 +1,8 @@
 import { type Content, type Html, html } from './html.ts';
 
 /**
- * A table whose rows become cards on a phone. The roles are said outright, because browsers forget that a table is
- * one once it is shown as something else.
+ * A table whose rows become cards on a phone. The roles are written out, because browsers drop them from a table that
+ * is laid out in another way.
  */
 export function table({
   caption,
@@ -35,11 +35,13 @@ export function table({
   </table>`;
 }
 
-/** Names and what belongs to them. */
+/** A list of names with their values; a name without a value is left out. */
 export function facts(entries: readonly (readonly [name: string, content: Content])[]): Html {
   return html`<dl class="facts">
     ${entries.map(
       ([name, content]) =>
+        content !== undefined &&
+        content !== null &&
         html`<div>
           <dt>${name}</dt>
           <dd>${content}</dd>
@@ -48,7 +50,7 @@ export function facts(entries: readonly (readonly [name: string, content: Conten
   </dl>`;
 }
 
-/** Leads to the older entries of a list, which goes on after a key and not at a number. */
+/** Links to the newest and the older entries of a list. */
 export function pagination({
   older,
   newest,

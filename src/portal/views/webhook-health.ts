@@ -1,29 +1,28 @@
-import { companyDay } from '../../access/company-day.ts';
-import { companyInstant } from '../../access/company-time.ts';
+import { companyDay, companyInstant } from '../../access/company-time.ts';
 import type { AttemptCounts, HourSpan, WebhookHealth } from '../../store/webhook-health.ts';
 import type { Webhook } from '../../store/webhooks.ts';
 import { outcomeText } from '../../webhooks/outcomes.ts';
 import type { Visit } from '../visit.ts';
 import { barChart } from './chart.ts';
+import { countText, dayText, time } from './formats.ts';
 import { type Html, html } from './html.ts';
 import { badge } from './notice.ts';
 import { table } from './table.ts';
-import { time } from './time.ts';
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** What the figures of a webhook are counted over: each of the last 30 days of the company, and the last 24 hours. */
+/** The periods over which a webhook's attempts are counted. */
 export interface HealthSpans {
-  /** As `YYYY-MM-DD`, the oldest first. */
+  /** The last 30 calendar days of the company as `YYYY-MM-DD`, the oldest first. */
   days: string[];
-  /** One for each day, and the last 24 hours at the end. */
+  /** One for each day, then the last 24 hours. */
   spans: HourSpan[];
 }
 
 /**
- * The spans that pages show. Counts are kept by the hour: in a time zone that isn't whole hours from UTC, a day begins
- * with the hour in which its midnight lies.
+ * The periods that pages show. Counts are kept by the hour, so in a time zone that isn't whole hours from UTC a day
+ * begins with the hour of its midnight.
  */
 export function healthSpans(timeZone: string, now: Date): HealthSpans {
   const today = Date.parse(companyDay(timeZone, now));
@@ -38,22 +37,16 @@ export function healthSpans(timeZone: string, now: Date): HealthSpans {
   return { days, spans: [...spans, lastDay] };
 }
 
-/** Now and then an attempt fails everywhere, and is made up for by the next. */
+/** A receiver counts as working although an attempt fails now and then. */
 const WORKING_SHARE_MIN = 0.9;
 const none: AttemptCounts = { delivered: 0, failed: 0 };
-const numbers = new Intl.NumberFormat('en-GB');
 const shares = new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 1 });
-
-/** A number as people write it. */
-export function count(value: number): string {
-  return numbers.format(value);
-}
 
 function lastDayOf(health: WebhookHealth): AttemptCounts {
   return health.spans.at(-1) ?? none;
 }
 
-/** How a webhook is doing, in a word. */
+/** The state of a webhook. */
 export function stateBadge({ pausedAt }: Webhook, health: WebhookHealth): Html {
   const { delivered, failed } = lastDayOf(health);
   if (pausedAt !== null) return badge('warn', 'Paused');
@@ -67,29 +60,29 @@ export function lastDayText(health: WebhookHealth): string {
   const { delivered, failed } = lastDayOf(health);
   const all = delivered + failed;
   if (all === 0) return 'Nothing was sent';
-  if (failed === 0) return `100% delivered: ${count(all)} ${all === 1 ? 'attempt' : 'attempts'}`;
-  // What isn't all of it isn't rounded up to it.
+  if (failed === 0) return `100% delivered: ${countText(all)} ${all === 1 ? 'attempt' : 'attempts'}`;
+  // 99.96 % must not be rounded up to 100 %.
   const share = Math.min(delivered / all, 0.999);
-  return `${shares.format(share)} delivered: ${count(failed)} of ${count(all)} attempts failed`;
+  return `${shares.format(share)} delivered: ${countText(failed)} of ${countText(all)} attempts failed`;
 }
 
-/** When a delivery was last answered with 2xx. */
+/** The time of the last delivery that was answered with 2xx. */
 export function lastSuccess(visit: Visit, { lastDeliveredAt }: WebhookHealth): Html | string {
   return time(visit, lastDeliveredAt, 'None in 30 days');
 }
 
-/** When an attempt last failed, and why. */
+/** The time of the last failed attempt, and its reason. */
 export function lastFailure(visit: Visit, { lastFailure: failure }: WebhookHealth): Html | string {
   if (!failure) return 'None in 30 days';
   return html`${time(visit, failure.at)}<br /><span class="hint">${outcomeText(failure.reason)}</span>`;
 }
 
-/** The attempts of 30 days, in bars. */
+/** The attempts of 30 days as a chart. */
 export function attemptChart(health: WebhookHealth, { days }: HealthSpans): Html {
   const counts = days.map((_, index) => health.spans[index] ?? none);
   const sum = (key: keyof AttemptCounts) => counts.reduce((total, each) => total + each[key], 0);
   return barChart({
-    summary: `Attempts of the last ${DAYS} days: ${count(sum('delivered'))} delivered, ${count(sum('failed'))} failed`,
+    summary: `Attempts of the last ${DAYS} days: ${countText(sum('delivered'))} delivered, ${countText(sum('failed'))} failed`,
     bars: days.map((day, index) => {
       const { delivered, failed } = counts[index] ?? none;
       return {
@@ -103,11 +96,11 @@ export function attemptChart(health: WebhookHealth, { days }: HealthSpans): Html
   });
 }
 
-/** The same as figures; days without attempts are left out. */
+/** The same as a table, without the days that had no attempts. */
 export function attemptTable(health: WebhookHealth, { days }: HealthSpans): Html {
   const rows = days.flatMap((day, index) => {
     const { delivered, failed } = health.spans[index] ?? none;
-    return delivered + failed === 0 ? [] : [[dayText(day), count(delivered), count(failed)]];
+    return delivered + failed === 0 ? [] : [[dayText(day), countText(delivered), countText(failed)]];
   });
   if (rows.length === 0) return html`<p>There were no attempts in the last ${DAYS} days.</p>`;
   return table({
@@ -115,10 +108,4 @@ export function attemptTable(health: WebhookHealth, { days }: HealthSpans): Html
     columns: ['Day', 'Delivered', 'Failed'],
     rows: rows.reverse(),
   });
-}
-
-const dayFormat = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', dateStyle: 'medium' });
-
-function dayText(day: string): string {
-  return dayFormat.format(new Date(day));
 }

@@ -1,0 +1,82 @@
+import type { Visit } from '../visit.ts';
+import { type Html, html } from './html.ts';
+
+const timeFormats = new Map<string, Intl.DateTimeFormat>();
+const amountFormats = new Map<string, { format: Intl.NumberFormat; minorUnits: number }>();
+const dayFormat = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', dateStyle: 'medium' });
+const countFormat = new Intl.NumberFormat('en-GB');
+
+/** A moment in the company's time zone, or `never` for none. */
+export function time({ company }: Pick<Visit, 'company'>, at: string | null, never = 'never'): Html | string {
+  if (at === null) return never;
+  return html`<time datetime="${at}">${timeText(company.timeZone, at)}</time>`;
+}
+
+/** The same with seconds, to be compared with a server's log. */
+export function exactTime({ company }: Pick<Visit, 'company'>, at: string): Html {
+  return html`<time datetime="${at}">${timeText(company.timeZone, at)}:${at.slice(17, 19)}</time>`;
+}
+
+/** A moment in a time zone: `22 Nov 2026, 09:41`. */
+export function timeText(timeZone: string, at: string): string {
+  let format = timeFormats.get(timeZone);
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'medium', timeStyle: 'short' });
+    timeFormats.set(timeZone, format);
+  }
+  return format.format(new Date(at));
+}
+
+/** A calendar day: `2026-11-20` is `20 Nov 2026`. */
+export function dayText(day: string | null): string {
+  return day === null ? '—' : dayFormat.format(new Date(day));
+}
+
+/** A whole number: 12345 is `12,345`. */
+export function countText(value: number): string {
+  return countFormat.format(value);
+}
+
+/** An amount in minor units: 12345 of EUR is `€123.45`. */
+export function amountText(minor: number, currency: string): string {
+  let known = amountFormats.get(currency);
+  if (!known) {
+    const format = new Intl.NumberFormat('en-IE', { style: 'currency', currency });
+    known = { format, minorUnits: 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2) };
+    amountFormats.set(currency, known);
+  }
+  return known.format.format(minor / known.minorUnits);
+}
+
+/** An e-mail address that may break before its @. */
+export function emailText(email: string): Html {
+  const at = email.lastIndexOf('@');
+  return html`${email.slice(0, at)}<wbr />${email.slice(at)}`;
+}
+
+/** The more specific name comes first, because most browsers also name another one. */
+const browsers: [pattern: RegExp, name: string][] = [
+  [/Edg\//, 'Edge'],
+  [/OPR\//, 'Opera'],
+  [/Firefox\//, 'Firefox'],
+  [/Chrome\/|CriOS\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+];
+const systems: [pattern: RegExp, name: string][] = [
+  [/iPhone/, 'iPhone'],
+  [/iPad/, 'iPad'],
+  [/Android/, 'Android'],
+  [/Windows/, 'Windows'],
+  [/Macintosh/, 'Mac'],
+  [/Linux/, 'Linux'],
+];
+
+/** A browser's name, from its User-Agent header; an unknown header is shown as it is. */
+export function browserName(client: string): string {
+  if (client === '') return 'A program that doesn’t give its name';
+  const nameIn = (names: typeof browsers) => names.find(([pattern]) => pattern.test(client))?.[1];
+  const browser = nameIn(browsers);
+  const system = nameIn(systems);
+  if (browser === undefined) return client;
+  return system === undefined ? browser : `${browser} on ${system}`;
+}
