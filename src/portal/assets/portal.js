@@ -1,6 +1,6 @@
-// What makes the pages more comfortable. Each works without it.
+// Conveniences. The pages work without them.
 
-/** Buttons that copy the text of an element. */
+/** A button copies the text of an element. */
 for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false;
   const label = button.firstChild;
@@ -10,28 +10,18 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
       await navigator.clipboard.writeText(source.textContent);
       label.data = 'Copied';
     } catch {
-      // Without the right to copy, the text is at least ready to be copied by hand.
+      // Without the right to copy, the text is selected, ready to be copied by hand.
       getSelection().selectAllChildren(source);
       label.data = 'Selected';
     }
   });
 }
 
-/** The code of a link stands behind a `#`, which only the browser knows; the address forgets it at once. */
+/** The code of a link stands behind a `#`, which only the browser sees. It is removed from the address at once. */
 const code = document.getElementById('code');
 if (code && location.hash.length > 1) {
   code.value = location.hash.slice(1);
   history.replaceState(null, '', location.pathname);
-}
-
-/** Fields that show only the rows of a table which have their words. */
-for (const field of document.querySelectorAll('input[data-filters]')) {
-  const rows = [...document.querySelectorAll(`#${field.dataset.filters} tbody tr`)];
-  field.closest('.field').hidden = false;
-  field.addEventListener('input', () => {
-    const words = field.value.toLowerCase().split(/\s+/);
-    for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
-  });
 }
 
 /** A form is sent once, however often its button is pressed. */

@@ -4,7 +4,7 @@ export interface Bar {
   /** The subject of the bar, such as a day. */
   label: string;
   /** The counts of each kind, from the bottom up. */
-  parts: readonly { kind: 'good' | 'bad' | 'plain'; name: string; count: number }[];
+  parts: readonly { kind: 'good' | 'bad'; name: string; count: number }[];
 }
 
 const BAR_WIDTH = 8;

@@ -7,10 +7,10 @@ import { type Content, type Html, html } from './html.ts';
 /** A form that is sent with its token. A problem with the whole form stands at its head. */
 export function form(
   visit: Pick<GuestVisit, 'formToken'>,
-  { action, problem, label }: { action: string; problem?: string | undefined; label?: string },
+  { action, problem }: { action: string; problem?: string | undefined },
   content: Html,
 ): Html {
-  return html`<form method="post" action="${action}" ${label !== undefined && html`aria-label="${label}"`}>
+  return html`<form method="post" action="${action}">
     <input type="hidden" name="${FORM_TOKEN_FIELD}" value="${visit.formToken}" />
     ${problem !== undefined && html`<p class="error" role="alert">${problem}</p>`} ${content}
   </form>`;

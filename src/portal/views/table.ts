@@ -8,14 +8,12 @@ export function table({
   caption,
   columns,
   rows,
-  id,
 }: {
   caption: string;
   columns: readonly string[];
   rows: readonly (readonly Content[])[];
-  id?: string;
 }): Html {
-  return html`<table role="table" ${id !== undefined && html`id="${id}"`}>
+  return html`<table role="table">
     <caption class="hidden">
       ${caption}
     </caption>
