@@ -62,8 +62,7 @@ const owners = {
   'openapi-backend': ['api'],
   // "Did you mean", of a parameter and of an event.
   'fastest-levenshtein': ['api', 'webhooks'],
-  // The API limits, and the store counts for all processes together.
-  'rate-limiter-flexible': ['api', 'store'],
+  'rate-limiter-flexible': ['store'],
   helmet: ['portal'],
   // The API reads the errors that the contract's validators report.
   ajv: ['contract', 'api'],

@@ -58,8 +58,8 @@ export function createSignInLimits(engine: Engine): SignInLimits {
             ] as const)
           : ([[counters.browser, `${account}.${browser}`]] as const);
       for (const [counter, key] of counts) {
-        const refusedMs = await countOne(counter, key);
-        if (refusedMs !== undefined) throw refusal(refusedMs);
+        const { points, msBeforeNext } = await countOne(counter, key);
+        if (points > counter.points) throw refusal(msBeforeNext);
       }
       return {
         forgive: async () => {

@@ -1,9 +1,7 @@
-import { RateLimiterRes } from 'rate-limiter-flexible';
-
 import { networkOf } from '../access/networks.ts';
 import { AppError } from '../errors.ts';
 import type { Engine } from '../store/engine.ts';
-import { type Counted, createOwnCounter, createRateCounter } from '../store/rate-counters.ts';
+import { type Counted, countOne, createOwnCounter, createRateCounter } from '../store/rate-counters.ts';
 
 export interface AllowanceLimits {
   rateLimitPerMinute: number;
@@ -15,13 +13,13 @@ export interface AllowanceLimits {
 /** The window of the limits (service.md, "Limits"). */
 export const WINDOW_SECONDS = 60;
 
-/** Where a key stands in its allowance, as headers (draft-ietf-httpapi-ratelimit-headers). */
+/** The headers that tell of an allowance (draft-ietf-httpapi-ratelimit-headers). */
 export interface AllowanceHeaders {
   'RateLimit-Policy': string;
   RateLimit: string;
 }
 
-/** One request has been counted. */
+/** The result of counting one request. */
 export interface Taken {
   headers: AllowanceHeaders;
   /** The error to answer with when the allowance is used up. */
@@ -31,11 +29,8 @@ export interface Taken {
 /** Counts requests (service.md, "Limits"). */
 export interface Allowance {
   /** Counts one request of a key, unless it is counted already. */
-  takeRequest: (
-    caller: { company: string; keyId: string },
-    counted: Counted | undefined,
-  ) => Taken | Promise<Taken>;
-  /** Counts one request without a key that works from an address, or from the network that it stands for. */
+  takeRequest: (caller: { company: string; keyId: string }, counted: Counted | undefined) => Promise<Taken>;
+  /** Counts one request without a valid key, by the network of its address. */
   takeWrongKey: (address: string) => Promise<Taken>;
 }
 
@@ -58,9 +53,9 @@ export function createAllowance(engine: Engine, limits: AllowanceLimits): Allowa
     sentence: 'This address has sent too many requests without a key that works.',
   };
   return {
-    takeRequest: ({ company, keyId }, counted) =>
-      counted ? standing(counted, keyPolicy) : take(ofKey, `${company}.${keyId}`, keyPolicy),
-    takeWrongKey: (address) => take(ofAddress, networkOf(address), addressPolicy),
+    takeRequest: async ({ company, keyId }, counted) =>
+      taken(keyPolicy, counted ?? (await countOne(ofKey, `${company}.${keyId}`))),
+    takeWrongKey: async (address) => taken(addressPolicy, await countOne(ofAddress, networkOf(address))),
   };
 }
 
@@ -72,41 +67,20 @@ interface Policy {
   sentence: string;
 }
 
-/** Counts one. */
-async function take(
-  counter: ReturnType<typeof createRateCounter>,
-  key: string,
-  policy: Policy,
-): Promise<Taken> {
-  try {
-    return taken(policy, await counter.consume(key), false);
-  } catch (refusal) {
-    // The package rejects with its result when the points are used up, and with an error when it can't count.
-    if (refusal instanceof RateLimiterRes) return taken(policy, refusal, true);
-    throw refusal;
-  }
-}
-
-/** What was counted elsewhere. */
-function standing({ points, msBeforeNext }: Counted, policy: Policy): Taken {
-  return taken(policy, { remainingPoints: policy.points - points, msBeforeNext }, points > policy.points);
-}
-
-function taken(
-  { name, text, sentence }: Policy,
-  { remainingPoints, msBeforeNext }: Pick<RateLimiterRes, 'remainingPoints' | 'msBeforeNext'>,
-  isRefused: boolean,
-): Taken {
+function taken(policy: Policy, { points, msBeforeNext }: Counted): Taken {
+  const { name, text, sentence } = policy;
+  const remaining = policy.points - points;
   const resetSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
   return {
     headers: {
       'RateLimit-Policy': text,
-      RateLimit: `${name};r=${Math.max(0, remainingPoints)};t=${resetSeconds}`,
+      RateLimit: `${name};r=${Math.max(0, remaining)};t=${resetSeconds}`,
     },
-    refusal: isRefused
-      ? new AppError('rate_limited', `${sentence} Wait ${resetSeconds} seconds.`, {
-          retryAfterSeconds: resetSeconds,
-        })
-      : undefined,
+    refusal:
+      remaining < 0
+        ? new AppError('rate_limited', `${sentence} Wait ${resetSeconds} seconds.`, {
+            retryAfterSeconds: resetSeconds,
+          })
+        : undefined,
   };
 }

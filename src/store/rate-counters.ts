@@ -10,9 +10,9 @@ import {
 import type { Engine } from './engine.ts';
 import { poolOf } from './postgres.ts';
 
-/** A request that was counted. */
+/** The state of a count, after one was counted. */
 export interface Counted {
-  /** Requests in the current window, this one included. */
+  /** The number in the current window, this one included; infinite when the counter refuses the key. */
   points: number;
   msBeforeNext: number;
 }
@@ -126,14 +126,14 @@ class SharedCounter extends RateLimiterPostgres {
   }
 }
 
-/** Counts one. @returns the milliseconds to wait when that is more than allowed. */
-export async function countOne(counter: RateLimiterAbstract, key: string): Promise<number | undefined> {
+/** Counts one. The key is refused when `points` is more than the counter allows. */
+export async function countOne(counter: RateLimiterAbstract, key: string): Promise<Counted> {
   try {
-    await counter.consume(key);
-    return undefined;
+    const { consumedPoints: points, msBeforeNext } = await counter.consume(key);
+    return { points, msBeforeNext };
   } catch (refusal) {
     // The package rejects with its result when the points are used up, and with an error when it can't count.
-    if (refusal instanceof RateLimiterRes) return refusal.msBeforeNext;
+    if (refusal instanceof RateLimiterRes) return { points: Infinity, msBeforeNext: refusal.msBeforeNext };
     throw refusal;
   }
 }
