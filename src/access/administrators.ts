@@ -191,8 +191,10 @@ export function grantedScopes(
   const own = by === 'operator' ? scopes : by.scopes;
   if (given.length === 0) throw new UsageError(`Choose at least one scope of ${own.join(', ')}.`);
   for (const scope of given) {
-    if (!isScope(scope) || !own.includes(scope))
-      throw new UsageError(`${quote(scope)} is not a scope that you can give; you have ${own.join(', ')}.`);
+    if (isScope(scope) && own.includes(scope)) continue;
+    const rule =
+      by === 'operator' ? 'is not a scope; the scopes are' : 'is not a scope that you can give; you have';
+    throw new UsageError(`${quote(scope)} ${rule} ${own.join(', ')}.`);
   }
   return scopes.filter((scope) => given.includes(scope));
 }

@@ -70,22 +70,22 @@ async function replyOnce(visit: Visit, ask: Page, { engine }: Answering): Promis
   const { session, signedIn } = visit;
   const { form } = signedIn;
   if (form === undefined) return ask(visit);
-  const findLed = async () => {
+  const findEarlier = async () => {
     const to = await findResult(engine, session, form);
     return to === undefined ? undefined : redirect(to);
   };
-  const led = await findLed();
-  if (led) return led;
+  const earlier = await findEarlier();
+  if (earlier) return earlier;
   try {
     const reply = await ask(visit);
     if (reply.kind === 'redirect') return { ...reply, to: await keepResult(engine, session, form, reply) };
     // The refusal may come from the first sending of the same form, which has done its work meanwhile.
-    return (await findLed()) ?? reply;
+    return (await findEarlier()) ?? reply;
   } catch (error) {
     const isRefused = error instanceof FormUsedError || toPageError(error).status < 500;
-    const ledMeanwhile = isRefused ? await findLed() : undefined;
-    if (!ledMeanwhile) throw error;
-    return ledMeanwhile;
+    const earlierMeanwhile = isRefused ? await findEarlier() : undefined;
+    if (!earlierMeanwhile) throw error;
+    return earlierMeanwhile;
   }
 }
 

@@ -72,7 +72,7 @@ t.test('what is refused is named', async (t) => {
     [['create', 'acme', 'aoife'], '"aoife" is not an e-mail address such as jane@example.com.'],
     [
       ['create', 'acme', EMAIL, '--scopes', 'jobs:write'],
-      '"jobs:write" is not a scope that you can give; you have jobs:read, people:read, forms:read, invoices:read, customers:read, quotes:read.',
+      '"jobs:write" is not a scope; the scopes are jobs:read, people:read, forms:read, invoices:read, customers:read, quotes:read.',
     ],
     [['list', 'nobody'], 'There is no company "nobody".'],
     [['disable', 'acme', EMAIL], `The company "acme" has no administrator "${EMAIL}".`],

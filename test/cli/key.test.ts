@@ -86,7 +86,7 @@ t.test('what is refused is named', async (t) => {
     ],
     [
       ['key', 'create', 'acme', '--scopes', ''],
-      'A key needs at least one scope of jobs:read, people:read, forms:read, invoices:read, customers:read, quotes:read.',
+      'Choose at least one scope of jobs:read, people:read, forms:read, invoices:read, customers:read, quotes:read.',
     ],
   ];
   for (const [args, message] of refusals) {
