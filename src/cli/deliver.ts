@@ -42,8 +42,8 @@ export function deliverCommand(terminal: Terminal): Command {
 }
 
 /**
- * Starts to deliver the webhooks of a database, and to remove what is older than their history. Disposing of it begins
- * nothing more and waits for what is under way, some ten seconds at most.
+ * Starts to deliver the webhooks of a database, and to remove deliveries that are older than their history. Disposing of
+ * it begins nothing more and waits for current deliveries, some ten seconds at most.
  */
 export function startDeliveries({
   engine,
@@ -73,7 +73,7 @@ export function startDeliveries({
       concurrencyMax: config.deliveriesMax,
     }),
   );
-  // Last, because whatever fails above would leave it running.
+  // Last, because a failure above would leave it running.
   running.use(keepPurging(engine, { now, log }));
   return running;
 }

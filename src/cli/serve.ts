@@ -26,7 +26,7 @@ import { listenAs } from './ports.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Where it listens. */
+/** The settings of the public address. */
 const SETTINGS = { host: 'HOST', port: 'PORT' } as const;
 
 /** `fieldledger serve`: answers until it is told to stop. */
@@ -61,7 +61,7 @@ export function serveCommand(terminal: Terminal): Command {
           portal: portalOf(config, secrets),
           baseUrl: () => config.baseUrl ?? addressOf(server, config),
         });
-        // Whoever delivers: `fieldledger deliver` has no page to show it on.
+        // Shown here also when another process delivers.
         metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
         using background = new DisposableStack();
         await using deliveries = new AsyncDisposableStack();
@@ -77,9 +77,9 @@ export function serveCommand(terminal: Terminal): Command {
         terminal.show(greeted, greeting(greeted));
         log.info({ address, management: management.address }, 'server.started');
         await stop.told;
-        // Nothing new is taken from here on, so the next server may start.
+        // This server takes no new requests from here on, so the next one may start.
         serving[Symbol.dispose]();
-        // Both at once: each may take ten seconds.
+        // Both at the same time, because each may take ten seconds.
         const stopped = deliveries.disposeAsync();
         await drain(server, connections, config.shutdownSeconds, log);
         await stopped;
@@ -125,7 +125,7 @@ const SWEEP_MS = 50;
 /** A connection that was just made gets this long to send its request. */
 const SILENT_MS_MAX = 500;
 
-/** Takes no new connections, lets the requests under way finish, and cuts off what takes longer than that. */
+/** Takes no new connections, lets current requests finish, and cuts off those that take longer than `seconds`. */
 async function drain(
   server: Server,
   connections: ReadonlySet<Socket>,
