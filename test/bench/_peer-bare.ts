@@ -1,28 +1,24 @@
 /*
  * The limit of what can be reached: a handler of node:http that runs the same statements through the same functions of
  * the store and sends the same bytes, each answer as soon as it is made, and does nothing else. No key is checked, nothing
- * is counted, validated, hashed or logged: the fields of the real head that tell of that are fixed here. A 304 and a 401
- * cost it the statement behind the real answer and a fixed reply.
+ * is counted, validated, hashed or logged: the fields of the real head that tell of that are fixed here.
  */
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 
 import { answerPage } from '../../src/api/pages.ts';
 import { answerRecord } from '../../src/api/records.ts';
 import type { JsonText } from '../../src/contract/json-text.ts';
 import type { Job } from '../../src/contract/records.ts';
 import { listInvoices } from '../../src/store/invoices.ts';
-import { createKeyFinder } from '../../src/store/keys.ts';
 import { createListReader } from '../../src/store/lists.ts';
 import { createRecordFinder, listRecords } from '../../src/store/records.ts';
 import { COMPANY } from './_company.ts';
 import { listen, openGivenDatabase } from './_listen.ts';
-import { WRONG_KEY, WRONG_KEY_BODY } from './_questions.ts';
 
 const JOBS = '/api/v1/jobs/';
 
 const engine = await openGivenDatabase();
 const findJob = createRecordFinder<Job>(engine, 'jobs');
-const findKey = createKeyFinder(engine, 60);
 const read = createListReader(engine);
 
 const cacheHead = ['Cache-Control', 'private, no-cache', 'Vary', 'Accept-Encoding'];
@@ -34,36 +30,20 @@ const allowanceHead = [
   'RateLimit',
   '"default";r=9000000;t=60',
 ];
-const keptHead = [...cacheHead, ...tagHead, ...requestHead, ...allowanceHead];
-/** What each kind of answer says in its head beside the body's type and length. */
-const heads: Record<number, readonly string[]> = {
-  200: keptHead,
-  304: keptHead,
-  401: [...cacheHead, 'WWW-Authenticate', 'Bearer', ...requestHead],
-};
-const headOf = (status: number) => heads[status] ?? [];
+const head = [...cacheHead, ...tagHead, ...requestHead, ...allowanceHead];
 
 const server = createServer((req, res) => {
-  void bodyOf(req.url ?? '', req.headers.authorization).then(({ status, body }) => {
-    if (req.headers['if-none-match'] === undefined) write(res, status, body);
-    else res.writeHead(304, [...headOf(304)]).end();
+  void bodyOf(req.url ?? '').then(({ status, body }) => {
+    const bytes = Buffer.from(body);
+    const entity = ['Content-Type', 'application/json', 'Content-Length', String(bytes.length)];
+    res.writeHead(status, [...entity, ...head]).end(bytes);
   });
 });
 // Told in every head.
 server.keepAliveTimeout = 65_000;
 await listen(server);
 
-async function bodyOf(
-  url: string,
-  authorization: string | undefined,
-): Promise<{ status: number; body: JsonText<unknown> }> {
-  if (authorization === `Bearer ${WRONG_KEY}`) {
-    await findKey({ company: COMPANY, id: 'unknown', secretSha256: '' }, 0);
-    return {
-      status: 401,
-      body: WRONG_KEY_BODY as JsonText<unknown>,
-    };
-  }
+async function bodyOf(url: string): Promise<{ status: number; body: JsonText<unknown> }> {
   if (url.startsWith(JOBS)) return answerRecord(await findJob(COMPANY, url.slice(JOBS.length)));
   const query = new URLSearchParams(url.slice(url.indexOf('?')));
   const limit = Number(query.get('limit'));
@@ -74,10 +54,4 @@ async function bodyOf(
   }
   const filters = { status: 'issued', kind: 'invoice', customer: query.get('customer') ?? '' } as const;
   return answerPage('listInvoices', filters, { limit }, (page) => listInvoices(read, COMPANY, filters, page));
-}
-
-function write(res: ServerResponse, status: number, body: JsonText<unknown>): void {
-  const bytes = Buffer.from(body);
-  const entity = ['Content-Type', 'application/json', 'Content-Length', String(bytes.length)];
-  res.writeHead(status, [...entity, ...headOf(status)]).end(bytes);
 }

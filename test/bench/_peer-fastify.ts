@@ -1,16 +1,14 @@
 /*
  * The same handlers on Fastify, in Fastify's own ways: its router, its validation by schemas (made from the contract's
- * parameters), its hooks and its logger. Run as it is, it has the duties of the real server: key, allowance and company
- * are checked by the same functions, the body carries an ETag of the same hash and the request's id, and each request
- * is counted for operators and for its key, and leaves one line of the same members in the log. With LEAN=1 it checks
- * the key and validates, and does no more.
+ * parameters), its hooks and its logger. It has the duties of the real server: key, allowance and company are checked by
+ * the same functions, the body carries an ETag of the same hash and the request's id, and each request is counted for
+ * operators and for its key, and leaves one line of the same members in the log.
  */
 import { randomUUID } from 'node:crypto';
 
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 
-import { type Caller, createAuthentication } from '../../src/access/keys.ts';
-import { WINDOW_SECONDS } from '../../src/api/allowance.ts';
+import type { Caller } from '../../src/access/keys.ts';
 import { digestOf } from '../../src/api/answer.ts';
 import type { AnyHandler, JsonReply } from '../../src/api/contract-backend.ts';
 import { errorReply } from '../../src/api/error-replies.ts';
@@ -25,13 +23,9 @@ import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { openKeyUsage } from '../../src/store/key-usage.ts';
 import { createAdmission } from './_admission.ts';
-import { KEY_PREFIX } from './_company.ts';
 import { announce, openGivenDatabase } from './_listen.ts';
 
-const isLean = process.env.LEAN === '1';
-
 const engine = await openGivenDatabase();
-const authenticate = createAuthentication(engine, { keyPrefix: KEY_PREFIX, windowSeconds: WINDOW_SECONDS });
 const admit = createAdmission(engine);
 const metrics = createMetrics();
 const usage = openKeyUsage(engine, {
@@ -47,37 +41,35 @@ const handlers: Record<OperationId, AnyHandler> = createHandlers({
 });
 
 const app = fastify({
+  loggerInstance: createLogger('info'),
   // Its own two lines for each request would be one more than the real server's.
-  ...(isLean ? {} : { loggerInstance: createLogger('info') }),
   disableRequestLogging: true,
-  ...(isLean ? {} : { genReqId: () => randomUUID() }),
+  genReqId: () => randomUUID(),
   // Unknown parameters are refused, not removed.
   ajv: { customOptions: { removeAdditional: false, coerceTypes: true, strict: false } },
 });
 app.decorateRequest('caller');
-if (!isLean) {
-  app.addHook('onResponse', async (req, reply) => {
-    const { operationId: operation = 'none', path } = req.routeOptions.config as Partial<Configured>;
-    const { company, keyId } = callerOf(req) ?? {};
-    metrics.requestAnswered(operation, reply.statusCode, reply.elapsedTime / 1000);
-    if (company !== undefined && keyId !== undefined) usage.count(company, keyId, false);
-    app.log.info(
-      {
-        requestId: req.id,
-        method: req.method,
-        path,
-        operation,
-        status: reply.statusCode,
-        company,
-        keyId,
-        address: req.ip,
-        bytes: Number(reply.getHeader('content-length') ?? 0),
-        ms: Math.round(reply.elapsedTime * 100) / 100,
-      },
-      'request.answered',
-    );
-  });
-}
+app.addHook('onResponse', async (req, reply) => {
+  const { operationId: operation = 'none', path } = req.routeOptions.config as Partial<Configured>;
+  const { company, keyId } = callerOf(req) ?? {};
+  metrics.requestAnswered(operation, reply.statusCode, reply.elapsedTime / 1000);
+  if (company !== undefined && keyId !== undefined) usage.count(company, keyId, false);
+  app.log.info(
+    {
+      requestId: req.id,
+      method: req.method,
+      path,
+      operation,
+      status: reply.statusCode,
+      company,
+      keyId,
+      address: req.ip,
+      bytes: Number(reply.getHeader('content-length') ?? 0),
+      ms: Math.round(reply.elapsedTime * 100) / 100,
+    },
+    'request.answered',
+  );
+});
 app.setErrorHandler(async (error, _req, reply) => {
   const { status, headers, body } = errorReply(error);
   return reply.code(status).headers(headers).type('application/json').send(body);
@@ -98,11 +90,6 @@ function route({ operationId, path, parameters, scope }: ContractOperation): voi
     schema: { params: schemaOf(parameters, 'path'), querystring: schemaOf(parameters, 'query') },
     onRequest: async (req, reply) => {
       const { authorization } = req.headers;
-      if (isLean) {
-        const { caller } = await authenticate(authorization);
-        Object.assign(req, { caller });
-        return;
-      }
       const { caller, headers } = await admit(authorization, req.ip, scope);
       Object.assign(req, { caller });
       reply.headers(headers);
@@ -114,7 +101,7 @@ function route({ operationId, path, parameters, scope }: ContractOperation): voi
       const answered = await handler({ caller, path: req.params as never, query: req.query as never });
       if (!('body' in answered)) throw new Error('The peers serve no files.');
       reply.type('application/json');
-      return isLean ? reply.send(answered.body) : sendTagged(req, reply, answered);
+      return sendTagged(req, reply, answered);
     },
   });
 }
