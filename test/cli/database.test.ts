@@ -173,7 +173,7 @@ t.test(
     });
     await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'x'`);
     await owner.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
-    // As the README lists them.
+    // As src/operating/README.md lists them.
     await owner.query(`GRANT USAGE ON SCHEMA public TO ${role}`);
     await owner.query(
       `ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${role}`,
