@@ -33,6 +33,9 @@ const DOCUMENTS: Record<EngineName, number> = { sqlite: 300, postgres: 40 };
 const HISTORIES: Record<EngineName, number> = { sqlite: 30, postgres: 6 };
 const TODAY = '2026-11-20';
 
+/** How often each move was made in the histories. */
+const moves = new Map<string, number>();
+
 for (const name of engineNames) {
   t.test(`of random documents (${name})`, async (t) => {
     await using database = await openTestDatabase(name);
@@ -50,30 +53,25 @@ for (const name of engineNames) {
     t.ok(tally.issued > tally.drafted / 2, 'most documents are issued');
   });
 
-  t.test(`of random histories (${name})`, async (t) => {
+  t.test(`of random histories (${name})`, async () => {
     await using database = await openTestDatabase(name);
     const testOffice = createTestOffice(database);
-    const tally = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(historyDraw, async (draw) => {
         const history = await runHistory(testOffice, draw);
-        countMoves(tally, history);
+        countMoves(moves, history);
         noProblem(problemsOf(historyInvariants, history));
       }),
       { numRuns: HISTORIES[name] },
     );
-    t.comment(JSON.stringify(Object.fromEntries([...tally].sort())));
-    for (const move of [
-      'credit_note.issued',
-      'invoice.paid',
-      'payment.void',
-      'refund.record',
-      'refund.void',
-    ]) {
-      t.ok(tally.get(move), `${move} happened`);
-    }
   });
 }
+
+t.test('the random histories had every kind of move in them', async (t) => {
+  t.comment(JSON.stringify(Object.fromEntries([...moves].sort())));
+  for (const move of ['credit_note.issued', 'invoice.paid', 'payment.void', 'refund.record', 'refund.void'])
+    t.ok(moves.get(move), `${move} happened`);
+});
 
 /** Where a subject breaks an invariant, with the label of the rule. */
 function problemsOf<Subject>(invariants: readonly Invariant<Subject>[], subject: Subject): string[] {
