@@ -129,7 +129,7 @@ async function wasApplied(office: Office, transaction: StoreTransaction, change:
   const contentDigest = digestOfChange(change);
   const earlier = await office.moves.noteChange(transaction, { company, id, change: name, contentDigest });
   if (earlier === undefined) return false;
-  if (earlier.change === name && [contentDigest, null].includes(earlier.contentDigest)) return true;
+  if (earlier.change === name && earlier.contentDigest === contentDigest) return true;
   const difference = earlier.change === name ? 'with other values' : `as ${earlier.change}, and not ${name}`;
   throw new Refusal(
     'duplicate_id',

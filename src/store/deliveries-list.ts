@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { EventKind } from '../contract/events.ts';
 import type { WebhookKey } from './delivery-keys.ts';
 import type { Engine } from './engine.ts';
-import { unindexed } from './list-queries.ts';
+import { withoutIndex } from './without-index.ts';
 import type { DeliveryState } from './schema.ts';
 
 /** A delivery in a list. */
@@ -237,8 +237,8 @@ async function deliveriesOf(
   // Hidden from indexes, or all deliveries of the webhook would be looked through.
   const { rows } = await sql<Omit<ListedRow, 'kind' | 'created_at'> & { event: string }>`
     SELECT d.id, d.event, d.state, d.withheld_for, d.attempt_count FROM deliveries AS d
-    WHERE d.event IN (${sql.join(events.map(({ id }) => id))}) AND ${unindexed('d.company')} = ${company}
-      AND ${unindexed('d.webhook')} = ${webhook} AND ${inState(state)}`.execute(db);
+    WHERE d.event IN (${sql.join(events.map(({ id }) => id))}) AND ${withoutIndex('d.company')} = ${company}
+      AND ${withoutIndex('d.webhook')} = ${webhook} AND ${inState(state)}`.execute(db);
   const byEvent = new Map(rows.map((row) => [row.event, row]));
   return events.flatMap(({ id, created_at }) => {
     const row = byEvent.get(id);

@@ -4,7 +4,7 @@ import type { EventKind } from '../contract/events.ts';
 import type { JsonText } from '../contract/json-text.ts';
 import { chosenIn, type DeliveryKey, isChosen, keyRows, written } from './delivery-keys.ts';
 import type { Engine } from './engine.ts';
-import { unindexed } from './list-queries.ts';
+import { withoutIndex } from './without-index.ts';
 
 /** A delivery that this worker may send, with all that its request is made of. */
 export interface LeasedDelivery extends DeliveryKey {
@@ -207,7 +207,7 @@ function createTimes(engine: Engine): Pick<DeliveryQueue, 'listTimed' | 'bringFo
       db,
       sql<never>`
         UPDATE deliveries SET state = 'waiting' FROM ${chosenIn(engine, value.keys)}
-        WHERE ${isChosen('deliveries')} AND ${unindexed('state')} = 'retrying' AND due_at <= ${value.now}`,
+        WHERE ${isChosen('deliveries')} AND ${withoutIndex('state')} = 'retrying' AND due_at <= ${value.now}`,
     ),
   );
   const next = engine.prepare((db) =>

@@ -27,11 +27,14 @@ export function keyRows(keys: readonly DeliveryKey[]): string {
   return rowsOf(keys.map(({ company, webhook, id }) => [company, webhook, id]));
 }
 
-/** The rows of such a text, as a table that is called `chosen`. */
+/**
+ * The rows of such a text, as a table that is called `chosen`. PostgreSQL expects 10 elements of an array. Of a JSON array
+ * it expects 100, for which it would read a table of some thousand deliveries whole.
+ */
 export function chosenIn({ name }: Engine, text: string): RawBuilder<unknown> {
   return name === 'sqlite'
     ? sql`json_each(${text}) AS chosen`
-    : sql`jsonb_array_elements(CAST(${text} AS JSONB)) AS chosen (value)`;
+    : sql`unnest(ARRAY(SELECT jsonb_array_elements(CAST(${text} AS JSONB)))) AS chosen (value)`;
 }
 
 /** A value of a chosen row, as text. */

@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 
 import type { InvoiceSummary } from '../contract/records.ts';
 import type { Engine } from './engine.ts';
-import { searchable } from './migrations/0013-document-search.ts';
+import { searchable } from './migrations/0002-records.ts';
 import type { Tables } from './schema.ts';
 
 /** A document as a search finds it. */

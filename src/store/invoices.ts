@@ -2,7 +2,7 @@ import type { JsonText } from '../contract/json-text.ts';
 import { joinObjects } from '../contract/json-text.ts';
 import type { Invoice, InvoiceSummary } from '../contract/records.ts';
 import type { Engine } from './engine.ts';
-import type { ReadList } from './lists.ts';
+import type { ReadList, Selection } from './lists.ts';
 import { type Page, type PageRequest, readPage } from './pages.ts';
 import { createDetailFinder, type FindRecord } from './records.ts';
 
@@ -31,23 +31,17 @@ export async function listInvoices(
     ...(updatedSince === undefined ? [] : [{ column: 'updated_at', from: updatedSince }]),
     ...((issuedFrom ?? issuedTo) ? [{ column: 'issue_date', from: issuedFrom, to: issuedTo }] : []),
   ];
-  const streams = streamsOf(filters, ranges.length > 0);
-  return readPage(read, page, { table: 'invoices', company, streams, ranges });
+  return readPage(read, page, { table: 'invoices', company, among: columnsOf(filters), ranges });
 }
 
-/**
- * The indexes fix status before kind, so a list that leaves one open is the union of its values. All documents together
- * are a stream without blocks, which a list with ranges can't be.
- */
-function streamsOf({ kind, status, customer }: InvoiceFilters, hasRanges: boolean): Record<string, string>[] {
-  if (kind === undefined && status === 'all' && customer === undefined && !hasRanges) return [{}];
-  return (status === 'all' ? statuses : [status]).flatMap((oneStatus) =>
-    (kind === undefined ? kinds : [kind]).map((oneKind) => ({
-      ...(customer === undefined ? {} : { customer }),
-      status: oneStatus,
-      kind: oneKind,
-    })),
-  );
+/** The index fixes status before kind, so a list that leaves one open names all of its values. */
+function columnsOf({ kind, status, customer }: InvoiceFilters): Selection['among'] {
+  if (kind === undefined && status === 'all' && customer === undefined) return {};
+  return {
+    ...(customer === undefined ? {} : { customer: [customer] }),
+    status: status === 'all' ? statuses : [status],
+    kind: kind === undefined ? kinds : [kind],
+  };
 }
 
 /** Builds the reader of single documents with their details. */

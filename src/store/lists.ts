@@ -1,35 +1,29 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-import type { Compilable, Kysely } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 
-import { blockBindings, blocksQuery, rangesQuery, type Sighting } from './block-reads.ts';
-import { type Spans, walkableSpans, walkDaysQuery } from './day-walks.ts';
 import type { Engine, PreparedQuery } from './engine.ts';
-import { bindings, type Slots, walkQuery } from './list-queries.ts';
-import { countQuery, sortQuery } from './range-queries.ts';
-import type { RecordTableName, Tables } from './schema.ts';
-import { takeOut } from './take-out.ts';
+import type { RecordTableName } from './schema.ts';
+import { withoutIndex } from './without-index.ts';
 
-/** A condition on a column that no id-ordered index begins with: bounds are inclusive and compare as text. */
+/** A condition on a column that has an index: bounds are inclusive and compare as text. */
 export interface Range {
   column: string;
   from?: string | undefined;
   to?: string | undefined;
-  /** Columns of the selection's one stream that come before `column` in the range's index. */
-  within?: readonly string[];
 }
 
 /**
- * What a list asks of a table: the rows of one company that lie in one of `streams` and in every range, in id order.
+ * A selection of a table, in id order: the rows of one company that have one of some values in each column of `among`,
+ * and lie in every range.
  *
- * A stream fixes the first columns of an index that ends with the id, so its rows come out of that index in order;
- * several streams are merged lazily. `[{}]` is the whole company by its ids, `[]` is nothing at all. With ranges a
- * stream has to be one of those that have blocks (see ./migrations/0003-list-blocks.ts).
+ * `among` names the first columns of an index that goes on with the id, in the order of that index. `{}` is the whole
+ * company by its ids. The indexes are in ./migrations/0002-records.ts.
  */
 export interface Selection {
   table: RecordTableName;
   company: string;
-  streams: readonly Readonly<Record<string, string>>[];
+  among: Readonly<Record<string, readonly string[]>>;
   ranges: readonly Range[];
 }
 
@@ -39,201 +33,245 @@ export interface ListedRow {
   digest: string | null;
 }
 
-/** Reads at most `limit` rows, 101 at the most, of a selection whose ids come after `after` (`''`: all). */
+/** Reads at most `limit` rows of a selection whose ids come after `after` (`''`: all). */
 export type ReadList = (selection: Selection, after: string, limit: number) => Promise<ListedRow[]>;
 
-/** The most rows that a reader is asked for: a full page, and one more to see whether there is a next page. */
-const ROWS_MAX = 101;
+const usualBounds = {
+  /** Matches of a range that are counted and sorted for each page: on SQLite 40,000 take about 4 ms. */
+  sortedMax: 40_000,
+  /** Rows that a walk passes over before others have their turn: on SQLite 20,000 take about 3 ms. */
+  slice: 20_000,
+};
+
+/** Comes after every id: ids consist of ASCII letters, digits and `. _ : -`. */
+const AFTER_ALL_IDS = '~';
 
 /**
- * How a list with ranges is read: the matches of a range that has few of them are sorted, which costs as much as they
- * are, wherever they lie; beside a range of times, the matches of one of days are those that lie in both. Where every
- * range has more, its matches are looked for in id order, passing over the blocks that can't have any. Where blocks
- * can't tell, those of days are walked day by day, or month by month; and if that finds none in reasonable time, or
- * there are no days, they are sorted unless they are too many for that.
- */
-const FEW_MATCHES_MAX = 1_000;
-
-/**
- * Blocks of a stream that one statement looks into. A block whose bounds meet the one range of a list has a row of it,
- * but for days within a month, so that the most rows that are ever wanted, 101, are found in as many. Where a list has
- * two ranges, its statement may look into 104 blocks of 64 rows for nothing, which takes a millisecond or two for each
- * stream, and the next one goes on.
- */
-const BLOCKS_MAX = 104;
-
-/**
- * So many rows of days that are walked, in the order of their ids, hold a page of every stream that one in twenty is of;
- * streams of fewer rows are read in no time by their blocks. To look at them takes 3 milliseconds, or 20 where each is
- * followed by a block of rows that have not changed since.
- */
-const WALKED_MAX = 1_000;
-
-/**
- * Days that are walked on SQLite: those of ten years, whose first rows are found in some 10 milliseconds; beside a range
- * of times, where a block is passed after each first row, those of a season, which takes 5, and then months. On
- * PostgreSQL, where as many rows as the list has room for are read of each day, those of a year.
- */
-const DAYS_MAX = { alone: 4_000, besideTimes: 100, postgres: 400 };
-/** Those of 28 years, and the days of a first and a last one. */
-const MONTHS_MAX = 400;
-
-/**
- * Where all that has found too little, each of a million rows would be looked at in some 150 milliseconds. To count and
- * to sort so many matches takes 10.
- */
-const SCATTERED_MATCHES_MAX = 40_000;
-
-/**
- * Builds the reader of lists; its statements are compiled once for each shape of selection and kept.
+ * Builds the reader of lists. A list without ranges walks its index in id order. With ranges, the matches of the first
+ * range that has few are sorted. Where each has many, the list walks the company's index and passes over what doesn't
+ * match; that takes about 100 ms when the first match comes after a million rows.
  * @param bounds are smaller in tests, which then need fewer records.
  */
-export function createListReader(engine: Engine, bounds: Partial<Bounds> = {}): ReadList {
-  const allBounds = { ...usualBounds, ...bounds };
-  const { few, scattered } = allBounds;
+export function createListReader(engine: Engine, bounds: Partial<typeof usualBounds> = {}): ReadList {
+  const { sortedMax, slice } = { ...usualBounds, ...bounds };
   const prepare = statementsOf(engine);
-  const { sortAtMost, walkDays, lookIntoBlocks, lookAtOnce } = createWays(engine, prepare, allBounds);
-  return async (selection, after, limit) => {
-    if (selection.streams.length === 0) return [];
-    const values = { ...bindings(selection), after, limit };
-    if (selection.ranges.length === 0) {
-      const walk = prepare('walk', selection, (db, slot) => walkQuery(engine, db, selection, slot, ROWS_MAX));
-      return walk(values);
-    }
-    const all = { ...values, ...blockBindings(selection) };
-    const first =
-      engine.name === 'postgres'
-        ? await lookAtOnce(selection, all)
-        : ((await sortAtMost(few, selection, all)) ?? (await lookIntoBlocks(selection, all)));
-    const otherWays = [
-      ...walkableSpans(engine, selection).map((spans) => walkDays(spans)),
-      (...wanted: Wanted) => sortAtMost(scattered, ...wanted),
-    ];
-    return lookOnAndOn(first, limit, async (horizon, wanted) => {
-      const rest = { ...all, after: horizon, limit: wanted };
-      for (let way = otherWays.shift(); way !== undefined; way = otherWays.shift()) {
-        const found = await way(selection, rest);
-        if (found) return found;
-        await turn();
-      }
-      return lookIntoBlocks(selection, rest);
-    });
-  };
-}
 
-type Wanted = [selection: Selection, values: Slots];
-
-/** The ways of reading a list with ranges. Those that may find that they aren't the right one are undefined then. */
-function createWays(engine: Engine, prepare: Prepare, { few, walked, days, blocks }: Bounds) {
-  const sortAtMost = async (
-    matches: number,
-    selection: Selection,
-    values: Slots,
-  ): Promise<Look | undefined> => {
-    // One after the other: where the first range is short, none of the second is counted.
+  /** Undefined when every range has more matches than are sorted. */
+  const sortFew = async (selection: Selection, page: Page): Promise<ListedRow[] | undefined> => {
     for (const index of selection.ranges.keys()) {
-      const count = prepare(`count ${index}`, selection, (db, slot) =>
-        countQuery(engine, db, selection, index, slot),
-      );
-      const [counted] = await count({ ...values, countMax: matches + 1 });
-      if ((counted?.[`count${index}`] ?? 0) > matches) continue;
-      const sort = prepare(`sort ${index}`, selection, (db, slot) =>
-        sortQuery(engine, db, selection, index, slot),
-      );
-      return { rows: await sort(values), horizon: null };
+      const count = prepare<{ count: number }>(`count ${index}`, selection, countSql(index, sortedMax + 1));
+      const [counted] = await count(page);
+      await turn();
+      if (!counted || counted.count > sortedMax) continue;
+      return prepare<ListedRow>(`sort ${index}`, selection, sortSql(index))(page);
     }
     return undefined;
   };
-  const walkDays =
-    (spans: Spans) =>
-    async (selection: Selection, values: Slots): Promise<Look | undefined> => {
-      const walk = prepare(spans, selection, (db, slot) => walkDaysQuery(engine, db, selection, spans, slot));
-      const onSqlite = selection.ranges.length === 1 ? days.alone : days.besideTimes;
-      const daysMax = engine.name === 'sqlite' ? onSqlite : days.postgres;
-      const spansMax = spans === 'months' ? MONTHS_MAX : daysMax;
-      const steps = takeOut(await walk({ ...values, walkedMax: walked, spansMax }));
-      const rows = steps.filter((step): step is ListedRow => step.id !== null);
-      if (rows.length < steps.length) return { rows, horizon: null };
-      const horizon = rows.at(-1)?.id;
-      return horizon === undefined ? undefined : { rows, horizon };
-    };
-  const lookIntoBlocks = async (selection: Selection, values: Slots): Promise<Look> => {
-    const look = prepare('blocks', selection, (db, slot) => blocksQuery(engine, db, selection, slot));
-    return lookOf(takeOut(await look({ ...values, blocksMax: blocks })));
+
+  const walkSlices = async (selection: Selection, page: Page): Promise<ListedRow[]> => {
+    const findEnd = prepare<{ id: string }>('slice end', selection, sliceEndSql(slice));
+    const read = prepare<ListedRow>('slice', selection, sliceSql(engine.name));
+    const rows: ListedRow[] = [];
+    let { after } = page;
+    for (;;) {
+      const [end] = await findEnd({ ...page, after });
+      const sliceEnd = end?.id ?? AFTER_ALL_IDS;
+      rows.push(...(await read({ after, sliceEnd, limit: page.limit - rows.length })));
+      if (!end || rows.length === page.limit) return rows;
+      after = sliceEnd;
+      await turn();
+    }
   };
-  const lookAtOnce = async (selection: Selection, values: Slots): Promise<Look> => {
-    const look = prepare('ranges', selection, (db, slot) => rangesQuery(engine, db, selection, slot));
-    return lookOf(takeOut(await look({ ...values, blocksMax: blocks, countMax: few + 1 })));
+
+  return async (selection, after, limit) => {
+    if (Object.values(selection.among).some((values) => values.length === 0)) return [];
+    const page = { after, limit };
+    if (selection.ranges.length === 0)
+      return prepare<ListedRow>('walk', selection, walkSql(engine.name))(page);
+    const ranged = firstColumnAsRange(selection);
+    return (await sortFew(ranged, page)) ?? walkSlices(ranged, page);
   };
-  return { sortAtMost, walkDays, lookIntoBlocks, lookAtOnce };
 }
 
-const usualBounds = {
-  few: FEW_MATCHES_MAX,
-  blocks: BLOCKS_MAX,
-  walked: WALKED_MAX,
-  days: DAYS_MAX,
-  scattered: SCATTERED_MATCHES_MAX,
-};
-type Bounds = typeof usualBounds;
-
-/** The rows that were found as far as the horizon; null when that is the end. */
-interface Look {
-  rows: ListedRow[];
-  horizon: string | null;
+/** A single value of the index's first column, such as one customer, is a range too, and often one of few matches. */
+function firstColumnAsRange(selection: Selection): Selection {
+  const [[column, values] = ['', []], ...others] = Object.entries(selection.among);
+  if (values.length !== 1) return selection;
+  const [value] = values;
+  const ranges = [...selection.ranges, { column, from: value, to: value }];
+  return { ...selection, among: Object.fromEntries(others), ranges };
 }
 
-function lookOf(sightings: readonly Sighting[]): Look {
-  const horizon = sightings.flatMap(({ horizon: end }) => end ?? []).sort()[0] ?? null;
-  // Beyond it another stream may have rows that weren't found.
-  const rows = sightings.flatMap(({ id, body, digest }) =>
-    id === null || (horizon !== null && id > horizon) ? [] : [{ id, body, digest }],
+/** Where a page begins, how many rows it has, and the last id of a slice. */
+interface Page {
+  after: string;
+  limit: number;
+  sliceEnd?: string;
+}
+
+/** Builds a statement around stand-ins for the values of a selection and a page (./slots.ts). */
+type Build<Row> = (selection: Selection, page: Required<Page>) => RawBuilder<Row>;
+type Values = Record<string, unknown>;
+
+/** Compiles each statement once for all selections of a shape, which differ in their values only. */
+function statementsOf(engine: Engine) {
+  const statements = new Map<string, PreparedQuery<Values, never>>();
+  return <Row>(name: string, selection: Selection, build: Build<Row>): ((page: Page) => Promise<Row[]>) => {
+    const values: Values = {};
+    const shape = replaceValues(selection, (value, valueName) => {
+      values[valueName] = value;
+      return valueName;
+    });
+    const key = `${name} ${JSON.stringify(shape)}`;
+    let statement = statements.get(key);
+    if (!statement) {
+      statement = engine.prepare<Values, never>((db, slot) => {
+        // To the builder a stand-in is the value itself.
+        const slotted = replaceValues(shape, (valueName) => slot[valueName] as string);
+        return { compile: () => build(slotted, slot as Required<Page>).compile(db) };
+      });
+      statements.set(key, statement);
+    }
+    const run = statement;
+    return (page) => run({ ...values, ...page });
+  };
+}
+
+/** Replaces each value of a selection; `name` tells them apart. */
+function replaceValues(
+  { table, company, among, ranges }: Selection,
+  replace: (value: string, name: string) => string,
+): Selection {
+  const replaceBound = (value: string | undefined, name: string) =>
+    value === undefined ? undefined : replace(value, name);
+  return {
+    table,
+    company: replace(company, 'company'),
+    among: Object.fromEntries(
+      Object.entries(among).map(([column, values]) => [
+        column,
+        values.map((value, index) => replace(value, `${column}${index}`)),
+      ]),
+    ),
+    ranges: ranges.map(({ column, from, to }, index) => ({
+      column,
+      from: replaceBound(from, `from${index}`),
+      to: replaceBound(to, `to${index}`),
+    })),
+  };
+}
+
+/**
+ * The rows of a selection without ranges, in id order: each combination of values by the index that begins with it,
+ * merged by the database, which reads no further than the page.
+ *
+ * PostgreSQL plans each combination by itself. Without an order and a limit of its own it collects all of its rows and
+ * sorts them. SQLite would sort what comes in order.
+ */
+function walkSql(engine: Engine['name']): Build<ListedRow> {
+  return ({ table, company, among }, { after, limit }) => {
+    const combinations = Object.entries(among).reduce(
+      (made, [column, values]) =>
+        made.flatMap((one) => values.map((value) => sql`${one} AND ${sql.ref(column)} = ${value}`)),
+      [sql`company = ${company}`],
+    );
+    const walks = combinations.map(
+      (isCombination) =>
+        sql`SELECT id, body, digest FROM ${sql.table(table)} WHERE ${isCombination} AND id > ${after}`,
+    );
+    const inOrder = sql`ORDER BY id LIMIT ${limit}`;
+    const isPlannedApart = engine === 'postgres' && walks.length > 1;
+    const parts = isPlannedApart ? walks.map((walk) => sql`(${walk} ${inOrder})`) : walks;
+    return sql`${sql.join(parts, sql` UNION ALL `)} ${inOrder}`;
+  };
+}
+
+/** Counts the matches of one range by its own index, but no further than `countMax`. */
+function countSql(index: number, countMax: number): Build<{ count: number }> {
+  return (selection) => sql`
+    SELECT CAST(COUNT(*) AS INTEGER) AS count
+    FROM (
+      SELECT id FROM ${sql.table(selection.table)}
+      WHERE ${and(inRange(selection, index))}
+      LIMIT ${sql.lit(countMax)}
+    ) AS counted`;
+}
+
+/** Finds the matches of one range by its own index, and sorts by id those that the whole selection wants. */
+function sortSql(index: number): Build<ListedRow> {
+  return (selection, { after, limit }) => {
+    const ranges = selection.ranges.filter((_range, other) => other !== index);
+    const others = [sql`${withoutIndex('id')} > ${after}`, ...conditions({ ...selection, ranges })];
+    const ids = sql`
+      SELECT id FROM ${sql.table(selection.table)}
+      WHERE ${and([...inRange(selection, index), ...others])}
+      ORDER BY ${withoutIndex('id')}
+      LIMIT ${limit}`;
+    return recordsSql(selection, ids);
+  };
+}
+
+/** The id of a company's `slice`th row after `after`; no row if there are fewer. */
+function sliceEndSql(slice: number): Build<{ id: string }> {
+  return ({ table, company }, { after }) => sql`
+    SELECT id FROM ${sql.table(table)}
+    WHERE company = ${company} AND id > ${after}
+    ORDER BY id
+    LIMIT 1 OFFSET ${sql.lit(slice - 1)}`;
+}
+
+/**
+ * The matches of a selection after `after` and up to `sliceEnd`, in id order. SQLite would choose the narrower index of
+ * ids, and read every row for what else the selection asks.
+ */
+function sliceSql(engine: Engine['name']): Build<ListedRow> {
+  return (selection, { after, sliceEnd, limit }) => {
+    const { table, company } = selection;
+    const index = engine === 'sqlite' ? sql`INDEXED BY ${sql.id(`${table}_walked`)}` : sql``;
+    const ids = sql`
+      SELECT id FROM ${sql.table(table)} ${index}
+      WHERE company = ${company} AND id > ${after} AND id <= ${sliceEnd} AND ${and(conditions(selection))}
+      ORDER BY id
+      LIMIT ${limit}`;
+    return recordsSql(selection, ids);
+  };
+}
+
+/**
+ * The records whose ids a query gives, in id order: rows that don't match are passed over in their index alone. SQLite
+ * would begin an inner join with the records.
+ */
+function recordsSql({ table, company }: Selection, ids: RawBuilder<unknown>): RawBuilder<ListedRow> {
+  return sql`
+    SELECT wanted.id, record.body, record.digest
+    FROM (${ids}) AS wanted
+    LEFT JOIN ${sql.table(table)} AS record ON record.company = ${company} AND record.id = wanted.id
+    ORDER BY wanted.id`;
+}
+
+/** The conditions of one range, for the index that begins with its column. */
+function inRange({ company, ranges }: Selection, index: number): RawBuilder<unknown>[] {
+  const bounds = ranges
+    .slice(index, index + 1)
+    .flatMap((range) => boundsOf(range, (column) => sql.ref(column)));
+  return [sql`company = ${company}`, ...bounds];
+}
+
+/** The conditions of a selection, on the entries of whatever index is read; ranges come first, as fewer rows match them. */
+function conditions({ among, ranges }: Selection): RawBuilder<unknown>[] {
+  const isAmong = Object.entries(among).map(
+    ([column, values]) => sql`${withoutIndex(column)} IN (${sql.join(values)})`,
   );
-  // A database that puts them in order carries their texts about.
-  return { rows: rows.sort((a, b) => (a.id < b.id ? -1 : 1)), horizon };
+  return [...ranges.flatMap((range) => boundsOf(range, withoutIndex)), ...isAmong];
 }
 
-/** Looks from one horizon to the next until there are enough rows or none left; nearly always once is enough. */
-async function lookOnAndOn(
-  first: Look,
-  limit: number,
-  lookOn: (horizon: string, wanted: number) => Promise<Look>,
-): Promise<ListedRow[]> {
-  const { rows } = first;
-  let { horizon } = first;
-  while (horizon !== null && rows.length < limit) {
-    // On SQLite a statement holds the thread: others have their turn before the next one.
-    await turn();
-    const next = await lookOn(horizon, limit - rows.length);
-    rows.push(...next.rows);
-    ({ horizon } = next);
-  }
-  return rows;
+function boundsOf({ column, from, to }: Range, refer: (column: string) => RawBuilder<unknown>) {
+  return [
+    ...(from === undefined ? [] : [sql`${refer(column)} >= ${from}`]),
+    ...(to === undefined ? [] : [sql`${refer(column)} <= ${to}`]),
+  ];
 }
 
-type Build<Row> = (db: Kysely<Tables>, slot: Slots) => Compilable<Row>;
-
-/** Prepares a statement once for each name and shape of selection. */
-type Prepare = <Row>(name: string, selection: Selection, build: Build<Row>) => PreparedQuery<Slots, Row>;
-
-function statementsOf(engine: Engine): Prepare {
-  const statements = new Map<string, PreparedQuery<Slots, never>>();
-  return <Row>(name: string, selection: Selection, build: Build<Row>): PreparedQuery<Slots, Row> => {
-    const key = `${name} ${shapeOf(selection)}`;
-    const known = statements.get(key);
-    // Under one name there is one kind of statement.
-    if (known) return known;
-    const statement = engine.prepare(build);
-    statements.set(key, statement as PreparedQuery<Slots, never>);
-    return statement;
-  };
-}
-
-/** Selections of one shape differ in their values only, so they share a statement. */
-function shapeOf({ table, streams, ranges }: Selection): string {
-  const columns = streams.map((stream) => Object.keys(stream).join('+')).join(' ');
-  const bounds = ranges.map(
-    ({ column, from, to }) => `${column}${from === undefined ? '' : '>'}${to === undefined ? '' : '<'}`,
-  );
-  return `${table} ${columns} ${bounds.join(' ')}`;
+function and(all: RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return sql.join(all, sql` AND `);
 }

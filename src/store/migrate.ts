@@ -2,70 +2,21 @@ import { sql, type Transaction } from 'kysely';
 
 import { UsageError } from '../errors.ts';
 import type { Engine } from './engine.ts';
-import { initial } from './migrations/0001-initial.ts';
-import { backOffice } from './migrations/0002-back-office.ts';
-import { listBlocks } from './migrations/0003-list-blocks.ts';
-import { deliveries } from './migrations/0004-deliveries.ts';
-import { rangeIndexes } from './migrations/0005-range-indexes.ts';
-import { digests } from './migrations/0006-digests.ts';
-import { deletedWebhooks } from './migrations/0007-deleted-webhooks.ts';
-import { documents } from './migrations/0008-documents.ts';
-import { portal } from './migrations/0009-portal.ts';
-import { keyUsage } from './migrations/0010-key-usage.ts';
-import { pausedWebhooks } from './migrations/0011-paused-webhooks.ts';
-import { webhookHistory } from './migrations/0012-webhook-history.ts';
-import { documentSearch } from './migrations/0013-document-search.ts';
-import { daysChanges } from './migrations/0014-days-changes.ts';
-import { dayBlocks } from './migrations/0015-day-blocks.ts';
-import { monthBlocks } from './migrations/0016-month-blocks.ts';
-import { quotesBlocks } from './migrations/0017-quotes-blocks.ts';
-import { formsAndTrail } from './migrations/0018-forms-and-trail.ts';
-import { appliedContents } from './migrations/0021-applied-contents.ts';
+import { access } from './migrations/0001-access.ts';
+import { records } from './migrations/0002-records.ts';
+import { backOffice } from './migrations/0003-back-office.ts';
+import { webhooks } from './migrations/0004-webhooks.ts';
+import { documents } from './migrations/0005-documents.ts';
+import { portal } from './migrations/0006-portal.ts';
+import type { Dialect, Migration } from './migrations/migration.ts';
 import type { Tables } from './schema.ts';
-
-/** What differs between the engines in the text of a migration. */
-export interface Dialect {
-  name: Engine['name'];
-  /** Type of a text column that compares byte by byte. */
-  text: string;
-  /** Type of a column that keeps JSON text exactly as written. */
-  json: string;
-  /** What follows a table's closing parenthesis. */
-  table: string;
-}
-
-/** A numbered step of the schema. Once released it is never edited; a later step changes what it made. */
-export interface Migration {
-  name: string;
-  statements: (dialect: Dialect) => string[];
-}
 
 const dialects: Record<Engine['name'], Dialect> = {
   sqlite: { name: 'sqlite', text: 'TEXT', json: 'TEXT', table: 'STRICT' },
   postgres: { name: 'postgres', text: 'TEXT COLLATE "C"', json: 'JSON', table: '' },
 };
 
-const migrations: readonly Migration[] = [
-  initial,
-  backOffice,
-  listBlocks,
-  deliveries,
-  rangeIndexes,
-  digests,
-  deletedWebhooks,
-  documents,
-  portal,
-  keyUsage,
-  pausedWebhooks,
-  webhookHistory,
-  documentSearch,
-  daysChanges,
-  dayBlocks,
-  monthBlocks,
-  quotesBlocks,
-  formsAndTrail,
-  appliedContents,
-];
+const migrations: readonly Migration[] = [access, records, backOffice, webhooks, documents, portal];
 
 /** Any number does, as long as no other program locks the same one in this database. */
 const POSTGRES_LOCK = 4_706_174;

@@ -17,7 +17,7 @@ export interface LockedCompany {
 /** A change that was made: its name, and the digest of what it said; null of one that was made by an earlier version. */
 export interface NotedChange {
   change: string;
-  contentDigest: string | null;
+  contentDigest: string;
 }
 
 type ChangeNote = NotedChange & { company: string; id: string };

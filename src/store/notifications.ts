@@ -5,7 +5,7 @@ import pg from 'pg';
 
 import type { Engine, StoreTransaction } from './engine.ts';
 
-/** Where the database tells of new deliveries; see migrations/0004-deliveries.ts. */
+/** Where the database tells of new deliveries; see migrations/0004-webhooks.ts. */
 const CHANNEL = 'fieldledger_deliveries';
 const RECONNECT_MS = 1_000;
 const CONNECT_MS_MAX = 5_000;

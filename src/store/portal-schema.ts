@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** The tables of the portal; see migrations/0009-portal.ts and 0018-forms-and-trail.ts. Times are as in schema.ts. */
+/** The tables of the portal; see migrations/0006-portal.ts. Times are as in schema.ts. */
 export interface AdministratorsTable {
   id: string;
   company: string;

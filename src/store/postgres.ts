@@ -11,7 +11,6 @@ import type { Engine } from './engine.ts';
 import { listenOnPostgres } from './notifications.ts';
 import type { Tables } from './schema.ts';
 import { compileStatement, slots } from './slots.ts';
-import { takeOut } from './take-out.ts';
 import { unavailable } from './unavailable.ts';
 import { writing } from './writing.ts';
 
@@ -21,20 +20,8 @@ const STATEMENT_MS_MAX = 15_000;
 /** A database that has lost the network or its processor says nothing at all, and can't enforce a limit either. */
 const SILENCE_MS_MAX = 1_000;
 
-/**
- * How a connection plans. A statement keeps the plan that was made first, whatever is bound later: to plan a list anew
- * costs more than to read its page. Every list has an index in its order, but a planner that doesn't know the values
- * may guess that few rows match, and would read and sort whatever does. Switched off, these ways are left for what has
- * no other, such as the few matches of a range. What is joined is looked up by its key: a table that was small when a
- * plan was made would else be read whole when it has grown. By their guessed costs, statements would also be compiled
- * to machine code, which takes longer than they do.
- */
-const PLANNING = `
-  SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off;
-  SET enable_sort = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off`;
-/** A connection keeps the plan of every shape of list that it has met; a new one begins with none. */
+/** The server that a pool of servers or a failover leads to may have changed meanwhile. */
 const CONNECTION_SECONDS_MAX = 3_600;
-/** To open one and have it plan what the others have takes the time of a hundred reads: a crowd finds those of the last. */
 const IDLE_MS_MAX = 600_000;
 
 /** The pool behind an engine, for the counters that several processes share; undefined on SQLite. */
@@ -63,13 +50,10 @@ export function openPostgres(
     connectionString: url,
     max: poolMax,
     connectionTimeoutMillis: CONNECT_MS_MAX,
-    statement_timeout: statementMsMax,
     query_timeout: statementMsMax === 0 ? 0 : statementMsMax + SILENCE_MS_MAX,
     application_name: 'fieldledger',
     maxLifetimeSeconds: CONNECTION_SECONDS_MAX,
     idleTimeoutMillis: IDLE_MS_MAX,
-    // The pool waits for it, whatever its type says.
-    onConnect: (client) => client.query(PLANNING) as never,
     types,
   });
   // A connection that breaks is replaced at its next use, and who uses it is told by the statement that fails. Without
@@ -77,18 +61,15 @@ export function openPostgres(
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   const db = new Kysely<Tables>({ dialect: new TellingDialect({ pool, onCreateConnection: tellOfLoss }) });
-  let statements = 0;
   const engine: Engine = {
     name: 'postgres',
     db,
     prepare(build) {
       const { sql, bind } = compileStatement(build(db, slots()));
-      // Each connection keeps what has a name prepared.
-      const name = `fieldledger_${++statements}`;
       return async (values) => {
         // The builder's type says what the statement selects.
-        const { rows } = await pool.query({ name, text: sql, values: bind(values) }).catch(tell);
-        return takeOut(rows) as never[];
+        const { rows } = await pool.query(sql, bind(values)).catch(tell);
+        return rows as never[];
       };
     },
     ...writing(db),

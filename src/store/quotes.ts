@@ -37,19 +37,16 @@ export async function listQuotes(
 function conditionsOf(
   { status, customer, updatedSince, versions }: QuoteFilters,
   today: string,
-): Pick<Selection, 'streams' | 'ranges'> {
+): Pick<Selection, 'among' | 'ranges'> {
   const ranges: Range[] = updatedSince === undefined ? [] : [{ column: 'updated_at', from: updatedSince }];
-  const within = ['status'];
-  if (status === 'expired') ranges.push({ column: 'valid_until', to: dayBefore(today), within });
-  if (status === 'sent') ranges.push({ column: 'valid_until', from: today, within });
-  // All quotes together are a stream without blocks, which a list with ranges can't be.
-  const isWhole = status === undefined && customer === undefined && versions === 'all' && ranges.length === 0;
-  if (isWhole) return { streams: [{}], ranges };
-  const streams = storedStatuses(status, versions).map((stored) => ({
-    ...(customer === undefined ? {} : { customer }),
-    status: stored,
-  }));
-  return { streams, ranges };
+  if (status === 'expired') ranges.push({ column: 'valid_until', to: dayBefore(today) });
+  if (status === 'sent') ranges.push({ column: 'valid_until', from: today });
+  if (status === undefined && customer === undefined && versions === 'all') return { among: {}, ranges };
+  const among = {
+    ...(customer === undefined ? {} : { customer: [customer] }),
+    status: storedStatuses(status, versions),
+  };
+  return { among, ranges };
 }
 
 /** The stored statuses that a filter means. */

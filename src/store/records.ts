@@ -64,7 +64,7 @@ export async function listRecords<T>(
   page: PageRequest,
 ): Promise<Page<T>> {
   const ranges = updatedSince === undefined ? [] : [{ column: 'updated_at', from: updatedSince }];
-  return readPage(read, page, { table, company, streams: [{}], ranges });
+  return readPage(read, page, { table, company, among: {}, ranges });
 }
 
 /** Lists the submissions of one form in id order, or those of them that were created at or after a time. */
@@ -75,7 +75,6 @@ export async function listFormSubmissions<T>(
   createdSince: string | undefined,
   page: PageRequest,
 ): Promise<Page<T>> {
-  const ranges =
-    createdSince === undefined ? [] : [{ column: 'created_at', from: createdSince, within: ['form_id'] }];
-  return readPage(read, page, { table: 'submissions', company, streams: [{ form_id: formId }], ranges });
+  const ranges = createdSince === undefined ? [] : [{ column: 'created_at', from: createdSince }];
+  return readPage(read, page, { table: 'submissions', company, among: { form_id: [formId] }, ranges });
 }

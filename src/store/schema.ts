@@ -34,7 +34,7 @@ export interface Tables {
   /** `series` is a number's format with its year filled in; `last_number` is the last that was given out. */
   number_series: { company: string; series: string; last_number: number };
   /** The feed's changes that were made, by their ids. */
-  applied_changes: { company: string; id: string; change: string; content_digest: string | null };
+  applied_changes: { company: string; id: string; change: string; content_digest: string };
   logos: { company: string; sha256: string; data_url: string };
   documents: DocumentsTable;
   webhooks: WebhooksTable;
@@ -174,7 +174,7 @@ interface DeliveriesTable {
   withheld_for: Generated<string | null>;
 }
 
-/** What a delivery can be; see migrations/0004-deliveries.ts. */
+/** What a delivery can be; see migrations/0004-webhooks.ts. */
 export type DeliveryState = 'waiting' | 'sending' | 'retrying' | 'delivered' | 'failed' | 'withheld';
 
 interface DeliveryAttemptsTable {
@@ -194,7 +194,7 @@ interface DeliveryAttemptsTable {
   next_attempt_at: string | null;
 }
 
-/** The attempts of one hour, as triggers count them; see migrations/0012-webhook-history.ts. */
+/** The attempts of one hour, as triggers count them; see migrations/0004-webhooks.ts. */
 interface WebhookHoursTable {
   company: string;
   webhook: string;

@@ -5,7 +5,7 @@ import { readPage } from '../../src/store/pages.ts';
 
 const rowsOf = (...ids: string[]): ListedRow[] =>
   ids.map((id) => ({ id, body: `{"id":"${id}"}`, digest: `digest of ${id}` }));
-const selection = { table: 'jobs', company: 'acme', streams: [], ranges: [] } as const;
+const selection = { table: 'jobs', company: 'acme', among: {}, ranges: [] } as const;
 
 t.test('a page holds as many records as it may, and tells where the next one begins', async (t) => {
   for (const [ids, lastId] of [

@@ -1,8 +1,4 @@
 import type { Engine } from '../../src/store/engine.ts';
-import { listBlocks } from '../../src/store/migrations/0003-list-blocks.ts';
-import { dayBlocks } from '../../src/store/migrations/0015-day-blocks.ts';
-import { monthBlocks } from '../../src/store/migrations/0016-month-blocks.ts';
-import { quotesBlocks } from '../../src/store/migrations/0017-quotes-blocks.ts';
 
 /** Rows of one statement, so that none takes long on a busy machine. */
 const ROWS_MAX = 4_000;
@@ -17,30 +13,15 @@ export interface Filling {
 }
 
 /**
- * Fills the tables of PostgreSQL with bare rows, of which the columns are computed as of any other, and tells its
- * planner about them. What triggers do for each row, in four times the time, is done at once in the end.
- * @param engine has one connection.
+ * Fills the tables of PostgreSQL with bare rows, whose columns are computed like any other's, and tells its planner
+ * about them.
  */
 export async function fillPostgres(
   engine: Engine,
   fillings: Readonly<Record<string, Filling>>,
 ): Promise<void> {
-  await engine.run('SET session_replication_role = replica');
   for (const [company, filling] of Object.entries(fillings)) await fillCompany(engine, company, filling);
-  await engine.run('SET session_replication_role = origin');
-  await fillBlocks(engine);
   await engine.run('VACUUM ANALYZE');
-}
-
-/** Fills the blocks anew with the statements of the migrations. */
-export async function fillBlocks(engine: Engine): Promise<void> {
-  await engine.run('DELETE FROM list_blocks');
-  const dialect = { name: engine.name, text: 'TEXT', json: 'JSON', table: '' };
-  const statements = [listBlocks, dayBlocks, monthBlocks, quotesBlocks].flatMap((migration) =>
-    migration.statements(dialect),
-  );
-  const fillings = statements.filter((statement) => statement.trim().startsWith('INSERT INTO list_blocks'));
-  for (const statement of fillings) await engine.run(statement);
 }
 
 async function fillCompany(

@@ -134,31 +134,32 @@ const cases: Case[] = [
   { path: 'api/v1/jobs', query: {}, plans: 'walk', list: listOf('jobs', undefined) },
   jobs(0, 'sort'),
   jobs(1_000, 'sort'),
-  jobs(1_001, 'blocks'),
-  jobs(INVOICES, 'blocks'),
+  jobs(1_001, 'slice'),
+  jobs(INVOICES, 'slice'),
   customers(1_000, 'sort'),
-  customers(1_001, 'blocks'),
-  customers(2_100, 'blocks'),
-  customers(2_300, 'blocks'),
+  customers(1_001, 'slice'),
+  customers(2_100, 'slice'),
+  customers(2_300, 'slice'),
   submissions(500, 'sort'),
-  submissions(2_000, 'blocks'),
+  submissions(2_000, 'slice'),
   invoices({}, 'walk'),
   invoices({ kind: 'invoice', customer: 'cus_rare' }, 'walk'),
   invoices({ updatedSince: sinceLast(1_000) }, 'sort'),
-  invoices({ updatedSince: sinceLast(1_002) }, 'blocks'),
-  invoices({ updatedSince: sinceLast(1_500), issuedFrom: '2026-11-02' }, 'blocks'),
-  invoices({ updatedSince: sinceLast(1_500), issuedTo: '2026-11-01' }, 'sort'),
+  invoices({ updatedSince: sinceLast(1_002) }, 'slice'),
+  invoices({ updatedSince: sinceLast(1_500), issuedFrom: '2026-11-02' }, 'slice'),
+  invoices({ updatedSince: sinceLast(1_500), issuedTo: '2026-11-01' }, 'slice'),
   invoices({ updatedSince: sinceLast(2_000), issuedFrom: '2026-11-30' }, 'sort'),
   invoices({ updatedSince: sinceLast(900), issuedFrom: '2026-09-01', kind: 'credit_note' }, 'sort'),
-  invoices({ status: 'all', updatedSince: sinceLast(1_400), customer: 'cus_rare' }, 'blocks'),
-  invoices({ issuedFrom: '2026-10-01', issuedTo: '2026-10-31', status: 'all' }, 'blocks'),
+  invoices({ status: 'all', updatedSince: sinceLast(1_400), customer: 'cus_rare' }, 'sort'),
+  invoices({ status: 'all', updatedSince: sinceLast(1_400), customer: 'cus_1' }, 'slice'),
+  invoices({ issuedFrom: '2026-10-01', issuedTo: '2026-10-31', status: 'all' }, 'slice'),
   invoices({ issuedFrom: '2026-11-30', issuedTo: '2026-10-01' }, 'sort'),
   quotes({}, 'walk'),
-  quotes({ status: 'expired' }, 'blocks'),
-  quotes({ status: 'sent' }, 'blocks'),
+  quotes({ status: 'expired' }, 'slice'),
+  quotes({ status: 'sent' }, 'slice'),
   quotes({ status: 'sent', updatedSince: sinceLast(800) }, 'sort'),
-  quotes({ status: 'expired', updatedSince: sinceLast(2_500), customer: 'cus_rare' }, 'blocks'),
-  quotes({ updatedSince: sinceLast(1_100), versions: 'all' }, 'blocks'),
+  quotes({ status: 'expired', updatedSince: sinceLast(2_500), customer: 'cus_rare' }, 'sort'),
+  quotes({ updatedSince: sinceLast(1_100), versions: 'all' }, 'slice'),
 ];
 
 /** The engine, which notes the kind of each statement it runs. */
@@ -197,7 +198,7 @@ for (const name of engineNames) {
     // The same ids in another company, as different as a filter can tell.
     await store(database.engine, 'neighbour', records.slice(0, 50));
     const { engine, kinds } = observed(database.engine);
-    const read = createListReader(engine);
+    const read = createListReader(engine, { sortedMax: 1_000, slice: 700 });
     for (const { path, query, plans, list } of cases) {
       kinds.length = 0;
       const ids = await crawl(read, list);
@@ -208,10 +209,8 @@ for (const name of engineNames) {
         expected.map(({ id }) => id),
         which,
       );
-      const used = new Set(kinds.filter((kind) => kind !== 'count'));
-      // PostgreSQL decides by itself, within the one statement.
-      const expectedPlans = name === 'postgres' && plans !== 'walk' ? 'ranges' : plans;
-      t.equal([...used].join(' '), expectedPlans, `${which}, read by ${expectedPlans}`);
+      const used = new Set(kinds.filter((kind) => kind !== 'count' && kind !== 'slice end'));
+      t.equal([...used].join(' '), plans, `${which}, read by ${plans}`);
     }
   });
 }

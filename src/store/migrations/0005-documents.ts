@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 /**
  * The PDF of each issued document, made once and never again: what was given out once is given out for ever. Drafts
@@ -6,7 +6,7 @@ import type { Migration } from '../migrate.ts';
  * as they are, because a PDF is compressed already.
  */
 export const documents: Migration = {
-  name: '0008-documents',
+  name: '0005-documents',
   statements: ({ name, text, table }) => [
     `CREATE TABLE documents (
       company ${text} NOT NULL,

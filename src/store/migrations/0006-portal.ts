@@ -1,13 +1,14 @@
-import type { Dialect, Migration } from '../migrate.ts';
+import type { Dialect, Migration } from './migration.ts';
 
 /**
- * Who administers a company in the portal, how they get in, and what they did.
+ * The administrators of companies, how they get in, and the audit trail of what they did.
  *
- * Tokens of sessions and links are stored as their SHA-256: who reads the database can't use them. A session's `flash`
- * is what the next page says once, encrypted with a key that only the session's cookie holds.
+ * Tokens of sessions and links are stored as their SHA-256: nobody who reads the database can use them. The `notice` of a
+ * form's result is what the next page says once, encrypted with a key that only the session's cookie holds. `address`
+ * and `client` of an audit entry are null for the command line.
  */
 export const portal: Migration = {
-  name: '0009-portal',
+  name: '0006-portal',
   statements: (dialect) => [
     administratorsTable(dialect),
     // Who was removed may be invited again, as somebody else.
@@ -16,15 +17,13 @@ export const portal: Migration = {
     sessionsTable(dialect),
     'CREATE INDEX portal_sessions_administrator ON portal_sessions (administrator, created_at)',
     'CREATE INDEX portal_sessions_expiry ON portal_sessions (expires_at)',
+    formResultsTable(dialect),
     linksTable(dialect),
     'CREATE INDEX portal_links_company ON portal_links (company, kind, id)',
     'CREATE INDEX portal_links_expiry ON portal_links (expires_at)',
     auditTable(dialect),
     'CREATE INDEX audit_entries_action ON audit_entries (company, action, id)',
     'CREATE INDEX audit_entries_administrator ON audit_entries (company, administrator, id)',
-    // The administrator who made it; null when an operator did.
-    `ALTER TABLE api_keys ADD COLUMN made_by ${dialect.text}`,
-    `ALTER TABLE webhooks ADD COLUMN made_by ${dialect.text}`,
   ],
 };
 
@@ -52,8 +51,19 @@ function sessionsTable({ text, table }: Dialect): string {
     client ${text} NOT NULL,
     created_at ${text} NOT NULL,
     seen_at ${text} NOT NULL,
-    expires_at ${text} NOT NULL,
-    flash ${text}
+    expires_at ${text} NOT NULL
+  ) ${table}`;
+}
+
+/** The result of each form that was sent in a session, so that a form does one thing once. It ends with its session. */
+function formResultsTable({ text, table }: Dialect): string {
+  return `CREATE TABLE form_results (
+    session ${text} NOT NULL REFERENCES portal_sessions (id) ON DELETE CASCADE,
+    form ${text} NOT NULL,
+    done_at ${text} NOT NULL,
+    leads_to ${text},
+    notice ${text},
+    PRIMARY KEY (session, form)
   ) ${table}`;
 }
 
@@ -84,6 +94,8 @@ function auditTable({ text, table }: Dialect): string {
     action ${text} NOT NULL,
     subject ${text},
     details ${text} NOT NULL,
+    address ${text},
+    client ${text},
     PRIMARY KEY (company, id)
   ) ${table}`;
 }
