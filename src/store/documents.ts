@@ -6,7 +6,6 @@ import type { CompanyProfile } from './companies.ts';
 import type { Engine } from './engine.ts';
 import type { Tables } from './schema.ts';
 import type { Supplier } from './suppliers.ts';
-import { takeOut } from './take-out.ts';
 
 /** What is known of a document's PDF without its bytes. */
 export interface DocumentHead {
@@ -121,7 +120,7 @@ function createBytesReader(engine: Engine): DocumentStore['readBytes'] {
       .where('invoice', '=', value.id),
   );
   return async (company, id) => {
-    const [row] = takeOut(await find({ company, id }));
+    const [row] = await find({ company, id });
     return row && Buffer.from(row.text, 'base64');
   };
 }

@@ -1,6 +1,5 @@
 import type { JsonText } from '../contract/json-text.ts';
 import type { ReadList, Selection } from './lists.ts';
-import { takeOut } from './take-out.ts';
 
 /** One page of a list: the records' texts, and the id after which the next page begins, null on the last page. */
 export interface Page<T> {
@@ -22,9 +21,9 @@ export async function readPage<T>(
   { after, limit }: PageRequest,
   selection: Selection,
 ): Promise<Page<T>> {
-  const rows = takeOut(await read(selection, after, limit + 1));
-  const hasMore = rows.length > limit;
-  if (hasMore) rows.pop();
+  const found = await read(selection, after, limit + 1);
+  const hasMore = found.length > limit;
+  const rows = hasMore ? found.slice(0, limit) : found;
   return {
     // What is stored in the table of a resource was rendered from its records.
     records: rows.map(({ body }) => body as JsonText<T>),
