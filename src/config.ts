@@ -7,6 +7,7 @@ import {
   parseBaseUrl,
   parseDatabaseUrl,
   parseKey,
+  parsePostgresUrl,
   parseSupportUrl,
   withoutPasswords,
 } from './setting-values.ts';
@@ -20,6 +21,8 @@ export interface Config {
   /** Where integrators get help; unless set, the base address stands for it. */
   supportUrl: string | undefined;
   databaseUrl: string;
+  /** Where PostgreSQL is listened to when `databaseUrl` leads to a pooler. */
+  databaseDirectUrl: string | undefined;
   databasePoolMax: number;
   serviceName: string;
   keyPrefix: string;
@@ -90,6 +93,13 @@ const settings: { [K in keyof Config]: Setting<K> } = {
     help: 'sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME',
     fallback: 'sqlite:data/fieldledger.db',
     parse: parseDatabaseUrl,
+    shown: withoutPasswords,
+  },
+  databaseDirectUrl: {
+    name: 'DATABASE_DIRECT_URL',
+    help: 'the same PostgreSQL without the pooler that DATABASE_URL leads to, for LISTEN; unless set, DATABASE_URL',
+    fallback: undefined,
+    parse: parsePostgresUrl,
     shown: withoutPasswords,
   },
   databasePoolMax: {

@@ -28,10 +28,19 @@ export function parseKey(text: string): string {
 
 /** A URL that pg can connect with: with a host, or with the host in its query. */
 export function parseDatabaseUrl(text: string): string {
-  const isSqlite = /^sqlite:(?!:memory:)./s.test(text);
-  const isPostgres = /^postgres(?:ql)?:\/\/./s.test(text) && postgresUrl(text) !== undefined;
-  if (isSqlite || isPostgres) return text;
-  throw new Error('sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped');
+  if (/^sqlite:(?!:memory:)./s.test(text) || isPostgres(text)) return text;
+  throw new Error(`sqlite:PATH, or ${POSTGRES_FORM}`);
+}
+
+export function parsePostgresUrl(text: string): string {
+  if (isPostgres(text)) return text;
+  throw new Error(POSTGRES_FORM);
+}
+
+const POSTGRES_FORM = 'postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped';
+
+function isPostgres(text: string): boolean {
+  return /^postgres(?:ql)?:\/\/./s.test(text) && postgresUrl(text) !== undefined;
 }
 
 function postgresUrl(text: string): URL | undefined {

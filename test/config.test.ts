@@ -59,6 +59,7 @@ t.test('every setting is read from its variable', async (t) => {
     BASE_URL: 'https://API.example.com:443/api/v1',
     SUPPORT_URL: 'mailto:help@acme.example',
     DATABASE_URL: 'postgres://u:p@db/app',
+    DATABASE_DIRECT_URL: 'postgres://u:p@db2/app',
     DATABASE_POOL_MAX: '1000',
     SERVICE_NAME: 'Acme-API',
     KEY_PREFIX: 'acme_1',
@@ -84,6 +85,7 @@ t.test('every setting is read from its variable', async (t) => {
     baseUrl: 'https://api.example.com',
     supportUrl: 'mailto:help@acme.example',
     databaseUrl: 'postgres://u:p@db/app',
+    databaseDirectUrl: 'postgres://u:p@db2/app',
     databasePoolMax: 1000,
     serviceName: 'Acme-API',
     keyPrefix: 'acme_1',
@@ -116,6 +118,7 @@ t.test('one message lists every problem, each with its rule and what was given',
     PORT: '65536',
     BASE_URL: 'https://api.example.com/v1',
     DATABASE_URL: 'mysql://root:hunter2@db/app',
+    DATABASE_DIRECT_URL: 'sqlite:data/hunter2.db',
     DATABASE_POOL_MAX: '0',
     SERVICE_NAME: '1st',
     KEY_PREFIX: 'FL',
@@ -140,6 +143,7 @@ t.test('one message lists every problem, each with its rule and what was given',
   PORT must be an integer from 0 to 65535, not "65536".
   BASE_URL must be an http or https address without path, or with /api/v1, and without query or credentials, not "https://api.example.com/v1".
   DATABASE_URL must be sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped.
+  DATABASE_DIRECT_URL must be postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped.
   DATABASE_POOL_MAX must be an integer from 1 to 1000, not "0".
   SERVICE_NAME must be 1 to 40 letters, digits and hyphens, a letter first, not "1st".
   KEY_PREFIX must be 1 to 16 lower-case letters, digits and underscores, not "FL".
@@ -208,9 +212,10 @@ t.test('an address of PostgreSQL without a host is accepted, as pg takes it', as
 });
 
 t.test('no password is shown', async (t) => {
-  const shown = (url: string) =>
-    describeConfig({ DATABASE_URL: url }).find(({ name }) => name === 'DATABASE_URL')?.value;
+  const shown = (url: string, setting = 'DATABASE_URL') =>
+    describeConfig({ [setting]: url }).find(({ name }) => name === setting)?.value;
   t.equal(shown('postgres://app:hunter2@db:5432/ledger'), 'postgres://app:***@db:5432/ledger');
+  t.equal(shown('postgres://app:hunter2@db/ledger', 'DATABASE_DIRECT_URL'), 'postgres://app:***@db/ledger');
   t.equal(shown('postgres://app:hun@ter2@db/ledger'), 'postgres://app:***@db/ledger');
   t.equal(shown('postgres://app@db/ledger?password=hunter2'), 'postgres://app@db/ledger?password=***');
   t.equal(

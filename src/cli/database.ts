@@ -40,10 +40,10 @@ function refuseMissing(databaseUrl: string): void {
 /** SQLSTATE insufficient_privilege. */
 const FORBIDDEN = '42501';
 
-async function openDatabase({ databaseUrl, databasePoolMax }: Config) {
+async function openDatabase({ databaseUrl, databasePoolMax: poolMax, databaseDirectUrl: directUrl }: Config) {
   try {
     const applied = await migrateDatabase(databaseUrl);
-    return { engine: await openEngine(databaseUrl, { poolMax: databasePoolMax }), applied };
+    return { engine: await openEngine(databaseUrl, { poolMax, directUrl }), applied };
   } catch (error) {
     throw withDatabaseName(error, databaseUrl);
   }

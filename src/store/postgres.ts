@@ -1,9 +1,11 @@
 import {
-  type DatabaseConnection,
+  CompiledQuery,
   Kysely,
-  PostgresDialect,
-  type PostgresDialectConfig,
+  PostgresAdapter,
   PostgresDriver,
+  PostgresIntrospector,
+  type PostgresPool,
+  PostgresQueryCompiler,
 } from 'kysely';
 import pg from 'pg';
 
@@ -24,24 +26,34 @@ const SILENCE_MS_MAX = 1_000;
 const CONNECTION_SECONDS_MAX = 3_600;
 const IDLE_MS_MAX = 600_000;
 
-/** The pool behind an engine, for the counters that several processes share; undefined on SQLite. */
-const pools = new WeakMap<Engine, pg.Pool>();
+/** Runs statements for the package that counts requests, without the names that it gives them. */
+export interface UnnamedStatements {
+  query: (statement: { text: string; values: unknown[] }) => Promise<pg.QueryResult>;
+}
 
-/** The connection pool of a PostgreSQL engine. */
-export function poolOf(engine: Engine): pg.Pool | undefined {
+const pools = new WeakMap<Engine, UnnamedStatements>();
+
+/** The connection pool of a PostgreSQL engine; undefined on SQLite. */
+export function poolOf(engine: Engine): UnnamedStatements | undefined {
   return pools.get(engine);
 }
 
 export interface PostgresOptions {
   poolMax?: number;
+  /** The address for `LISTEN` where the other one leads to a pooler; it leads to the same database. */
+  directUrl?: string | undefined;
   /** How long a statement may take; 0 for as long as it takes. */
   statementMsMax?: number;
 }
 
-/** Opens a pool of connections to PostgreSQL. */
+/**
+ * Opens a pool of connections to PostgreSQL, or to a pooler such as PgBouncer in transaction mode. There the next
+ * transaction may have another session, so nothing relies on a session's state: no setting, no startup parameter, no name
+ * of a statement (PgBouncer before 1.21 passes names on, and the next session doesn't know them, or has them already).
+ */
 export function openPostgres(
   url: string,
-  { poolMax = 10, statementMsMax = STATEMENT_MS_MAX }: PostgresOptions = {},
+  { poolMax = 10, directUrl = url, statementMsMax = STATEMENT_MS_MAX }: PostgresOptions = {},
 ): Engine {
   // Records stay text: parsing them only to write them again is what storing text avoids.
   const types = new pg.TypeOverrides();
@@ -60,7 +72,14 @@ export function openPostgres(
   // a listener it would end the process: the pool's own is only for connections that nobody has taken.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const db = new Kysely<Tables>({ dialect: new TellingDialect({ pool, onCreateConnection: tellOfLoss }) });
+  const db = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new BoundedDriver(pool, statementMsMax),
+      createIntrospector: (kysely) => new PostgresIntrospector(kysely),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
   const engine: Engine = {
     name: 'postgres',
     db,
@@ -74,59 +93,71 @@ export function openPostgres(
     },
     ...writing(db),
     version: () => undefined,
-    watchDeliveries: (onNews) => listenOnPostgres(url, onNews),
+    watchDeliveries: (onNews) => listenOnPostgres(directUrl, onNews),
     async [Symbol.asyncDispose]() {
       await db.destroy();
       // Kysely leaves a pool alone that only reads have used.
       if (!pool.ending) await pool.end();
     },
   };
-  pools.set(engine, pool);
+  pools.set(engine, { query: ({ text, values }) => pool.query(text, values) });
   return engine;
 }
 
-/** A dialect whose units of work tell what made them fail first. */
-class TellingDialect extends PostgresDialect {
-  readonly #config: PostgresDialectConfig;
+class BoundedDriver extends PostgresDriver {
+  readonly #begin: CompiledQuery;
 
-  constructor(config: PostgresDialectConfig) {
-    super(config);
-    this.#config = config;
+  constructor(pool: pg.Pool, statementMsMax: number) {
+    super({ pool: tellingPool(pool) });
+    // A statement on which the client has given up would go on, and so would the locks of its transaction.
+    this.#begin = CompiledQuery.raw(`BEGIN; SET LOCAL statement_timeout = ${statementMsMax}`);
   }
 
-  override createDriver(): PostgresDriver {
-    return new TellingDriver(this.#config);
-  }
-}
-
-class TellingDriver extends PostgresDriver {
-  override acquireConnection(...given: Parameters<PostgresDriver['acquireConnection']>) {
-    return super.acquireConnection(...given).catch(tell);
+  override async beginTransaction(...[connection]: Parameters<PostgresDriver['beginTransaction']>) {
+    await connection.executeQuery(this.#begin);
   }
 
-  /**
-   * A connection that can't roll back any more is thrown away, by which the database rolls back; to throw what it
-   * answered would hide why there was something to roll back.
-   */
-  override async rollbackTransaction(
-    ...given: Parameters<PostgresDriver['rollbackTransaction']>
-  ): Promise<void> {
+  /** What the database answers to a rollback would hide why there was something to roll back. */
+  override async rollbackTransaction(...given: Parameters<PostgresDriver['rollbackTransaction']>) {
     await super.rollbackTransaction(...given).catch(() => undefined);
   }
 }
 
-/** Kysely has no other place at which every statement passes. */
-async function tellOfLoss(connection: DatabaseConnection): Promise<void> {
-  const execute = connection.executeQuery.bind(connection);
-  connection.executeQuery = <Row>(...given: Parameters<typeof execute>) => execute<Row>(...given).catch(tell);
+/**
+ * The pool as Kysely takes connections from it. A connection on which a statement could not be made is thrown away, by which
+ * the database rolls back: the statement may still be under way, and the next one would wait for it.
+ */
+function tellingPool(pool: pg.Pool): PostgresPool {
+  return {
+    options: pool.options,
+    end: () => pool.end(),
+    async connect() {
+      const client = await pool.connect().catch(tell);
+      let isLost = false;
+      const query = async (sql: string, parameters: readonly unknown[]) => {
+        if (isLost) throw new Error('The connection was lost by an earlier statement.');
+        try {
+          return await client.query(sql, [...parameters]);
+        } catch (error) {
+          isLost = !isRefusal(error);
+          return tell(error);
+        }
+      };
+      // Kysely's types leave the rows to its caller, as pg's do.
+      return { query: query as never, release: () => client.release(isLost) };
+    },
+  };
 }
 
 /** SQLSTATE of a lost connection, spent resources, an operator's or the system's doing, and of what may only be read. */
 const UNUSABLE = /^(?:08|53|57|58)|^25006$/;
 
+/** Whether the database has answered, and the fault is the statement's. One that it never answered has no SQLSTATE. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !UNUSABLE.test(error.code ?? '');
+}
+
 /** Throws on what PostgreSQL, or the way to it, refused: as `unavailable` when that isn't the statement's fault. */
 function tell(error: unknown): never {
-  // The database never answered an error that has no SQLSTATE.
-  const isRefused = error instanceof pg.DatabaseError && !UNUSABLE.test(error.code ?? '');
-  throw isRefused ? error : unavailable(error);
+  throw isRefusal(error) ? error : unavailable(error);
 }
