@@ -2,8 +2,8 @@ import express, { type ErrorRequestHandler, type Express, Router } from 'express
 
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { Engine } from './store/engine.ts';
-import { createWriteProbe } from './store/served-clock.ts';
+import type { Engine } from './store/engines/engine.ts';
+import { createWriteProbe } from './store/records/served-clock.ts';
 
 export interface ProbeOptions {
   engine: Engine;

@@ -17,8 +17,8 @@ import { createProbes } from './operator-pages.ts';
 import type { PortalSettings } from './portal/options.ts';
 import { createPortal, PORTAL_PATH } from './portal/portal.ts';
 import { createPublication } from './publication.ts';
-import type { Engine } from './store/engine.ts';
-import type { KeyUsage } from './store/key-usage.ts';
+import type { Engine } from './store/engines/engine.ts';
+import type { KeyUsage } from './store/keys/key-usage.ts';
 
 export interface ServerOptions {
   engine: Engine;

@@ -152,3 +152,42 @@ export function circularParts(mayImport: Rules['mayImport']): string[] {
     });
   return Object.keys(mayImport).filter((part) => reaches(part, part, new Set()));
 }
+
+/**
+ * The files and folders of a folder that import each other in a circle. An import counts for the two entries of the
+ * folder in which both files lie.
+ */
+export function circularSiblings(sources: readonly Pick<Source, 'path' | 'imports'>[]): string[] {
+  const imported: Record<string, string[]> = {};
+  for (const { path, imports } of sources) {
+    for (const target of filesIn(imports, path)) {
+      const [from, to] = [path.split('/'), target.split('/')];
+      const depth = 1 + from.findIndex((name, index) => name !== to[index]);
+      (imported[from.slice(0, depth).join('/')] ??= []).push(to.slice(0, depth).join('/'));
+    }
+  }
+  return circularParts(imported);
+}
+
+/** The imports from outside of a folder that don't go through one of its doors, which are files of it. */
+export function importsBesideDoors(
+  sources: readonly Pick<Source, 'path' | 'imports'>[],
+  doors: Readonly<Record<string, readonly string[]>>,
+): string[] {
+  return sources.flatMap(({ path, imports }) =>
+    filesIn(imports, path)
+      .filter((target) => {
+        const folder = target.slice(0, target.lastIndexOf('/'));
+        const open = doors[folder];
+        return open && !path.startsWith(`${folder}/`) && !open.includes(target.slice(folder.length + 1));
+      })
+      .map((target) => `${path} imports ${target}`),
+  );
+}
+
+/** The files that imports name. */
+function filesIn(imports: readonly string[], path: string): string[] {
+  return imports
+    .filter((name) => name.startsWith('.'))
+    .map((name) => new URL(name, `file:///${path}`).pathname.slice(1));
+}

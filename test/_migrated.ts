@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import pg from 'pg';
 
-import { openEngine } from '../src/store/engine.ts';
-import { migrate } from '../src/store/migrate.ts';
+import { openEngine } from '../src/store/engines/open-engine.ts';
+import { migrate } from '../src/store/migrations/migrate.ts';
 import { createDatabase } from './_postgres.ts';
 
 const DUPLICATE_DATABASE = '42P04';

@@ -2,7 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import t from 'tap';
-import { circularParts, packageOf, partOf, problemsOf, readSource } from './_architecture.ts';
+import {
+  circularParts,
+  circularSiblings,
+  importsBesideDoors,
+  packageOf,
+  partOf,
+  problemsOf,
+  readSource,
+} from './_architecture.ts';
 import type { Rules, Source } from './_architecture.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -146,6 +154,32 @@ t.test('imports run one way', async (t) => {
   t.strictSame(circularParts({ ...mayImport, errors: [] }), []);
 });
 
+const inStore = src.filter(({ path }) => path.startsWith('src/store/'));
+
+t.test('no files or rooms of the store import each other in a circle', async (t) => {
+  t.strictSame(circularSiblings(inStore), []);
+});
+
+/** The files of a room by which the others use it. In the other rooms each file is a subject of its own. */
+const doors = {
+  'src/store/engines': [
+    'engine.ts',
+    'open-engine.ts',
+    // The counters share the pool.
+    'postgres.ts',
+    'notifications.ts',
+    'without-index.ts',
+    'serving-lock.ts',
+  ],
+  'src/store/lists': ['lists.ts', 'pages.ts'],
+  // A search follows the index that the migration makes.
+  'src/store/migrations': ['migrate.ts', '0002-records.ts'],
+};
+
+t.test('rooms of the store are used by their doors', async (t) => {
+  t.strictSame(importsBesideDoors(src, doors), []);
+});
+
 /** The packages that some files import. */
 function packagesOf(sources: Source[]): Set<string> {
   const names = sources
@@ -260,6 +294,30 @@ t.test('the checks bite', async (t) => {
 
   t.test('a circle in the table of imports is found', async (t) => {
     t.strictSame(circularParts({ a: ['b'], b: ['c'], c: ['b'], d: ['a'] }), ['b', 'c']);
+  });
+
+  t.test('a circle within a folder is found, of files and of folders', async (t) => {
+    const sources = Object.entries({
+      'src/store/lists/lists.ts': './pages.ts',
+      'src/store/lists/pages.ts': './lists.ts',
+      'src/store/lists/ids.ts': '../keys/keys.ts',
+      'src/store/keys/keys.ts': '../lists/ids.ts',
+      'src/store/schema.ts': './keys/keys.ts',
+    }).map(([path, name]) => ({ path, imports: [name] }));
+    t.strictSame(circularSiblings(sources), [
+      'src/store/lists/lists.ts',
+      'src/store/lists/pages.ts',
+      'src/store/lists',
+      'src/store/keys',
+    ]);
+  });
+
+  t.test('an import beside the doors of a room is found', async (t) => {
+    const sources = [
+      { path: 'src/api/pages.ts', imports: ['../store/lists/lists.ts', '../store/lists/plans.ts', 'kysely'] },
+      { path: 'src/store/lists/lists.ts', imports: ['./plans.ts'] },
+    ];
+    t.strictSame(importsBesideDoors(sources, doors), ['src/api/pages.ts imports src/store/lists/plans.ts']);
   });
 
   t.test('a part and a package are named by the first words of their paths', async (t) => {

@@ -6,12 +6,12 @@ import {
   findSignIn,
   listAdministratorRows,
   updateAdministratorRow,
-} from '../store/administrators.ts';
-import type { Origin } from '../store/audit.ts';
-import { type Authority, doDeed, type SignedIn } from '../store/deeds.ts';
-import type { Engine } from '../store/engine.ts';
-import { deleteLinksOf } from '../store/portal-links.ts';
-import { deleteSessionRows } from '../store/portal-sessions.ts';
+} from '../store/portal/administrators.ts';
+import type { Origin } from '../store/portal/audit.ts';
+import { type Authority, doDeed, type SignedIn } from '../store/portal/deeds.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { deleteLinksOf } from '../store/portal/portal-links.ts';
+import { deleteSessionRows } from '../store/portal/portal-sessions.ts';
 import { getCompany } from './companies.ts';
 import { knownBrowserOf, rememberBrowser } from './known-browsers.ts';
 import { checkedLine } from './names.ts';

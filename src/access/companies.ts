@@ -1,8 +1,8 @@
 import { isModule, modules } from '../contract/scopes.ts';
 import { isVatNumber } from '../contract/vat-numbers.ts';
 import { quote, UsageError } from '../errors.ts';
-import { type Company, findCompanyRow, insertCompany, updateCompanyRow } from '../store/companies.ts';
-import type { Engine } from '../store/engine.ts';
+import { type Company, findCompanyRow, insertCompany, updateCompanyRow } from '../store/records/companies.ts';
+import type { Engine } from '../store/engines/engine.ts';
 
 /** A company's changeable settings. */
 export type CompanySettings = Omit<Company, 'id' | 'createdAt'>;

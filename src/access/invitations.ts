@@ -8,11 +8,11 @@ import {
   insertAdministrator,
   listAdministratorRows,
   updateAdministratorRow,
-} from '../store/administrators.ts';
-import { actorId, type AuditActor, type Origin, recordEntry } from '../store/audit.ts';
-import { lockCompany } from '../store/companies.ts';
-import { type Authority, type Deed, doDeed } from '../store/deeds.ts';
-import type { Engine, StoreTransaction } from '../store/engine.ts';
+} from '../store/portal/administrators.ts';
+import { actorId, type AuditActor, type Origin, recordEntry } from '../store/portal/audit.ts';
+import { lockCompany } from '../store/records/companies.ts';
+import { type Authority, type Deed, doDeed } from '../store/portal/deeds.ts';
+import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import {
   deleteInvitation,
   findInvitation,
@@ -20,8 +20,8 @@ import {
   insertLink,
   type PortalLink,
   takeLink,
-} from '../store/portal-links.ts';
-import { deleteSessionRows } from '../store/portal-sessions.ts';
+} from '../store/portal/portal-links.ts';
+import { deleteSessionRows } from '../store/portal/portal-sessions.ts';
 import { checkedEmail, checkedName, grantedScopes } from './administrators.ts';
 import { getCompany } from './companies.ts';
 import { rememberBrowser } from './known-browsers.ts';

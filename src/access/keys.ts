@@ -2,8 +2,8 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import type { Module, Scope } from '../contract/scopes.ts';
 import { AppError, quote, UsageError } from '../errors.ts';
-import { type Authority, doDeed } from '../store/deeds.ts';
-import type { Engine } from '../store/engine.ts';
+import { type Authority, doDeed } from '../store/portal/deeds.ts';
+import type { Engine } from '../store/engines/engine.ts';
 import {
   type ApiKey,
   createKeyFinder,
@@ -11,8 +11,8 @@ import {
   type KeyRow,
   listKeyRows,
   revokeKeyRow,
-} from '../store/keys.ts';
-import type { Counted } from '../store/rate-counters.ts';
+} from '../store/keys/keys.ts';
+import type { Counted } from '../store/keys/rate-counters.ts';
 import { grantedScopes } from './administrators.ts';
 import { getCompany } from './companies.ts';
 import { checkedLine } from './names.ts';

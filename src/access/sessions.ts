@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 
 import { AppError } from '../errors.ts';
-import { type Administrator, updateAdministratorRow } from '../store/administrators.ts';
-import { countAuditRows, type Origin, recordEntry } from '../store/audit.ts';
-import { lockCompany } from '../store/companies.ts';
-import { doDeed, type SignedIn } from '../store/deeds.ts';
-import type { Engine, StoreTransaction } from '../store/engine.ts';
+import { type Administrator, updateAdministratorRow } from '../store/portal/administrators.ts';
+import { countAuditRows, type Origin, recordEntry } from '../store/portal/audit.ts';
+import { lockCompany } from '../store/records/companies.ts';
+import { doDeed, type SignedIn } from '../store/portal/deeds.ts';
+import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import {
   createSessionFinder,
   deleteSessionRows,
@@ -13,7 +13,7 @@ import {
   listSessionRows,
   type Session,
   touchSession,
-} from '../store/portal-sessions.ts';
+} from '../store/portal/portal-sessions.ts';
 import { isToken, mintToken, tokenHash } from './tokens.ts';
 
 /** How long a session lasts. */

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
 import { AppError } from '../errors.ts';
-import type { Engine } from '../store/engine.ts';
-import { countOne, createRateCounter, uncountOne } from '../store/rate-counters.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { countOne, createRateCounter, uncountOne } from '../store/keys/rate-counters.ts';
 import { networkOf } from './networks.ts';
 
 const QUARTER_SECONDS = 900;

@@ -1,10 +1,10 @@
 import type { Customer, Form, Job } from '../contract/records.ts';
 import type { Documents } from '../invoice-pdf/documents.ts';
-import type { Engine } from '../store/engine.ts';
-import { createInvoiceFinder } from '../store/invoices.ts';
-import { createListReader } from '../store/lists.ts';
-import { createQuoteFinder } from '../store/quotes.ts';
-import { createRecordFinder } from '../store/records.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { createInvoiceFinder } from '../store/records/invoices.ts';
+import { createListReader } from '../store/lists/lists.ts';
+import { createQuoteFinder } from '../store/records/quotes.ts';
+import { createRecordFinder } from '../store/records/records.ts';
 import type { Handlers } from './handler.ts';
 import { getCustomer } from './operations/getCustomer.ts';
 import { getInvoice } from './operations/getInvoice.ts';

@@ -1,6 +1,6 @@
 import { type JsonText, recordEnvelope } from '../contract/json-text.ts';
 import { AppError } from '../errors.ts';
-import type { Found } from '../store/records.ts';
+import type { Found } from '../store/records/records.ts';
 
 /**
  * Answers one record.

@@ -5,7 +5,7 @@ import { changeProblem } from '../contract/feed.ts';
 import type { JsonText } from '../contract/json-text.ts';
 import { type RenderedRecord, wholeText } from '../contract/render.ts';
 import { quote } from '../errors.ts';
-import type { StoreTransaction } from '../store/engine.ts';
+import type { StoreTransaction } from '../store/engines/engine.ts';
 import { archiveCustomer, restoreCustomer, saveCustomer } from './customers.ts';
 import { publishForm, saveForm, submitForm } from './forms.ts';
 import { discardInvoice, draftInvoice, editInvoice } from './invoices.ts';

@@ -1,6 +1,6 @@
 import type { Invoice } from '../contract/records.ts';
 import { quote, UsageError } from '../errors.ts';
-import type { Supplier } from '../store/suppliers.ts';
+import type { Supplier } from '../store/records/suppliers.ts';
 import { composeInvoice, draftOf } from './invoice-drafts.ts';
 import { asIssued, refuseUnsupported } from './issue-invoice.ts';
 import { checkDocument, type CheckedDocument, type ChecklistItem } from './legal-checklist.ts';

@@ -13,7 +13,7 @@ import { takeNumber } from './numbering.ts';
 import { pointingAt, Refusal } from './refusal.ts';
 import { putRebalanced, sendIfSettled } from './settlement.ts';
 import { daysAfter } from './times.ts';
-import type { Supplier } from '../store/suppliers.ts';
+import type { Supplier } from '../store/records/suppliers.ts';
 
 /** As many as the contract lets an invoice show. */
 const CREDIT_NOTES_MAX = 1000;

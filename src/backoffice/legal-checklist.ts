@@ -1,7 +1,7 @@
 import { unitCodes } from '../contract/code-lists.ts';
 import type { Invoice } from '../contract/records.ts';
 import { isDomestic, PRINCIPAL_CONTRACTOR, type SupportedCountry } from './legends.ts';
-import type { Supplier } from '../store/suppliers.ts';
+import type { Supplier } from '../store/records/suppliers.ts';
 import { isToCome } from './times.ts';
 import { isVisible, textRules } from './text-rules.ts';
 import { vatRules } from './vat-rules.ts';

@@ -1,8 +1,8 @@
 import { getCompany } from '../access/companies.ts';
 import { companyDay } from '../access/company-time.ts';
 import { quote, UsageError } from '../errors.ts';
-import type { Engine } from '../store/engine.ts';
-import { changeNumbering, findNumbering } from '../store/number-series.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { changeNumbering, findNumbering } from '../store/records/number-series.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 

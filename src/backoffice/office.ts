@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 
 import type { Change } from '../contract/feed.ts';
 import type { Resource } from '../contract/records.ts';
-import type { Engine } from '../store/engine.ts';
-import { type AppendEvents, createEventAppender } from '../store/events.ts';
-import { createMoveStore, type MoveStore } from '../store/moves.ts';
-import { createNumberSeries, type TakeNumber } from '../store/number-series.ts';
-import { createRecordWrites, type RecordWrites } from '../store/record-writes.ts';
-import { createSupplierStore, type SupplierStore } from '../store/suppliers.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { type AppendEvents, createEventAppender } from '../store/deliveries/events.ts';
+import { createMoveStore, type MoveStore } from '../store/records/moves.ts';
+import { createNumberSeries, type TakeNumber } from '../store/records/number-series.ts';
+import { createRecordWrites, type RecordWrites } from '../store/records/record-writes.ts';
+import { createSupplierStore, type SupplierStore } from '../store/records/suppliers.ts';
 
 /** Where a company's team makes its moves: a database with its statements ready, a clock and a source of chance. */
 export interface Office {

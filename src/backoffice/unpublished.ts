@@ -1,5 +1,5 @@
 import type { Invoice } from '../contract/records.ts';
-import type { Supplier } from '../store/suppliers.ts';
+import type { Supplier } from '../store/records/suppliers.ts';
 
 type Payment = NonNullable<Invoice['payments']>[number];
 type Refund = NonNullable<Invoice['refunds']>[number];

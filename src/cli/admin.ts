@@ -5,7 +5,7 @@ import { invite, inviteToReset } from '../access/invitations.ts';
 import type { Config } from '../config.ts';
 import { scopes } from '../contract/scopes.ts';
 import { quote, UsageError } from '../errors.ts';
-import type { Administrator } from '../store/administrators.ts';
+import type { Administrator } from '../store/portal/administrators.ts';
 import { COMPANY, listOf } from './arguments.ts';
 import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';

@@ -8,7 +8,7 @@ import { Argument, Command, InvalidArgumentError } from 'commander';
 
 import { applyFeed } from '../backoffice/feed.ts';
 import { type Office, openOffice } from '../backoffice/office.ts';
-import type { Engine } from '../store/engine.ts';
+import type { Engine } from '../store/engines/engine.ts';
 import { withDatabase } from './database.ts';
 import { listenForStop } from './stop.ts';
 import { describeError, type Terminal, ToldFailure } from './terminal.ts';

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { type Config, readConfig } from '../config.ts';
 import { AppError, UsageError } from '../errors.ts';
 import { withoutPasswords } from '../setting-values.ts';
-import { type Engine, openEngine } from '../store/engine.ts';
-import { migrate } from '../store/migrate.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { openEngine } from '../store/engines/open-engine.ts';
+import { migrate } from '../store/migrations/migrate.ts';
 import type { Terminal } from './terminal.ts';
 
 /**

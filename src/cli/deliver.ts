@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
-import type { Engine } from '../store/engine.ts';
+import type { Engine } from '../store/engines/engine.ts';
 import { createBacklog } from '../webhooks/backlog.ts';
 import { DeliveryLoop } from '../webhooks/delivery-loop.ts';
 import { keepPurging } from '../webhooks/purge.ts';

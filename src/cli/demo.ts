@@ -9,7 +9,7 @@ import type { Config } from '../config.ts';
 import { scopes } from '../contract/scopes.ts';
 import { exampleCompany } from '../demo/example-company.ts';
 import { demoKey, loadExampleCompany, loadGeneratedCompany } from '../demo/load.ts';
-import type { Engine } from '../store/engine.ts';
+import type { Engine } from '../store/engines/engine.ts';
 import { integerIn } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import type { Terminal } from './terminal.ts';

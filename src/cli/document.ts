@@ -8,9 +8,9 @@ import { getCompany } from '../access/companies.ts';
 import { quote, UsageError } from '../errors.ts';
 import { createDocumentFinder, type DocumentFile } from '../invoice-pdf/documents.ts';
 import { createPrint } from '../invoice-pdf/printing.ts';
-import { listCompanies } from '../store/companies.ts';
-import { createDocumentStore } from '../store/documents.ts';
-import type { Engine } from '../store/engine.ts';
+import { listCompanies } from '../store/records/companies.ts';
+import { createDocumentStore } from '../store/records/documents.ts';
+import type { Engine } from '../store/engines/engine.ts';
 import { withDatabase } from './database.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
 

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 
 import { type Scope, scopes } from '../contract/scopes.ts';
 import { createKey, listKeys, revokeKey } from '../access/keys.ts';
-import type { ApiKey } from '../store/keys.ts';
+import type { ApiKey } from '../store/keys/keys.ts';
 import { COMPANY, listOf } from './arguments.ts';
 import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';

@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander';
 
 import { moveEventKinds } from '../contract/events.ts';
-import type { DeliveryRecord } from '../store/deliveries-history.ts';
-import type { KeptAttempt } from '../store/deliveries-results.ts';
-import type { Webhook } from '../store/webhooks.ts';
+import type { DeliveryRecord } from '../store/deliveries/deliveries-history.ts';
+import type { KeptAttempt } from '../store/deliveries/deliveries-results.ts';
+import type { Webhook } from '../store/deliveries/webhooks.ts';
 import { listDeliveries, PAGE_MAX, ping, recover, resend } from '../webhooks/deliveries.ts';
 import {
   createWebhook,

@@ -1,7 +1,7 @@
 import { applyTogether } from '../backoffice/apply.ts';
 import { openOffice } from '../backoffice/office.ts';
 import type { Change, ChangeName, WithOf } from '../contract/feed.ts';
-import type { Engine } from '../store/engine.ts';
+import type { Engine } from '../store/engines/engine.ts';
 import { createRandom } from './random.ts';
 
 /** Something that the team did. */

@@ -1,5 +1,5 @@
-import { createDocumentStore, type DocumentHead, type DocumentStore } from '../store/documents.ts';
-import type { Engine } from '../store/engine.ts';
+import { createDocumentStore, type DocumentHead, type DocumentStore } from '../store/records/documents.ts';
+import type { Engine } from '../store/engines/engine.ts';
 import type { Print, Printed } from './printing.ts';
 import { RenderPool, type RenderPoolOptions } from './render-pool.ts';
 

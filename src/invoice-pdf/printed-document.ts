@@ -1,5 +1,5 @@
 import type { Invoice } from '../contract/records.ts';
-import type { CompanyProfile } from '../store/companies.ts';
+import type { CompanyProfile } from '../store/records/companies.ts';
 
 /**
  * Everything that a document and its e-invoice show: an issued document as it was at issue, a draft as it is now.

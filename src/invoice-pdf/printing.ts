@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
 import type { Invoice } from '../contract/records.ts';
-import type { CompanyProfile } from '../store/companies.ts';
+import type { CompanyProfile } from '../store/records/companies.ts';
 import {
   createDocumentStore,
   type DocumentHead,
   type DocumentStore,
   type PrintableDocument,
-} from '../store/documents.ts';
-import type { Engine } from '../store/engine.ts';
+} from '../store/records/documents.ts';
+import type { Engine } from '../store/engines/engine.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Renderer } from './render.ts';
 

@@ -5,7 +5,7 @@
 import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-import { openEngine } from '../store/engine.ts';
+import { openEngine } from '../store/engines/open-engine.ts';
 import { createPrint, type Print, type Printed } from './printing.ts';
 import { createRenderer } from './render.ts';
 

@@ -2,8 +2,8 @@ import type { Request, RequestHandler, Response } from 'express';
 
 import { getCompany } from '../access/companies.ts';
 import type { ActiveSession } from '../access/sessions.ts';
-import type { Administrator } from '../store/administrators.ts';
-import { FormUsedError } from '../store/deeds.ts';
+import type { Administrator } from '../store/portal/administrators.ts';
+import { FormUsedError } from '../store/portal/deeds.ts';
 import type { AssetPaths } from './assets.ts';
 import type { Cookies } from './cookies.ts';
 import { findResult, keepResult, takeNoticeOf } from './form-results.ts';

@@ -1,5 +1,5 @@
 import { invoicingModules, type Module } from '../contract/scopes.ts';
-import type { Company } from '../store/companies.ts';
+import type { Company } from '../store/records/companies.ts';
 import type { Html } from './views/html.ts';
 import { warning } from './views/notice.ts';
 

@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { openSealed, seal } from '../access/sealed-text.ts';
 import type { ActiveSession } from '../access/sessions.ts';
-import type { Engine } from '../store/engine.ts';
-import { findFormResult, setFormResult, takeNotice } from '../store/form-results.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { findFormResult, setFormResult, takeNotice } from '../store/portal/form-results.ts';
 import { PageError } from './page-error.ts';
 import type { Notice, RedirectReply } from './visit.ts';
 
 /*
- * A form does its work once. Its deed marks it as used (see ../store/deeds.ts); its result is kept here: the page that it
+ * A form does its work once. Its deed marks it as used (see ../store/portal/deeds.ts); its result is kept here: the page that it
  * leads to, and the notice that the page shows once. A visitor who sends the form again is led to the same page.
  */
 

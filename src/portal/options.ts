@@ -1,7 +1,7 @@
 import type { SessionLengths } from '../access/sessions.ts';
 import type { Documents } from '../invoice-pdf/documents.ts';
 import type { Logger } from '../log.ts';
-import type { Engine } from '../store/engine.ts';
+import type { Engine } from '../store/engines/engine.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
 
 /** Settings that only the portal needs. */

@@ -29,7 +29,7 @@ export type Route = { method: 'get' | 'post'; path: string } & (
  * test/browser/portal-pages.test.ts, where every page is looked at in a browser. A page returns `page(...)`, an action
  * `redirect(...)` with a notice, which may hold secrets that are shown once. An error that it throws becomes an error
  * page (see page-error.ts). A form that is refused returns its own page again with status 422 (`refusalOf`). Look a
- * record up by `visit.company.id` and its id together. An action makes its change by a deed (../store/deeds.ts) on the
+ * record up by `visit.company.id` and its id together. An action makes its change by a deed (../store/portal/deeds.ts) on the
  * authority of `visit.signedIn`, and is listed in test/portal/authority.test.ts.
  */
 export function portalRoutes(options: PortalOptions): Route[] {

@@ -1,7 +1,7 @@
 import { type EventKind, isMoveEventKind, type MoveEventKind, scopeOfEvent } from '../contract/events.ts';
-import type { Administrator } from '../store/administrators.ts';
-import type { Engine } from '../store/engine.ts';
-import { findWebhookRow, type Webhook } from '../store/webhooks.ts';
+import type { Administrator } from '../store/portal/administrators.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { findWebhookRow, type Webhook } from '../store/deliveries/webhooks.ts';
 import { notFound } from './page-error.ts';
 import type { Visit } from './visit.ts';
 

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 
 import type { Backlog } from '../metrics.ts';
-import { createDeliveryQueue } from '../store/deliveries.ts';
-import { createWaitingWalk } from '../store/deliveries-walk.ts';
-import type { WebhookKey } from '../store/delivery-keys.ts';
-import type { Engine } from '../store/engine.ts';
+import { createDeliveryQueue } from '../store/deliveries/deliveries.ts';
+import { createWaitingWalk } from '../store/deliveries/deliveries-walk.ts';
+import type { WebhookKey } from '../store/deliveries/delivery-keys.ts';
+import type { Engine } from '../store/engines/engine.ts';
 
 const COUNT_MAX = 10_000;
 /** The oldest delivery is looked for in so many webhooks: each costs a look into the index. */

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { JsonText } from '../contract/json-text.ts';
 import { quote, UsageError } from '../errors.ts';
-import { AuthorityEndedError, type Authority, doDeed } from '../store/deeds.ts';
+import { AuthorityEndedError, type Authority, doDeed } from '../store/portal/deeds.ts';
 import {
   type DeliveryRecord,
   hasDelivery,
@@ -12,9 +12,9 @@ import {
   listDeliveryRecords,
   resendDelivery,
   resendUnsent,
-} from '../store/deliveries-history.ts';
-import { type DeliveryDetail, findDelivery } from '../store/delivery-details.ts';
-import type { Engine } from '../store/engine.ts';
+} from '../store/deliveries/deliveries-history.ts';
+import { type DeliveryDetail, findDelivery } from '../store/deliveries/delivery-details.ts';
+import type { Engine } from '../store/engines/engine.ts';
 import { HISTORY_DAYS } from './purge.ts';
 import { getWebhookOfDeed, unknownWebhook } from './registration.ts';
 

@@ -3,10 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Logger } from '../log.ts';
 import type { DeliveryMetrics } from '../metrics.ts';
-import { createDeliveryQueue, type LeasedDelivery, type TimedDelivery } from '../store/deliveries.ts';
-import { createResultWriter, type DeliveryResult } from '../store/deliveries-results.ts';
-import { createWaitingWalk, type WaitingDelivery } from '../store/deliveries-walk.ts';
-import type { Engine } from '../store/engine.ts';
+import {
+  createDeliveryQueue,
+  type LeasedDelivery,
+  type TimedDelivery,
+} from '../store/deliveries/deliveries.ts';
+import { createResultWriter, type DeliveryResult } from '../store/deliveries/deliveries-results.ts';
+import { createWaitingWalk, type WaitingDelivery } from '../store/deliveries/deliveries-walk.ts';
+import type { Engine } from '../store/engines/engine.ts';
 import { millisecondsSince } from './attempt.ts';
 import { deliveryRequest } from './delivery-request.ts';
 import { FairShare, WebhookRound } from './fair-share.ts';

@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import type { EventKind } from '../contract/events.ts';
 import { eventBody, type JsonText } from '../contract/json-text.ts';
 import { UsageError } from '../errors.ts';
-import type { KeptAttempt } from '../store/deliveries-results.ts';
-import type { DeliveryDetail } from '../store/delivery-details.ts';
+import type { KeptAttempt } from '../store/deliveries/deliveries-results.ts';
+import type { DeliveryDetail } from '../store/deliveries/delivery-details.ts';
 import type { SecretBox } from './secrets.ts';
 
 /** An event on its way to one webhook. */

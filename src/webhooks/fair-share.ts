@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
-import type { WaitingDelivery, WalkOptions, WalkWaiting } from '../store/deliveries-walk.ts';
-import type { DeliveryKey, WebhookKey } from '../store/delivery-keys.ts';
+import type { WaitingDelivery, WalkOptions, WalkWaiting } from '../store/deliveries/deliveries-walk.ts';
+import type { DeliveryKey, WebhookKey } from '../store/deliveries/delivery-keys.ts';
 
 /** How many deliveries may be under way at once. */
 export interface ShareLimits {

@@ -1,5 +1,5 @@
-import type { TimedDelivery } from '../store/deliveries.ts';
-import type { DeliveryResult, KeptAttempt } from '../store/deliveries-results.ts';
+import type { TimedDelivery } from '../store/deliveries/deliveries.ts';
+import type { DeliveryResult, KeptAttempt } from '../store/deliveries/deliveries-results.ts';
 import { type AttemptError, attemptErrorTexts } from './attempt.ts';
 import { type AttemptResult, isDelivered } from './sender.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Logger } from '../log.ts';
-import { createDeliveryPurge } from '../store/deliveries-purge.ts';
-import type { Engine } from '../store/engine.ts';
+import { createDeliveryPurge } from '../store/deliveries/deliveries-purge.ts';
+import type { Engine } from '../store/engines/engine.ts';
 
 /** How long deliveries and their results are listed (service.md, "Limits"). */
 export const HISTORY_DAYS = 30;

@@ -5,10 +5,10 @@ import { distance } from 'fastest-levenshtein';
 import { isMoveEventKind, type MoveEventKind, moveEventKinds, scopeOfEvent } from '../contract/events.ts';
 import type { Scope } from '../contract/scopes.ts';
 import { quote, UsageError } from '../errors.ts';
-import type { Administrator } from '../store/administrators.ts';
-import { findCompanyRow } from '../store/companies.ts';
-import { type Authority, type Deed, doDeed } from '../store/deeds.ts';
-import type { Engine } from '../store/engine.ts';
+import type { Administrator } from '../store/portal/administrators.ts';
+import { findCompanyRow } from '../store/records/companies.ts';
+import { type Authority, type Deed, doDeed } from '../store/portal/deeds.ts';
+import type { Engine } from '../store/engines/engine.ts';
 import {
   deleteWebhookRow,
   findWebhookOfDeed,
@@ -16,7 +16,7 @@ import {
   listWebhookRows,
   setWebhookPaused,
   type Webhook,
-} from '../store/webhooks.ts';
+} from '../store/deliveries/webhooks.ts';
 import { mintSecret, type SecretBox } from './secrets.ts';
 import { canonicalWebhookUrl } from './webhook-urls.ts';
 

@@ -1,7 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Logger } from '../log.ts';
-import { type DeliveryResult, isRefusal, type RecordResults } from '../store/deliveries-results.ts';
+import {
+  type DeliveryResult,
+  isRefusal,
+  type RecordResults,
+} from '../store/deliveries/deliveries-results.ts';
 
 /** Results of this time are committed together: a commit costs as much as a dozen results. */
 const GROUP_MS = 3;

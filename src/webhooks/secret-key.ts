@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 
 import type { Config } from '../config.ts';
 import { UsageError } from '../errors.ts';
-import type { Engine } from '../store/engine.ts';
-import { listSeals, listStoredSecrets, replaceStoredSecret } from '../store/webhooks.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { listSeals, listStoredSecrets, replaceStoredSecret } from '../store/deliveries/webhooks.ts';
 import { createSecretBox, isPlain, type SecretBox } from './secrets.ts';
 
 type Settings = Pick<Config, 'databaseUrl' | 'webhookSecretKey' | 'webhookSecretKeyPrevious'>;

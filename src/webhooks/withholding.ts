@@ -1,7 +1,7 @@
 import { moduleOfEvent } from '../contract/events.ts';
 import type { ErrorCode } from '../contract/operations.ts';
 import { invoicingModules } from '../contract/scopes.ts';
-import type { LeasedDelivery } from '../store/deliveries.ts';
+import type { LeasedDelivery } from '../store/deliveries/deliveries.ts';
 
 /** Why a delivery is not sent: the API would refuse the same data with this code, or the webhook is deleted. */
 export type WithheldFor =

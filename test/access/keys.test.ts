@@ -11,9 +11,16 @@ import {
   revokeKey,
 } from '../../src/access/keys.ts';
 import { type AppError, UsageError } from '../../src/errors.ts';
-import { doDeed } from '../../src/store/deeds.ts';
-import { type Engine, openEngine } from '../../src/store/engine.ts';
-import { type ApiKey, createKeyFinder, insertKey, listKeyRows, revokeKeyRow } from '../../src/store/keys.ts';
+import { doDeed } from '../../src/store/portal/deeds.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
+import {
+  type ApiKey,
+  createKeyFinder,
+  insertKey,
+  listKeyRows,
+  revokeKeyRow,
+} from '../../src/store/keys/keys.ts';
 import { openWorkplace } from '../_command.ts';
 import { engineNames, KEY_PREFIX, openTestDatabase, STORY_NOW } from '../_server.ts';
 

@@ -9,7 +9,7 @@ import type {
   Submission,
 } from '../../src/contract/records.ts';
 import { renderRecord } from '../../src/contract/render.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { putRecords } from '../_records.ts';
 
 /** A time at which records were made when nothing else is said. */

@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
 import { revokeKey } from '../../src/access/keys.ts';
-import { openEngine } from '../../src/store/engine.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { until } from '../_command.ts';
 import {
   engineNames,

@@ -4,7 +4,8 @@ import type { Test } from 'tap';
 import { createCompany } from '../../src/access/companies.ts';
 import { createKey, listKeys, revokeKey } from '../../src/access/keys.ts';
 import { scopes } from '../../src/contract/scopes.ts';
-import { type Engine, openEngine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { engineNames, KEY_PREFIX, keyFor, startEmptyServer, STORY_NOW } from '../_server.ts';
 import { customerOf, formOf, invoiceOf, jobOf, quoteOf, store, uuidOf } from './_records.ts';
 

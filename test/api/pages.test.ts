@@ -1,7 +1,7 @@
 import t from 'tap';
 
-import type { ListedRow } from '../../src/store/lists.ts';
-import { readPage } from '../../src/store/pages.ts';
+import type { ListedRow } from '../../src/store/lists/lists.ts';
+import { readPage } from '../../src/store/lists/pages.ts';
 
 const rowsOf = (...ids: string[]): ListedRow[] =>
   ids.map((id) => ({ id, body: `{"id":"${id}"}`, digest: `digest of ${id}` }));

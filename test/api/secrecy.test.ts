@@ -1,8 +1,8 @@
 import t from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
-import { openEngine } from '../../src/store/engine.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
+import { migrate } from '../../src/store/migrations/migrate.ts';
 import { openWorkplace, until } from '../_command.ts';
 import { engineNames, keyFor, STORY_NOW } from '../_server.ts';
 import { exchangeRaw } from './_raw.ts';

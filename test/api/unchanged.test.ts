@@ -6,9 +6,9 @@ import t from 'tap';
 import { createCompany } from '../../src/access/companies.ts';
 import { revokeKey } from '../../src/access/keys.ts';
 import { contractOperations } from '../../src/contract/document.ts';
-import { createDocumentStore } from '../../src/store/documents.ts';
-import type { Engine } from '../../src/store/engine.ts';
-import type { KeyUsage } from '../../src/store/key-usage.ts';
+import { createDocumentStore } from '../../src/store/records/documents.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
+import type { KeyUsage } from '../../src/store/keys/key-usage.ts';
 import { keyFor, openTestDatabase, startTestServer, STORY_NOW, type TestServer } from '../_server.ts';
 import { crawl } from './_crawl.ts';
 import {

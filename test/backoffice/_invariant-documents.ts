@@ -1,10 +1,10 @@
 /** Random documents, drafted and issued on a real database. */
 import fc from 'fast-check';
 
-import type { Supplier } from '../../src/store/suppliers.ts';
+import type { Supplier } from '../../src/store/records/suppliers.ts';
 import type { DraftLine, NewInvoice } from '../../src/contract/feed.ts';
 import type { Invoice } from '../../src/contract/records.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { addDays } from './_days.ts';
 import { customerSave } from './_changes.ts';
 import type { Shown } from './_invariants.ts';

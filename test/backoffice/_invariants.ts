@@ -1,5 +1,5 @@
 /** The invariants of vat-invoices.md, 3.6, of one document at a time; see _history-invariants.ts for the others. */
-import type { Supplier } from '../../src/store/suppliers.ts';
+import type { Supplier } from '../../src/store/records/suppliers.ts';
 import type { Invoice } from '../../src/contract/records.ts';
 import { addDays } from './_days.ts';
 import {

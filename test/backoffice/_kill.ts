@@ -5,8 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { createCompany } from '../../src/access/companies.ts';
 import type { Answer } from '../../src/contract/feed.ts';
-import { openEngine } from '../../src/store/engine.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
+import { migrate } from '../../src/store/migrations/migrate.ts';
 import { openWorkplace, type Running, type Workplace } from '../_command.ts';
 import { type EngineName, STORY_NOW } from '../_server.ts';
 import { answersIn, feedOf } from './_feed.ts';

@@ -10,7 +10,7 @@ import type { MoveEventKind } from '../../src/contract/events.ts';
 import type { Change, ChangeName, WithOf } from '../../src/contract/feed.ts';
 import type { Customer, Form, Invoice, Job, Person, Quote } from '../../src/contract/records.ts';
 import type { RecordOf, Resource, Submission } from '../../src/contract/records.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 import { closed, eventBodyOf, events, strictAjv } from '../contract/_contract.ts';
 

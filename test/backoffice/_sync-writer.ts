@@ -4,7 +4,7 @@
  * milliseconds its clock is off, one number after the other.
  */
 import { openOffice } from '../../src/backoffice/office.ts';
-import { openEngine } from '../../src/store/engine.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { write } from './_sync.ts';
 
 /** How often the clock is read before it jumps. */

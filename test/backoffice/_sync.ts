@@ -7,7 +7,7 @@ import type { Office } from '../../src/backoffice/office.ts';
 import { Refusal } from '../../src/backoffice/refusal.ts';
 import type { ChangeName, WithOf } from '../../src/contract/feed.ts';
 import type { Resource } from '../../src/contract/records.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 
 interface SyncedRecord {
   id: string;

@@ -1,7 +1,7 @@
 /** Who may issue what to whom: companies, customers, and the categories that may stand on a document of theirs. */
 import type { CompanySettings } from '../../src/access/companies.ts';
 import type { DraftLine, WithOf } from '../../src/contract/feed.ts';
-import type { CompanyProfile } from '../../src/store/companies.ts';
+import type { CompanyProfile } from '../../src/store/records/companies.ts';
 
 export interface Situation {
   name: string;

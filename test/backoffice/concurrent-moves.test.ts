@@ -2,7 +2,7 @@ import { applyChange, applyTogether } from '../../src/backoffice/apply.ts';
 import { type Office, openOffice } from '../../src/backoffice/office.ts';
 import type { WithOf } from '../../src/contract/feed.ts';
 import type { Job } from '../../src/contract/records.ts';
-import { openEngine } from '../../src/store/engine.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { STORY_NOW } from '../_server.ts';
 import { jobCreate, openStaffedCompany, personSave } from './_changes.ts';
 import { type Given, onEachEngine, recordIn, type TestOffice } from './_office.ts';

@@ -2,7 +2,7 @@ import { setCompany } from '../../src/access/companies.ts';
 import { applyTogether } from '../../src/backoffice/apply.ts';
 import type { MoveEventKind } from '../../src/contract/events.ts';
 import { type Module, modules } from '../../src/contract/scopes.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { events as contractEvents } from '../contract/_contract.ts';
 import { formSave, jobCreate, openStaffedCompany, personSave } from './_changes.ts';
 import { moveEvents, onEachEngine, readDeliveries, tablesChangedBy, type TestCompany } from './_office.ts';

@@ -1,7 +1,7 @@
 import type { CompanySettings } from '../../src/access/companies.ts';
 import { setCompany } from '../../src/access/companies.ts';
 import type { DraftLine, NewInvoice, WithOf } from '../../src/contract/feed.ts';
-import type { CompanyProfile } from '../../src/store/companies.ts';
+import type { CompanyProfile } from '../../src/store/records/companies.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, lineIn, openIssuer } from './_documents.ts';
 import { onEachEngine } from './_office.ts';
 import {

@@ -3,7 +3,7 @@ import { setNumbering } from '../../src/backoffice/numbering.ts';
 import { type Office, openOffice } from '../../src/backoffice/office.ts';
 import { Refusal } from '../../src/backoffice/refusal.ts';
 import type { Invoice, Quote } from '../../src/contract/records.ts';
-import { openEngine } from '../../src/store/engine.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { STORY_NOW } from '../_server.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, openIssuer } from './_documents.ts';
 import { type Given, onEachEngine, recordIn, type TestCompany, type TestOffice } from './_office.ts';

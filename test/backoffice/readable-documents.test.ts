@@ -2,8 +2,8 @@
 import { createCompany, setCompany } from '../../src/access/companies.ts';
 import { checkStored } from '../../src/backoffice/document-check.ts';
 import type { NewInvoice, WithOf } from '../../src/contract/feed.ts';
-import type { CompanyProfile } from '../../src/store/companies.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { CompanyProfile } from '../../src/store/records/companies.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { STORY_NOW } from '../_server.ts';
 import { customerSave } from './_changes.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, openIssuer } from './_documents.ts';

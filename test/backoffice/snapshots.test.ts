@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 import { setCompany } from '../../src/access/companies.ts';
-import type { Supplier } from '../../src/store/suppliers.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Supplier } from '../../src/store/records/suppliers.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { customerSave } from './_changes.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer, payment } from './_documents.ts';
 import { onEachEngine, type TestCompany } from './_office.ts';

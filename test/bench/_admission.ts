@@ -4,7 +4,7 @@ import { authorise } from '../../src/api/authorisation.ts';
 import { errorStatuses } from '../../src/api/error-replies.ts';
 import type { Scope } from '../../src/contract/scopes.ts';
 import { AppError } from '../../src/errors.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { KEY_PREFIX } from './_company.ts';
 
 /** Who asks, and the headers that tell of their allowance. */

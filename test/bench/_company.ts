@@ -4,7 +4,7 @@ import { exampleBodies } from '../../src/contract/examples.ts';
 import type { ResourceRecord } from '../../src/contract/records.ts';
 import { renderRecord } from '../../src/contract/render.ts';
 import { scopes } from '../../src/contract/scopes.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 
 export const KEY_PREFIX = 'fl';
 export const COMPANY = 'bench';

@@ -1,5 +1,5 @@
 import { createCompany } from '../../src/access/companies.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { STAMP } from './_company.ts';
 
 /** Who hears of an event is one of 32 webhooks at a host of its own, so that no webhook's limit is the limit. */

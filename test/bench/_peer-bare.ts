@@ -9,9 +9,9 @@ import { answerPage } from '../../src/api/pages.ts';
 import { answerRecord } from '../../src/api/records.ts';
 import type { JsonText } from '../../src/contract/json-text.ts';
 import type { Job } from '../../src/contract/records.ts';
-import { listInvoices } from '../../src/store/invoices.ts';
-import { createListReader } from '../../src/store/lists.ts';
-import { createRecordFinder, listRecords } from '../../src/store/records.ts';
+import { listInvoices } from '../../src/store/records/invoices.ts';
+import { createListReader } from '../../src/store/lists/lists.ts';
+import { createRecordFinder, listRecords } from '../../src/store/records/records.ts';
 import { COMPANY } from './_company.ts';
 import { listen, openGivenDatabase } from './_listen.ts';
 

@@ -21,7 +21,7 @@ import {
 import type { OperationId } from '../../src/contract/operations.ts';
 import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { openKeyUsage } from '../../src/store/key-usage.ts';
+import { openKeyUsage } from '../../src/store/keys/key-usage.ts';
 import { createAdmission } from './_admission.ts';
 import { announce, openGivenDatabase } from './_listen.ts';
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 
 import { setCompany } from '../../src/access/companies.ts';
 import { exampleCompany } from '../../src/demo/example-company.ts';
-import { openEngine } from '../../src/store/engine.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
+import { migrate } from '../../src/store/migrations/migrate.ts';
 import { createDatabase, startPostgres } from '../_postgres.ts';
 import { createBareClient } from './_bare-client.ts';
 import type { Bench } from './_bench.ts';

@@ -1,8 +1,8 @@
 import t from 'tap';
 
 import { ACTIVE_KEYS_MAX, createKey, revokeKey } from '../../src/access/keys.ts';
-import type { Authority } from '../../src/store/deeds.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Authority } from '../../src/store/portal/deeds.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { KEY_PREFIX, STORY_NOW } from '../_server.ts';
 import { COMPANY, signedInAs, startPortal } from '../portal/_portal.ts';
 import { openBrowser } from './_browser.ts';

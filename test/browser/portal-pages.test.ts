@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 
 import { createKey } from '../../src/access/keys.ts';
-import { openKeyUsage } from '../../src/store/key-usage.ts';
+import { openKeyUsage } from '../../src/store/keys/key-usage.ts';
 import { COMPANY, startPortal, type TestPortal } from '../portal/_portal.ts';
 import { addHistory } from '../portal/_history.ts';
 import { addWebhook } from '../portal/_webhooks.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { NewJob } from '../../src/contract/feed.ts';
-import { openEngine } from '../../src/store/engine.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { openWorkplace, type Outcome, type Workplace } from '../_command.ts';
 import type { EngineName } from '../_server.ts';
 import { customerSave, jobCreate, personSave } from '../backoffice/_changes.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import type { Administrator } from '../../src/store/administrators.ts';
+import type { Administrator } from '../../src/store/portal/administrators.ts';
 import { openWorkplace } from '../_command.ts';
 import { engineNames } from '../_server.ts';
 import { Visitor } from '../portal/_portal.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 
-import { openEngine } from '../../src/store/engine.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { type Running, until, type Workplace } from '../_command.ts';
 import { answersIn, feedOf } from '../backoffice/_feed.ts';
 import { countJobs, fileOf, jobs, openAcme, shortAnswers, summaryIn } from './_apply.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createCanvas } from '@napi-rs/canvas';
 import t from 'tap';
 
-import type { Company } from '../../src/store/companies.ts';
+import type { Company } from '../../src/store/records/companies.ts';
 import { openWorkplace } from '../_command.ts';
 import { engineNames } from '../_server.ts';
 

@@ -7,7 +7,7 @@ import got from 'got';
 import pg from 'pg';
 import t from 'tap';
 
-import { openEngine } from '../../src/store/engine.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { openWorkplace } from '../_command.ts';
 import { engineNames } from '../_server.ts';
 

@@ -2,8 +2,8 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 
-import type { ApiKey } from '../../src/store/keys.ts';
-import { openEngine } from '../../src/store/engine.ts';
+import type { ApiKey } from '../../src/store/keys/keys.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { openWorkplace, until } from '../_command.ts';
 import { engineNames } from '../_server.ts';
 

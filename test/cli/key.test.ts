@@ -2,9 +2,9 @@ import got from 'got';
 import t from 'tap';
 
 import { ACTIVE_KEYS_MAX, createKey } from '../../src/access/keys.ts';
-import { openEngine } from '../../src/store/engine.ts';
-import { listKeyHours } from '../../src/store/key-usage.ts';
-import type { ApiKey } from '../../src/store/keys.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
+import { listKeyHours } from '../../src/store/keys/key-usage.ts';
+import type { ApiKey } from '../../src/store/keys/keys.ts';
 import { openWorkplace } from '../_command.ts';
 import { engineNames } from '../_server.ts';
 

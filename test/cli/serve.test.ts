@@ -4,7 +4,7 @@ import got from 'got';
 import t from 'tap';
 
 import { isReferenceBuilt } from '../../src/contract/document.ts';
-import type { ApiKey } from '../../src/store/keys.ts';
+import type { ApiKey } from '../../src/store/keys/keys.ts';
 import { openWorkplace, until, type Workplace } from '../_command.ts';
 import { engineNames } from '../_server.ts';
 

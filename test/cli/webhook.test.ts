@@ -1,8 +1,8 @@
 import t from 'tap';
 
 import { moveEventKinds } from '../../src/contract/events.ts';
-import { openEngine } from '../../src/store/engine.ts';
-import type { Webhook } from '../../src/store/webhooks.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
+import type { Webhook } from '../../src/store/deliveries/webhooks.ts';
 import { createSecretBox, type SecretBox } from '../../src/webhooks/secrets.ts';
 import { openWorkplace } from '../_command.ts';
 import { engineNames } from '../_server.ts';

@@ -3,7 +3,7 @@ import { createKey, revokeKey } from '../../src/access/keys.ts';
 import type { ResourceRecord } from '../../src/contract/records.ts';
 import { renderRecord } from '../../src/contract/render.ts';
 import { modules, moduleOf, type Scope, scopes } from '../../src/contract/scopes.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { exampleRecords, putRecords } from '../_records.ts';
 import {
   type EngineName,

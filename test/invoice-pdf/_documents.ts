@@ -1,12 +1,12 @@
 /** Documents of every kind, state and VAT situation, made by the moves of the back office, as they are printed. */
 import type { CompanySettings } from '../../src/access/companies.ts';
 import type { Unpublished } from '../../src/backoffice/unpublished.ts';
-import type { Supplier } from '../../src/store/suppliers.ts';
+import type { Supplier } from '../../src/store/records/suppliers.ts';
 import type { NewInvoice, WithOf } from '../../src/contract/feed.ts';
 import type { Invoice } from '../../src/contract/records.ts';
 import type { PrintedDocument } from '../../src/invoice-pdf/printed-document.ts';
-import type { CompanyProfile } from '../../src/store/companies.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { CompanyProfile } from '../../src/store/records/companies.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { openTestDatabase } from '../_server.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer } from '../backoffice/_documents.ts';
 import { createTestOffice, type TestCompany, type TestOffice } from '../backoffice/_office.ts';

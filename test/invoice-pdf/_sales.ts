@@ -1,7 +1,7 @@
 /** Sales of the two countries in every VAT situation, as their invoices are drafted. */
 import type { CompanySettings } from '../../src/access/companies.ts';
 import type { DraftLine, NewInvoice } from '../../src/contract/feed.ts';
-import type { CompanyProfile } from '../../src/store/companies.ts';
+import type { CompanyProfile } from '../../src/store/records/companies.ts';
 import { line, lineIn } from '../backoffice/_documents.ts';
 import { customerIn } from '../backoffice/_vat-situations.ts';
 import type { Sale } from './_documents.ts';

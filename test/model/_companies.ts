@@ -1,7 +1,7 @@
 /** The companies of a random sequence, opened in the service and in the model. */
 import { createCompany } from '../../src/access/companies.ts';
 import { setNumbering } from '../../src/backoffice/numbering.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { iso, type ModelCompany, openModelCompany } from './_model.ts';
 import { moveEvents } from '../backoffice/_office.ts';
 

@@ -1,4 +1,4 @@
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 
 /** A history to make: deliveries evenly spread over the time before a moment. */
 export interface HistoryOptions {

@@ -11,10 +11,10 @@ import { exampleCompany } from '../../src/demo/example-company.ts';
 import { loadExampleCompany } from '../../src/demo/load.ts';
 import { createLogger } from '../../src/log.ts';
 import { portalRoutes, type Route } from '../../src/portal/routes.ts';
-import { type Administrator, insertAdministrator } from '../../src/store/administrators.ts';
-import type { SignedIn } from '../../src/store/deeds.ts';
-import type { Engine } from '../../src/store/engine.ts';
-import { listSessionRows } from '../../src/store/portal-sessions.ts';
+import { type Administrator, insertAdministrator } from '../../src/store/portal/administrators.ts';
+import type { SignedIn } from '../../src/store/portal/deeds.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
+import { listSessionRows } from '../../src/store/portal/portal-sessions.ts';
 import {
   type EngineName,
   openTestDatabase,

@@ -1,5 +1,5 @@
 import { moveEventKinds } from '../../src/contract/events.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { createWebhook } from '../../src/webhooks/registration.ts';
 import { createSecretBox } from '../../src/webhooks/secrets.ts';
 import { SECRET_KEY } from '../_command.ts';

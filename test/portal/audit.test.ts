@@ -2,8 +2,8 @@ import t from 'tap';
 
 import { changePassword } from '../../src/access/administrators.ts';
 import { createSignInLimits } from '../../src/access/sign-in-limits.ts';
-import { listAuditRows, recordEntry } from '../../src/store/audit.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import { listAuditRows, recordEntry } from '../../src/store/portal/audit.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { engineNames, STORY_NOW } from '../_server.ts';
 import { addAdministrator, COMPANY, EMAIL, PASSWORD, signedInAs, startPortal } from './_portal.ts';
 

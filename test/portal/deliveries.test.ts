@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { listAuditRows } from '../../src/store/audit.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import { listAuditRows } from '../../src/store/portal/audit.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { signatureOf } from '../../src/webhooks/delivery-request.ts';
 import { engineNames, PORTAL_SETTINGS, STORY_NOW } from '../_server.ts';
 import { answer, scriptedSender, startLoop } from '../webhooks/_delivery-loop.ts';

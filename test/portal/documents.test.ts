@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { engineNames, keyFor, STORY_NOW } from '../_server.ts';
 import { addAdministrator, COMPANY, startPortal, type Visitor } from './_portal.ts';
 

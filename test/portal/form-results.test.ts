@@ -1,8 +1,8 @@
 import t from 'tap';
 
 import { listKeys } from '../../src/access/keys.ts';
-import { openEngine } from '../../src/store/engine.ts';
-import { RESULTS_OF_SESSION_MAX } from '../../src/store/form-results.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
+import { RESULTS_OF_SESSION_MAX } from '../../src/store/portal/form-results.ts';
 import { engineNames, KEY_PREFIX, openTestDatabase, startTestServer } from '../_server.ts';
 import {
   addAdministrator,

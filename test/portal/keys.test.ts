@@ -2,8 +2,8 @@ import t from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
 import { ACTIVE_KEYS_MAX, createKey, listKeys, revokeKey } from '../../src/access/keys.ts';
-import { listAuditRows } from '../../src/store/audit.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import { listAuditRows } from '../../src/store/portal/audit.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { engineNames, KEY_PREFIX, STORY_NOW } from '../_server.ts';
 import { addAdministrator, COMPANY, startPortal, textOf, type TestPortal, type Visitor } from './_portal.ts';
 

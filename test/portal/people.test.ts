@@ -3,7 +3,7 @@ import t from 'tap';
 import { createCompany } from '../../src/access/companies.ts';
 import { invite, INVITATIONS_MAX } from '../../src/access/invitations.ts';
 import type { Scope } from '../../src/contract/scopes.ts';
-import { listInvitations } from '../../src/store/portal-links.ts';
+import { listInvitations } from '../../src/store/portal/portal-links.ts';
 import { engineNames, STORY_NOW } from '../_server.ts';
 import {
   addAdministrator,

@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { hashPassword } from '../../src/access/passwords.ts';
-import { updateAdministratorRow } from '../../src/store/administrators.ts';
+import { updateAdministratorRow } from '../../src/store/portal/administrators.ts';
 import { type EngineName, engineNames } from '../_server.ts';
 import {
   addAdministrator,

@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { removeAdministrator } from '../../src/access/administrators.ts';
 import { invite, inviteToReset } from '../../src/access/invitations.ts';
-import { listSessionRows } from '../../src/store/portal-sessions.ts';
+import { listSessionRows } from '../../src/store/portal/portal-sessions.ts';
 import { engineNames, STORY_NOW } from '../_server.ts';
 import {
   addAdministrator,

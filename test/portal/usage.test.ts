@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
 import { revokeKey } from '../../src/access/keys.ts';
-import { listKeyHours } from '../../src/store/key-usage.ts';
+import { listKeyHours } from '../../src/store/keys/key-usage.ts';
 import { until } from '../_command.ts';
 import { engineNames, keyFor, STORY_NOW } from '../_server.ts';
 import { COMPANY, startPortal, type TestPortal } from './_portal.ts';

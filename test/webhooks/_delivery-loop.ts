@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { DeliveryLoop, type DeliveryLoopOptions } from '../../src/webhooks/delivery-loop.ts';
 import { createSecretBox } from '../../src/webhooks/secrets.ts';
 import type { AttemptResult, Sender, WebhookRequest } from '../../src/webhooks/sender.ts';

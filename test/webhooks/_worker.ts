@@ -2,7 +2,7 @@
  * A worker as a process of its own, which a test may kill or freeze. Its first argument is a JSON object of `WorkerSettings`.
  * It tells when it works by a line on standard output, and ends at SIGTERM.
  */
-import { openEngine } from '../../src/store/engine.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { createSender } from '../../src/webhooks/sender.ts';
 import { startLoop } from './_delivery-loop.ts';
 import { quickClock, type WorkerSettings } from './_workers.ts';

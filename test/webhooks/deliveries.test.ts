@@ -9,7 +9,7 @@ import { applyChange } from '../../src/backoffice/apply.ts';
 import { openOffice } from '../../src/backoffice/office.ts';
 import type { Change } from '../../src/contract/feed.ts';
 import { UsageError } from '../../src/errors.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { listDeliveries, ping, recover, resend } from '../../src/webhooks/deliveries.ts';
 import { deleteWebhook } from '../../src/webhooks/registration.ts';
 import { until } from '../_command.ts';

@@ -6,12 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
-import { type Engine, openEngine } from '../../src/store/engine.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
+import { migrate } from '../../src/store/migrations/migrate.ts';
 import { until } from '../_command.ts';
 import { createDatabase, startPostgres } from '../_postgres.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
-import { fillDeliveries } from '../store/_deliveries.ts';
+import { fillDeliveries } from '../store/deliveries/_deliveries.ts';
 import { answer, attemptRows, deliveryRows, noAnswer, scriptedSender, startLoop } from './_delivery-loop.ts';
 
 const isDelivered = async (engine: Engine) =>
@@ -48,7 +49,7 @@ t.test('a database that another process keeps locked costs nothing but time', as
   const { engine, url } = database;
   await createCompany(engine, 'acme', {}, STORY_NOW);
   await fillDeliveries(engine, { acme: { whk_a: 20 } });
-  const script = join(import.meta.dirname, '..', 'store', '_lock-holder.ts');
+  const script = join(import.meta.dirname, '..', 'store', 'engines', '_lock-holder.ts');
   const path = url.slice('sqlite:'.length);
   const { promise: isLocked, resolve: lock } = Promise.withResolvers<undefined>();
   const sender = scriptedSender(async () => (await isLocked, answer(200)));
@@ -170,7 +171,7 @@ t.test('a database that is locked for longer than a lease costs nothing but time
   await using loop = startLoop(engine, sender, { leaseMs: 2_000 });
   t.ok(loop);
   await until(() => sender.sent.length === 4);
-  const script = join(import.meta.dirname, '..', 'store', '_lock-holder.ts');
+  const script = join(import.meta.dirname, '..', 'store', 'engines', '_lock-holder.ts');
   const holder = spawn(process.execPath, [script, url.slice('sqlite:'.length)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

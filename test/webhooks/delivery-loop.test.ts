@@ -6,9 +6,9 @@ import t from 'tap';
 
 import { createCompany, setCompany } from '../../src/access/companies.ts';
 import { createLogger } from '../../src/log.ts';
-import { createDeliveryQueue } from '../../src/store/deliveries.ts';
-import { createResultWriter, type DeliveryResult } from '../../src/store/deliveries-results.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import { createDeliveryQueue } from '../../src/store/deliveries/deliveries.ts';
+import { createResultWriter, type DeliveryResult } from '../../src/store/deliveries/deliveries-results.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { FairShare } from '../../src/webhooks/fair-share.ts';
 import { nextAttemptAt } from '../../src/webhooks/outcomes.ts';
 import { ResultGroup } from '../../src/webhooks/result-group.ts';
@@ -16,7 +16,7 @@ import { until } from '../_command.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
 import { onEachEngine } from '../backoffice/_office.ts';
-import { deliveredResult, fillDeliveries } from '../store/_deliveries.ts';
+import { deliveredResult, fillDeliveries } from '../store/deliveries/_deliveries.ts';
 import { answer, attemptRows, deliveryRows, noAnswer, scriptedSender, startLoop } from './_delivery-loop.ts';
 
 /** Waits until every delivery has one of the states. */

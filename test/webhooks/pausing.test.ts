@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { UsageError } from '../../src/errors.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { listDeliveries, ping } from '../../src/webhooks/deliveries.ts';
 import { purge } from '../../src/webhooks/purge.ts';
 import { deleteWebhook, pauseWebhook, resumeWebhook } from '../../src/webhooks/registration.ts';

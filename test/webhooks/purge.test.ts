@@ -1,5 +1,5 @@
 import { createLogger } from '../../src/log.ts';
-import { createDeliveryPurge } from '../../src/store/deliveries-purge.ts';
+import { createDeliveryPurge } from '../../src/store/deliveries/deliveries-purge.ts';
 import { keepPurging, purge } from '../../src/webhooks/purge.ts';
 import { deleteWebhook } from '../../src/webhooks/registration.ts';
 import { until } from '../_command.ts';

@@ -4,8 +4,9 @@ import { createCompany } from '../../src/access/companies.ts';
 import { moveEventKinds } from '../../src/contract/events.ts';
 import type { Scope } from '../../src/contract/scopes.ts';
 import { UsageError } from '../../src/errors.ts';
-import { listAuditRows } from '../../src/store/audit.ts';
-import { type Engine, openEngine } from '../../src/store/engine.ts';
+import { listAuditRows } from '../../src/store/portal/audit.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { ping, recover, resend } from '../../src/webhooks/deliveries.ts';
 import {
   createWebhook,

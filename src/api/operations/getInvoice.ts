@@ -1,5 +1,5 @@
 import type { Invoice } from '../../contract/records.ts';
-import type { FindRecord } from '../../store/records.ts';
+import type { FindRecord } from '../../store/records/records.ts';
 import type { Handler } from '../handler.ts';
 import { answerRecord } from '../records.ts';
 

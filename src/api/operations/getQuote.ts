@@ -1,5 +1,5 @@
 import { companyDay } from '../../access/company-time.ts';
-import type { QuoteFinder } from '../../store/quotes.ts';
+import type { QuoteFinder } from '../../store/records/quotes.ts';
 import type { Handler } from '../handler.ts';
 import { answerRecord } from '../records.ts';
 

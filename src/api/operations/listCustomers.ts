@@ -1,6 +1,6 @@
 import type { Customer } from '../../contract/records.ts';
-import type { ReadList } from '../../store/lists.ts';
-import { listRecords } from '../../store/records.ts';
+import type { ReadList } from '../../store/lists/lists.ts';
+import { listRecords } from '../../store/records/records.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
 import { toUtc } from '../../contract/times.ts';

@@ -1,6 +1,9 @@
 import type { Form, Submission } from '../../contract/records.ts';
-import type { ReadList } from '../../store/lists.ts';
-import { type FindRecord, listFormSubmissions as listStoredSubmissions } from '../../store/records.ts';
+import type { ReadList } from '../../store/lists/lists.ts';
+import {
+  type FindRecord,
+  listFormSubmissions as listStoredSubmissions,
+} from '../../store/records/records.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
 import { noRecord } from '../records.ts';

@@ -1,5 +1,5 @@
-import { listInvoices as listStoredInvoices } from '../../store/invoices.ts';
-import type { ReadList } from '../../store/lists.ts';
+import { listInvoices as listStoredInvoices } from '../../store/records/invoices.ts';
+import type { ReadList } from '../../store/lists/lists.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
 import { toUtc } from '../../contract/times.ts';

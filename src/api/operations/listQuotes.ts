@@ -1,6 +1,6 @@
 import { companyDay } from '../../access/company-time.ts';
-import type { ReadList } from '../../store/lists.ts';
-import { listQuotes as listStoredQuotes } from '../../store/quotes.ts';
+import type { ReadList } from '../../store/lists/lists.ts';
+import { listQuotes as listStoredQuotes } from '../../store/records/quotes.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
 import { toUtc } from '../../contract/times.ts';

@@ -2,7 +2,7 @@ import { changePassword } from '../../access/administrators.ts';
 import { endSessions, listSessions, type SessionLengths } from '../../access/sessions.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import { AppError } from '../../errors.ts';
-import type { Engine } from '../../store/engine.ts';
+import type { Engine } from '../../store/engines/engine.ts';
 import { type Problems, problemsOf } from '../page-error.ts';
 import {
   accountField,

@@ -6,8 +6,8 @@ import {
   type AuditFilter,
   isAuditAction,
   listAuditRows,
-} from '../../store/audit.ts';
-import type { Engine } from '../../store/engine.ts';
+} from '../../store/portal/audit.ts';
+import type { Engine } from '../../store/engines/engine.ts';
 import { filterForm, select, withQuery } from '../views/form.ts';
 import { browserName, time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';

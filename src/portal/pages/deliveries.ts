@@ -1,9 +1,13 @@
 import { companyInstant, companyLocal } from '../../access/company-time.ts';
 import type { EventKind } from '../../contract/events.ts';
 import { UsageError } from '../../errors.ts';
-import { type ListedDelivery, listFilteredDeliveries, type StateGroup } from '../../store/deliveries-list.ts';
-import type { Engine } from '../../store/engine.ts';
-import type { Webhook } from '../../store/webhooks.ts';
+import {
+  type ListedDelivery,
+  listFilteredDeliveries,
+  type StateGroup,
+} from '../../store/deliveries/deliveries-list.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import type { Webhook } from '../../store/deliveries/webhooks.ts';
 import { recover } from '../../webhooks/deliveries.ts';
 import { whyNotTouch } from '../../webhooks/registration.ts';
 import { refusalOf } from '../page-error.ts';

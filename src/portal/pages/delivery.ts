@@ -1,7 +1,7 @@
-import { type DeliveryDetail, findDelivery } from '../../store/delivery-details.ts';
-import type { KeptAttempt } from '../../store/deliveries-results.ts';
-import type { Engine } from '../../store/engine.ts';
-import type { Webhook } from '../../store/webhooks.ts';
+import { type DeliveryDetail, findDelivery } from '../../store/deliveries/delivery-details.ts';
+import type { KeptAttempt } from '../../store/deliveries/deliveries-results.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import type { Webhook } from '../../store/deliveries/webhooks.ts';
 import { resend } from '../../webhooks/deliveries.ts';
 import type { SecretBox } from '../../webhooks/secrets.ts';
 import { whyNotTouch } from '../../webhooks/registration.ts';

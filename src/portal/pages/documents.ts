@@ -7,8 +7,8 @@ import {
   type FoundCustomer,
   type FoundDocument,
   type Place,
-} from '../../store/document-search.ts';
-import type { Engine } from '../../store/engine.ts';
+} from '../../store/records/document-search.ts';
+import type { Engine } from '../../store/engines/engine.ts';
 import { whyNot } from '../availability.ts';
 import { PageError } from '../page-error.ts';
 import { filterForm, textField, withQuery } from '../views/form.ts';

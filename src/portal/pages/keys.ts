@@ -8,10 +8,10 @@ import {
 } from '../../access/keys.ts';
 import { moduleOf, type Scope, scopes } from '../../contract/scopes.ts';
 import { UsageError } from '../../errors.ts';
-import type { Administrator } from '../../store/administrators.ts';
-import type { Company } from '../../store/companies.ts';
-import type { Engine } from '../../store/engine.ts';
-import { listActiveKeys, listRevokedKeys, type RevokedBefore, type UsedKey } from '../../store/keys.ts';
+import type { Administrator } from '../../store/portal/administrators.ts';
+import type { Company } from '../../store/records/companies.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { listActiveKeys, listRevokedKeys, type RevokedBefore, type UsedKey } from '../../store/keys/keys.ts';
 import { stoppedWarning, whyNot } from '../availability.ts';
 import { notFound, problemOf, refusalOf } from '../page-error.ts';
 import { button, checkboxes, type Choice, confirmForm, form, textField } from '../views/form.ts';

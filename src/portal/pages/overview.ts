@@ -1,10 +1,10 @@
 import { ACTIVE_KEYS_MAX } from '../../access/keys.ts';
 import { type Module, modules } from '../../contract/scopes.ts';
-import { listAdministratorRows } from '../../store/administrators.ts';
-import type { Engine } from '../../store/engine.ts';
-import { listActiveKeys } from '../../store/keys.ts';
-import { createHealthReader, type ReadHealth } from '../../store/webhook-health.ts';
-import { listWebhookRows } from '../../store/webhooks.ts';
+import { listAdministratorRows } from '../../store/portal/administrators.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { listActiveKeys } from '../../store/keys/keys.ts';
+import { createHealthReader, type ReadHealth } from '../../store/deliveries/webhook-health.ts';
+import { listWebhookRows } from '../../store/deliveries/webhooks.ts';
 import { WEBHOOKS_MAX } from '../../webhooks/registration.ts';
 import { stoppedWarning, whyNot } from '../availability.ts';
 import { type Html, html } from '../views/html.ts';

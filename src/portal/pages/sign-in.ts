@@ -2,7 +2,7 @@ import { signIn } from '../../access/administrators.ts';
 import { endSessions, type SessionLengths } from '../../access/sessions.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import { AppError } from '../../errors.ts';
-import type { Engine } from '../../store/engine.ts';
+import type { Engine } from '../../store/engines/engine.ts';
 import { refusalOf } from '../page-error.ts';
 import { button, form, textField } from '../views/form.ts';
 import { html } from '../views/html.ts';

@@ -1,8 +1,8 @@
 import { modules } from '../../contract/scopes.ts';
-import type { Company } from '../../store/companies.ts';
-import type { Engine } from '../../store/engine.ts';
-import { type KeyHour, listKeyHours } from '../../store/key-usage.ts';
-import { listActiveKeysAnd, type UsedKey } from '../../store/keys.ts';
+import type { Company } from '../../store/records/companies.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { type KeyHour, listKeyHours } from '../../store/keys/key-usage.ts';
+import { listActiveKeysAnd, type UsedKey } from '../../store/keys/keys.ts';
 import { stoppedWarning, whyNot } from '../availability.ts';
 import { barChart } from '../views/chart.ts';
 import { countText, time, timeText } from '../views/formats.ts';

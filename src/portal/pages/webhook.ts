@@ -1,7 +1,7 @@
-import type { DeliveryDetail } from '../../store/delivery-details.ts';
-import type { Engine } from '../../store/engine.ts';
-import { createHealthReader, type ReadHealth } from '../../store/webhook-health.ts';
-import type { Webhook } from '../../store/webhooks.ts';
+import type { DeliveryDetail } from '../../store/deliveries/delivery-details.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { createHealthReader, type ReadHealth } from '../../store/deliveries/webhook-health.ts';
+import type { Webhook } from '../../store/deliveries/webhooks.ts';
 import { ping, waitForAttempt } from '../../webhooks/deliveries.ts';
 import { deleteWebhook, pauseWebhook, resumeWebhook, whyNotTouch } from '../../webhooks/registration.ts';
 import { stoppedWarning } from '../availability.ts';

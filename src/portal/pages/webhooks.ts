@@ -1,9 +1,9 @@
 import { type MoveEventKind, moduleOfEvent, moveEventKinds, scopeOfEvent } from '../../contract/events.ts';
-import type { Administrator } from '../../store/administrators.ts';
-import type { Company } from '../../store/companies.ts';
-import type { Engine } from '../../store/engine.ts';
-import { createHealthReader, type WebhookHealth } from '../../store/webhook-health.ts';
-import { findWebhookRow, type Webhook } from '../../store/webhooks.ts';
+import type { Administrator } from '../../store/portal/administrators.ts';
+import type { Company } from '../../store/records/companies.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { createHealthReader, type WebhookHealth } from '../../store/deliveries/webhook-health.ts';
+import { findWebhookRow, type Webhook } from '../../store/deliveries/webhooks.ts';
 import { createWebhook, listWebhooks, WEBHOOKS_MAX } from '../../webhooks/registration.ts';
 import type { SecretBox } from '../../webhooks/secrets.ts';
 import { canonicalWebhookUrl } from '../../webhooks/webhook-urls.ts';

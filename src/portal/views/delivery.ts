@@ -1,4 +1,4 @@
-import type { KeptAttempt } from '../../store/deliveries-results.ts';
+import type { KeptAttempt } from '../../store/deliveries/deliveries-results.ts';
 import type { DeliveryState } from '../../store/schema.ts';
 import { outcomeText } from '../../webhooks/outcomes.ts';
 import type { Html } from './html.ts';

@@ -1,6 +1,6 @@
 import { companyDay, companyInstant } from '../../access/company-time.ts';
-import type { AttemptCounts, HourSpan, WebhookHealth } from '../../store/webhook-health.ts';
-import type { Webhook } from '../../store/webhooks.ts';
+import type { AttemptCounts, HourSpan, WebhookHealth } from '../../store/deliveries/webhook-health.ts';
+import type { Webhook } from '../../store/deliveries/webhooks.ts';
 import { outcomeText } from '../../webhooks/outcomes.ts';
 import type { Visit } from '../visit.ts';
 import { barChart } from './chart.ts';

@@ -81,7 +81,7 @@ const idIndexes = [
 
 /**
  * A list with ranges reads the index of a range, or walks all rows in id order. Either index holds every column that such
- * a list may ask for, so that rows that don't match are passed over without being read (../lists.ts).
+ * a list may ask for, so that rows that don't match are passed over without being read (../lists/lists.ts).
  */
 const rangeIndexes = [
   ...['customers', 'forms', 'jobs'].flatMap((table) => [

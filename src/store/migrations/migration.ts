@@ -1,4 +1,4 @@
-import type { Engine } from '../engine.ts';
+import type { Engine } from '../engines/engine.ts';
 
 /** The differences between the engines in the text of a migration. */
 export interface Dialect {

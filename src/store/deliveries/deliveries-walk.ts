@@ -1,0 +1,147 @@
+import { type RawBuilder, sql } from 'kysely';
+
+import { type DeliveryKey, type WebhookKey, written } from './delivery-keys.ts';
+import type { Engine } from '../engines/engine.ts';
+
+/** A delivery that may be sent now. */
+export interface WaitingDelivery extends DeliveryKey {
+  dueAt: string;
+}
+
+/** The result of a walk. */
+export interface Walk {
+  /** In the order of the webhooks; of each webhook the deliveries that have waited longest first. */
+  found: WaitingDelivery[];
+  /** The last webhook that was looked at; undefined when the walk came to the end of all. */
+  last: WebhookKey | undefined;
+}
+
+export interface WalkOptions {
+  /** The webhook after which the walk begins; two empty texts for the first of all. */
+  after: WebhookKey;
+  /** Webhooks that it looks at. */
+  webhooksMax: number;
+  /** Deliveries that it takes of each. */
+  perWebhook: number;
+  /** Passed over. */
+  busy: readonly WebhookKey[];
+  /** Passed over with all of their webhooks. */
+  busyCompanies: readonly string[];
+}
+
+/**
+ * Looks for waiting deliveries of webhooks that aren't paused, from webhook to webhook. A million deliveries of one
+ * webhook hide none of another, and cost as much as four.
+ */
+export type WalkWaiting = (options: WalkOptions) => Promise<Walk>;
+
+interface WalkValues extends WebhookKey {
+  webhooksMax: number;
+  perWebhook: number;
+  busy: string;
+  busyCompanies: string;
+}
+
+/** A webhook that was looked at, beside one of its deliveries, or none. */
+interface WalkRow {
+  step: number;
+  company: string;
+  webhook: string;
+  id: string | null;
+  due_at: string | null;
+}
+
+export function createWaitingWalk(engine: Engine): WalkWaiting {
+  const query = engine.name === 'sqlite' ? walkOnSqlite : walkOnPostgres;
+  const walk = engine.prepare((db, value: WalkValues) => written(db, query(value)));
+  return async ({ busy, busyCompanies, after, webhooksMax, perWebhook }) => {
+    const rows = await walk({
+      ...after,
+      webhooksMax,
+      perWebhook,
+      busy: JSON.stringify(busy.map(({ company, webhook }) => spotOf(company, webhook))),
+      busyCompanies: JSON.stringify(busyCompanies),
+    });
+    const end = rows.at(-1);
+    return {
+      found: rows.flatMap(({ company, webhook, id, due_at }) =>
+        id === null || due_at === null ? [] : [{ company, webhook, id, dueAt: due_at }],
+      ),
+      last: end?.step === webhooksMax ? { company: end.company, webhook: end.webhook } : undefined,
+    };
+  };
+}
+
+/** A webhook's key as one text: no id of a company has a blank. */
+function spotOf(company: string, webhook: string): string {
+  return `${company} ${webhook}`;
+}
+
+/**
+ * Greater than every time. With the key of a webhook it stands behind the last of its entries in the index: from the key
+ * alone SQLite would read all of them on its way to the next webhook.
+ */
+const NEVER = sql.lit('~');
+
+/** The webhook isn't paused. All deliveries of a paused webhook are passed over together. */
+const isHeard = (company: RawBuilder<unknown>, webhook: RawBuilder<unknown>) => sql<boolean>`
+  NOT EXISTS (
+    SELECT 1 FROM webhooks AS w WHERE w.company = ${company} AND w.id = ${webhook} AND w.paused_at IS NOT NULL
+  )`;
+
+/** SQLite has no LATERAL, and gives one value of a subquery: the next webhook's key comes as an array. */
+function walkOnSqlite({ company, webhook, webhooksMax, perWebhook, busy, busyCompanies }: WalkValues) {
+  const next = (afterCompany: RawBuilder<unknown>, afterWebhook: RawBuilder<unknown>) => sql`
+    (SELECT json_array(d.company, d.webhook) FROM deliveries AS d
+      WHERE d.state = 'waiting' AND (d.company, d.webhook, d.due_at) > (${afterCompany}, ${afterWebhook}, ${NEVER})
+      ORDER BY d.company, d.webhook LIMIT 1)`;
+  return sql<WalkRow>`
+    WITH RECURSIVE walk (step, spot) AS (
+      SELECT 1, ${next(sql`${company}`, sql`${webhook}`)}
+      UNION ALL
+      SELECT step + 1, ${next(sql`(spot ->> 0)`, sql`(spot ->> 1)`)} FROM walk
+      WHERE spot IS NOT NULL AND step < ${webhooksMax}
+    )
+    SELECT step, spot ->> 0 AS company, spot ->> 1 AS webhook, d.id, d.due_at
+    FROM walk
+    LEFT JOIN deliveries AS d
+      ON d.company = spot ->> 0 AND d.webhook = spot ->> 1
+      AND spot ->> 0 NOT IN (SELECT value FROM json_each(${busyCompanies}))
+      AND (spot ->> 0) || ' ' || (spot ->> 1) NOT IN (SELECT value FROM json_each(${busy}))
+      AND ${isHeard(sql`spot ->> 0`, sql`spot ->> 1`)}
+      AND d.id IN (
+        SELECT first.id FROM deliveries AS first
+        WHERE first.company = spot ->> 0 AND first.webhook = spot ->> 1 AND first.state = 'waiting'
+        ORDER BY first.due_at LIMIT ${perWebhook}
+      )
+    WHERE spot IS NOT NULL
+    ORDER BY step, d.due_at`;
+}
+
+function walkOnPostgres({ company, webhook, webhooksMax, perWebhook, busy, busyCompanies }: WalkValues) {
+  const next = (afterCompany: RawBuilder<unknown>, afterWebhook: RawBuilder<unknown>) => sql`
+    (SELECT d.company, d.webhook FROM deliveries AS d
+      WHERE d.state = 'waiting' AND (d.company, d.webhook, d.due_at) > (${afterCompany}, ${afterWebhook}, ${NEVER})
+      ORDER BY d.company, d.webhook LIMIT 1)`;
+  const listed = (text: string) =>
+    sql`(SELECT value FROM json_array_elements_text(CAST(${text} AS JSON)) AS listed (value))`;
+  return sql<WalkRow>`
+    WITH RECURSIVE walk (step, company, webhook) AS (
+      SELECT 1, begun.company, begun.webhook FROM ${next(sql`${company}`, sql`${webhook}`)} AS begun
+      UNION ALL
+      SELECT walk.step + 1, following.company, following.webhook
+      FROM walk CROSS JOIN LATERAL ${next(sql`walk.company`, sql`walk.webhook`)} AS following
+      WHERE walk.step < CAST(${webhooksMax} AS INTEGER)
+    )
+    SELECT walk.step, walk.company, walk.webhook, taken.id, taken.due_at
+    FROM walk
+    LEFT JOIN LATERAL (
+      SELECT d.id, d.due_at FROM deliveries AS d
+      WHERE d.company = walk.company AND d.webhook = walk.webhook AND d.state = 'waiting'
+        AND walk.company NOT IN ${listed(busyCompanies)}
+        AND walk.company || ' ' || walk.webhook NOT IN ${listed(busy)}
+        AND ${isHeard(sql`walk.company`, sql`walk.webhook`)}
+      ORDER BY d.due_at LIMIT ${perWebhook}
+    ) AS taken ON TRUE
+    ORDER BY walk.step, taken.due_at`;
+}

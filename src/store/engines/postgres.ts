@@ -1,0 +1,163 @@
+import {
+  CompiledQuery,
+  Kysely,
+  PostgresAdapter,
+  PostgresDriver,
+  PostgresIntrospector,
+  type PostgresPool,
+  PostgresQueryCompiler,
+} from 'kysely';
+import pg from 'pg';
+
+import type { Engine } from './engine.ts';
+import { listenOnPostgres } from './notifications.ts';
+import type { Tables } from '../schema.ts';
+import { compileStatement, slots } from './slots.ts';
+import { unavailable } from './unavailable.ts';
+import { writing } from './writing.ts';
+
+const CONNECT_MS_MAX = 5_000;
+/** No statement of the API runs this long unless the database is in trouble; better an error than a hang. */
+const STATEMENT_MS_MAX = 15_000;
+/** A database that has lost the network or its processor says nothing at all, and can't enforce a limit either. */
+const SILENCE_MS_MAX = 1_000;
+
+/** The server that a pool of servers or a failover leads to may have changed meanwhile. */
+const CONNECTION_SECONDS_MAX = 3_600;
+const IDLE_MS_MAX = 600_000;
+
+/** Runs statements for the package that counts requests, without the names that it gives them. */
+export interface UnnamedStatements {
+  query: (statement: { text: string; values: unknown[] }) => Promise<pg.QueryResult>;
+}
+
+const pools = new WeakMap<Engine, UnnamedStatements>();
+
+/** The connection pool of a PostgreSQL engine; undefined on SQLite. */
+export function poolOf(engine: Engine): UnnamedStatements | undefined {
+  return pools.get(engine);
+}
+
+export interface PostgresOptions {
+  poolMax?: number;
+  /** The address for `LISTEN` where the other one leads to a pooler; it leads to the same database. */
+  directUrl?: string | undefined;
+  /** How long a statement may take; 0 for as long as it takes. */
+  statementMsMax?: number;
+}
+
+/**
+ * Opens a pool of connections to PostgreSQL, or to a pooler such as PgBouncer in transaction mode. There the next
+ * transaction may have another session, so nothing relies on a session's state: no setting, no startup parameter, no name
+ * of a statement (PgBouncer before 1.21 passes names on, and the next session doesn't know them, or has them already).
+ */
+export function openPostgres(
+  url: string,
+  { poolMax = 10, directUrl = url, statementMsMax = STATEMENT_MS_MAX }: PostgresOptions = {},
+): Engine {
+  // Records stay text: parsing them only to write them again is what storing text avoids.
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(pg.types.builtins.JSON, (text) => text);
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolMax,
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    query_timeout: statementMsMax === 0 ? 0 : statementMsMax + SILENCE_MS_MAX,
+    application_name: 'fieldledger',
+    maxLifetimeSeconds: CONNECTION_SECONDS_MAX,
+    idleTimeoutMillis: IDLE_MS_MAX,
+    types,
+  });
+  // A connection that breaks is replaced at its next use, and who uses it is told by the statement that fails. Without
+  // a listener it would end the process: the pool's own is only for connections that nobody has taken.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  const db = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new BoundedDriver(pool, statementMsMax),
+      createIntrospector: (kysely) => new PostgresIntrospector(kysely),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+  const engine: Engine = {
+    name: 'postgres',
+    db,
+    prepare(build) {
+      const { sql, bind } = compileStatement(build(db, slots()));
+      return async (values) => {
+        // The builder's type says what the statement selects.
+        const { rows } = await pool.query(sql, bind(values)).catch(tell);
+        return rows as never[];
+      };
+    },
+    ...writing(db),
+    version: () => undefined,
+    watchDeliveries: (onNews) => listenOnPostgres(directUrl, onNews),
+    async [Symbol.asyncDispose]() {
+      await db.destroy();
+      // Kysely leaves a pool alone that only reads have used.
+      if (!pool.ending) await pool.end();
+    },
+  };
+  pools.set(engine, { query: ({ text, values }) => pool.query(text, values) });
+  return engine;
+}
+
+class BoundedDriver extends PostgresDriver {
+  readonly #begin: CompiledQuery;
+
+  constructor(pool: pg.Pool, statementMsMax: number) {
+    super({ pool: tellingPool(pool) });
+    // A statement on which the client has given up would go on, and so would the locks of its transaction.
+    this.#begin = CompiledQuery.raw(`BEGIN; SET LOCAL statement_timeout = ${statementMsMax}`);
+  }
+
+  override async beginTransaction(...[connection]: Parameters<PostgresDriver['beginTransaction']>) {
+    await connection.executeQuery(this.#begin);
+  }
+
+  /** What the database answers to a rollback would hide why there was something to roll back. */
+  override async rollbackTransaction(...given: Parameters<PostgresDriver['rollbackTransaction']>) {
+    await super.rollbackTransaction(...given).catch(() => undefined);
+  }
+}
+
+/**
+ * The pool as Kysely takes connections from it. A connection on which a statement could not be made is thrown away, by which
+ * the database rolls back: the statement may still be under way, and the next one would wait for it.
+ */
+function tellingPool(pool: pg.Pool): PostgresPool {
+  return {
+    options: pool.options,
+    end: () => pool.end(),
+    async connect() {
+      const client = await pool.connect().catch(tell);
+      let isLost = false;
+      const query = async (sql: string, parameters: readonly unknown[]) => {
+        if (isLost) throw new Error('The connection was lost by an earlier statement.');
+        try {
+          return await client.query(sql, [...parameters]);
+        } catch (error) {
+          isLost = !isRefusal(error);
+          return tell(error);
+        }
+      };
+      // Kysely's types leave the rows to its caller, as pg's do.
+      return { query: query as never, release: () => client.release(isLost) };
+    },
+  };
+}
+
+/** SQLSTATE of a lost connection, spent resources, an operator's or the system's doing, and of what may only be read. */
+const UNUSABLE = /^(?:08|53|57|58)|^25006$/;
+
+/** Whether the database has answered, and the fault is the statement's. One that it never answered has no SQLSTATE. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !UNUSABLE.test(error.code ?? '');
+}
+
+/** Throws on what PostgreSQL, or the way to it, refused: as `unavailable` when that isn't the statement's fault. */
+function tell(error: unknown): never {
+  throw isRefusal(error) ? error : unavailable(error);
+}

@@ -1,0 +1,32 @@
+import { realpathSync } from 'node:fs';
+
+import Database from 'better-sqlite3';
+
+import { UsageError } from '../../errors.ts';
+import { makePrivately } from './sqlite.ts';
+
+/**
+ * Takes the right to serve a SQLite file, which one server has at a time: two would count requests apart. The lock of
+ * a second, empty database beside it is let go of when disposed of, and by the system when the process dies, however.
+ * PostgreSQL serves any number.
+ * @throws UsageError when another process has it.
+ */
+export function lockServing(databaseUrl: string): Disposable {
+  if (!databaseUrl.startsWith('sqlite:')) return { [Symbol.dispose]: () => undefined };
+  // The same file under another name is the same database.
+  const path = `${realpathSync(databaseUrl.slice('sqlite:'.length))}-serving`;
+  makePrivately(path);
+  const lock = new Database(path, { timeout: 0 });
+  try {
+    // Nothing is ever written that a journal could bring back.
+    lock.pragma('journal_mode = MEMORY');
+    lock.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    lock.close();
+    if (!(error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY'))) throw error;
+    throw new UsageError(
+      `Another server serves the database ${databaseUrl} already, and a SQLite file has one at a time. Stop that one, or use PostgreSQL.`,
+    );
+  }
+  return { [Symbol.dispose]: () => lock.close() };
+}

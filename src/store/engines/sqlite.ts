@@ -1,0 +1,243 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import Database from 'better-sqlite3';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  SqliteAdapter,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+
+import { keepCheckpoints } from './checkpoints.ts';
+import type { Engine } from './engine.ts';
+import type { Tables } from '../schema.ts';
+import { compileStatement, slots } from './slots.ts';
+import { unavailable } from './unavailable.ts';
+import { writing } from './writing.ts';
+
+/** How long a statement waits for another process's lock before it gives up. */
+const BUSY_MS_MAX = 5_000;
+const BUSY_PAUSE_MS = 5;
+/**
+ * The reader's cache: half of SQLite's own size, so that a server that reads a million records stays below 200 MB. Pages
+ * outside the cache are read from the system again, which takes a microsecond each.
+ */
+const READER_CACHE_KIB = 8_000;
+/** How often a process looks for commits of others, which takes some microseconds. */
+const WATCH_MS = 100;
+
+/**
+ * Opens a SQLite file with two handles: a writer, and a reader that never waits for it (write-ahead log).
+ *
+ * The driver's own busy timeout is 0 because it would block the event loop while it waits; a busy statement is
+ * retried from here, with pauses. `synchronous=NORMAL` keeps every commit through a kill of the process; a power cut
+ * may cost the last commits, never the file's integrity (sqlite.org/pragma.html#pragma_synchronous).
+ */
+export async function openSqlite(path: string): Promise<Engine> {
+  // Only its owner may open a folder that is made here: the file holds a company's whole business.
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makePrivately(path);
+  const writer = await openWriter(path);
+  const reader = await openReader(path);
+  const db = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new ImmediateDriver(writer),
+      createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+      createQueryCompiler: () => new SteadyCompiler(),
+    },
+  });
+  const version = createVersion(reader);
+  const watchers = new Set<() => void>();
+  const checkpoints = keepCheckpoints(path, (pages) => writer.pragma(`wal_autocheckpoint = ${pages}`));
+  const { transaction, ...others } = writing(db);
+  return {
+    name: 'sqlite',
+    db,
+    prepare(build) {
+      const { sql, bind } = compileStatement(build(db, slots()));
+      let statement: Database.Statement | undefined;
+      return async (values) => {
+        // Prepared at the first call: the table may be created after this.
+        statement ??= await whileBusy(() => reader.prepare(sql));
+        const prepared = statement;
+        const read = () => prepared.all(...bind(values));
+        try {
+          return read() as never;
+        } catch (error) {
+          // The loop of `whileBusy` is needed only after a lock.
+          if (!isBusy(error)) throw error;
+          return (await whileBusy(read)) as never;
+        }
+      };
+    },
+    ...others,
+    async transaction(work) {
+      const result = await transaction(work).catch((error: unknown) => {
+        throw isOfSystem(error) ? unavailable(error) : error;
+      });
+      for (const onNews of watchers) onNews();
+      checkpoints.noteCommit();
+      return result;
+    },
+    version,
+    watchDeliveries: (onNews) => watchFile(version, watchers, onNews),
+    async [Symbol.asyncDispose]() {
+      await checkpoints[Symbol.asyncDispose]();
+      reader.close();
+      await db.destroy();
+      if (writer.open) writer.close();
+    },
+  };
+}
+
+/** Creates a missing file for its owner alone. SQLite gives the files beside it the same mode. */
+export function makePrivately(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+async function openWriter(path: string): Promise<Database.Database> {
+  const writer = openHandle(path, { readonly: false });
+  // The first process to open a file changes its mode under a lock that others may meet.
+  await whileBusy(() => writer.pragma('journal_mode = WAL'));
+  writer.pragma('synchronous = NORMAL');
+  writer.pragma('foreign_keys = ON');
+  // A handle that has looked into the log removes it when it is the last to close; a reader can't.
+  await whileBusy(() => writer.pragma('schema_version'));
+  return writer;
+}
+
+async function openReader(path: string): Promise<Database.Database> {
+  const reader = openHandle(path, { readonly: true });
+  await whileBusy(() => reader.pragma(`cache_size = -${READER_CACHE_KIB}`));
+  return reader;
+}
+
+function openHandle(path: string, options: { readonly: boolean }): Database.Database {
+  // The file isn't mapped into memory: reads wouldn't get quicker, and the process would seem to hold all of it.
+  return new Database(path, { ...options, timeout: 0 });
+}
+
+/** Asks for the number that changes with the commits of all other handles (sqlite.org/pragma.html#pragma_data_version). */
+function createVersion(reader: Database.Database): () => number | undefined {
+  const statement = reader.prepare('PRAGMA data_version').pluck();
+  return () => {
+    try {
+      // The pragma's one value.
+      return statement.get() as number;
+    } catch (error) {
+      if (isBusy(error)) return undefined;
+      throw error;
+    }
+  };
+}
+
+/** A process hears at once of its own commits. For those of others it looks at the file's version. */
+function watchFile(
+  version: () => number | undefined,
+  watchers: Set<() => void>,
+  onNews: () => void,
+): AsyncDisposable {
+  // A set holds a function once, and the same one may watch twice.
+  const watcher = () => onNews();
+  watchers.add(watcher);
+  let last = version();
+  const timer = setInterval(() => {
+    try {
+      const now = version();
+      if (now !== last) onNews();
+      last = now;
+    } catch {
+      // The watcher also looks by itself, and reports what is wrong. Thrown here, it would end the process.
+    }
+  }, WATCH_MS);
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      watchers.delete(watcher);
+    },
+  };
+}
+
+/**
+ * Hides values from the planner. Where SQLite was built to plan by samples (SQLITE_ENABLE_STAT4, as the driver brings
+ * it), it plans a statement anew at each call whose values it could have looked at: that cost a page's first row 30
+ * microseconds of 35. A plus sign changes no value, and leaves the plan as it was prepared.
+ */
+class SteadyCompiler extends SqliteQueryCompiler {
+  protected override getCurrentParameterPlaceholder(): string {
+    return '+?';
+  }
+}
+
+/** Takes the write lock when a transaction begins, so that no transaction fails half-way for want of it. */
+class ImmediateDriver extends SqliteDriver {
+  readonly #writer: Database.Database;
+
+  constructor(writer: Database.Database) {
+    super({ database: rememberStatements(writer) });
+    this.#writer = writer;
+  }
+
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await whileBusy(() => connection.executeQuery(CompiledQuery.raw('BEGIN IMMEDIATE')));
+  }
+
+  /** A full disk makes SQLite roll back by itself. To do so again would fail, and hide the reason. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#writer.inTransaction) await super.rollbackTransaction(connection);
+  }
+}
+
+/** Keeps the statements of the writer prepared; their number is bounded by the program's text and this limit. */
+function rememberStatements(database: Database.Database): Pick<Database.Database, 'prepare' | 'close'> {
+  const statements = new Map<string, Database.Statement>();
+  const limit = 500;
+  return {
+    prepare: ((sql: string) => {
+      let statement = statements.get(sql);
+      if (!statement) {
+        if (statements.size >= limit) statements.clear();
+        statement = database.prepare(sql);
+        statements.set(sql, statement);
+      }
+      return statement;
+    }) as Database.Database['prepare'],
+    close: () => database.close(),
+  };
+}
+
+/** Runs `statement`, again and again while another process holds the lock that it needs. */
+async function whileBusy<T>(statement: () => T | Promise<T>): Promise<T> {
+  let deadline: number | undefined;
+  for (;;) {
+    try {
+      return await statement();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      deadline ??= performance.now() + BUSY_MS_MAX;
+      if (performance.now() > deadline) throw unavailable(error);
+      await sleep(BUSY_PAUSE_MS);
+    }
+  }
+}
+
+/** Whether the system refuses what was asked: a disk that is full or fails, a file that may not be written. */
+function isOfSystem(error: unknown): boolean {
+  return (
+    error instanceof Database.SqliteError && /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|NOMEM)/.test(error.code)
+  );
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Database.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code);
+}

@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Selectable } from 'kysely';
+
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import type { AuditEntriesTable } from '../portal-schema.ts';
+
+/** One entry of the audit trail. */
+export interface AuditEntry {
+  id: string;
+  company: string;
+  at: string;
+  /** Null for an operator. */
+  administrator: string | null;
+  /** Their name at the time. */
+  administratorName: string;
+  action: AuditAction;
+  /** Id of the object of the action. */
+  subject: string | null;
+  details: Readonly<Record<string, string>>;
+  /** Network address; null for an operator, who is at the command line. */
+  address: string | null;
+  /** The browser's User-Agent; null for an operator. */
+  client: string | null;
+}
+
+/** Every action that the audit trail records. */
+export const auditActions = [
+  'administrator.signed_in',
+  'administrator.sign_in_failed',
+  'administrator.changed_password',
+  'administrator.removed',
+  'invitation.created',
+  'invitation.accepted',
+  'invitation.withdrawn',
+  'reset.created',
+  'reset.used',
+  'key.created',
+  'key.revoked',
+  'webhook.registered',
+  'webhook.paused',
+  'webhook.resumed',
+  'webhook.pinged',
+  'webhook.deleted',
+  'delivery.sent_again',
+  'deliveries.recovered',
+] as const;
+
+export type AuditAction = (typeof auditActions)[number];
+
+export function isAuditAction(value: string): value is AuditAction {
+  return (auditActions as readonly string[]).includes(value);
+}
+
+/** The network address of a browser, and its User-Agent header. */
+export interface Origin {
+  address: string;
+  client: string;
+}
+
+/** An administrator with their browser, or an operator at the command line. */
+export type AuditActor = ({ id: string; name: string } & Origin) | 'operator';
+
+/** An actor in a column for administrators; null for an operator. */
+export function actorId(actor: { id: string } | 'operator'): string | null {
+  return actor === 'operator' ? null : actor.id;
+}
+
+/** An entry to be added. */
+export interface NewAuditEntry {
+  company: string;
+  by: AuditActor;
+  action: AuditAction;
+  /** Id of the object of the action. */
+  subject?: string;
+  /** More about the action, by name. Never a secret. */
+  details?: Readonly<Record<string, string>>;
+  now: Date;
+}
+
+const KEPT_DAYS = 730;
+const DAY_MS = 86_400_000;
+const OLD_AT_ONCE = 20;
+
+/**
+ * Adds an entry to the company's audit trail, in the transaction of the action that it records. Removes some entries that
+ * are older than two years.
+ */
+export async function recordEntry(transaction: StoreTransaction, entry: NewAuditEntry): Promise<void> {
+  const { company, by, action, subject = null, details = {}, now } = entry;
+  await transaction
+    .insertInto('audit_entries')
+    .values({
+      company,
+      id: mintId(now),
+      at: now.toISOString(),
+      administrator: actorId(by),
+      administrator_name: by === 'operator' ? 'Operator' : by.name,
+      action,
+      subject,
+      details: JSON.stringify(details),
+      address: by === 'operator' ? null : by.address,
+      client: by === 'operator' ? null : by.client,
+    })
+    .execute();
+  const oldestAt = new Date(now.getTime() - KEPT_DAYS * DAY_MS).toISOString();
+  // Ids grow with time, so the oldest lie at the beginning of the company's key.
+  const oldest = await transaction
+    .selectFrom('audit_entries')
+    .select(['id', 'at'])
+    .where('company', '=', company)
+    .orderBy('id')
+    .limit(OLD_AT_ONCE)
+    .execute();
+  const old = oldest.filter(({ at }) => at < oldestAt).map(({ id }) => id);
+  if (old.length === 0) return;
+  await transaction
+    .deleteFrom('audit_entries')
+    .where('company', '=', company)
+    .where('id', 'in', old)
+    .execute();
+}
+
+/** Counts an administrator's entries of one action since a moment, up to `countMax`. */
+export async function countAuditRows(
+  transaction: StoreTransaction,
+  { company, administrator, action }: { company: string; administrator: string; action: AuditAction },
+  since: Date,
+  countMax: number,
+): Promise<number> {
+  const rows = await transaction
+    .selectFrom('audit_entries')
+    .select('id')
+    .where('company', '=', company)
+    .where('administrator', '=', administrator)
+    .where('action', '=', action)
+    // Ids begin with the time.
+    .where('id', '>=', timeInId(since))
+    .limit(countMax)
+    .execute();
+  return rows.length;
+}
+
+const COUNTER_MAX = 0xffff;
+let counter = 0;
+
+/** Ids in the order of the entries, also of those with the same time. */
+function mintId(now: Date): string {
+  counter = counter === COUNTER_MAX ? 0 : counter + 1;
+  return `${timeInId(now)}-${counter.toString(16).padStart(4, '0')}-${randomBytes(6).toString('hex')}`;
+}
+
+function timeInId(at: Date): string {
+  return at.getTime().toString(16).padStart(12, '0');
+}
+
+export interface AuditFilter {
+  action?: AuditAction | undefined;
+  /** Id of an administrator. */
+  administrator?: string | undefined;
+}
+
+/** Entries of a company before an id, the newest first. */
+export async function listAuditRows(
+  engine: Engine,
+  company: string,
+  { action, administrator, before, limit }: AuditFilter & { before?: string | undefined; limit: number },
+): Promise<AuditEntry[]> {
+  let query = engine.db
+    .selectFrom('audit_entries')
+    .selectAll()
+    .where('company', '=', company)
+    .orderBy('id', 'desc')
+    .limit(limit);
+  if (action !== undefined) query = query.where('action', '=', action);
+  if (administrator !== undefined) query = query.where('administrator', '=', administrator);
+  if (before !== undefined) query = query.where('id', '<', before);
+  return (await query.execute()).map(toEntry);
+}
+
+function toEntry(row: Selectable<AuditEntriesTable>): AuditEntry {
+  return {
+    id: row.id,
+    company: row.company,
+    at: row.at,
+    administrator: row.administrator,
+    administratorName: row.administrator_name,
+    // Written by `recordEntry`, as are the details.
+    action: row.action as AuditAction,
+    subject: row.subject,
+    details: JSON.parse(row.details) as Record<string, string>,
+    address: row.address,
+    client: row.client,
+  };
+}

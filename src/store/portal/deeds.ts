@@ -1,0 +1,103 @@
+import { quote, UsageError } from '../../errors.ts';
+import type { Administrator } from './administrators.ts';
+import { type NewAuditEntry, type Origin, recordEntry } from './audit.ts';
+import { lockCompany } from '../records/companies.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import { takeForm } from './form-results.ts';
+import { findSessionOwner } from './portal-sessions.ts';
+
+/** The administrator and the session of a request, as they were looked up. Both may have ended when the deed begins. */
+export interface SignedIn extends Origin {
+  administrator: string;
+  session: string;
+  /** The form of the request, which is good for one deed; undefined when there is no form. */
+  form?: string | undefined;
+}
+
+/** An administrator whose session and account were checked in the transaction of the deed. */
+export interface ActingAdministrator extends Administrator, Origin {
+  session: string;
+}
+
+/** The authority for a deed. An operator, at the command line, may do everything. */
+export type Authority = SignedIn | 'operator';
+
+/** The session has ended or its administrator was removed, so nothing was done. */
+export class AuthorityEndedError extends Error {
+  override readonly name = 'AuthorityEndedError';
+}
+
+/** The form was used for a deed before, so nothing was done. */
+export class FormUsedError extends Error {
+  override readonly name = 'FormUsedError';
+}
+
+/**
+ * A change to the administration of a company, such as a new key: its transaction is open, the company is locked, and the
+ * authority was checked. Only `doDeed` makes one, and the store's functions for such changes take one, so that none is
+ * made without the check.
+ */
+class Deed {
+  readonly engine: Engine;
+  readonly company: string;
+  readonly by: ActingAdministrator | 'operator';
+  readonly now: Date;
+  // With a private member no other object has this type.
+  readonly #transaction: StoreTransaction;
+
+  constructor(engine: Engine, transaction: StoreTransaction, deed: Pick<Deed, 'company' | 'by' | 'now'>) {
+    this.engine = engine;
+    this.#transaction = transaction;
+    this.company = deed.company;
+    this.by = deed.by;
+    this.now = deed.now;
+  }
+
+  get transaction(): StoreTransaction {
+    return this.#transaction;
+  }
+
+  /** Adds an entry to the audit trail. */
+  async record(entry: Pick<NewAuditEntry, 'action' | 'subject' | 'details'>): Promise<void> {
+    await recordEntry(this.#transaction, { ...entry, company: this.company, by: this.by, now: this.now });
+  }
+}
+
+export type { Deed };
+
+/**
+ * Makes a change on somebody's authority, all or nothing. The company is locked, so its deeds are done one after the
+ * other. Then the session and the administrator are looked up anew, because both may have ended since the request came
+ * in. `work` checks by `deed.by` whether the administrator may make this change, and throws its refusal.
+ * @throws UsageError when there is no such company; AuthorityEndedError when the session has ended or expired, or its
+ *   administrator was removed; FormUsedError when the form was used before; the errors of `work`. Nothing is changed
+ *   then.
+ */
+export async function doDeed<T>(
+  engine: Engine,
+  { company, by, now }: { company: string; by: Authority; now: Date },
+  work: (deed: Deed) => Promise<T>,
+): Promise<T> {
+  return engine.transaction(async (transaction) => {
+    if (!(await lockCompany(engine, transaction, company)))
+      throw new UsageError(`There is no company ${quote(company)}.`);
+    const actor = by === 'operator' ? by : await actingAdministrator(transaction, company, by, now);
+    if (by !== 'operator' && by.form !== undefined) {
+      const isFirst = await takeForm(transaction, { ...by, form: by.form }, now.toISOString());
+      if (!isFirst) throw new FormUsedError('The form was sent before.');
+    }
+    return work(new Deed(engine, transaction, { company, by: actor, now }));
+  });
+}
+
+async function actingAdministrator(
+  transaction: StoreTransaction,
+  company: string,
+  { administrator, session, address, client }: SignedIn,
+  now: Date,
+): Promise<ActingAdministrator> {
+  const owner = await findSessionOwner(transaction, session, now.toISOString());
+  if (!owner || owner.id !== administrator || owner.company !== company)
+    throw new AuthorityEndedError('The session has ended, or its administrator was removed.');
+  return { ...owner, session, address, client };
+}

@@ -1,0 +1,55 @@
+import type { JsonText } from '../../contract/json-text.ts';
+import { joinObjects } from '../../contract/json-text.ts';
+import type { Invoice, InvoiceSummary } from '../../contract/records.ts';
+import type { Engine } from '../engines/engine.ts';
+import type { ReadList, Selection } from '../lists/lists.ts';
+import { type Page, type PageRequest, readPage } from '../lists/pages.ts';
+import { createDetailFinder, type FindRecord } from './records.ts';
+
+const kinds = ['invoice', 'credit_note', 'pro_forma'] as const;
+const statuses = ['issued', 'draft'] as const;
+
+/** What a list of documents is narrowed to; what isn't given doesn't narrow. Bounds are inclusive. */
+export interface InvoiceFilters {
+  kind?: (typeof kinds)[number] | undefined;
+  status: (typeof statuses)[number] | 'all';
+  customer?: string | undefined;
+  issuedFrom?: string | undefined;
+  issuedTo?: string | undefined;
+  updatedSince?: string | undefined;
+}
+
+/** Lists documents in id order (service.md, "List invoices parameters"). */
+export async function listInvoices(
+  read: ReadList,
+  company: string,
+  filters: InvoiceFilters,
+  page: PageRequest,
+): Promise<Page<InvoiceSummary>> {
+  const { issuedFrom, issuedTo, updatedSince } = filters;
+  const ranges = [
+    ...(updatedSince === undefined ? [] : [{ column: 'updated_at', from: updatedSince }]),
+    ...((issuedFrom ?? issuedTo) ? [{ column: 'issue_date', from: issuedFrom, to: issuedTo }] : []),
+  ];
+  return readPage(read, page, { table: 'invoices', company, among: columnsOf(filters), ranges });
+}
+
+/** The index fixes status before kind, so a list that leaves one open names all of its values. */
+function columnsOf({ kind, status, customer }: InvoiceFilters): Selection['among'] {
+  if (kind === undefined && status === 'all' && customer === undefined) return {};
+  return {
+    ...(customer === undefined ? {} : { customer: [customer] }),
+    status: status === 'all' ? statuses : [status],
+    kind: kind === undefined ? kinds : [kind],
+  };
+}
+
+/** Builds the reader of single documents with their details. */
+export function createInvoiceFinder(engine: Engine): FindRecord<Invoice> {
+  const find = createDetailFinder(engine, 'invoices');
+  return async (company, id) => {
+    const row = await find(company, id);
+    // The two parts were rendered from one Invoice.
+    return row && { text: joinObjects(row.body, row.detail) as JsonText<Invoice>, digest: row.digest };
+  };
+}

@@ -1,0 +1,140 @@
+import { sql } from 'kysely';
+
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
+
+/** What every move has to know of its company. */
+export interface LockedCompany {
+  id: string;
+  timeZone: string;
+  currency: string;
+  /** By kind of document; a kind that isn't there is numbered as usual. */
+  numberFormats: Partial<Record<string, string>>;
+  lastStampMs: number;
+  /** What the API told its readers as the time, or some seconds less; see served-clock.ts. */
+  servedMs: number;
+}
+
+/** A change that was made: its name, and the digest of what it said; null of one that was made by an earlier version. */
+export interface NotedChange {
+  change: string;
+  contentDigest: string;
+}
+
+type ChangeNote = NotedChange & { company: string; id: string };
+
+/** What moves read and write beside their records, inside their transaction. */
+export interface MoveStore {
+  /**
+   * Makes this transaction the only one that moves the company until it ends: a company's changes are serial
+   * (design.md section 2, point 5). Undefined when there is no such company.
+   */
+  lockCompany: (transaction: StoreTransaction, company: string) => Promise<LockedCompany | undefined>;
+  /** Keeps the latest stamp, which the next move of the company goes on from. */
+  setLastStamp: (transaction: StoreTransaction, company: string, lastStampMs: number) => Promise<void>;
+  /** Notes that a change of the feed is made, unless one with its id is noted already: then that one is returned. */
+  noteChange: (transaction: StoreTransaction, note: ChangeNote) => Promise<NotedChange | undefined>;
+  /** Whether an issued document of the company has that number. */
+  hasNumber: (transaction: StoreTransaction, company: string, number: string) => Promise<boolean>;
+  /** Whether the company has a quote of that group, in whatever version. */
+  hasQuoteGroup: (transaction: StoreTransaction, company: string, quoteGroupId: string) => Promise<boolean>;
+}
+
+export function createMoveStore(engine: Engine): MoveStore {
+  const stamp = engine.command((db, value: { company: string; lastStampMs: number }) =>
+    db
+      .updateTable('company_clocks')
+      .set({ last_stamp_ms: value.lastStampMs })
+      .where('company', '=', value.company),
+  );
+  // A quote has always one version that isn't revised, and an index of those.
+  const group = engine.command((db, value: { company: string; quoteGroupId: string }) =>
+    db
+      .selectFrom('quotes')
+      .select('id')
+      .where('company', '=', value.company)
+      .where('quote_group_id', '=', value.quoteGroupId)
+      .where('status', '<>', sql.lit('revised')),
+  );
+  const numbered = engine.command((db, value: { company: string; number: string }) =>
+    db
+      .selectFrom('invoices')
+      .select('id')
+      .where('company', '=', value.company)
+      .where(sql`body ->> 'number'`, '=', value.number)
+      .where('status', '=', sql.lit('issued')),
+  );
+  return {
+    lockCompany: createLock(engine),
+    noteChange: createNotes(engine),
+    async setLastStamp(transaction, company, lastStampMs) {
+      await stamp(transaction, { company, lastStampMs });
+    },
+    async hasNumber(transaction, company, number) {
+      return (await numbered(transaction, { company, number })).length > 0;
+    },
+    async hasQuoteGroup(transaction, company, quoteGroupId) {
+      return (await group(transaction, { company, quoteGroupId })).length > 0;
+    },
+  };
+}
+
+function createLock(engine: Engine): MoveStore['lockCompany'] {
+  const lock = engine.command((db, value: { company: string }) => {
+    const clock = db
+      .selectFrom('company_clocks')
+      .select([
+        'last_stamp_ms',
+        (clocks) => clocks.selectFrom('served_clock').select('latest_ms').as('served_ms'),
+      ])
+      .where('company', '=', value.company);
+    // The clock's row is the lock: PostgreSQL reads it anew after waiting for it, as it would not with a joined one.
+    return engine.name === 'postgres' ? clock.forUpdate() : clock;
+  });
+  const find = engine.command((db, value: { company: string }) =>
+    db
+      .selectFrom('companies')
+      .select(['time_zone', 'currency', 'number_formats'])
+      .where('id', '=', value.company),
+  );
+  return async (transaction, company) => {
+    const [clock] = await lock(transaction, { company });
+    const [settings] = clock ? await find(transaction, { company }) : [];
+    if (!clock || !settings) return undefined;
+    return {
+      id: company,
+      timeZone: settings.time_zone,
+      currency: settings.currency,
+      // Written by `setNumberFormat`.
+      numberFormats: JSON.parse(settings.number_formats) as LockedCompany['numberFormats'],
+      lastStampMs: Number(clock.last_stamp_ms),
+      servedMs: Number(clock.served_ms),
+    };
+  };
+}
+
+function createNotes(engine: Engine): MoveStore['noteChange'] {
+  const note = engine.command((db, value: ChangeNote) =>
+    db
+      .insertInto('applied_changes')
+      .values({
+        company: value.company,
+        id: value.id,
+        change: value.change,
+        content_digest: value.contentDigest,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('change'),
+  );
+  const find = engine.command((db, value: { company: string; id: string }) =>
+    db
+      .selectFrom('applied_changes')
+      .select(['change', 'content_digest'])
+      .where('company', '=', value.company)
+      .where('id', '=', value.id),
+  );
+  return async (transaction, change) => {
+    const [isNew] = await note(transaction, change);
+    const [noted] = isNew ? [] : await find(transaction, change);
+    return noted && { change: noted.change, contentDigest: noted.content_digest };
+  };
+}

@@ -1,0 +1,89 @@
+import { sql } from 'kysely';
+
+import { lockCompany } from './companies.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
+
+/** Takes the next number of a series, from 1. The number is used only when the transaction commits. */
+export type TakeNumber = (transaction: StoreTransaction, company: string, series: string) => Promise<number>;
+
+export function createNumberSeries(engine: Engine): TakeNumber {
+  const take = engine.command((db, value: { company: string; series: string }) =>
+    db
+      .insertInto('number_series')
+      .values({ company: value.company, series: value.series, last_number: 1 })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['company', 'series'])
+          .doUpdateSet({ last_number: sql`number_series.last_number + 1` }),
+      )
+      .returning('last_number'),
+  );
+  return async (transaction, company, series) => {
+    const [row] = await take(transaction, { company, series });
+    if (!row) throw new Error(`The series ${series} gave no number.`);
+    return row.last_number;
+  };
+}
+
+/** The numbering of a company's documents: formats by kind, and the last number of each series. */
+export interface Numbering {
+  formats: Record<string, string>;
+  lastNumbers: Record<string, number>;
+}
+
+/** Reads a company's numbering; undefined when there is no such company. */
+export async function findNumbering(engine: Engine, company: string): Promise<Numbering | undefined> {
+  return readNumbering(engine.db, company);
+}
+
+async function readNumbering(db: Engine['db'], company: string): Promise<Numbering | undefined> {
+  const row = await db
+    .selectFrom('companies')
+    .select('number_formats')
+    .where('id', '=', company)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const series = await db
+    .selectFrom('number_series')
+    .select(['series', 'last_number'])
+    .where('company', '=', company)
+    .orderBy('series')
+    .execute();
+  return {
+    // Written by `changeNumbering`.
+    formats: JSON.parse(row.number_formats) as Numbering['formats'],
+    lastNumbers: Object.fromEntries(series.map(({ series: name, last_number }) => [name, last_number])),
+  };
+}
+
+/**
+ * Changes a company's numbering under the company's lock; undefined when there is no such company. An error of `change`
+ * leaves it as it was.
+ */
+export async function changeNumbering(
+  engine: Engine,
+  company: string,
+  change: (numbering: Numbering) => Numbering,
+): Promise<Numbering | undefined> {
+  return engine.transaction(async (transaction) => {
+    if (!(await lockCompany(engine, transaction, company))) return undefined;
+    const numbering = await readNumbering(transaction, company);
+    if (!numbering) return undefined;
+    const { formats, lastNumbers } = change(numbering);
+    await transaction
+      .updateTable('companies')
+      .set({ number_formats: JSON.stringify(formats) })
+      .where('id', '=', company)
+      .execute();
+    for (const [series, lastNumber] of Object.entries(lastNumbers)) {
+      await transaction
+        .insertInto('number_series')
+        .values({ company, series, last_number: lastNumber })
+        .onConflict((conflict) =>
+          conflict.columns(['company', 'series']).doUpdateSet({ last_number: lastNumber }),
+        )
+        .execute();
+    }
+    return { formats, lastNumbers };
+  });
+}

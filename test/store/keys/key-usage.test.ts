@@ -1,0 +1,178 @@
+import t from 'tap';
+
+import { createCompany } from '../../../src/access/companies.ts';
+import { createKey } from '../../../src/access/keys.ts';
+import type { Engine } from '../../../src/store/engines/engine.ts';
+import { openEngine } from '../../../src/store/engines/open-engine.ts';
+import { listKeyHours, openKeyUsage } from '../../../src/store/keys/key-usage.ts';
+import { listActiveKeys } from '../../../src/store/keys/keys.ts';
+import {
+  countOne,
+  createOwnCounter,
+  createRateCounter,
+  uncountOne,
+} from '../../../src/store/keys/rate-counters.ts';
+import { engineNames, KEY_PREFIX, openTestDatabase, STORY_NOW } from '../../_server.ts';
+
+const HOUR_MS = 3_600_000;
+const ALL = { from: '', limit: 100_000 };
+const refuse = (error: unknown) => {
+  throw error;
+};
+
+/** A moment so many hours after the story's, which is the beginning of one. */
+const hourAfter = (hours: number, ms = 0) => new Date(STORY_NOW.getTime() + hours * HOUR_MS + ms);
+
+/** Opens the counts of a process whose clock the test sets. */
+function openProcess(engine: Engine, onError: (error: unknown, lost: number) => void = refuse) {
+  let at = STORY_NOW;
+  const usage = openKeyUsage(engine, { now: () => at, onError });
+  const useAt = (moment: Date, keyId: string, isLimited = false) => {
+    at = moment;
+    usage.count('acme', keyId, isLimited);
+  };
+  return { usage, useAt };
+}
+
+for (const name of engineNames) {
+  t.test(`${name}: what several processes count adds up by key and hour`, async (t) => {
+    await using database = await openTestDatabase(name);
+    await using otherHandle = await openEngine(database.url);
+    const { engine } = database;
+    await createCompany(engine, 'acme', {}, STORY_NOW);
+    const { record } = await createKey(engine, {
+      prefix: KEY_PREFIX,
+      company: 'acme',
+      name: 'Counted',
+      scopes: ['jobs:read'],
+      now: STORY_NOW,
+    });
+    const one = openProcess(engine);
+    const other = openProcess(otherHandle);
+    one.useAt(hourAfter(0), record.id);
+    one.useAt(hourAfter(0, 1), 'another');
+    one.useAt(hourAfter(0, HOUR_MS - 1), record.id);
+    one.useAt(hourAfter(1, 5), record.id);
+    other.useAt(hourAfter(1, 2), record.id);
+    other.useAt(hourAfter(1, 3), record.id, true);
+    await Promise.all([one.usage.flush(), other.usage.flush()]);
+    other.useAt(hourAfter(1, 4), record.id, true);
+    await Promise.all([one.usage[Symbol.asyncDispose](), other.usage[Symbol.asyncDispose]()]);
+    const [first, second] = [hourAfter(0).toISOString(), hourAfter(1).toISOString()];
+    const rows = await listKeyHours(engine, 'acme', ALL);
+    t.strictSame(
+      rows.sort((a, b) => (a.hour + a.keyId < b.hour + b.keyId ? -1 : 1)),
+      [
+        { keyId: 'another', hour: first, answered: 1, limited: 0 },
+        { keyId: record.id, hour: first, answered: 2, limited: 0 },
+        { keyId: record.id, hour: second, answered: 2, limited: 2 },
+      ].sort((a, b) => (a.hour + a.keyId < b.hour + b.keyId ? -1 : 1)),
+    );
+    t.strictSame(await listKeyHours(engine, 'acme', { from: second, limit: 10 }), [
+      { keyId: record.id, hour: second, answered: 2, limited: 2 },
+    ]);
+    t.strictSame(await listKeyHours(engine, 'other', ALL), []);
+    const [key] = await listActiveKeys(engine, 'acme');
+    t.equal(key?.usedAt, hourAfter(1, 5).toISOString(), 'the latest use, whoever wrote it down last');
+  });
+
+  t.test(
+    `${name}: processes that write a thousand keys at once neither wait for ever nor lose one`,
+    async (t) => {
+      await using database = await openTestDatabase(name);
+      await using otherHandle = await openEngine(database.url);
+      const processes = [database.engine, otherHandle].map((engine) => openProcess(engine));
+      for (let round = 0; round < 3; round += 1) {
+        for (const [index, { useAt }] of processes.entries())
+          for (let key = 0; key < 1_000; key += 1)
+            useAt(STORY_NOW, `key${index === 0 ? key : 999 - key}`, key % 2 === 0);
+        await Promise.all(processes.map(({ usage }) => usage.flush()));
+      }
+      const rows = await listKeyHours(database.engine, 'acme', ALL);
+      t.equal(rows.length, 1_000);
+      t.ok(rows.every(({ answered, limited }) => answered + limited === 6));
+    },
+  );
+
+  t.test(`${name}: hours of more than two days ago are removed, and no others`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const { engine } = database;
+    const { usage, useAt } = openProcess(engine);
+    for (let key = 0; key < 600; key += 1) useAt(hourAfter(0), `key${key}`);
+    useAt(hourAfter(1), 'kept');
+    await usage.flush();
+    t.equal((await listKeyHours(engine, 'acme', ALL)).length, 601);
+    useAt(hourAfter(49), 'new');
+    await usage.flush();
+    t.strictSame(
+      (await listKeyHours(engine, 'acme', ALL)).map(({ keyId }) => keyId),
+      ['kept', 'new'],
+    );
+  });
+}
+
+t.test('what can’t be written is kept for the next time, up to a bound that is told', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const { engine } = database;
+  const told: { message: string; lost: number }[] = [];
+  const { usage, useAt } = openProcess(engine, (error, lost) => {
+    told.push({ message: (error as Error).message, lost });
+  });
+  await engine.run('ALTER TABLE key_uses RENAME TO elsewhere');
+  for (let key = 0; key < 10_003; key += 1) useAt(STORY_NOW, `key${key}`);
+  useAt(STORY_NOW, 'key0', true);
+  await usage.flush();
+  t.strictSame(told, [{ message: 'no such table: key_uses', lost: 3 }]);
+  t.strictSame(await listKeyHours(engine, 'acme', ALL), [], 'nothing is written by half');
+  await engine.run('ALTER TABLE elsewhere RENAME TO key_uses');
+  useAt(STORY_NOW, 'key1');
+  await usage[Symbol.asyncDispose]();
+  const rows = await listKeyHours(engine, 'acme', ALL);
+  t.equal(rows.length, 10_000);
+  t.match(
+    rows.find(({ keyId }) => keyId === 'key0'),
+    { answered: 1, limited: 1 },
+  );
+  t.match(
+    rows.find(({ keyId }) => keyId === 'key1'),
+    { answered: 2, limited: 0 },
+  );
+  t.equal(told.length, 1);
+});
+
+const KEYS_MAX = 100;
+
+t.test(
+  'a counter in memory knows a bounded number of keys, and forgets the one unseen for longest',
+  async (t) => {
+    const counter = createOwnCounter({ name: 'guess', points: 2, seconds: 60 }, KEYS_MAX);
+    for (let index = 0; index < 1_000; index += 1) {
+      await countOne(counter, 'hammered');
+      await countOne(counter, `network ${index}`);
+    }
+    t.equal(counter.dump().storage.length, KEYS_MAX);
+    t.equal((await countOne(counter, 'hammered')).points, Infinity, 'the one that goes on is still refused');
+    await uncountOne(counter, 'network 1');
+    t.equal(counter.dump().storage.length, KEYS_MAX, 'what was forgotten is not taken back');
+  },
+);
+
+t.test('a counter in PostgreSQL keeps a bounded number of rows, and leaves those of others', async (t) => {
+  await using database = await openTestDatabase('postgres');
+  const { engine } = database;
+  const allowed = { points: 2, seconds: 60 };
+  const other = createRateCounter(engine, { ...allowed, name: 'guess-other' }, KEYS_MAX);
+  await countOne(other, 'somebody');
+  const counter = createRateCounter(engine, { ...allowed, name: 'guess' }, KEYS_MAX);
+  for (let sent = 0; sent < 3_000; sent += 50)
+    await Promise.all(
+      Array.from({ length: 50 }, (_value, index) => countOne(counter, `key ${sent + index}`)),
+    );
+  const rows = await engine.run('SELECT key FROM rate_counts ORDER BY expire DESC, key');
+  t.ok(rows.length <= KEYS_MAX + 1_000 + 1, `${rows.length} rows`);
+  t.ok(rows.some(({ key }) => key === 'guess-other:somebody'));
+  t.ok(
+    rows.some(({ key }) => key === 'guess:key 2999'),
+    'the newest are kept',
+  );
+});
