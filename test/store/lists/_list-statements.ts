@@ -34,8 +34,8 @@ export async function statementsOf(
   page = { after: '', limit: 50 },
 ): Promise<ListStatement[]> {
   const statements = new Map<string, ListStatement>();
-  // A list has two ranges at most: the first has few matches, or the second, or neither.
-  for (const shortRange of [0, 1, 2]) {
+  // A list has three ranges at most: the first has few matches, or the second, or the third, or none.
+  for (const shortRange of [0, 1, 2, 3]) {
     let counts = 0;
     let ends = 0;
     const recorder: Engine = {
