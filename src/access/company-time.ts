@@ -1,9 +1,21 @@
 const DAY_MS = 86_400_000;
-const formats = new Map<string, Intl.DateTimeFormat>();
+const dayFormats = new Map<string, Intl.DateTimeFormat>();
+const timeFormats = new Map<string, Intl.DateTimeFormat>();
 
 /** The calendar day `YYYY-MM-DD` on which `now` falls in an IANA time zone. */
 export function companyDay(timeZone: string, now: Date): string {
-  return companyLocal(timeZone, now).slice(0, 10);
+  let format = dayFormats.get(timeZone);
+  if (!format) {
+    // Sweden writes its dates as ISO 8601 does.
+    format = new Intl.DateTimeFormat('sv-SE', {
+      timeZone,
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+    });
+    dayFormats.set(timeZone, format);
+  }
+  return format.format(now);
 }
 
 /**
@@ -29,11 +41,11 @@ export function companyLocal(timeZone: string, at: Date): string {
 
 /** The offset of a time zone from UTC at a moment. */
 function offsetMs(timeZone: string, ms: number): number {
-  let format = formats.get(timeZone);
+  let format = timeFormats.get(timeZone);
   if (!format) {
     // Sweden writes its times as ISO 8601 does, except for a space.
     format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
-    formats.set(timeZone, format);
+    timeFormats.set(timeZone, format);
   }
   const shown = Date.parse(`${format.format(ms).replace(' ', 'T')}Z`);
   return shown - Math.floor(ms / 1000) * 1000;
