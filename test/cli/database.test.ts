@@ -13,6 +13,7 @@ import { engineNames } from '../_server.ts';
 
 /** The names of all migrations, in their order. */
 const migrations = readdirSync(join(import.meta.dirname, '..', '..', 'src', 'store', 'migrations'))
+  .filter((file) => /^\d/.test(file))
   .map((file) => file.replace(/\.ts$/, ''))
   .sort();
 
