@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { sealCursor } from '../../src/api/cursors.ts';
+import { openEngine } from '../../src/store/engine.ts';
 import { type EngineName, engineNames, openTestDatabase } from '../_server.ts';
 import { createBareClient } from './_bare-client.ts';
 import type { Bench } from './_bench.ts';
@@ -66,10 +67,33 @@ export const lists: Bench = {
 
 interface Figures {
   engine: EngineName;
-  /** Milliseconds by the number of records, in the order of the sizes. */
-  lists: { list: string; sizes: { records: number; p50: number; p99: number }[] }[];
+  /** Milliseconds by the number of records, in the order of the sizes, and whether they hold a bar. */
+  lists: { list: string; sizes: Size[]; verdict: string }[];
   /** The p99 of a record's read in the largest company, alone and while each of the worst lists is asked for. */
   beside: { list: string; p99: number }[];
+}
+
+interface Size {
+  records: number;
+  p50: number;
+  p99: number;
+}
+
+/** How many times the smallest company's list takes, where it has no range. */
+const FLAT_MAX = 1.3;
+/** Milliseconds of the first page, and of a record meanwhile, at a million records. */
+const LAST_DAY_MAX = 5;
+const WORST_MAX = { sqlite: 150, postgres: 300 };
+const BESIDE_P99_MAX = 15;
+
+const verdictOn = (value: number, max: number) => `<= ${max} ${value <= max ? 'holds' : 'MISSED'}`;
+
+function judge({ query, path, worst }: Case, engine: EngineName, sizes: readonly Size[]): string {
+  const [first, last] = [sizes[0]?.p50 ?? 1, sizes.at(-1)?.p50 ?? 1];
+  if (worst) return verdictOn(last, WORST_MAX[engine]);
+  if (query.updatedSince === changes.lastDay) return verdictOn(last, LAST_DAY_MAX);
+  const isFlat = path !== 'quotes' && !query.updatedSince && !query.issuedFrom;
+  return isFlat ? verdictOn(last / first, FLAT_MAX) : '';
 }
 
 interface Company {
@@ -98,13 +122,17 @@ async function benchLists(engineName: EngineName): Promise<Figures> {
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const companies: Company[] = [];
   for (const records of SIZES) {
-    const { engine, url } = stack.use(await openTestDatabase(engineName));
-    const key = await fillListedCompany(engine, records);
+    const { url } = stack.use(await openTestDatabase(engineName));
+    await using filling = await openEngine(url, { statementMsMax: 0 });
+    const key = await fillListedCompany(filling, records);
     const server = stack.use(await startProduct(url, { logFile: join(folder, 'log') }));
     companies.push({ records, url: server.url, key, ask: createBareClient(server.url, key) });
   }
   const measured: Figures['lists'] = [];
-  for (const one of cases) measured.push({ list: nameOf(one), sizes: await measureTurns(companies, one) });
+  for (const one of cases) {
+    const sizes = await measureTurns(companies, one);
+    measured.push({ list: nameOf(one), sizes, verdict: judge(one, engineName, sizes) });
+  }
   const largest = companies.at(-1);
   return { engine: engineName, lists: measured, beside: largest ? await measureBeside(largest) : [] };
 }
@@ -143,16 +171,20 @@ async function measureBeside({ records, url, key, ask }: Company): Promise<Figur
 
 function textOf({ engine, lists: measured, beside }: Figures): string {
   const heading = SIZES.flatMap((size) => [`p50 of ${size.toLocaleString('en')}`, 'p99']);
-  const rows = measured.map(({ list, sizes }) => {
+  const rows = measured.map(({ list, sizes, verdict }) => {
     const [first, last] = [sizes[0]?.p50 ?? 1, sizes.at(-1)?.p50 ?? 1];
     return [
       list,
       ...sizes.flatMap(({ p50, p99 }) => [p50.toFixed(2), p99.toFixed(2)]),
       (last / first).toFixed(2),
+      verdict,
     ];
   });
   return [
-    aligned([[`${engine}, ms`, ...heading, 'ratio'], ...rows]),
-    aligned([['a record meanwhile', 'p99 ms'], ...beside.map(({ list, p99 }) => [list, p99.toFixed(2)])]),
+    aligned([[`${engine}, ms`, ...heading, 'ratio', 'bar'], ...rows]),
+    aligned([
+      ['a record meanwhile', 'p99 ms', 'bar'],
+      ...beside.map(({ list, p99 }) => [list, p99.toFixed(2), verdictOn(p99, BESIDE_P99_MAX)]),
+    ]),
   ].join('\n\n');
 }
