@@ -24,6 +24,8 @@ const IDLE_MS_MAX = 600_000;
  */
 const PROCESS_OPTIONS = ['--max-old-space-size=384', '--max-semi-space-size=8'];
 
+const ENDED_TWICE: WorkerAnswer = { failure: { name: 'ended two processes', frames: [] } };
+
 export interface RenderPoolOptions {
   databaseUrl: string;
   log: Logger;
@@ -35,8 +37,8 @@ export interface RenderPoolOptions {
 
 /**
  * Prints documents in processes of the lowest priority, so that a burst of them doesn't slow the API down, and a fault in
- * one doesn't end the server. A process starts when a document is asked for, and prints one document at a time. When it
- * crashes or takes too long, that document fails and another process prints the next one.
+ * one doesn't end the server. A process starts when a document is asked for, and prints one document at a time. When the
+ * process ends, another one prints the document; a document that ends two processes, or takes too long, fails.
  */
 export class RenderPool implements AsyncDisposable {
   readonly #options: Required<RenderPoolOptions>;
@@ -84,7 +86,7 @@ export class RenderPool implements AsyncDisposable {
     }
     const askedAt = performance.now();
     await this.#turn();
-    const answer = await this.#printNow(company, id);
+    const answer = (await this.#printNow(company, id)) ?? (await this.#printNow(company, id)) ?? ENDED_TWICE;
     this.#giveTurn();
     const seconds = (performance.now() - askedAt) / 1000;
     if ('failure' in answer) throw this.#failed(company, id, answer.failure, seconds);
@@ -108,7 +110,8 @@ export class RenderPool implements AsyncDisposable {
     else this.#underWay -= 1;
   }
 
-  async #printNow(company: string, id: string): Promise<WorkerAnswer> {
+  /** @returns undefined when the process ended, perhaps by a signal that it got just before the document. */
+  async #printNow(company: string, id: string): Promise<WorkerAnswer | undefined> {
     if (this.#isClosed) throw unavailable();
     const { databaseUrl, documentMsMax } = this.#options;
     const signal = AbortSignal.timeout(documentMsMax);
@@ -117,7 +120,10 @@ export class RenderPool implements AsyncDisposable {
       return (await this.#processes.run(task, { signal })) as WorkerAnswer;
     } catch (error) {
       // The process catches its own errors: this one is tinypool's, whose messages say what happened to the process.
-      if (!signal.aborted) return { failure: { name: (error as Error).message, frames: [] } };
+      if (!signal.aborted) {
+        this.#options.log.info({ reason: (error as Error).message }, 'document.process-ended');
+        return undefined;
+      }
       // tinypool has ended the process, unless it hangs while it starts, when it has no document yet.
       this.#processes.recycleWorkers().catch(() => undefined);
       return { failure: { name: 'too late', frames: [] } };
