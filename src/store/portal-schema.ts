@@ -22,10 +22,10 @@ export interface AdministratorsTable {
 export interface SessionsTable {
   /** Hex SHA-256 of what the cookie holds. */
   token_sha256: string;
-  /** What the session is called where it may be seen. */
+  /** The session's public name. */
   id: string;
   administrator: string;
-  /** What the browser says that it is. */
+  /** The browser's own name for itself (`User-Agent`). */
   client: string;
   created_at: string;
   seen_at: string;
@@ -40,7 +40,7 @@ export interface FormResultsTable {
   done_at: string;
   /** Null until the answer is written. */
   leads_to: Generated<string | null>;
-  /** What the page says to which it leads, sealed; null when there is nothing to say, or it was shown. */
+  /** The notice of the page to which the form leads, sealed; null when there is none, or it was shown. */
   notice: Generated<string | null>;
 }
 
@@ -75,6 +75,6 @@ export interface AuditEntriesTable {
   details: string;
   /** Network address of the browser; null for the command line. */
   address: string | null;
-  /** What the browser says that it is. */
+  /** The browser's own name for itself (`User-Agent`). */
   client: string | null;
 }

@@ -81,7 +81,7 @@ interface ApiKeysTable {
   made_by: Generated<string | null>;
 }
 
-/** What one key asked in one hour. */
+/** The requests of one key in one hour. */
 interface KeyHoursTable {
   company: string;
   /** When the hour began. */
@@ -168,13 +168,13 @@ interface DeliveriesTable {
   interruption_count: Generated<number>;
   /** When it is to be sent; while it is being sent, when the lease on it ends. */
   due_at: string;
-  /** Who has, or had last, the right to say how the attempt went. */
+  /** The worker that has, or had last, the right to tell the attempt's outcome. */
   lease: Generated<string | null>;
   /** Why it is withheld: the code that the API would refuse the same data with. */
   withheld_for: Generated<string | null>;
 }
 
-/** What a delivery can be; see migrations/0004-webhooks.ts. */
+/** The states of a delivery; see migrations/0004-webhooks.ts. */
 export type DeliveryState = 'waiting' | 'sending' | 'retrying' | 'delivered' | 'failed' | 'withheld';
 
 interface DeliveryAttemptsTable {

@@ -160,7 +160,7 @@ async function searchEnd({ db }: Engine, { table, condition }: DeliveryWalk): Pr
   return rows[0]?.id;
 }
 
-/** What comes after every id of an event. */
+/** Comes after every id of an event. */
 const LAST_EVENT = 'evt_g';
 
 interface EventRow {
@@ -246,7 +246,7 @@ async function deliveriesOf(
   });
 }
 
-/** What no id that is made at a time or later comes before (RFC 9562 section 5.7). */
+/** Comes before every id that is made at a time or later (RFC 9562 section 5.7). */
 function firstId(prefix: string, at: Date): string {
   const time = Math.max(0, at.getTime()).toString(16).padStart(12, '0');
   return `${prefix}${time.slice(0, 8)}-${time.slice(8)}`;

@@ -45,7 +45,7 @@ export interface DeliveryQueue {
    * committed before anything is sent; what another worker takes at the same moment is left to it.
    */
   lease: (keys: readonly DeliveryKey[], lease: string, until: Date) => Promise<LeasedDelivery[]>;
-  /** Those whose time has come, the earliest first. */
+  /** Deliveries whose time has come, the earliest first. */
   listTimed: (now: Date, countMax: number) => Promise<TimedDelivery[]>;
   /** Lets the retries among them wait for a slot, if they still are due. */
   bringForward: (keys: readonly DeliveryKey[], now: Date) => Promise<void>;

@@ -117,7 +117,7 @@ class BoundedDriver extends PostgresDriver {
     await connection.executeQuery(this.#begin);
   }
 
-  /** What the database answers to a rollback would hide why there was something to roll back. */
+  /** The error of a rollback would hide the reason for it. */
   override async rollbackTransaction(...given: Parameters<PostgresDriver['rollbackTransaction']>) {
     await super.rollbackTransaction(...given).catch(() => undefined);
   }

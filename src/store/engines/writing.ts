@@ -4,7 +4,7 @@ import type { Command, Engine } from './engine.ts';
 import type { Tables } from '../schema.ts';
 import { compileStatement, slots } from './slots.ts';
 
-/** What both engines leave to Kysely: units of work, and statements that are not on the hot path of reads. */
+/** The part of both engines that Kysely does: units of work, and statements that are not on the hot path of reads. */
 export function writing(db: Kysely<Tables>): Pick<Engine, 'transaction' | 'command' | 'run'> {
   return {
     transaction: (work) => db.transaction().execute(work),

@@ -25,7 +25,7 @@ export async function readPage<T>(
   const hasMore = found.length > limit;
   const rows = hasMore ? found.slice(0, limit) : found;
   return {
-    // What is stored in the table of a resource was rendered from its records.
+    // The texts in the table of a resource were rendered from its records.
     records: rows.map(({ body }) => body as JsonText<T>),
     digests: rows.map(({ digest }) => digest),
     lastId: hasMore ? (rows.at(-1)?.id ?? null) : null,

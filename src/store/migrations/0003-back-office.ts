@@ -1,6 +1,6 @@
 import { keyedTable, type Migration } from './migration.ts';
 
-/** What moves need beside the records: each company's clock, its number series, the changes it has applied, its logos. */
+/** The tables of moves beside the records: each company's clock, its number series, the changes it has applied, its logos. */
 export const backOffice: Migration = {
   name: '0003-back-office',
   statements: (dialect) => {

@@ -80,12 +80,11 @@ function deliveriesTable(dialect: Dialect): string {
 
 const deliveryIndexes = [
   "CREATE INDEX deliveries_waiting ON deliveries (company, webhook, due_at) WHERE state = 'waiting'",
-  // What a clock brings forward: retries, and leases that run out.
+  // Deliveries that a clock brings forward: retries, and leases that run out.
   "CREATE INDEX deliveries_timed ON deliveries (due_at) WHERE state IN ('sending', 'retrying')",
-  // What is sent again together after an outage of the receiver.
+  // Deliveries that are sent again together after an outage of the receiver.
   "CREATE INDEX deliveries_unsent ON deliveries (company, webhook, id) WHERE state IN ('failed', 'withheld')",
-  // What is tried again, in the order of the history. One of what waits too would be written to at every step of
-  // every delivery.
+  // Retries, in the order of the history. With waiting deliveries in it, each step of each delivery would write to it.
   "CREATE INDEX deliveries_retrying ON deliveries (company, webhook, id) WHERE state = 'retrying'",
   // Whether an event may go. Ids grow with time, so new entries come at the end, next to each other.
   'CREATE INDEX deliveries_of_event ON deliveries (event)',

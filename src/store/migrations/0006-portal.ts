@@ -11,7 +11,7 @@ export const portal: Migration = {
   name: '0006-portal',
   statements: (dialect) => [
     administratorsTable(dialect),
-    // Who was removed may be invited again, as somebody else.
+    // An administrator who was removed may be invited again, as somebody else.
     'CREATE UNIQUE INDEX administrators_email ON administrators (email) WHERE disabled_at IS NULL',
     'CREATE INDEX administrators_company ON administrators (company, id)',
     sessionsTable(dialect),

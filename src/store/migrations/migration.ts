@@ -7,7 +7,7 @@ export interface Dialect {
   text: string;
   /** Type of a column that keeps JSON text exactly as written. */
   json: string;
-  /** What follows a table's closing parenthesis. */
+  /** The text after a table's closing parenthesis. */
   table: string;
 }
 

@@ -8,7 +8,7 @@ import type { Tables } from '../schema.ts';
 /** A document as a search finds it. */
 export interface FoundDocument {
   summary: InvoiceSummary;
-  /** What is left to pay of an issued invoice; undefined for whatever has no such amount. */
+  /** The amount left to pay of an issued invoice; undefined for every other document. */
   amountDueMinor: number | undefined;
   /** Where a page that begins after it goes on. */
   place: Place;
@@ -156,7 +156,7 @@ function documents(
 
 function toFound(row: { id: string; body: string; due: string | number | null; at: string }): FoundDocument {
   return {
-    // What is stored was rendered from a record of this type.
+    // The stored text was rendered from a record of this type.
     summary: JSON.parse(row.body) as InvoiceSummary,
     amountDueMinor: row.due === null ? undefined : Number(row.due),
     place: { at: row.at, id: row.id },

@@ -7,7 +7,7 @@ import type { Engine } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 import type { Supplier } from './suppliers.ts';
 
-/** What is known of a document's PDF without its bytes. */
+/** A document's PDF without its bytes. */
 export interface DocumentHead {
   number: string;
   /** Hex SHA-256 of the bytes. */
@@ -21,7 +21,7 @@ export interface LocatedDocument {
   head: DocumentHead | undefined;
 }
 
-/** What the database has for a document to be printed from. */
+/** The stored data from which a document is printed. */
 export interface PrintableDocument {
   record: Invoice;
   /** Null on a draft, and on a document that was loaded without the company as it was at its issue. */

@@ -9,7 +9,7 @@ import { createDetailFinder, type FindRecord } from './records.ts';
 const kinds = ['invoice', 'credit_note', 'pro_forma'] as const;
 const statuses = ['issued', 'draft'] as const;
 
-/** What a list of documents is narrowed to; what isn't given doesn't narrow. Bounds are inclusive. */
+/** The filters of a list of documents; bounds are inclusive. */
 export interface InvoiceFilters {
   kind?: (typeof kinds)[number] | undefined;
   status: (typeof statuses)[number] | 'all';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 
-/** What every move has to know of its company. */
+/** The facts of a company that every move needs. */
 export interface LockedCompany {
   id: string;
   timeZone: string;
@@ -10,7 +10,7 @@ export interface LockedCompany {
   /** By kind of document; a kind that isn't there is numbered as usual. */
   numberFormats: Partial<Record<string, string>>;
   lastStampMs: number;
-  /** What the API told its readers as the time, or some seconds less; see served-clock.ts. */
+  /** The latest time that the API told its readers, or some seconds less; see served-clock.ts. */
   servedMs: number;
 }
 
@@ -22,7 +22,7 @@ export interface NotedChange {
 
 type ChangeNote = NotedChange & { company: string; id: string };
 
-/** What moves read and write beside their records, inside their transaction. */
+/** The statements of moves beside those for records, inside their transaction. */
 export interface MoveStore {
   /**
    * Makes this transaction the only one that moves the company until it ends: a company's changes are serial

@@ -8,7 +8,7 @@ import { createDetailFinder, type Found } from './records.ts';
 
 const latestStatuses = ['draft', 'sent', 'accepted', 'declined'] as const;
 
-/** What a list of quotes is narrowed to. */
+/** The filters of a list of quotes. */
 export interface QuoteFilters {
   status?: (typeof latestStatuses)[number] | 'revised' | 'expired' | undefined;
   customer?: string | undefined;

@@ -24,7 +24,7 @@ export function createRecordFinder<T>(engine: Engine, table: RecordTableName): F
   );
   return async (company, id) => {
     const [row] = await find({ company, id });
-    // What is stored was rendered from a record of this type.
+    // The stored text was rendered from a record of this type.
     return row && { text: row.body as JsonText<T>, digest: row.digest };
   };
 }
