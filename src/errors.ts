@@ -21,6 +21,14 @@ export class AppError extends Error {
   }
 }
 
+/**
+ * The error for callers while something can't be done at the moment. The reason is the cause, for log and operator; without
+ * a time to retry after, the answer names its own.
+ */
+export function unavailable(options: { cause?: unknown; retryAfterSeconds?: number } = {}): AppError {
+  return new AppError('unavailable', 'The service is temporarily unavailable. Retry shortly.', options);
+}
+
 /** A command or setting that a person gave and that can't be carried out; shown without a stack. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

@@ -11,8 +11,8 @@ import { changeNames } from '../src/contract/feed.ts';
 import { callCommand, openWorkplace } from './_command.ts';
 
 /*
- * What the documents say is so: their links lead somewhere, their tables are those of the program, and their commands
- * work.
+ * Holds the documents against the program: their links lead somewhere, their tables are
+ * those of the program, and their commands work.
  */
 
 const run = promisify(execFile);

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../contract/operations.ts';
-import { AppError } from '../errors.ts';
+import { AppError, unavailable } from '../errors.ts';
 
 /** An error as it is answered. */
 export interface ErrorReply {
@@ -35,12 +35,7 @@ const UNAVAILABLE_SECONDS = 5;
  * sentence, and its cause is for the log alone.
  */
 export function errorReply(thrown: unknown): ErrorReply {
-  const error =
-    thrown instanceof AppError
-      ? thrown
-      : new AppError('unavailable', 'The service is temporarily unavailable. Retry shortly.', {
-          cause: thrown,
-        });
+  const error = thrown instanceof AppError ? thrown : unavailable({ cause: thrown });
   const status = errorStatuses[error.code];
   const headers: Record<string, string> = {};
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { AnsweredFile } from '../contract/operations.ts';
-import { AppError } from '../errors.ts';
+import { unavailable } from '../errors.ts';
 import { hasTag, setCacheHeaders } from './answer.ts';
 
 /** Of the files that are on their way to clients so much is held in memory; a client may take its time. */
@@ -48,7 +48,8 @@ export function createFileSender(heldBytesMax = HELD_BYTES_MAX, stalledMsMax = S
       return 0;
     }
     // A file larger than all that may be held goes out by itself.
-    if (heldBytes > 0 && heldBytes + byteCount > heldBytesMax) throw tooMuch();
+    if (heldBytes > 0 && heldBytes + byteCount > heldBytesMax)
+      throw unavailable({ retryAfterSeconds: RETRY_SECONDS });
     heldBytes += byteCount;
     const letGo = () => {
       heldBytes -= byteCount;
@@ -59,10 +60,4 @@ export function createFileSender(heldBytesMax = HELD_BYTES_MAX, stalledMsMax = S
     sendHead().end(bytes);
     return byteCount;
   };
-}
-
-function tooMuch(): AppError {
-  return new AppError('unavailable', 'The service is temporarily unavailable. Retry shortly.', {
-    retryAfterSeconds: RETRY_SECONDS,
-  });
 }

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { AppError } from '../errors.ts';
+import { unavailable } from '../errors.ts';
 
 /** The event loop's delay is looked at so often, and a share of requests is refused until the next look. */
 const LOOK_MS = 100;
@@ -44,9 +44,7 @@ export function createLoadLimit({ inFlightMax = 300, delayMsMax = 30, refusalMs 
     if (inFlight >= inFlightMax || (refusedShare > 0 && Math.random() < refusedShare)) {
       // Some wait longer and some shorter, or those that were refused together would come again together.
       await pause(refusalMs * (0.5 + Math.random()));
-      throw new AppError('unavailable', 'The service is temporarily unavailable. Retry shortly.', {
-        retryAfterSeconds: RETRY_SECONDS,
-      });
+      throw unavailable({ retryAfterSeconds: RETRY_SECONDS });
     }
     inFlight += 1;
     let isIn = true;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { Tinypool } from 'tinypool';
 
-import { AppError } from '../errors.ts';
+import { type AppError, unavailable } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { DocumentMetrics } from '../metrics.ts';
 import type { Printed } from './printing.ts';
@@ -82,7 +82,7 @@ export class RenderPool implements AsyncDisposable {
     const { metrics, waitingMax } = this.#options;
     if (this.#isClosed || this.#waiting.length >= waitingMax) {
       metrics.refused();
-      throw unavailable();
+      throw busy();
     }
     const askedAt = performance.now();
     await this.#turn();
@@ -112,7 +112,7 @@ export class RenderPool implements AsyncDisposable {
 
   /** @returns undefined when the process ended, perhaps by a signal that it got just before the document. */
   async #printNow(company: string, id: string): Promise<WorkerAnswer | undefined> {
-    if (this.#isClosed) throw unavailable();
+    if (this.#isClosed) throw busy();
     const { databaseUrl, documentMsMax } = this.#options;
     const signal = AbortSignal.timeout(documentMsMax);
     const task: PrintTask = { databaseUrl, company, id };
@@ -136,19 +136,17 @@ export class RenderPool implements AsyncDisposable {
       this.#options.metrics.printed('failed', seconds);
       this.#options.log.error({ company, document: id, failure }, 'document.failed');
     }
-    return unavailable();
+    return busy();
   }
 
   /** Ends the processes. A document that is being printed gets a second to be finished. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    for (const turn of this.#waiting.splice(0)) turn.reject(unavailable());
+    for (const turn of this.#waiting.splice(0)) turn.reject(busy());
     await this.#processes.destroy();
   }
 }
 
-function unavailable(): AppError {
-  return new AppError('unavailable', 'The service is temporarily unavailable. Retry shortly.', {
-    retryAfterSeconds: RETRY_SECONDS,
-  });
+function busy(): AppError {
+  return unavailable({ retryAfterSeconds: RETRY_SECONDS });
 }

@@ -174,7 +174,7 @@ interface Request {
 const invoices = company.invoices.map((invoice) => summaryOf('InvoiceSummary', invoice) as ListRecord);
 const quotes = company.quotes.map((quote) => summaryOf('QuoteSummary', quote) as ListRecord);
 
-/** What each list holds before it is filtered. */
+/** The records of each list before it is filtered. */
 const lists: Record<string, readonly object[]> = {
   listJobs: company.jobs,
   listPeople: company.people,
@@ -185,7 +185,7 @@ const lists: Record<string, readonly object[]> = {
   listInvoices: invoices,
 };
 
-/** What each filter keeps, as simply as it can be said. */
+/** The rule of each filter, as simply as it can be said. */
 const filters: Record<string, (record: ListRecord, value: string) => boolean> = {
   updatedSince: (record, value) =>
     Date.parse(String(record['updatedAt'] ?? record['createdAt'])) >= Date.parse(value),

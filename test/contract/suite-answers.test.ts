@@ -115,7 +115,7 @@ function outcome(answer: Answer): string {
 
 const JOBS = '/api/v1/jobs';
 
-/** What is asked, by whom, and what of an answer is compared. */
+/** A question, its asker, and the part of the answer that is compared. */
 type Difference = Asked & { asker?: Asker; of?: (answer: Answer) => string };
 
 /** All in which the mock is not as the servers are: what it does, and what they do. One that ends is taken off the list. */

@@ -184,7 +184,7 @@ function wholeTexts({ record, supplier }: PrintedDocument): string[] {
     buyer.legalName ?? buyer.name,
     ...buyer.addressLines,
     ...(buyer.site?.addressLines ?? []),
-    // What doesn't name the category has it in front.
+    // A reason that doesn't name its category has it in front.
     ...reasons.filter((reason) => reason?.startsWith('Reverse charge') === true),
     record.buyerReference,
     record.purchaseOrderReference,

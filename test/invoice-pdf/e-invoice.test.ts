@@ -23,7 +23,7 @@ function read(document: PrintedDocument): Document {
   return parseXml(eInvoiceXml(document));
 }
 
-/** What a document says under each path, from the element that the path begins with. */
+/** A document's text under each path, from the element that the path begins with. */
 function said(xml: Document, paths: Record<string, string>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(paths).map(([term, path]) => [term, valueOf(xml, `//${path}`)]));
 }

@@ -6,7 +6,7 @@ import type { Deed } from '../portal/deeds.ts';
 import type { KeptAttempt } from './deliveries-results.ts';
 import type { Engine } from '../engines/engine.ts';
 import { tellWorkers } from '../engines/notifications.ts';
-import type { DeliveryState } from '../schema.ts';
+import type { DeliveryState, Tables } from '../schema.ts';
 
 /** A delivery with its attempts, as its company sees it. */
 export interface DeliveryRecord {
@@ -104,18 +104,7 @@ export async function listDeliveryRecords(
 export const isToCome = (state: DeliveryState) => state === 'waiting' || state === 'retrying';
 
 /** An attempt as its table has it. */
-export interface AttemptRow {
-  number: number;
-  attempted_at: string;
-  status: number | null;
-  error: string | null;
-  dns_ms: number | null;
-  connect_ms: number | null;
-  tls_ms: number | null;
-  first_byte_ms: number | null;
-  total_ms: number;
-  next_attempt_at: string | null;
-}
+export type AttemptRow = Omit<Tables['delivery_attempts'], 'company' | 'webhook' | 'delivery'>;
 
 export function toAttempt(row: AttemptRow): KeptAttempt {
   return {

@@ -1,3 +1,4 @@
+import { unavailable } from '../../errors.ts';
 import {
   CompiledQuery,
   Kysely,
@@ -13,7 +14,6 @@ import type { Engine } from './engine.ts';
 import { listenOnPostgres } from './notifications.ts';
 import type { Tables } from '../schema.ts';
 import { compileStatement, slots } from './slots.ts';
-import { unavailable } from './unavailable.ts';
 import { writing } from './writing.ts';
 
 const CONNECT_MS_MAX = 5_000;
@@ -159,5 +159,5 @@ function isRefusal(error: unknown): boolean {
 
 /** Throws on what PostgreSQL, or the way to it, refused: as `unavailable` when that isn't the statement's fault. */
 function tell(error: unknown): never {
-  throw isRefusal(error) ? error : unavailable(error);
+  throw isRefusal(error) ? error : unavailable({ cause: error });
 }

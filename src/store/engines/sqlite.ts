@@ -1,3 +1,4 @@
+import { unavailable } from '../../errors.ts';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +18,6 @@ import { keepCheckpoints } from './checkpoints.ts';
 import type { Engine } from './engine.ts';
 import type { Tables } from '../schema.ts';
 import { compileStatement, slots } from './slots.ts';
-import { unavailable } from './unavailable.ts';
 import { writing } from './writing.ts';
 
 /** How long a statement waits for another process's lock before it gives up. */
@@ -79,7 +79,7 @@ export async function openSqlite(path: string): Promise<Engine> {
     ...others,
     async transaction(work) {
       const result = await transaction(work).catch((error: unknown) => {
-        throw isOfSystem(error) ? unavailable(error) : error;
+        throw isOfSystem(error) ? unavailable({ cause: error }) : error;
       });
       for (const onNews of watchers) onNews();
       checkpoints.noteCommit();
@@ -225,7 +225,7 @@ async function whileBusy<T>(statement: () => T | Promise<T>): Promise<T> {
     } catch (error) {
       if (!isBusy(error)) throw error;
       deadline ??= performance.now() + BUSY_MS_MAX;
-      if (performance.now() > deadline) throw unavailable(error);
+      if (performance.now() > deadline) throw unavailable({ cause: error });
       await sleep(BUSY_PAUSE_MS);
     }
   }
