@@ -1,7 +1,7 @@
 import { isBuiltin } from 'node:module';
 import ts from 'typescript';
 
-/** What the architecture test has to know of a file. */
+/** The facts of a file that the architecture test needs. */
 export interface Source {
   path: string;
   lines: number;

@@ -11,7 +11,7 @@ import type { EngineName } from './_server.ts';
 
 const bin = join(import.meta.dirname, '..', 'src', 'fieldledger.js');
 
-/** What a command line left behind. */
+/** The exit code and the output of a command line. */
 export interface Outcome {
   exitCode: number | null;
   stdout: string;
@@ -38,7 +38,7 @@ export interface Running {
 
 /** A running `fieldledger serve --json`. */
 export interface Served extends Running {
-  /** What it printed once it listened. */
+  /** The greeting that it printed once it listened. */
   greeting: { address: string; management: string; demo?: { company: string; key: string; isNew: boolean } };
   port: number;
   /** The log's lines so far. */
@@ -61,7 +61,7 @@ export interface Workplace extends AsyncDisposable {
   serve: (args?: readonly string[], environment?: Environment) => Promise<Served>;
 }
 
-/** What signing secrets are sealed with where there is no file for a key. */
+/** The key that seals signing secrets where there is no file for a key. */
 export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
 
 /**

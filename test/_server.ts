@@ -78,7 +78,7 @@ export interface TestServer extends AsyncDisposable {
 
 export interface TestServerOptions {
   engine: Engine;
-  /** That of the engine's database, unless `openTestDatabase` has opened it. */
+  /** The URL of the engine's database, unless `openTestDatabase` has opened it. */
   databaseUrl?: string;
   rateLimitPerMinute?: number;
   wrongKeysPerMinute?: number;
@@ -93,7 +93,7 @@ export interface TestServerOptions {
   portal?: PortalSettings | undefined;
 }
 
-/** Those of a server without a loop that would answer a ping. */
+/** The settings of a server without a loop that would answer a ping. */
 export const PORTAL_SETTINGS: PortalSettings = {
   sessionLengths: { idleMinutes: 30, hoursMax: 12 },
   secrets: createSecretBox(Buffer.alloc(32, 7).toString('base64')),

@@ -24,7 +24,7 @@ export interface FileTally extends Tally {
   failures: Failure[];
 }
 
-/** What is known of a test while its output is being read. */
+/** The results that have been read of a test so far. */
 interface Reading extends Tally {
   path: string[];
   /** Tests inside it that have ended. */

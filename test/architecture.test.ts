@@ -16,7 +16,7 @@ import type { Rules, Source } from './_architecture.ts';
 const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-/** Who may know whom in src. A new part is placed here first. */
+/** The parts that each part of src may import. A new part is placed here first. */
 const mayImport = {
   fieldledger: ['main', 'compile-cache'],
   'compile-cache': [],

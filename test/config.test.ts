@@ -199,7 +199,7 @@ t.test('values that look right and are not are refused', async (t) => {
   }
 });
 
-t.test('what an operator typed stays one readable line of the message', async (t) => {
+t.test('an operator’s text stays one readable line of the message', async (t) => {
   const [problem, ...others] = problemsOf({ HOST: `${'x'.repeat(5000)}\n\u001b[31m!` });
   t.strictSame(others, []);
   t.ok((problem?.length ?? 0) < 150, 'the value is shortened');

@@ -99,7 +99,7 @@ t.test('the signed example is genuine under every name', async (t) => {
   for (const part of [secret, body, header]) t.ok(prose.includes(`\`${part}\``), part);
 });
 
-t.test('what is published is sent compressed, with a tag for each form of it', async (t) => {
+t.test('every published text is sent compressed, with a tag for each form of it', async (t) => {
   await using database = await openTestDatabase('sqlite');
   await using server = await startTestServer({ engine: database.engine });
   const http = server.http.extend({ decompress: false, responseType: 'buffer' });

@@ -205,7 +205,7 @@ t.test('an unknown path answers 404 with the body of every error', async (t) => 
   }
 });
 
-t.test('what is not HTTP is answered in the form of an error, and the connection ends', async (t) => {
+t.test('a malformed request gets an answer in the form of an error, and the connection ends', async (t) => {
   await using workplace = await openWorkplace();
   const served = await workplace.serve();
   const malformed: [string, number, string][] = [

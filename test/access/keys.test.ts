@@ -294,7 +294,7 @@ async function start(engine: Engine) {
   return {
     id: record.id,
     key,
-    /** Who is found, or the error's code, and how often the database was looked at for it. */
+    /** The caller that is found, or the error's code, and how often the database was looked at for it. */
     ask: async (given = key) => {
       const before = looks;
       const found = await authenticate(`Bearer ${given}`).then(

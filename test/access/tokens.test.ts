@@ -5,7 +5,7 @@ import { openSealed, seal } from '../../src/access/sealed-text.ts';
 import { isToken, mintToken, tokenHash } from '../../src/access/tokens.ts';
 import { STORY_NOW } from '../_server.ts';
 
-t.test('what is sealed with a token is opened with that token alone', async (t) => {
+t.test('a text that is sealed with a token is opened with that token alone', async (t) => {
   const [token, other] = [mintToken(), mintToken()];
   const sealed = seal('fl.acme.key.secret £', token);
   t.notMatch(Buffer.from(sealed, 'base64url').toString('latin1'), /secret/);

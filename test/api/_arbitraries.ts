@@ -115,7 +115,7 @@ const quoteGroup = fc
     validUntil: fc.option(day),
     customer: customerId.map(customerRef),
     updatedAt: moment,
-    // What a text search for the status could stumble over.
+    // A text search for the status could stumble over these titles.
     title: fc.constantFrom('Heat pump', '","status":"sent","validUntil":"2020-01-01', 'Ünïcode \u{1f600} "'),
   })
   .map(({ ids, status, ...others }) =>

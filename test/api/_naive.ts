@@ -1,7 +1,7 @@
 import type { Resource, ResourceRecord, RecordOf } from '../../src/contract/records.ts';
 import type { ListedRecord, Query } from './_crawl.ts';
 
-/** What a list is asked, and when. */
+/** A question to a list: its path and its query. */
 export interface Question {
   /** Path of the list below the server's address. */
   path: string;
@@ -15,7 +15,7 @@ export interface Present {
 }
 
 /**
- * What a list holds, whole and in order, worked out in memory from service.md ("Endpoints", "List invoices
+ * The records of a list, whole and in order, worked out in memory from service.md ("Endpoints", "List invoices
  * parameters", "List quotes parameters") and the choices of design.md section 6.
  */
 export function expectedList(

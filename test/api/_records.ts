@@ -124,7 +124,7 @@ const buyer = {
 
 const totals = { netMinor: 0, vatMinor: 0, grossMinor: 0 };
 
-/** What a customer is called in documents. */
+/** The reference to a customer in documents. */
 export function customerRef(id: string): { id: string; type: string; name: string } {
   return { id, type: 'customer', name: 'Harbour View Hotel' };
 }

@@ -12,7 +12,7 @@ export interface FuzzedRequest {
   isKnown: boolean;
   /** Whether every query parameter is right. */
   isRight: boolean;
-  /** What the id in the path is; there is none in the path of most lists. */
+  /** Whether the id in the path is known; the path of most lists has none. */
   id: 'known' | 'unknown' | 'none';
 }
 
@@ -157,7 +157,7 @@ const wrongTimes = wrong(
   '1763640000',
 );
 
-/** What any text is worth as a value; written from the contract's words, without its patterns. */
+/** The rule for a parameter's values, written from the contract's words without its patterns. */
 function ruleOf(name: string, schema: ContractParameter['schema']): (text: string) => boolean {
   if (schema.enum) return (text) => (schema.enum as string[]).includes(text);
   if (name === 'limit') return (text) => /^[1-9]\d{0,2}$/.test(text) && Number(text) <= 100;

@@ -302,7 +302,7 @@ t.test('an error is never cached as the record, compressed or answered with 304'
   });
 });
 
-t.test('what is known of the parts of a body gives its tag', async (t) => {
+t.test('the digests of the parts of a body give its tag', async (t) => {
   await using server = await answering();
   const tagOf = async (body: string, digests: (string | null)[]) => {
     server.say(body, digests);

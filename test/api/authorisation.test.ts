@@ -184,7 +184,7 @@ for (const name of engineNames) {
   });
 
   t.test(
-    `what the plan leaves out is refused, and invoicing covers invoices and quotes (${name})`,
+    `a module outside the plan is refused, and invoicing covers invoices and quotes (${name})`,
     async (t) => {
       const { server, engine } = await start(t, name);
       const lists = { jobs: 'jobs', people: 'people', forms: 'forms', customers: 'customers' };

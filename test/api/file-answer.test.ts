@@ -116,7 +116,7 @@ t.test('a file that is larger than all that may be held goes out by itself', asy
   t.equal((await http('500')).body.length, 500);
 });
 
-t.test('who takes nothing for a while is cut off', async (t) => {
+t.test('a client that takes nothing for a while is cut off', async (t) => {
   const { http, ignore } = await answering(t, LARGE, 100);
   const idle = await ignore(LARGE);
   let status = 503;

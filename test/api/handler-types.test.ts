@@ -19,7 +19,7 @@ declare const anything: JsonText<{ data: { id: string } }>;
 
 /** Sources as someone might write them, and the compiler's error for each; undefined where there must be none. */
 const PLANTED: Record<string, { source: string; error?: string }> = {
-  'what is right compiles': {
+  'right handlers compile': {
     source: `
       export const all: Handlers = { ...handlers };
       export const getJob: Handler<'getJob'> = async ({ path }) => ({ status: path.jobId ? 200 : 200, body: job });

@@ -24,7 +24,7 @@ function validatorOf(operationId: string): ValidateFunction {
   return validate;
 }
 
-/** What the contract says of a query of an operation, as the sentence for its caller; undefined when it is right. */
+/** The error message for a query of an operation, by the contract; undefined when the query is right. */
 function complaintAbout(operationId: string, text: string): string | undefined {
   const parameters = parametersOf(operationId);
   const validate = validatorOf(operationId);
@@ -61,7 +61,7 @@ t.test('a parameter called __proto__ is a name like any other', async (t) => {
   t.match(complaintAbout('listJobs', '__proto__=1'), /^"__proto__" is not a parameter of this operation; /);
 });
 
-t.test('what was written is what is read, for any names and values', async (t) => {
+t.test('a query is read as it was written, for any names and values', async (t) => {
   const pairs = fc.array(
     fc.tuple(fc.string({ unit: 'grapheme', minLength: 1 }), fc.string({ unit: 'grapheme' })),
   );

@@ -18,7 +18,7 @@ async function settle(): Promise<void> {
   for (let step = 0; step < 10; step += 1) await Promise.resolve();
 }
 
-t.test('what is answered in one turn is sent at its end, in order', async (t) => {
+t.test('the answers of one turn are sent at its end, in order', async (t) => {
   const sendingTurn = createSendingTurn();
   for (const count of [1, 2, 15]) {
     const sent = waitFor(sendingTurn, count);
@@ -44,7 +44,7 @@ t.test('no more than sixteen wait for each other', async (t) => {
   }
 });
 
-t.test('what begins to wait while others are sent has a turn of its own', async (t) => {
+t.test('an answer that begins to wait while others are sent has a turn of its own', async (t) => {
   const sendingTurn = createSendingTurn();
   const sent: string[] = [];
   void sendingTurn().then(async () => {

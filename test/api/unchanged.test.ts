@@ -96,7 +96,7 @@ async function readEverything(
 
 const everyStatus = new Set([200, 304, 400, 401, 403, 404, 405, 429, 503]);
 
-/** What keys are used for is written every five seconds; here it isn't counted. */
+/** A server writes the use of keys every five seconds; here it isn't counted. */
 const noUsage: KeyUsage = {
   count: () => undefined,
   flush: async () => undefined,

@@ -85,7 +85,7 @@ export async function openIssuer(
   return company;
 }
 
-/** What a document is read as, with its summary and details. */
+/** A document as it is read, with its summary and details. */
 export async function documentOf(company: TestCompany, id: string): Promise<Invoice> {
   const found = await company.record('invoices', id);
   if (!found) throw new Error(`There is no document ${id}.`);

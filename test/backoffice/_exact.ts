@@ -3,7 +3,7 @@
  * (vat-invoices.md, 3.1).
  */
 
-/** What a number can hold exactly. */
+/** The largest integer that a number can hold exactly. */
 export const SAFE = 2n ** 53n - 1n;
 
 export const isSafe = (amount: bigint) => amount >= -SAFE && amount <= SAFE;
@@ -47,7 +47,7 @@ export interface Totals {
   gross: bigint;
 }
 
-/** What a breakdown is made of. */
+/** A line of those that make up a breakdown. */
 export interface AmountLine {
   amount: bigint;
   vatCategory: string;

@@ -20,7 +20,7 @@ export interface Step {
   isRefused: boolean;
   before: Documents;
   after: Documents;
-  /** What this step sent. */
+  /** The events that this step sent. */
   events: KeptEvent[];
 }
 
@@ -171,7 +171,7 @@ function crediting(invoice: Invoice | undefined, { which, share }: Act): Given<'
     const { description, quantity, unitPriceMinor, vatRateBasisPoints, vatExemptionReason } = line;
     return {
       ...{ description, quantity, vatRateBasisPoints, vatExemptionReason },
-      // What was drafted has the categories of the feed.
+      // A drafted line has a category of the feed.
       vatCategory: line.vatCategory as DraftLine['vatCategory'],
       unitPriceMinor: which % 2 === 0 ? unitPriceMinor : Math.floor((unitPriceMinor * share) / 1000),
       ...(line.vatCategory === 'AE' ? { reverseChargeRateBasisPoints: 2000 } : {}),
@@ -218,7 +218,7 @@ function undone(invoice: Invoice | undefined, one: Act, step: number): Given[] {
   ];
 }
 
-/** What changes drafts, or nothing of documents. */
+/** A change to a draft, or to no document at all. */
 function besides(drafts: readonly Invoice[], { which, share }: Act, step: number): Given {
   const draft = at(drafts, which);
   if (which % 3 === 0 && draft)

@@ -264,7 +264,7 @@ function edgeProblems({ before, after, events }: Step): string[] {
   return unless(paid.join() === risen.join(), `paid ${paid.join()}, settled ${risen.join()}`);
 }
 
-/** What a step may change: the document it names, and the invoice that an issued credit note corrects. */
+/** The documents that a step may change: the one it names, and the invoice that an issued credit note corrects. */
 function touchedBy({ change, after, isRefused }: Step): string[] {
   if (isRefused) return [];
   const { id, invoiceId } = change.with as { id?: string; invoiceId?: string };

@@ -21,7 +21,7 @@ export const changeSchemas = new Map(
 
 export const refusalCodes = schemas['RefusalCode']?.enum ?? [];
 
-/** What the schemas have no example of. */
+/** A sample for each pattern of which the schemas have no example. */
 const samples: Record<string, string> = {
   '^[^\\u0000-\\u001f]+$': 'feed/1',
   '^[0-9a-f-]{36}$': '019a0000-0000-7000-8000-000000000001',

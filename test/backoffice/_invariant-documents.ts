@@ -100,7 +100,7 @@ export function openDesk({ openCompany }: TestOffice): Desk {
 
 const exchange = { exchangeRate: '0.85172', exchangeRateDate: '2026-11-19', exchangeRateSource: 'ECB' };
 
-/** What a document in a foreign currency says of it. */
+/** The exchange rate that a document in a foreign currency states. */
 export function exchangeIn({ company, customer }: Situation): Pick<NewInvoice, 'exchange'> {
   return customer.currency === (company.currency ?? 'EUR') ? {} : { exchange };
 }

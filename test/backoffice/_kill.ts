@@ -42,7 +42,7 @@ export async function openFed(name: EngineName, feed: readonly object[]): Promis
   return { ...workplace, file };
 }
 
-/** What a run that was killed, or came to its end, had answered until then. */
+/** A run of the feed, with its answers until it was killed or came to its end. */
 export interface Run {
   wasKilled: boolean;
   exitCode: number | null;
@@ -98,8 +98,8 @@ function firstApplied({ child, output }: Running): Promise<void> {
 export type State = Record<string, string[]>;
 
 /**
- * What each table has, as columns of texts. The events and the deliveries of a company are in the order of their ids,
- * which is the order in which they are sent. What follows the clock is called a stamp.
+ * The columns of each table, as texts. The events and the deliveries of a company are in the order of their ids,
+ * which is the order in which they are sent. A value that follows the clock is called a stamp.
  */
 const tables: Record<string, string> = {
   people: 'company, body FROM people ORDER BY company, id',

@@ -22,7 +22,7 @@ export type Given<Name extends ChangeName = ChangeName> = {
   [N in Name]: { change: N; with: WithOf<N>; id?: string; at?: string };
 }[Name];
 
-/** What a change is answered with, parsed. */
+/** The record that a change is answered with, parsed. */
 export type RecordAfter<Name extends ChangeName> = Name extends keyof Exceptions
   ? Exceptions[Name]
   : Name extends `${infer Subject extends keyof RecordOfSubject}.${string}`
@@ -127,7 +127,7 @@ function companyOf(office: Office, id: string): TestCompany {
     texts,
     async record(resource, recordId) {
       const found = await texts(resource, recordId);
-      // What is stored was rendered from a record of this type.
+      // Each stored text was rendered from a record of this type.
       return found && ({ ...JSON.parse(found.body), ...JSON.parse(found.detail ?? '{}') } as never);
     },
     async addWebhook(webhook, kinds = moveEvents) {

@@ -75,7 +75,7 @@ export class Copy {
     }
   }
 
-  /** What the copy has, in the form of `sourceOf`. */
+  /** The records of the copy, in the form of `sourceOf`. */
   contents(): Record<string, unknown[]> {
     const sorted = (records: Map<string, SyncedRecord> | undefined) =>
       [...(records ?? new Map<string, SyncedRecord>()).values()].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -83,7 +83,7 @@ export class Copy {
   }
 }
 
-/** What a company's tables hold. */
+/** The records in a company's tables. */
 export async function sourceOf(engine: Engine, company: string): Promise<Record<string, unknown[]>> {
   const contents: Record<string, unknown[]> = {};
   for (const { resource } of lists) {

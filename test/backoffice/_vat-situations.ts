@@ -1,4 +1,4 @@
-/** Who may issue what to whom: companies, customers, and the categories that may stand on a document of theirs. */
+/** VAT situations: a company, its customer, and the categories that may stand on a document between them. */
 import type { CompanySettings } from '../../src/access/companies.ts';
 import type { DraftLine, WithOf } from '../../src/contract/feed.ts';
 import type { CompanyProfile } from '../../src/store/records/companies.ts';

@@ -163,7 +163,7 @@ onEachEngine('whatever JSON states', async (t, { openCompany, office, engine }) 
       if (!(error instanceof Refusal)) throw new Error(`not refused: ${String(error)}`);
       return refusalCodes.includes(error.code) && error.message.isWellFormed() && isPointer(error.path);
     });
-    // What is random says on failure from which seed it can be had again.
+    // On failure, fast-check tells the seed that draws the same values again.
     const refuseAll = () => fc.assert(property, { numRuns: 1_500 });
     t.strictSame(await tablesChangedBy(engine, refuseAll), []);
   });

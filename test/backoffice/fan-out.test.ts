@@ -143,7 +143,7 @@ onEachEngine('the fan-out', async (t, { openCompany, office, engine }) => {
       ),
     );
     const after = await readDeliveries(engine);
-    // What was appended here is no event of a move; the contract says nothing of its data.
+    // The event that was appended here is not of a move; the contract says nothing of its data.
     for (const table of ['deliveries', 'events']) await engine.run(`DELETE FROM ${table}`);
     return after.length - before;
   }

@@ -5,7 +5,7 @@ import { readFeedLines } from '../../src/backoffice/feed-lines.ts';
 
 type Read = [number: number, value: unknown] | [number: number, problem: string, path: string];
 
-/** What is read from these pieces: of each line its number, and its value or what is wrong with it. */
+/** The lines that are read from these pieces, each with its number, and its value or its problem. */
 async function read(pieces: (string | Uint8Array)[], bytesMax?: number): Promise<Read[]> {
   const found: Read[] = [];
   for await (const { number, ...line } of readFeedLines(stream(pieces), bytesMax)) {
@@ -63,7 +63,7 @@ t.test('a byte order mark is ignored at the beginning, however it is cut, and no
   ]);
 });
 
-t.test('what is not JSON costs its line only', async (t) => {
+t.test('a text that is not JSON costs its line only', async (t) => {
   for (const text of [
     'nonsense',
     '{"a":1',
@@ -81,7 +81,7 @@ t.test('what is not JSON costs its line only', async (t) => {
   }
 });
 
-t.test('what is not UTF-8 costs its line only', async (t) => {
+t.test('bytes that are not UTF-8 cost their line only', async (t) => {
   const notUtf8: [string, number[]][] = [
     ['Latin-1', [0x22, 0xe9, 0x22]],
     ['a character cut short', [0x22, 0xe2, 0x82, 0x22]],

@@ -60,7 +60,7 @@ const sides: Side[] = [
 const without = (profile: CompanyProfile, name: keyof CompanyProfile) =>
   Object.fromEntries(Object.entries(profile).filter(([other]) => other !== name));
 
-/** What both countries ask for. */
+/** Gaps in the contents that both countries ask for. */
 function commonGaps({ company, profile, customer, standard }: Side): Gap[] {
   const sound = { company, customer, lines: [standard] };
   const supplied = (given: CompanyProfile) => ({ ...sound, company: { ...company, profile: given } });
@@ -189,7 +189,7 @@ const unregisteredIn = ({ countryCode }: CompanyProfile): CompanyProfile => ({
 
 const large = { unitPriceMinor: 100_000 };
 
-/** What only one of the countries asks for, or both in different words. */
+/** Gaps in the contents that one country asks for, or that both ask for in different words. */
 const ownGaps: Record<string, Gap[]> = {
   IE: [
     {

@@ -12,7 +12,7 @@ import {
   unregisteredProfile,
 } from './_vat-situations.ts';
 
-/** What may be issued, and the words and figures that the law wants on it (vat-invoices.md, 2.2 and 2.4). */
+/** A document that may be issued, with the words and figures that the law wants (vat-invoices.md, 2.2 and 2.4). */
 interface Situation {
   name: string;
   company: Partial<CompanySettings>;
@@ -268,7 +268,7 @@ const totalsOf = ([netMinor, vatMinor, grossMinor]: Situation['totals']) => ({
   grossMinor,
 });
 
-/** What a document that was issued in a situation shows, beside what it is. */
+/** The words and totals of a document that was issued in a situation, beside the expected ones. */
 const shownIn = (
   { reasons, creditReasons = reasons, totals, accounted }: Situation,
   { kind, lines, accountingCurrency }: Invoice,

@@ -2,7 +2,7 @@ import type { WithOf } from '../../src/contract/feed.ts';
 import { customerSave, jobCreate, openStaffedCompany, personSave } from './_changes.ts';
 import { onEachEngine, tablesChangedBy, type TestCompany } from './_office.ts';
 
-/** What every test of this file begins with: an open job `job_1` that has a value for every member. */
+/** The open job `job_1` with which every test of this file begins. It has a value for every member. */
 const fullJob = {
   id: 'job_1',
   title: 'Replace the pump',
@@ -126,7 +126,7 @@ onEachEngine('job.update', async (t, { openCompany, setNow, engine }) => {
     }
   });
 
-  await t.test('what is the same changes nothing at all, but is answered with the job', async (t) => {
+  await t.test('the same values change nothing at all, but are answered with the job', async (t) => {
     const acme = await openStaffedCompany(openCompany);
     const job = await acme.apply(jobCreate(fullJob));
     const { createdBy, ...same } = fullJob;
@@ -150,7 +150,7 @@ onEachEngine('job.update', async (t, { openCompany, setNow, engine }) => {
     t.strictSame(changed, []);
   });
 
-  await t.test('who was assigned and has left may stay, and may not come back', async (t) => {
+  await t.test('a person who was assigned and has left may stay, and may not come back', async (t) => {
     const acme = await openStaffedCompany(openCompany);
     await acme.apply(jobCreate(fullJob));
     await acme.apply({ change: 'person.deactivate', with: { id: 'per_2' } });

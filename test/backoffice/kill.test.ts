@@ -20,7 +20,7 @@ const killCounts: Record<EngineName, number> = { sqlite: Number(process.env.KILL
 
 const feed = killFeed(12);
 
-/** What a run of the feed has to have answered, whatever was applied before. */
+/** The problems with the answers to a run of the feed, whatever was applied before. */
 function answerProblems(answers: readonly Answer[], appliedBefore: ReadonlySet<number>): string[] {
   const made = answers.filter(({ status }) => status !== 'refused');
   const firstApplied = made.findIndex(({ status }) => status === 'applied');

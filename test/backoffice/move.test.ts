@@ -180,7 +180,7 @@ onEachEngine('a change with an id', async (t, { openCompany, setNow, office, eng
     t.equal((await acme.apply(change)).customerId, 'cus_late');
   });
 
-  await t.test('that comes twice in one batch is made once', async (t) => {
+  await t.test('is made once when it comes twice in one batch', async (t) => {
     const { id: company } = await openCompany();
     const change: Change = { company, id: 'feed/1', ...personSave({ id: 'per_1' }) };
     const outcomes = await applyTogether(office, [change, change]);
@@ -242,7 +242,7 @@ onEachEngine('moves', async (t, testOffice) => {
     t.equal((await refusalTogether(testOffice, good)).error, undefined, 'the good ones can be made');
   });
 
-  await t.test('that fail after their records were written leave nothing', async (t) => {
+  await t.test('leave nothing when they fail after their records were written', async (t) => {
     const { id: company } = await openStaffedCompany(openCompany);
     const full = new Error('The disk is full.');
     const broken = { ...office, appendEvents: () => Promise.reject(full) };

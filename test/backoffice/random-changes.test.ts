@@ -22,7 +22,7 @@ const pools: Record<string, readonly string[]> = {
   other: ['A', 'b:1', 'x'.repeat(64)],
 };
 
-/** What a member that names a record names. */
+/** The kind of record that each member names. */
 const subjects: Record<string, string> = {
   customerId: 'customer',
   createdBy: 'person',

@@ -1,4 +1,4 @@
-/** What a document says for ever has to be readable: letters that can be set, names that are seen, codes that exist. */
+/** An issued document has to stay readable: letters that can be set, names that are seen, codes that exist. */
 import { createCompany, setCompany } from '../../src/access/companies.ts';
 import { checkStored } from '../../src/backoffice/document-check.ts';
 import type { NewInvoice, WithOf } from '../../src/contract/feed.ts';

@@ -14,7 +14,7 @@ import {
 import { type Given, onEachEngine, type TestCompany, type TestOffice } from './_office.ts';
 import { customerIn, irishCompany, northernIrishCompany } from './_vat-situations.ts';
 
-/** What is done to an invoice of 123.00; amounts are in cents. */
+/** An action on an invoice of 123.00; amounts are in cents. */
 type Action =
   | { pay: number; id: string }
   | { refund: number; id: string }
@@ -23,11 +23,11 @@ type Action =
   /** A credit note of so much net, to which 23 % VAT come. */
   | { credit: number };
 
-/** What follows from a action: whether it settles, and then the payment that invoice.paid names. */
+/** Actions on the invoice, each with the payment that invoice.paid names when the action settles. */
 interface Sequence {
   name: string;
   actions: [action: Action, paidBy: string | null][];
-  /** What is due, and what is owed back, at the end. */
+  /** The amounts that are due and owed back at the end. */
   left: [due: number, credit: number];
 }
 

@@ -180,7 +180,7 @@ onEachEngine('an issued document', async (t, testOffice) => {
     t.strictSame(await logosOf(engine, company), {});
   });
 
-  await t.test('that is refused keeps no logo', async (t) => {
+  await t.test('keeps no logo when its issue is refused', async (t) => {
     const company = await start();
     const { id } = await company.apply(invoiceDraft({ lines: [] }));
     t.match(await company.refusal(issue(id)), { code: 'incomplete_document' });

@@ -7,7 +7,7 @@ import { AppError } from '../../src/errors.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
 import { KEY_PREFIX } from './_company.ts';
 
-/** Who asks, and the headers that tell of their allowance. */
+/** The caller, and the headers that tell of the allowance. */
 export interface Admitted {
   caller: Caller;
   headers: Record<string, string>;

@@ -1,4 +1,4 @@
-/** What a bench found: for a reader, and as figures that a later run can be compared with. */
+/** The findings of a bench: for a reader, and as figures that a later run can be compared with. */
 export interface Findings {
   text: string;
   figures: unknown;
@@ -6,7 +6,7 @@ export interface Findings {
 
 /** A bench by itself: it starts what it compares, and leaves nothing behind. */
 export interface Bench {
-  /** What it measures, in a line. */
+  /** Its subject, in a line. */
   about: string;
   run: () => Promise<Findings>;
 }

@@ -2,7 +2,7 @@ import { createCompany } from '../../src/access/companies.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
 import { STAMP } from './_company.ts';
 
-/** Who hears of an event is one of 32 webhooks at a host of its own, so that no webhook's limit is the limit. */
+/** The deliveries go to 32 webhooks, each at a host of its own, so that no webhook's limit is the limit. */
 const COMPANIES = 8;
 const WEBHOOKS_EACH = 4;
 /** Rows of one INSERT, which the database makes by itself. */

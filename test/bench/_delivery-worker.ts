@@ -23,7 +23,7 @@ export interface Settings {
   place: ReceiverPlace;
 }
 
-/** What it can be told to do so many times. */
+/** The tasks that the worker can be told to do so many times. */
 export interface Tasks {
   /** Sends nothing but bodies, without store and signature. @returns how many in a second. */
   send: { path: string };
@@ -152,7 +152,7 @@ async function commit(count: number): Promise<Committed[]> {
 }
 
 process.on('message', (task: Task) => {
-  // What fails ends the process, and its parent notices.
+  // A task that fails ends the process, and its parent notices.
   void perform(task).then((result) => process.send?.({ result }));
 });
 process.once('disconnect', () => process.exit());

@@ -11,7 +11,7 @@ const SMALL_ROWS = 10;
 /** Rows of one INSERT, which PostgreSQL may take 15 seconds for. */
 const ROWS_MAX = 20_000;
 
-/** What the ids are made of: they have one width, so their order is that of the numbers. */
+/** The prefix of all ids: they have one width, so their order is that of the numbers. */
 const ID_PREFIX = '00000000-0000-7000-8000-';
 const FIRST_ID = 100_000_000_000;
 
@@ -35,9 +35,9 @@ export const changes = {
   none: '2025-04-01',
   /** 1 in 1,999: as many as change in a day. */
   lastDay: '2025-03-01',
-  /** Those, and 6 in 100, all at the beginning of the ids, of which none was issued on `days.end`. */
+  /** The records of `lastDay`, and 6 in 100 at the beginning of the ids, of which none was issued on `days.end`. */
   beginning: '2025-02-01',
-  /** Those, and 6 in 100, all at the end. */
+  /** The records of `beginning`, and 6 in 100, all at the end. */
   end: '2025-01-01',
   all: '2023-01-01',
 };

@@ -13,7 +13,7 @@ export interface Load {
   seconds: number;
 }
 
-/** What came of a load, by the status of the answers; times in milliseconds. */
+/** The results of a load, by the status of the answers; times in milliseconds. */
 export interface Loaded {
   /** Connections that broke, and requests without an answer. */
   errors: number;

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { createBareClient } from './_bare-client.ts';
 
-/** What is read, and how often. */
+/** The record that is read, and how often. */
 export interface Pace {
   url: string;
   path: string;

@@ -78,7 +78,7 @@ for (const operation of contractOperations()) route(operation);
 await app.listen({ port: 0, host: '127.0.0.1' });
 announce(app.server);
 
-/** What an operation's route is known by to those who come after it. */
+/** The names by which later hooks know an operation's route. */
 type Configured = Pick<ContractOperation, 'operationId' | 'path'>;
 
 function route({ operationId, path, parameters, scope }: ContractOperation): void {

@@ -98,7 +98,7 @@ export async function startServer(
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
       child.kill('SIGTERM');
-      // Who holds idle connections may take its time, and nothing here is worth waiting for.
+      // A server that holds idle connections may take its time, and nothing here is worth waiting for.
       const timer = setTimeout(() => child.kill('SIGKILL'), 2_000);
       await exited;
       clearTimeout(timer);

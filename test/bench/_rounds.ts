@@ -4,7 +4,7 @@ export interface Side {
   round: () => Promise<number>;
 }
 
-/** What a side reached, in units of its work a second: the median of its rounds, and the slowest and quickest. */
+/** The speed of a side, in units of its work a second: the median of its rounds, and the slowest and quickest. */
 export interface Reached {
   name: string;
   perSecond: number;

@@ -54,7 +54,7 @@ const cases: readonly Case[] = [
   { path: 'quotes', query: { status: 'expired', updatedSince: changes.end }, worst: true },
 ];
 
-/** What a page costs however large its company is, and wherever in the order of ids the records of a range lie. */
+/** The cost of a page, however large its company is, and wherever in the order of ids the records of a range lie. */
 export const lists: Bench = {
   about:
     'the first page of lists in companies of LISTS_SIZES records, and a record beside the slowest of them',

@@ -45,7 +45,7 @@ interface Side {
   servesDatabase: boolean;
 }
 
-/** What one side reached for one question; times in milliseconds. */
+/** The results of one side for one question; times in milliseconds. */
 interface Figures {
   side: string;
   perSecond: number;

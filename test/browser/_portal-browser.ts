@@ -72,7 +72,7 @@ interface AxeResult {
   violations: { id: string; help: string; nodes: { html: string }[] }[];
 }
 
-/** What axe-core finds wrong with the page, each with the elements that it is about. */
+/** The violations that axe-core finds in the page, each with the elements that it is about. */
 export async function axeViolations(page: Page): Promise<string[]> {
   // Evaluated by the browser's debugger, so that the page's own policy stays as it is.
   await page.evaluate(axe);

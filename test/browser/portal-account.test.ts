@@ -190,7 +190,7 @@ t.test('the longest names and addresses fit, on a phone too', async (t) => {
   await lookAtPages(t, { browser: await browser, portal }, pages);
 });
 
-t.test('what axe-core is asked to find, it finds', async (t) => {
+t.test('axe-core finds the violations that are planted', async (t) => {
   const portal = await startPortal(t);
   const { page, open, complaints } = await openWindow(t, { browser: await browser, portal });
   await open('/portal/people');

@@ -47,7 +47,7 @@ async function startDelivering(t: Test): Promise<{ portal: TestPortal; received:
   return { portal, received };
 }
 
-/** What is shown once under a label. */
+/** The secret that is shown once, under a label. */
 function secretOf(page: Page, label: string): Locator {
   return page.getByRole('status').getByLabel(label, { exact: true });
 }

@@ -64,7 +64,7 @@ for (const engine of engineNames) {
   });
 }
 
-t.test('what is refused is named', async (t) => {
+t.test('each refusal names its cause', async (t) => {
   await using workplace = await openWorkplace();
   await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
   const refusals: [args: string[], message: string][] = [

@@ -34,7 +34,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   t.test(`${signal} stops a feed that waits for more`, async (t) => {
     await using workplace = await openAcme();
     const running = await startFeed(workplace, 2);
-    // What is no whole line yet is no line.
+    // An unfinished line is no line yet.
     running.child.stdin?.write('{"id":"change 3",');
     t.strictSame(await running.end(signal), { exitCode: 1, signal: null });
     t.strictSame(shortAnswers(running.output.stdout), ['1 change 1 applied', '2 change 2 applied']);

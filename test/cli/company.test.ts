@@ -109,7 +109,7 @@ zeta  Zeta & Sons
   });
 }
 
-t.test('what is refused is named, and changes nothing', async (t) => {
+t.test('each refusal names its cause, and changes nothing', async (t) => {
   await using workplace = await openWorkplace();
   const created = await workplace.call(['company', 'create', 'acme', '--name', 'Acme']);
   t.match(created.stdout, /^Created\.\nacme {2}Acme\n/);

@@ -106,7 +106,7 @@ t.test('a document is checked item by item, whatever state it is in', async (t) 
 });
 
 t.test(
-  'what a draft lacks is named, until it is there, and an issued document is judged as it was',
+  'each gap of a draft is named until it is filled, and an issued document is judged as it was',
   async (t) => {
     await using workplace = await openWorkplace();
     const set = (...settings: string[]) => workplace.json(['company', 'set', 'acme', ...settings]);

@@ -51,7 +51,7 @@ const sample = (...args: string[]) => callCommand(['webhook', 'sample', ...args]
 const vector = events[0]?.parameters.find(({ name }) => name === 'Service-Signature')?.['x-test-vector'];
 const { secret: publishedSecret = '', body: publishedBody = '' } = vector ?? {};
 
-/** What is wrong with the signature of a request; undefined when nothing is. */
+/** The fault in the signature of a request; undefined when there is none. */
 function wrongWith({ headers, body }: Received, secret: string): string | undefined {
   const header = String(headers['service-signature']);
   const [, time = ''] = /^t=(\d+),v1=/.exec(header) ?? [];
@@ -150,7 +150,7 @@ t.test(
   },
 );
 
-t.test('what goes wrong is said in a sentence', async (t) => {
+t.test('each failure is told in a sentence', async (t) => {
   const { url } = await receive(t);
   const free = createTcpServer();
   const refusing = await listen(t, free);

@@ -93,7 +93,7 @@ for (const name of engineNames) {
   });
 }
 
-t.test('what is refused is named', async (t) => {
+t.test('each refusal names its cause', async (t) => {
   await using workplace = await openWorkplace();
   await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
   const create = (...args: string[]) => ['webhook', 'create', 'acme', ...args];

@@ -74,7 +74,7 @@ export function unknownPathProblems(answer: Answer): string[] {
   return responseProblems({ ...unauthorized, headers: declared }, answer, {});
 }
 
-/** What every error has: the headers and the schema of an answer to someone who isn't known. */
+/** The headers and the schema that every error has: those of an answer to an unknown caller. */
 function errorResponse(): DeclaredResponse {
   const response = declaredOperation('listJobs').responses.get(401);
   if (!response) throw new Error('The contract declares no 401 for listJobs.');

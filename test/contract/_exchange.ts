@@ -13,7 +13,7 @@ export interface Answer {
   repeated: readonly string[];
   /** The text, unpacked if it came compressed. */
   body: string;
-  /** What came over the wire. */
+  /** The number of bytes of the body as it came over the wire. */
   byteCount: number;
 }
 

@@ -68,7 +68,7 @@ export const compilerOptions = {
 };
 
 /**
- * What the integrator writes: each client lists everything, page by page, and every schema reads every page.
+ * The integrator's program: each client lists everything, page by page, and every schema reads every page.
  * The types that two generators make of the contract have to fit each other.
  */
 export const program = `

@@ -19,7 +19,7 @@ import { startMock } from './_mock.ts';
 /** The servers of a party: each is in another state, so that a question needs no preparation. */
 export type ServerName = 'normal' | 'busy' | 'short window' | 'without records' | 'without keys';
 
-/** Who asks. */
+/** A caller of the API. */
 export type Asker =
   | 'reader'
   | 'nobody'
@@ -183,7 +183,7 @@ async function companyKey(engine: Engine, id: string, switches: Partial<CompanyS
   return key;
 }
 
-/** What the neighbour's record is called that no other company has, beside each record of the example company. */
+/** The id of a record that only the neighbour has, made from the id of the example company's record. */
 export function neighbourId(id: string): string {
   return id.replace(/^./, (first) => (first === '0' ? '1' : 'n'));
 }

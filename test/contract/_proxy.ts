@@ -23,7 +23,7 @@ export interface ProxiedReply {
 /** A defect that the proxy puts between the server and whoever asks it. */
 export interface Defect {
   name: string;
-  /** What the suite has to say about it: being caught by accident doesn't count. */
+  /** The suite's words about it have to match this: being caught by accident doesn't count. */
   says: RegExp;
   /** The questions or the check that have to say it, by name; all of them unless told. */
   within?: RegExp;

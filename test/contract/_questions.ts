@@ -12,7 +12,7 @@ import {
 import { type Answer, type Asked, ask, parsed } from './_exchange.ts';
 import { type Asker, headersOf, type Party, type ServerName } from './_parties.ts';
 
-/** What the answer's body has to be. */
+/** The body that the answer has to have. */
 export type Expected =
   | { body: unknown }
   /** For a sentence that depends on the request: the code is certain. */
@@ -39,7 +39,7 @@ export interface Question {
   /** Where the mock's body differs, by a declared difference. */
   mockExpected?: Expected;
   manner: 'plain' | 'conditional' | 'overlong' | 'until refused';
-  /** Who can be asked; everyone, but for a declared difference. */
+  /** The parties that can be asked: everyone, but for a declared difference. */
   of: 'everyone' | 'the mock' | 'the servers';
 }
 

@@ -108,7 +108,7 @@ t.test('every value has bounds', async (t) => {
     const isNamed = schema.enum !== undefined || schema.const !== undefined;
     const wanted = [
       ...(types.includes('string') && !isNamed ? ['maxLength'] : []),
-      // What people type into a field of their own may be any number.
+      // People may type any number into a field of their own.
       ...(types.includes('integer') || (types.includes('number') && !path.endsWith('|number'))
         ? ['minimum', 'maximum']
         : []),

@@ -23,7 +23,7 @@ import {
 const ajv = strictAjv();
 const validators = new WeakMap<Schema, ValidateFunction>();
 
-/** What is wrong with a value when its schema is closed, in words. */
+/** The faults of a value when its schema is closed, in words. */
 function faults(schema: Schema, value: unknown): string[] {
   const validate = validators.get(schema) ?? ajv.compile(closed(schema));
   validators.set(schema, validate);

@@ -130,7 +130,7 @@ t.test('every schema compiles under the strictest Ajv, and the feed has no opera
   }
 });
 
-/** What bounds a value of each type. */
+/** The keywords that bound a value of each type. */
 const bounds: Record<string, string[]> = {
   string: ['minLength', 'maxLength'],
   integer: ['minimum', 'maximum'],
@@ -143,7 +143,7 @@ t.test('every value that a change takes has bounds', async (t) => {
     const types = [schema.type ?? []].flat();
     const wanted = types.flatMap((type) => bounds[type] ?? []);
     if (types.includes('string') && !('format' in schema)) wanted.push('pattern');
-    // What people name their own values may be any number.
+    // A number in a field of people's own has no bounds.
     if (types.length === 1 && types[0] === 'number') wanted.push('minimum', 'maximum');
     if ('additionalProperties' in schema) wanted.push('maxProperties');
     return types.length === 0 || wanted.some((keyword) => !(keyword in schema));
@@ -156,7 +156,7 @@ t.test('every value that a change takes has bounds', async (t) => {
   t.equal(ofAnyType.length, 4, 'a number that stands where anything may stand can be any');
 });
 
-/** What a schema asks of a value, without what it says to readers and generators. */
+/** The constraints of a schema, without its texts for readers and generators. */
 function constraintsOf(schema: Schema | undefined): unknown {
   return JSON.parse(
     JSON.stringify(schema ?? null, (keyword, value: unknown) => {
@@ -191,7 +191,7 @@ const alike: [what: string, given: Schema, record: string, except: string[]][] =
   ['Exchange', schemaOf(feedSchemas, 'Exchange'), 'AccountingCurrency', ['exchangeRate']],
 ];
 
-t.test('what a change takes is what the API shows', async (t) => {
+t.test('a change takes the values that the API shows', async (t) => {
   for (const [what, given, recordName, except] of alike) {
     const record = schemaOf(apiSchemas, recordName);
     const shared = Object.keys(given.properties ?? {}).filter(
@@ -205,7 +205,7 @@ t.test('what a change takes is what the API shows', async (t) => {
   }
 });
 
-t.test('what differs from what the API shows is within it', async (t) => {
+t.test('a member that differs from the API stays within its bounds', async (t) => {
   const memberOf = (schemas: Record<string, Schema>, name: string, member: string) =>
     schemaOf(schemaOf(schemas, name).properties ?? {}, member);
   const categories = memberOf(feedSchemas, 'DraftLine', 'vatCategory').enum ?? [];

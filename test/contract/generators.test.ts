@@ -14,7 +14,7 @@ import { compilerOptions, generators, program } from './_generators.ts';
 type Company = Record<keyof typeof exampleCompany, { id: string }[]>;
 type Read = (baseUrl: string, key: string) => Promise<Company>;
 
-/** What `program` exports. */
+/** The exports of `program`. */
 interface Program {
   byOpenapiFetch: Read;
   byHeyApi: Read;

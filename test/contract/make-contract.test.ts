@@ -31,7 +31,7 @@ t.test('make contract runs the files of the suite, none of its helpers, and ends
       },
     },
   });
-  // What is installed is newer than the list of what to install, so that make installs nothing.
+  // The lock file is older than the installed packages, so that make installs nothing.
   utimesSync(join(folder, 'package-lock.json'), 0, 0);
   for (const name of ['Makefile', 'test/run.ts', 'test/_tally.ts', 'test/_postgres.ts']) {
     copyFileSync(join(root, name), join(folder, name));

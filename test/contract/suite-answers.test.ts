@@ -70,7 +70,7 @@ for (const party of [mock, ...servers]) {
 }
 
 for (const party of servers) {
-  t.test(`what holds over several answers holds on ${party.name}`, async (t) => {
+  t.test(`the checks over several answers hold on ${party.name}`, async (t) => {
     for (const check of checks) t.strictSame(await problemsOf(check, party), [], check.name);
   });
 }

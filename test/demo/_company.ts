@@ -52,7 +52,7 @@ async function readRecords(engine: Engine): Promise<ResourceRecord[]> {
     }[];
     for (const { body, detail = '{}' } of rows) {
       const record = { ...(JSON.parse(body) as object), ...(JSON.parse(detail) as object) };
-      // What is stored was rendered from a record of this resource.
+      // Each stored text was rendered from a record of this resource.
       all.push({ resource, record } as ResourceRecord);
     }
   }

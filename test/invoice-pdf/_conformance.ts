@@ -1,6 +1,6 @@
 /**
- * What the validators of PDF/A-3a (ISO 19005-3) and PDF/UA-1 (ISO 14289-1) check, as far as it concerns the objects that
- * our documents are made of. No such validator can be installed here, so these are their rules, written again.
+ * The rules that validators of PDF/A-3a (ISO 19005-3) and PDF/UA-1 (ISO 14289-1) check in objects of our documents.
+ * No such validator can be installed here, so the rules are written again.
  */
 import { create } from 'fontkit';
 import type { Font } from 'fontkit';
@@ -10,7 +10,7 @@ import { arrayOf, at, entryOf, isName, nameOf, readPdf, streamOf } from './_pdf-
 import type { Pdf, PdfReference, PdfValue } from './_pdf-objects.ts';
 import { structureProblems } from './_structure.ts';
 
-/** What is wrong with a document, as sentences. */
+/** The faults of a document, as sentences. */
 export function conformanceProblems(bytes: Buffer): string[] {
   const pdf = readPdf(bytes);
   const pages = readPages(pdf);
@@ -78,7 +78,7 @@ function pageProblems(pdf: Pdf, page: PdfReference): string[] {
   );
 }
 
-/** What no object may have (6.1.6 to 6.2.8). */
+/** The faults that no object may have (6.1.6 to 6.2.8). */
 function objectProblems(pdf: Pdf, value: PdfValue, stream: Buffer | undefined): string[] {
   const filter = at(pdf, value, 'Filter');
   const isImage = isName(at(pdf, value, 'Subtype'), 'Image');
@@ -153,7 +153,7 @@ function isText(text: string): boolean {
   return text !== '' && !/[\u0000\ufeff\ufffe\p{Co}\p{Cs}]/u.test(text);
 }
 
-/** What a map in the form that pdfkit writes says (ISO 32000-1, 9.10.3). */
+/** The text of each glyph, by a map in the form that pdfkit writes (ISO 32000-1, 9.10.3). */
 function unicodeMap(map: string): Map<number, string> {
   const found = new Map<number, string>();
   for (const [, start = '', list = ''] of map.matchAll(/<([0-9a-f]+)> <[0-9a-f]+> \[(.*?)\]/g)) {

@@ -19,7 +19,7 @@ export interface Example {
   document: PrintedDocument;
 }
 
-/** Who sells what to whom. The customer is `cus_1`. */
+/** A sale of a company to its customer `cus_1`. */
 export interface Sale {
   name: string;
   company: Partial<CompanySettings>;
@@ -27,7 +27,7 @@ export interface Sale {
   draft: Partial<NewInvoice>;
 }
 
-/** What becomes of a sale; `credit` is what the draft of a credit note of the issued invoice says. */
+/** The document that a sale becomes; `credit` goes into the draft of a credit note of the issued invoice. */
 export interface Story extends Sale {
   kind: Invoice['kind'];
   status: Invoice['status'];

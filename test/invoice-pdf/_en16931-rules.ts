@@ -11,7 +11,7 @@ interface Rule {
   name: string;
   /** The nodes for which it has to hold. */
   context: string;
-  /** What has to hold for each of them. */
+  /** The condition that has to hold for each of them. */
   test: string;
 }
 
@@ -98,7 +98,7 @@ const breakdownRules = rulesOf(BREAKDOWN, {
   'BR-DEC-19, BR-DEC-20': twoDecimals('(ram:BasisAmount | ram:CalculatedAmount)'),
 });
 
-/** What every category asks for: its lines and its part of the breakdown agree. `abbreviation` is the norm's. */
+/** The rules of every category: its lines and its part of the breakdown agree. `abbreviation` is the norm's. */
 function categoryRules(code: string, abbreviation: string): Rule[] {
   const lines = `${LINE}[${LINE_TAX}/ram:CategoryCode = '${code}']`;
   const hasReason = 'count(ram:ExemptionReason) = 1';

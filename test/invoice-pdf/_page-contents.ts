@@ -1,4 +1,4 @@
-/** What the pages of a PDF draw, and how it is marked (ISO 32000-1, 14.6). */
+/** The contents of the pages of a PDF, and how they are marked (ISO 32000-1, 14.6). */
 import { arrayOf, at, entryOf, isName, nameOf, Scanner, streamOf } from './_pdf-objects.ts';
 import type { Pdf, PdfReference, PdfValue } from './_pdf-objects.ts';
 
@@ -13,7 +13,7 @@ export interface PageContents {
 }
 
 const PAINTING = new Set('Tj TJ f F f* B B* b b* S s sh Do BI'.split(' '));
-/** What documents are drawn with; anything else would have to be looked at against the rules first. */
+/** The operators that draw our documents; any other would have to be checked against the rules first. */
 const KNOWN = new Set(
   'q Q cm w RG rg cs CS sc scn SC SCN m l re h n S f Do BT ET Tf Tm TJ BMC BDC EMC'.split(' '),
 );

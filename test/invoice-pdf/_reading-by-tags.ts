@@ -5,7 +5,7 @@ import { arrayOf, at, readPdf } from './_pdf-objects.ts';
 import type { PdfReference } from './_pdf-objects.ts';
 import { everyTag, readTag } from './_structure.ts';
 
-/** What is read of one tag, which may go on from page to page. */
+/** The type and the text of one tag, which may go on from page to page. */
 export interface TagText {
   type: string;
   text: string;

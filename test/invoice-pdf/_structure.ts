@@ -54,7 +54,7 @@ const kidsOf: Record<string, string[]> = {
   TR: ['TH', 'TD'],
 };
 
-/** What is wrong with the tags of a document, as sentences. */
+/** The faults of the tags of a document, as sentences. */
 export function structureProblems(pdf: Pdf, pages: readonly PageContents[]): string[] {
   const roots = arrayOf(at(pdf, pdf.trailer, 'Root', 'StructTreeRoot', 'K')) as PdfReference[];
   const [root] = roots;

@@ -273,7 +273,7 @@ t.test('text comes out of the parser as it went in', async (t) => {
   )) {
     if (!hasEInvoice(document)) continue;
     const { buyer, lines } = document.record;
-    // What XML has no way to write, and which kind of space a name has, are not kept.
+    // Characters that XML can't write are not kept, nor is the kind of a space.
     const kept = (text: string) =>
       text
         .replace(/[\u0000-\u0008\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
@@ -293,7 +293,7 @@ t.test('text comes out of the parser as it went in', async (t) => {
   }
 });
 
-t.test('what happens after the issue changes nothing', async (t) => {
+t.test('payments, refunds and credit notes after the issue change nothing', async (t) => {
   await using database = await openTestDatabase('sqlite');
   const testOffice = createTestOffice(database);
   const company = await openIssuer(testOffice);

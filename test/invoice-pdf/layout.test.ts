@@ -107,7 +107,7 @@ t.test('a document of many pages repeats its heads, carries its sums and counts 
   }
 });
 
-/** What each page carries forward, and what the next one brings. */
+/** The sum that each page carries forward, and the sum that the next page brings forward. */
 function carriedSums(pages: readonly PlacedText[][]): { forward: string; brought: string }[] {
   const sumBeside = (page: readonly PlacedText[], label: string) => {
     const row = page.find(({ text }) => text === label)?.baseline ?? NaN;

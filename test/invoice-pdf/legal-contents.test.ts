@@ -20,7 +20,7 @@ const printed = await Promise.all(
 
 /**
  * Without space, since a line may end between any two words, and within a very long one; and without what has no form.
- * What is no character at all is shown as a replacement.
+ * A code point that is no character at all is shown as a replacement.
  */
 function squeezed(text: string): string {
   return text
@@ -231,7 +231,7 @@ t.test('every document shows each item of the legal check-lists that applies to 
   }
 });
 
-/** What must not be read on a document, and why. */
+/** The texts that must not be read on a document, and why. */
 function forbiddenOn({ record, supplier, ...document }: PrintedDocument): [item: string, pattern: RegExp][] {
   const isSilent =
     isIrishConstruction({ record, supplier, ...document }) &&
@@ -374,7 +374,7 @@ t.test('every text in which a letter is printed as a replacement mark is on the 
       const spoilt = structuredClone(document);
       spoil(spoilt, path);
       const where = path.join('.').replace(/\.\d+/g, '');
-      // What the contract refuses is never stored; a number and the country of a supplier can't be anything.
+      // A record that the contract refuses is never stored; a number and a supplier's country can't be anything.
       if (where === 'supplier.countryCode' || where.endsWith('.number')) continue;
       if (recordProblem('Invoice', spoilt.record) !== undefined) continue;
       const isMarked = (await textOf(await renderer.render(spoilt))).includes('\ufffd');

@@ -183,14 +183,14 @@ t.test('more documents than may wait are refused, and counted', async (t) => {
   t.match(text, /^fieldledger_documents_waiting 0$/m);
 });
 
-t.test('those who wait are told when the pool ends', async (t) => {
+t.test('the callers who wait are told when the pool ends', async (t) => {
   const { pool, print, ids } = await openPool(t, { documents: 2 });
   const waiting = ids.map((id) => print(id).catch((error: unknown) => error));
   await pool[Symbol.asyncDispose]();
   for (const refused of await Promise.all(waiting)) t.match(refused, BUSY);
 });
 
-t.test('what fails is logged without a word of the document', async (t) => {
+t.test('a failure is logged without a word of the document', async (t) => {
   const { print, ids, logged, engine, company } = await openPool(t);
   await engine.run(
     `UPDATE invoices SET unpublished = '{"supplier":{"legalName":"Secret Limited","logoSha256":"Secret"}}'`,

@@ -34,7 +34,7 @@ export function chanceOf(seed: number): Chance {
   };
 }
 
-/** What a step is drawn with: chance, the company that moves, and ids that nothing has yet. */
+/** The means to draw a step: chance, the company that moves, and ids that nothing has yet. */
 export interface Draw extends Chance {
   world: World;
   company: ModelCompany;

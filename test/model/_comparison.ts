@@ -11,7 +11,7 @@ import { listeners } from './_companies.ts';
 import { ratesOf } from './_invoices.ts';
 import { quoteSummaryOf } from './_money.ts';
 
-/** What the model and the service disagree about. */
+/** A difference between the model and the service. */
 export class Disagreement extends Error {
   override readonly name = 'Disagreement';
 }
@@ -52,7 +52,7 @@ async function compareRecords(engine: Engine, company: ModelCompany, resource: R
   compareEach(`the ${resource} of ${company.id}`, stored, expected);
 }
 
-/** What the service keeps of documents and the API doesn't show. */
+/** Compares the data of documents that the service keeps and the API doesn't show. */
 async function compareKept(engine: Engine, company: ModelCompany): Promise<void> {
   const rows = await engine.db
     .selectFrom('invoices')

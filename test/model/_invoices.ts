@@ -72,7 +72,7 @@ function putDraft(
   return stamped;
 }
 
-/** What is kept of a draft. */
+/** The data that is kept of a draft. */
 export function draftedOf(turn: Turn, id: string): Kept {
   const { status } = need(turn, 'invoices', id, '/with/id');
   const kept = turn.company.kept.get(id);

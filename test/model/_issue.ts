@@ -56,7 +56,7 @@ function credit(turn: Turn, { id, number, status, issueDate, totals, creditsInvo
   putMoved(turn, invoice, { ...invoice, creditNotes });
 }
 
-/** What the law asks for, and whether a document has it. */
+/** Checks that a document has everything that the law asks for. */
 function checkCompleteness(turn: Turn, record: Unstamped, draft: Draft): void {
   const { profile } = turn.company;
   const { countryCode } = profile;
@@ -151,7 +151,7 @@ function problemsOfTaxDocuments(record: Unstamped, profile: CompanyProfile, draf
   ];
 }
 
-/** What is dated later than the day after the issue. */
+/** Whether a day is later than the day after the issue. */
 const isToCome = (day: string | null, issueDate: string | null) => (day ?? '') > addDays(issueDate ?? '', 1);
 
 /** Of a small amount, in the national currency, the customer's address needn't be known. */

@@ -28,7 +28,7 @@ export interface ModelEvent {
   data: unknown;
 }
 
-/** What a document or quote was drafted with: an edit replaces members of this. */
+/** The terms that a document or quote was drafted with. An edit replaces members of them. */
 export type Draft = Required<Omit<NewInvoice, 'id' | 'lines' | 'creditsInvoiceId'>> & {
   creditsInvoiceId: string | null;
   lines: ModelLine[];
@@ -37,7 +37,7 @@ export type QuoteTerms = Required<Omit<WithOf<'quote.draft'>, 'id' | 'quoteGroup
   lines: ModelLine[];
 };
 
-/** What is kept of a document beside its record. */
+/** The data of a document that is kept beside its record. */
 export interface Kept {
   draft: Draft;
   /** The quote it was made from. */
@@ -162,7 +162,7 @@ function turnOf(
     today: dayIn(company.timeZone, atMs),
     fault,
     stamp: () => {
-      // What happened a little ahead of the clock isn't stamped before it happened (invariant C6).
+      // A change that is dated a little ahead of the clock isn't stamped before that time (invariant C6).
       company.lastStampMs = Math.max(nowMs, atMs, company.lastStampMs + 1);
       return iso(company.lastStampMs);
     },

@@ -69,7 +69,7 @@ export const quoteMoves = {
   },
 } satisfies Partial<Moves>;
 
-/** What stays of a version whatever it is drafted with. */
+/** The members of a version that stay the same whatever it is drafted with. */
 type Fixed = Pick<Quote, 'id' | 'quoteGroupId' | 'number' | 'version' | 'supersedesQuoteId' | 'createdAt'>;
 
 function draftQuote(turn: Turn, what: WithOf<'quote.draft'>): Quote {

@@ -154,7 +154,7 @@ async function lineIdsOf(arena: Arena, { change }: Step, answer: Answer): Promis
     );
     record = JSON.parse(texts?.detail ?? '{}') as typeof record;
   }
-  // Those that the business system gives begin otherwise.
+  // The line ids of the business system begin otherwise.
   return (record?.lines ?? []).map(({ id }) => id).filter((id) => /^lin_[0-9a-f-]{36}$/.test(id));
 }
 
@@ -172,7 +172,7 @@ function compareAnswer({ change }: Step, answer: Answer, expected: Prediction): 
   if (answer.status === 'refused' && expected.status === 'refused') {
     const named = expected.faults.filter(({ code }) => code === answer.code);
     const isExpected = named.some(({ path = answer.path }) => path === answer.path);
-    // What is wrong with a stored record has no place in the change.
+    // A fault of a stored record has no place in the change.
     const isPlaceOpen = named.some(({ path }) => path === undefined);
     if (!isExpected || !(isPlaceOpen || leadsTo(change, answer))) {
       throw new Disagreement(

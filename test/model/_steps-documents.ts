@@ -29,7 +29,7 @@ export const documentDrawers = {
     return id === undefined ? undefined : { id };
   },
   'invoice.issue': (draw) => {
-    // Those that can't be issued stay drafts, so mostly the newest is tried.
+    // Drafts that can't be issued stay drafts, so mostly the newest is tried.
     const newest = [...invoices(draw.company).values()].findLast(isDraft)?.id;
     const id = draw.happens(0.6) ? newest : idOf(draw, invoices, isDraft);
     return id === undefined ? undefined : { id };
@@ -172,8 +172,8 @@ function creditedLines(draw: Draw, { id, lines = [] }: Partial<Invoice>): DraftL
 }
 
 /**
- * What is left of a category and rate, or a part of that: VAT that was rounded for each part can be more than is left.
- * Sometimes it is a cent too much.
+ * The rest of a category and rate, or a part of the rest: VAT that is rounded for each part can exceed the rest.
+ * Sometimes the line is a cent too much.
  */
 function restOf(draw: Draw, lines: readonly DraftLine[], invoiceId: string | undefined): DraftLine[] {
   const { tables } = draw.company;

@@ -101,7 +101,7 @@ function drawPrice({ happens, below }: Draw): number {
   return happens(0.7) ? below(20_000) : below(3_000_000);
 }
 
-/** What reduces a line is another line, in its category and at its rate. */
+/** A discount is a line of its own, in the category and at the rate of the line that it reduces. */
 function discountOf(draw: Draw, lines: readonly DraftLine[]): DraftLine[] {
   const reduced = draw.pick(lines);
   if (!reduced) return [];

@@ -30,9 +30,9 @@ export const workDrawers = {
     const id = idOf(draw, jobs);
     if (id === undefined) return undefined;
     const job = draw.company.tables.jobs.get(id);
-    // What is the same already changes nothing.
+    // Values that the job has already change nothing.
     if (job && draw.happens(0.2)) return { id, ...someOf(draw, 0.5, { title: job.title, notes: job.notes }) };
-    // Who was assigned may stay, though no longer active.
+    // A person who was assigned may stay, though no longer active.
     const kept = draw.happens(0.3) ? { assignedTo: [...(job?.assignedTo ?? [])].reverse() } : {};
     return { id, ...someOf(draw, 0.3, { customerId: idOf(draw, customers) }), ...jobMembers(draw), ...kept };
   },
@@ -90,7 +90,7 @@ export const workDrawers = {
 
 type Filling = Pick<WithOf<'form.submit'>, 'answers' | 'files'>;
 
-/** What a form's fields take, mostly. */
+/** Draws answers and files, mostly as the form's fields take them. */
 function drawFilling(draw: Draw, fields: readonly { id: string; type: string }[]): Required<Filling> {
   const answers: Filling['answers'] = {};
   const files: Filling['files'] = {};
@@ -105,7 +105,7 @@ function drawFilling(draw: Draw, fields: readonly { id: string; type: string }[]
   return { answers, files };
 }
 
-/** What a job has that is made. */
+/** The members with which a job is created. */
 export function jobMade({ oneOf }: Draw) {
   return {
     title: oneOf('Service the boiler', 'Fit a heat pump', 'Find the leak'),

@@ -50,7 +50,7 @@ const names = Object.entries(weights).flatMap(([name, weight]) =>
   Array<ChangeName>(weight).fill(name as ChangeName),
 );
 
-/** What a sequence remembers between its steps. */
+/** The state that a sequence keeps between its steps. */
 export interface Walk {
   world: World;
   ids: { count: number };
@@ -155,7 +155,7 @@ function spoilt({ oneOf }: Draw, change: Change): Step {
   );
 }
 
-/** What a company changes in its profile now and then; most of it leaves its documents complete. */
+/** Draws a change of a company's profile now and then; most of them leave its documents complete. */
 export function drawProfile(
   { happens, oneOf }: Chance,
   { profile }: ModelCompany,

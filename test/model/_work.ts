@@ -90,7 +90,7 @@ function putJob(turn: Turn, job: Omit<Job, 'updatedAt'>): Job {
   return stamped;
 }
 
-/** Who is assigned is active, or was assigned before. */
+/** Every assigned person is active, or was assigned before. */
 function checkJob(
   turn: Turn,
   job: Partial<Pick<Job, 'customerId' | 'createdBy' | 'assignedTo'>>,

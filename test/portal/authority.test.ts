@@ -42,7 +42,7 @@ interface Form {
   fields?: Record<string, string>;
 }
 
-/** What each form has to have so that only the authority is wrong. A new one is listed here. */
+/** The parameters and fields of each form, so that only the authority is wrong. A new form is listed here. */
 async function formsOf({ engine, administrator }: TestPortal): Promise<Record<string, Form>> {
   const options = { company: COMPANY, now: STORY_NOW };
   const { record } = await createKey(engine, { ...options, prefix: 'fl', name: 'K', scopes: ['jobs:read'] });
@@ -200,7 +200,7 @@ for (const name of engineNames) {
   });
 }
 
-/** What a page is told when somebody asks who was found to be signed in. */
+/** The visit that a page is given when somebody asks who was found to be signed in. */
 async function visitOf(engine: Engine, administrator: Administrator): Promise<Visit> {
   const [session] = await listSessionRows(engine, administrator.id);
   if (!session) throw new Error('They have no session.');

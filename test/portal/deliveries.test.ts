@@ -13,7 +13,7 @@ import { addWebhook } from './_webhooks.ts';
 
 const LIMITED = { email: 'nuala@brennan.example', password: 'slow kettles on a low flame' };
 
-/** What the table of a page shows: the cells of each row, joined. */
+/** The rows of a page's table: the cells of each row, joined. */
 function rowsOf(page: string): string[] {
   const rows =
     page
@@ -187,7 +187,7 @@ for (const name of engineNames) {
   });
 }
 
-t.test('who lacks a scope finds nothing of its deliveries', async (t) => {
+t.test('an administrator who lacks a scope finds nothing of its deliveries', async (t) => {
   const { portal, engine, id, of } = await startHistory(t, 'sqlite', 300);
   await addAdministrator(engine, { ...LIMITED, scopes: ['jobs:read'], mayInvite: false });
   const visitor = await portal.signedIn(LIMITED);

@@ -10,7 +10,7 @@ const PART_PAID = '01a15a0c-54c0-737e-abf7-cfe66f9292f6';
 const DRAFT = '01a1ef7b-a420-7b42-8594-7b990f1a8c5f';
 const RESTRICTED = { email: 'sean@brennan.example', password: 'seven gravel lanterns hum' };
 
-/** What the table of documents shows as their numbers, in its order. */
+/** The numbers that the table of documents shows, in its order. */
 function numbersIn(visitor: Visitor): string[] {
   return [...visitor.shown.matchAll(/<a href="\/portal\/documents\/[^"]*"\s*>([^<]*)<\/a/g)].map(
     ([, number = '']) => number.trim(),
@@ -158,7 +158,7 @@ for (const name of engineNames) {
   });
 }
 
-t.test('who lacks the access, or whose company does, sees no document and reads why', async (t) => {
+t.test('people who lack the access, or whose company does, see no document and read why', async (t) => {
   const portal = await startPortal(t, 'sqlite', { hasRecords: true });
   await addAdministrator(portal.engine, { ...RESTRICTED, scopes: ['jobs:read', 'customers:read'] });
   const restricted = await portal.signedIn(RESTRICTED);

@@ -41,7 +41,7 @@ t.test(
   },
 );
 
-t.test('what pages are made of may be kept for ever, under an address that names its content', async (t) => {
+t.test('the assets of pages may be kept for ever, under addresses that name their content', async (t) => {
   const portal = await startPortal(t);
   const visitor = portal.visitor();
   const { body } = await visitor.visit('/portal/sign-in');

@@ -129,7 +129,7 @@ t.test(
   },
 );
 
-t.test('who may not invite can neither invite, nor withdraw, nor remove', async (t) => {
+t.test('a person who may not invite can neither invite, nor withdraw, nor remove', async (t) => {
   const portal = await startPortal(t);
   const inviter = await portal.signedIn();
   await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
@@ -238,7 +238,7 @@ t.test('an e-mail address that administers another company can not be found out'
   t.match((await useCode(portal, code, {})).text, /This link can't be used/);
 });
 
-t.test('what is refused in an invitation is named', async (t) => {
+t.test('the refusal of an invitation names its cause', async (t) => {
   const portal = await startPortal(t);
   const visitor = await portal.signedIn();
   await visitor.visit('/portal/people');

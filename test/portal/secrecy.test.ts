@@ -127,7 +127,7 @@ t.test('a fault shows a request id, and its cause is in the log alone', async (t
   t.equal((await visitor.visit('/portal/audit')).statusCode, 200);
 });
 
-t.test('what is shown once is shown to one of two tabs, and not to a HEAD request', async (t) => {
+t.test('a link that is shown once is shown to one of several tabs, and not to a HEAD request', async (t) => {
   const portal = await startPortal(t);
   const visitor = await portal.signedIn();
   await visitor.visit('/portal/people');

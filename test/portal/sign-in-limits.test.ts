@@ -72,7 +72,7 @@ t.test('an unknown account is locked as a known one is', async (t) => {
   }
 });
 
-t.test('who mistypes their password now and then is not locked out', async (t) => {
+t.test('a person who mistypes their password now and then is not locked out', async (t) => {
   const portal = await startPortal(t);
   const guess = await guesser(portal);
   for (let round = 0; round < 4; round += 1) t.equal((await guess(EMAIL, 'oops')).statusCode, 422);

@@ -185,7 +185,7 @@ const WEAK = [
   'kellyniamh2026',
 ];
 
-/** What is said at a field; undefined when nothing is wrong with it. */
+/** The problem that is told at a field; undefined when there is none. */
 function problemAt({ shown }: Visitor, field: string): string | undefined {
   const described = new RegExp(`<input\\s+id="${field}"[^>]*aria-invalid="true"`).test(shown);
   const [, problem] = new RegExp(`id="${field}-problem"[^>]*>([^<]*)<`).exec(shown) ?? [];

@@ -4,7 +4,7 @@ import t from 'tap';
 import { html } from '../../src/portal/views/html.ts';
 import { browserName, emailText } from '../../src/portal/views/formats.ts';
 
-t.test('what is put into a page is text, wherever it stands', async (t) => {
+t.test('a value that is put into a page is text, wherever it stands', async (t) => {
   const evil = `<script>"'&`;
   t.equal(
     html`<p title="${evil}">${evil}</p>`.toString(),

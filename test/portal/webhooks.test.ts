@@ -152,7 +152,7 @@ t.test('events whose data an administrator may not see', async (t) => {
   });
 });
 
-t.test('what is wrong with an address is told beside it', async (t) => {
+t.test('the fault of an address is told beside it', async (t) => {
   const portal = await startPortal(t);
   const visitor = await portal.signedIn();
   const wrong: [url: string, told: RegExp][] = [
@@ -174,7 +174,7 @@ t.test('what is wrong with an address is told beside it', async (t) => {
   t.match(visitor.text, /needs at least one event/);
 });
 
-t.test('what stands in an address is only text on every page', async (t) => {
+t.test('markup in an address is only text on every page', async (t) => {
   const portal = await startPortal(t);
   const { id } = await addWebhook(portal.engine);
   // Registration escapes it all; this is a row that was written by another way.

@@ -153,7 +153,7 @@ export const closedAddresses: readonly Vector[] = [
   ['ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', 'last'],
 ];
 
-/** What some programs take for an address: only the usual form of one is looked at. */
+/** Texts that some programs take for an address. The service knows only the usual form of one. */
 export const noAddresses: readonly Vector[] = [
   ['', 'no address'],
   ['example.com', 'a name'],

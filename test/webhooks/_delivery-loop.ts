@@ -57,7 +57,7 @@ export function scriptedSender(
   };
 }
 
-/** What the tests' webhooks are sealed with. */
+/** The key that seals the secrets of the tests' webhooks. */
 export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
 
 /** Starts a loop that says nothing; its clock is the machine's, unless told. */

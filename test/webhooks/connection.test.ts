@@ -270,7 +270,7 @@ t.test('a kept connection that says nothing more costs the deadline, and is clos
   t.ok(performance.now() - since < 2_000, 'at once');
 });
 
-t.test('what a receiver sends unasked is no answer to the next delivery', async (t) => {
+t.test('an unasked answer of a receiver is no answer to the next delivery', async (t) => {
   const answer = (status: number) => `HTTP/1.1 ${status} X\r\nContent-Length: 0\r\n\r\n`;
   for (const isAtOnce of [true, false]) {
     await using receiver = await startTlsReceiver((socket) => {

@@ -246,7 +246,7 @@ function isVerified({ headers, body }: Received): boolean {
   }
 }
 
-/** What is wrong with a request, by webhooks.yaml and by Stripe's verification. */
+/** The faults of a request, by webhooks.yaml and by Stripe's verification. */
 function problemsOf(received: Received): string[] {
   const { headers, body } = received;
   const event = headers['service-event'] ?? '';

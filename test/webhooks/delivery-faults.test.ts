@@ -123,7 +123,7 @@ for (const name of engineNames) {
   });
 }
 
-t.test('what another worker has locked is looked for less and less often', async (t) => {
+t.test('a delivery that another worker has locked is looked for less and less often', async (t) => {
   await using database = await openTestDatabase('postgres');
   const { engine } = database;
   await createCompany(engine, 'acme', {}, STORY_NOW);
@@ -135,7 +135,7 @@ t.test('what another worker has locked is looked for less and less often', async
       const run = engine.prepare(build);
       return async (values) => {
         const rows = await run(values);
-        // Those of a walk.
+        // Only the rows of a walk have a step.
         if (rows.some((row) => typeof row === 'object' && row !== null && 'step' in row)) lookCount += 1;
         return rows;
       };

@@ -76,7 +76,7 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
         const run = engine.prepare(build);
         return async (values) => {
           const rows = await run(values);
-          // Those of a walk.
+          // Only the rows of a walk have a step.
           if (!isFound && rows.some((row) => typeof row === 'object' && row !== null && 'step' in row)) {
             isFound = true;
             await pauseAll();

@@ -43,7 +43,7 @@ for (const [text, what] of noAddresses) {
 /** 1,000,000 take 16 seconds for each family. */
 const COUNT = Number(process.env.RANDOM_ADDRESSES ?? 20_000);
 
-/** What random numbers alone would hardly ever meet: the forms that carry an IPv4 address, and the borders of blocks. */
+/** Prefixes that random numbers would hardly ever meet: forms that carry an IPv4 address, and borders of blocks. */
 const PREFIXES: readonly (readonly [prefix: bigint, bits: number])[] = [
   [0n, 96],
   [0xffffn, 96],

@@ -73,7 +73,7 @@ onEachEngine('the history', async (t, { openCompany, engine, setNow }) => {
     for (let pass = 0; after !== undefined && pass < 100; pass += 1) {
       after = await removeOld(daysLater(31)(), after);
       const rest = await total();
-      // Those of one delivery with its attempts, and the events of as many.
+      // A pass removes the rows of one delivery and its attempts, and of its event.
       t.ok(left - rest <= 130, `${left - rest} rows in one pass`);
       left = rest;
     }

@@ -42,7 +42,7 @@ async function refusalOf(act: Promise<unknown>): Promise<string> {
   throw new Error('It was not refused.');
 }
 
-/** What is stored as the secret of a webhook. */
+/** The secret of a webhook as it is stored. */
 async function storedSecret(engine: Engine, id: string): Promise<string> {
   const query = engine.db.selectFrom('webhooks').select('secret').where('id', '=', id);
   return (await query.executeTakeFirstOrThrow()).secret;
@@ -109,7 +109,7 @@ for (const name of engineNames) {
       t.strictSame(await listWebhooks(engine, 'other'), [older, record]);
     });
 
-    await t.test('that is deleted is gone, and can be deleted by its own company alone', async (t) => {
+    await t.test('is gone once it is deleted, and can be deleted by its own company alone', async (t) => {
       const { record } = await register(engine, 'acme');
       const missing = `The company "other" has no webhook "${record.id}".`;
       t.equal(await refusalOf(deleteWebhook(engine, 'other', record.id, LATER)), missing);

@@ -76,7 +76,7 @@ t.test('a secret without its key is refused by the name of the setting', async (
   t.equal(refusalOf(createSecretBox(newKey(), newKey()), stored), message);
 });
 
-t.test("what was damaged, or is another webhook's, isn't opened", async (t) => {
+t.test("a secret that was damaged, or is another webhook's, isn't opened", async (t) => {
   const box = createSecretBox(newKey());
   const secret = mintSecret();
   const stored = box.seal(secret, owner);

@@ -79,7 +79,7 @@ t.test('redirects are not followed, and no header of an answer is heeded', async
   }
 });
 
-t.test('what can’t be sent is a failed attempt, never an exception', async (t) => {
+t.test('a request that can’t be sent is a failed attempt, never an exception', async (t) => {
   const dialled = watchDials(t);
   await using receiver = await startHttpsReceiver((_request, response) => response.end());
   await using sender = senderTo(receiver);
@@ -279,7 +279,7 @@ const LONG_BODY = 'x'.repeat(8_000_000);
 for (const { name, behave, expected } of behaviours) {
   t.test(`${expected} from a receiver that ${name}`, async (t) => {
     await using receiver = await startTlsReceiver(behave);
-    // Who answers has the time to, on a busy machine too; who doesn't is waited for in every run of the tests.
+    // A receiver that answers has time to, on a busy machine too. Every run of the tests waits for one that doesn't.
     const deadlineMs = expected === 'timeout' ? DEADLINE_MS : 10_000;
     await using sender = senderTo(receiver, { deadlineMs });
     const dialled = watchDials(t);

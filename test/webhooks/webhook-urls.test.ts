@@ -89,7 +89,7 @@ const host = fc
   .map(([labels, last]) => [...labels, last].join('.'));
 const rest = fc.stringMatching(/^(\/[\w~:@!$&()*+,;=-]{0,6}){0,3}(\?[\w~:@!$&()*+,;=/?-]{0,8})?$/);
 const plausible = fc.tuple(host, rest).map(([name, tail]) => `https://${name}${tail}`);
-/** What attackers and typing errors put into an address. */
+/** Pieces that attackers and typing errors put into an address. */
 const splinter = fc.oneof(
   fc.constantFrom(
     '@',
@@ -130,7 +130,7 @@ const mutated = fc
     cuts.reduce((text, [at, removed, put]) => text.slice(0, at) + put + text.slice(at + removed), url),
   );
 
-/** What is wrong with an address that was accepted; undefined when nothing is. */
+/** The fault of an address that was accepted; undefined when it has none. */
 function wrongWith(canonical: string): string | undefined {
   const url = new URL(canonical);
   if (url.href !== canonical) return 'a parser reads it otherwise';

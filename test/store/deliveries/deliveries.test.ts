@@ -30,7 +30,7 @@ function onDeliveries(
   }
 }
 
-/** What a walk finds, as the number of deliveries of each webhook in the order of the walk. */
+/** The number of deliveries that a walk finds for each webhook, in the order of the walk. */
 async function walkFrom(engine: Engine, options: Partial<WalkOptions> = {}) {
   const given = { after: START, webhooksMax: 10, perWebhook: 4, busy: [], busyCompanies: [], ...options };
   const { found, last } = await createWaitingWalk(engine)(given);
@@ -111,7 +111,7 @@ t.test('on PostgreSQL a lease does not wait for the disk, and what follows it do
   t.strictSame(await engine.run('SELECT how FROM told'), [{ how: 'off' }, { how: 'on' }]);
 });
 
-onDeliveries('what was leased and not sent counts no attempt', { acme: { whk_a: 1 } }, async (t, engine) => {
+onDeliveries('a lease without sending counts no attempt', { acme: { whk_a: 1 } }, async (t, engine) => {
   const queue = createDeliveryQueue(engine);
   const leased = await queue.lease(await keys(engine), 'first', UNTIL);
   const withheld = { state: 'withheld', withheldFor: 'api_not_enabled', attempt: undefined } as const;
@@ -159,7 +159,7 @@ onDeliveries('several that take leases at once never share one', several, async 
       }),
     );
     t.equal(new Set(taken.flat()).size, taken.flat().length, 'no delivery was leased twice');
-    // What one skipped because another was looking at it waits still.
+    // A worker skips a delivery that another one is looking at; such a delivery still waits.
     const waiting = await createDeliveryQueue(engine).countWaiting(1_000);
     t.equal(taken.flat().length + waiting, all.length, 'and none was lost');
     t.ok(taken.flat().length >= all.length / 2);

@@ -111,7 +111,7 @@ for (const name of engineNames) {
   });
 }
 
-t.test('what can’t be written is kept for the next time, up to a bound that is told', async (t) => {
+t.test('uses that can’t be written are kept for the next time, up to a bound that is told', async (t) => {
   await using database = await openTestDatabase('sqlite');
   const { engine } = database;
   const told: { message: string; lost: number }[] = [];
