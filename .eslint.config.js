@@ -10,7 +10,7 @@ const budgets = (linesMax) => ({
 });
 
 export default tseslint.config(
-  { ignores: ['generated/**', 'data/**', '.tap/**', 'node_modules/**'] },
+  { ignores: ['generated/**', 'data/**', 'release/**', '.tap/**', 'node_modules/**'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
     files: ['src/**/*.ts', 'test/**/*.ts'],

@@ -6,7 +6,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs format lint types test contract check bench kills deliveries model mock start dev clean
+.PHONY: help setup generate docs format lint types test contract check bench kills deliveries model mock release start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,5 +67,8 @@ start: setup docs ## Serve the demo company, and print a request to try
 dev: setup docs ## The same, starting again whenever a source file changes
 	@exec $(BIN)/node --watch-path=src --watch-path=generated src/fieldledger.js serve --demo
 
+release: setup docs ## Build into release/ what is handed out: an npm package, and an archive that needs nothing
+	@$(BIN)/node src/release/build.ts
+
 clean: ## Remove what make brought here, except data/
-	rm -rf node_modules .tap generated/reference.html
+	rm -rf node_modules .tap generated/reference.html release

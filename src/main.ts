@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 
 import { createTerminal, type Terminal, ToldFailure } from './cli/terminal.ts';
+import { version } from './version.ts';
 
 /** Each is loaded only when it is asked for: all of them together take as long to load as most take in all. */
 const COMMANDS = {
@@ -29,6 +30,7 @@ const USAGE_EXIT_CODE = 2;
 export async function main(args: readonly string[], terminal: Terminal = createTerminal()): Promise<number> {
   const program = new Command('fieldledger')
     .description('A read-only JSON API over field-service and invoicing records')
+    .version(version, '--version', 'print the version')
     .option('--json', 'machine-readable output on standard output')
     .showHelpAfterError()
     .exitOverride()

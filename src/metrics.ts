@@ -1,5 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
+import { version } from './version.ts';
+
 /** The server's own counts, in Prometheus' text format. Labels have few values: no ids, no addresses. */
 export interface Metrics {
   requestAnswered: (operation: string, status: number, seconds: number) => void;
@@ -43,6 +45,12 @@ export interface Backlog {
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'fieldledger_build_info',
+    help: 'Always 1; the label says which version runs.',
+    labelNames: ['version'],
+    registers: [registry],
+  }).set({ version }, 1);
   const requests = new Counter({
     name: 'fieldledger_requests_total',
     help: 'Requests answered, by operation and status.',

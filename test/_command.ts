@@ -39,7 +39,12 @@ export interface Running {
 /** A running `fieldledger serve --json`. */
 export interface Served extends Running {
   /** The greeting that it printed once it listened. */
-  greeting: { address: string; management: string; demo?: { company: string; key: string; isNew: boolean } };
+  greeting: {
+    address: string;
+    management: string;
+    portal?: string;
+    demo?: { company: string; key: string; isNew: boolean };
+  };
   port: number;
   /** The log's lines so far. */
   logs: () => Record<string, unknown>[];
@@ -67,10 +72,11 @@ export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
 /**
  * Makes a workplace whose database is migrated, or with `isEmpty` one whose database doesn't exist yet on SQLite and is
  * empty on PostgreSQL. On PostgreSQL there is a key for signing secrets.
+ * @param options `program` is the command's file, and `path` the folders in which it looks for programs.
  */
 export async function openWorkplace(
   engine: EngineName = 'sqlite',
-  { isEmpty = false } = {},
+  { isEmpty = false, program = bin, path = process.env.PATH } = {},
 ): Promise<Workplace> {
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-work-'));
   const { server, settings } = engine === 'sqlite' ? onSqlite(folder) : await onPostgres();
@@ -79,10 +85,10 @@ export async function openWorkplace(
   const started = new Set<Running>();
   const start: Workplace['start'] = (args, environment = {}, stdin = 'ignore') => {
     // The tests' own environment stays outside: it may hold settings, and what tap does to its processes.
-    const env = { PATH: process.env.PATH, HOME: folder, ...settings, ...environment };
+    const env = { PATH: path, HOME: folder, ...settings, ...environment };
     const options: SpawnOptions = { cwd: folder, env, stdio: [stdin, 'pipe', 'pipe'] };
     // By its first line, which gives Node an option that bounds its memory.
-    const running = runningOf(spawn(bin, args, options));
+    const running = runningOf(spawn(program, args, options));
     started.add(running);
     return running;
   };

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 
 import { Tinypool } from 'tinypool';
 
@@ -77,7 +77,7 @@ async function estimate(estimated: Estimated): Promise<Estimate> {
 }
 
 function startThread(): Tinypool {
-  const filename = join(import.meta.dirname, 'password-thread.ts');
+  const filename = join(import.meta.dirname, `password-thread${extname(import.meta.url)}`);
   const options = { name: 'estimate', minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS_MAX };
   // A thread that ends without a task is started anew for the next one, and must not end the server.
   return new Tinypool({ filename, ...options }).on('error', () => undefined);

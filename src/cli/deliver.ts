@@ -10,6 +10,7 @@ import { keepPurging } from '../webhooks/purge.ts';
 import { openSecretBox } from '../webhooks/secret-key.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
 import { createSender } from '../webhooks/sender.ts';
+import { version } from '../version.ts';
 import { withDatabase } from './database.ts';
 import { serveManagement } from './management.ts';
 import { listenForStop } from './stop.ts';
@@ -33,7 +34,7 @@ export function deliverCommand(terminal: Terminal): Command {
         const deliveries = startDeliveries({ engine, config, secrets, log, metrics });
         const greeting = ['Delivering webhooks.', ...(address ? [`  Metrics    ${address}/metrics`] : [])];
         terminal.show({ delivering: true, management: address }, greeting.join('\n'));
-        log.info({ management: address }, 'deliveries.started');
+        log.info({ version, management: address }, 'deliveries.started');
         await stop.told;
         await deliveries[Symbol.asyncDispose]();
         log.info('deliveries.stopped');

