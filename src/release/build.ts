@@ -26,7 +26,7 @@ interface Manifest {
 
 /** Lock file of npm, version 3: packages by their folders. */
 interface Lock {
-  packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
+  packages: Record<string, { dev?: boolean; devOptional?: boolean; devDependencies?: unknown }>;
   [member: string]: unknown;
 }
 
@@ -103,11 +103,8 @@ function stagePackage(folder: string): void {
 
 /** The packages of the lock file that the service needs, and the release itself in place of the checkout. */
 function releasedPackages(): Lock['packages'] {
-  const { name, version, license, dependencies, bin, engines } = lock.packages[''] as Record<string, unknown>;
-  const needed = Object.entries(lock.packages).filter(
-    ([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional,
-  );
-  return { '': { name, version, license, dependencies, bin, engines }, ...Object.fromEntries(needed) };
+  const needed = Object.entries(lock.packages).filter(([, { dev, devOptional }]) => !dev && !devOptional);
+  return { ...Object.fromEntries(needed), '': { ...lock.packages[''], devDependencies: undefined } };
 }
 
 function stageBundle(released: string, folder: string): void {
