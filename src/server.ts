@@ -16,7 +16,7 @@ import type { Metrics } from './metrics.ts';
 import { createProbes } from './operator-pages.ts';
 import type { PortalSettings } from './portal/options.ts';
 import { createPortal, PORTAL_PATH } from './portal/portal.ts';
-import { createPublication } from './publication.ts';
+import { createPublication } from './publication/publication.ts';
 import type { Engine } from './store/engines/engine.ts';
 import type { KeyUsage } from './store/keys/key-usage.ts';
 

@@ -35,8 +35,7 @@ const mayImport = {
   ],
   server: ['malformed-requests', 'publication', 'operator-pages', 'portal', 'api', 'invoice-pdf', 'store'],
   'malformed-requests': ['api', 'contract'],
-  publication: ['published-text', 'contract'],
-  'published-text': ['api'],
+  publication: ['api', 'contract'],
   'operator-pages': ['store'],
   // The two faces of the service don't know each other.
   portal: ['access', 'webhooks', 'backoffice', 'invoice-pdf', 'store', 'contract'],
@@ -69,7 +68,7 @@ const mayImport = {
 const owners = {
   'proxy-addr': ['server'],
   negotiator: ['api'],
-  express: ['server', 'api', 'publication', 'published-text', 'operator-pages', 'portal'],
+  express: ['server', 'api', 'publication', 'operator-pages', 'portal'],
   'openapi-backend': ['api'],
   // "Did you mean", of a parameter and of an event.
   'fastest-levenshtein': ['api', 'webhooks'],

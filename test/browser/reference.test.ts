@@ -8,7 +8,7 @@ import express from 'express';
 import type { Browser, Page } from 'playwright-core';
 import t from 'tap';
 import type { Test } from 'tap';
-import { createPublication } from '../../src/publication.ts';
+import { createPublication } from '../../src/publication/publication.ts';
 import { openBrowser } from './_browser.ts';
 
 const root = join(import.meta.dirname, '..', '..');

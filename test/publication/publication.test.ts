@@ -13,13 +13,13 @@ import got, { type Got } from 'got';
 import t from 'tap';
 import { parse } from 'yaml';
 
-import { contractOperations } from '../src/contract/document.ts';
-import type * as publication from '../src/publication.ts';
-import { signatureOf } from '../src/webhooks/delivery-request.ts';
-import { openWorkplace } from './_command.ts';
-import { openTestDatabase, startTestServer } from './_server.ts';
+import { contractOperations } from '../../src/contract/document.ts';
+import type * as publication from '../../src/publication/publication.ts';
+import { signatureOf } from '../../src/webhooks/delivery-request.ts';
+import { openWorkplace } from '../_command.ts';
+import { openTestDatabase, startTestServer } from '../_server.ts';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '..', '..');
 
 interface Document {
   openapi: string;
@@ -184,7 +184,7 @@ async function serveUnbuilt(): Promise<AsyncDisposable & { http: Got }> {
   cpSync(join(root, 'generated', 'openapi.json'), join(folder, 'generated', 'openapi.json'));
   // It is a copy of the module whose type this is.
   const copy = (await import(
-    pathToFileURL(join(folder, 'src', 'publication.ts')).href
+    pathToFileURL(join(folder, 'src', 'publication', 'publication.ts')).href
   )) as typeof publication;
   const app = express();
   app.use(

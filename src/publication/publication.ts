@@ -3,8 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Router } from 'express';
 import { stringify } from 'yaml';
 
-import { bundledContract, isReferenceBuilt, referenceFile } from './contract/document.ts';
-import { AppError } from './errors.ts';
+import { bundledContract, isReferenceBuilt, referenceFile } from '../contract/document.ts';
+import { AppError } from '../errors.ts';
+import { changelogFeed, changelogPage, changelogPolicy } from './changelog.ts';
 import { createPublishedText } from './published-text.ts';
 
 export interface PublicationOptions {
@@ -16,8 +17,8 @@ export interface PublicationOptions {
 }
 
 /**
- * The contract as integrators read it: the description in both notations, and the reference. Each is made at the first
- * request for it, so that a start doesn't wait.
+ * The contract as integrators read it: the description in both notations, the reference, and what each release changed.
+ * Each is made at the first request for it, so that a start doesn't wait.
  */
 export function createPublication(options: PublicationOptions): Router {
   const published = () => asConfigured(bundledContract(), options);
@@ -32,6 +33,14 @@ export function createPublication(options: PublicationOptions): Router {
     '/reference',
     createPublishedText('text/html', reference, (page) => ({ 'Content-Security-Policy': policyOf(page) })),
   );
+  const page = () => asConfigured(changelogPage(), options);
+  const feed = () => asConfigured(changelogFeed(options.baseUrl()), options);
+  const policy = { 'Content-Security-Policy': changelogPolicy };
+  router.get(
+    '/changelog',
+    createPublishedText('text/html', page, () => policy),
+  );
+  router.get('/changelog.atom', createPublishedText('application/atom+xml', feed));
   // This path leads to a description of the API, whether the reference was built or not.
   router.get('/', (_req, res) => {
     res.redirect(302, isReferenceBuilt() ? '/reference' : '/openapi.json');

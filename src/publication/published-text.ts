@@ -4,7 +4,7 @@ import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 
 import type { RequestHandler } from 'express';
 
-import { hasTag, preferredCoding, tagsOf } from './api/answer.ts';
+import { hasTag, preferredCoding, tagsOf } from '../api/answer.ts';
 
 /**
  * The codings that are offered, the smallest result first. A text is compressed once for all who ask, on another thread,
