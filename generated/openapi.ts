@@ -1831,6 +1831,11 @@ export interface components {
          * @example Fieldledger-Webhooks/1
          */
         UserAgent: string;
+        /**
+         * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+         * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+         */
+        Traceparent: string;
     };
     requestBodies: never;
     headers: {
@@ -2508,6 +2513,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -2549,6 +2559,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -2590,6 +2605,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -2631,6 +2651,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -2672,6 +2697,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -2713,6 +2743,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -2754,6 +2789,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -2795,6 +2835,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -2836,6 +2881,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -2877,6 +2927,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;

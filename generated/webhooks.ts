@@ -847,6 +847,11 @@ export interface components {
          * @example Fieldledger-Webhooks/1
          */
         UserAgent: string;
+        /**
+         * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+         * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+         */
+        Traceparent: string;
     };
     requestBodies: never;
     headers: never;
@@ -878,6 +883,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -919,6 +929,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -960,6 +975,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -1001,6 +1021,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -1042,6 +1067,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -1083,6 +1113,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -1124,6 +1159,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -1165,6 +1205,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -1206,6 +1251,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -1247,6 +1297,11 @@ export interface operations {
                  * @example Fieldledger-Webhooks/1
                  */
                 "User-Agent": components["parameters"]["UserAgent"];
+                /**
+                 * @description The trace that the request belongs to, for your own tracing ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). All attempts of one delivery have the same trace id: the digits of its `Service-Delivery` id. Each attempt has a span id of its own. The signature doesn't cover it.
+                 * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;

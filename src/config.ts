@@ -30,6 +30,7 @@ export interface Config {
   rateLimitPerMinute: number;
   wrongKeysPerMinute: number;
   trustedProxies: number;
+  shutdownDelaySeconds: number;
   shutdownSeconds: number;
   /** Where probes and metrics are served beside the public port; without a port they aren't. */
   managementHost: string;
@@ -144,9 +145,15 @@ const settings: { [K in keyof Config]: Setting<K> } = {
     fallback: '0',
     parse: integer(0, 10),
   },
+  shutdownDelaySeconds: {
+    name: 'SHUTDOWN_DELAY_SECONDS',
+    help: 'time after SIGTERM in which /readyz says 503 and requests are still served, so that a load balancer notices',
+    fallback: '0',
+    parse: integer(0, 600),
+  },
   shutdownSeconds: {
     name: 'SHUTDOWN_SECONDS',
-    help: 'time that requests under way get to finish after SIGTERM',
+    help: 'time that requests under way get to finish after SIGTERM and that delay',
     fallback: '10',
     parse: integer(0, 600),
   },

@@ -11,8 +11,8 @@ const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
  * Logs JSON lines to standard error, so that standard output is a command's own. Lines are wide, their names
- * `noun.past-verb`, and they never hold a key, a secret, a body or a header's value. A process that is killed loses the
- * lines of its last 200 milliseconds; one that exits, even by an error, loses none.
+ * `noun.past-verb`, and they never hold a key, a secret, a body or a header's value, except for the id of a trace. A
+ * process that is killed loses the lines of its last 200 milliseconds; one that exits, even by an error, loses none.
  */
 export function createLogger(level: string): Logger {
   const output = destination({

@@ -26,12 +26,14 @@ export interface DeliveryMetrics {
 /** The counts of printing. */
 export interface DocumentMetrics {
   /** A document that was asked for has been dealt with, so long after that. */
-  printed: (outcome: 'stored' | 'draft' | 'absent' | 'failed', seconds: number) => void;
+  printed: (outcome: (typeof PRINTED)[number], seconds: number) => void;
   /** A document was not taken on because too many were waiting. */
   refused: () => void;
   /** Asks for the number of waiting documents whenever the metrics are read. */
   watchWaiting: (read: () => number) => void;
 }
+
+const PRINTED = ['stored', 'draft', 'absent', 'failed'] as const;
 
 /** The deliveries that could be sent now. */
 export interface Backlog {
@@ -140,6 +142,8 @@ function createDocumentMetrics(registry: Registry): DocumentMetrics {
     labelNames: ['outcome'],
     registers,
   });
+  // Prometheus doesn't see an increase in a series that begins with 1, and the first failure matters.
+  for (const outcome of PRINTED) printed.inc({ outcome }, 0);
   const seconds = new Histogram({
     name: 'fieldledger_document_seconds',
     help: 'Time from the request for a document that had to be printed to its PDF, the wait for its turn included.',

@@ -17,6 +17,10 @@ export function createProbes({ engine, log, now, isReady }: ProbeOptions): Route
   const findAnyCompany = engine.prepare((db) => db.selectFrom('companies').select('id').limit(1));
   const tryToWrite = createWriteProbe(engine, now);
   const router = Router();
+  router.get(['/healthz', '/readyz'], (_req, res, next) => {
+    res.setHeader('Cache-Control', 'no-store');
+    next();
+  });
   router.get('/healthz', (_req, res) => {
     res.json({ status: 'alive' });
   });
@@ -24,7 +28,8 @@ export function createProbes({ engine, log, now, isReady }: ProbeOptions): Route
     const problem = isReady()
       ? await problemOf(async () => Promise.all([findAnyCompany({}), tryToWrite()]))
       : new Error('The server is stopping.');
-    if (problem) log.warn({ err: problem }, 'readiness.refused');
+    // A stop is no trouble.
+    if (problem) log[isReady() ? 'warn' : 'info']({ err: problem }, 'readiness.refused');
     res.status(problem ? 503 : 200).json({ status: problem ? 'not ready' : 'ready' });
   });
   return router;
@@ -47,6 +52,7 @@ export interface ManagementOptions extends ProbeOptions {
 export function createManagement({ metrics, ...options }: ManagementOptions): Express {
   const app = express();
   app.disable('x-powered-by');
+  app.disable('etag');
   app.use((_req, res, next) => {
     res.setHeader('X-Content-Type-Options', 'nosniff');
     next();

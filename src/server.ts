@@ -19,6 +19,7 @@ import { createPortal, PORTAL_PATH } from './portal/portal.ts';
 import { createPublication } from './publication/publication.ts';
 import type { Engine } from './store/engines/engine.ts';
 import type { KeyUsage } from './store/keys/key-usage.ts';
+import { traceIdIn } from './trace-context.ts';
 
 export interface ServerOptions {
   engine: Engine;
@@ -121,6 +122,7 @@ function beginExchange(
     const exchange: Exchange = {
       requestId: randomUUID(),
       authorization: req.headers.authorization,
+      traceId: traceIdIn(req.headers.traceparent),
       address: addressOf(req, trustedProxies),
     };
     res.locals.exchange = exchange;
@@ -158,6 +160,7 @@ function requestLine(req: IncomingMessage, res: Response, exchange: Exchange, el
   const { operation, caller, visitor } = exchange;
   return {
     requestId: exchange.requestId,
+    traceId: exchange.traceId,
     method: req.method,
     // Templates and names only: what a client puts into a path or a value could be its key.
     path: pathOf(exchange),

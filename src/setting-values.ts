@@ -37,7 +37,8 @@ export function parsePostgresUrl(text: string): string {
   throw new Error(POSTGRES_FORM);
 }
 
-const POSTGRES_FORM = 'postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped';
+const POSTGRES_FORM =
+  'postgres://USER:PASSWORD@HOST:PORT/NAME with a single host and special characters escaped';
 
 function isPostgres(text: string): boolean {
   return /^postgres(?:ql)?:\/\/./s.test(text) && postgresUrl(text) !== undefined;
@@ -47,7 +48,9 @@ function postgresUrl(text: string): URL | undefined {
   const url = URL.parse(text) ?? URL.parse(text.replace('@/', '@localhost/'));
   // An @ further on means that the password has a bare / ? or #, so that the rest of it looks like something else.
   const hasLostPassword = url && `${url.pathname}${url.search}${url.hash}`.includes('@');
-  return hasLostPassword ? undefined : (url ?? undefined);
+  // psql tries several hosts; pg would look for one of that name.
+  const hasSeveralHosts = url && `${url.host}${url.searchParams.get('host')}`.includes(',');
+  return hasLostPassword || hasSeveralHosts ? undefined : (url ?? undefined);
 }
 
 export function parseAddresses(text: string): string[] {

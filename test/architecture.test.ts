@@ -56,6 +56,8 @@ const mayImport = {
   log: [],
   version: [],
   metrics: [],
+  // Requests and deliveries.
+  'trace-context': [],
   // The codes of errors are the contract's.
   errors: ['contract'],
   // Builds the reference, and is no part of the service.
@@ -113,7 +115,7 @@ const operationIds = Object.values(contract.paths)
   .flatMap(({ operationId }) => operationId ?? []);
 const rules: Rules = {
   mayImport,
-  leaves: ['config', 'setting-values', 'log', 'metrics', 'errors', 'version'],
+  leaves: ['config', 'setting-values', 'log', 'metrics', 'trace-context', 'version', 'errors'],
   owners,
   operationIds,
 };

@@ -31,6 +31,7 @@ t.test('an empty environment gives the defaults', async (t) => {
     rateLimitPerMinute: 120,
     wrongKeysPerMinute: 120,
     trustedProxies: 0,
+    shutdownDelaySeconds: 0,
     shutdownSeconds: 10,
     managementHost: '127.0.0.1',
     deliverWebhooks: true,
@@ -67,6 +68,7 @@ t.test('every setting is read from its variable', async (t) => {
     RATE_LIMIT_PER_MINUTE: '1',
     WRONG_KEYS_PER_MINUTE: '10000000',
     TRUSTED_PROXIES: '10',
+    SHUTDOWN_DELAY_SECONDS: '5',
     SHUTDOWN_SECONDS: '600',
     MANAGEMENT_HOST: '::',
     MANAGEMENT_PORT: '9464',
@@ -93,6 +95,7 @@ t.test('every setting is read from its variable', async (t) => {
     rateLimitPerMinute: 1,
     wrongKeysPerMinute: 10_000_000,
     trustedProxies: 10,
+    shutdownDelaySeconds: 5,
     shutdownSeconds: 600,
     managementHost: '::',
     managementPort: 9464,
@@ -142,8 +145,8 @@ t.test('one message lists every problem, each with its rule and what was given',
   HOST must be an address or a host name, not "not a host".
   PORT must be an integer from 0 to 65535, not "65536".
   BASE_URL must be an http or https address without path, or with /api/v1, and without query or credentials, not "https://api.example.com/v1".
-  DATABASE_URL must be sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped.
-  DATABASE_DIRECT_URL must be postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped.
+  DATABASE_URL must be sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME with a single host and special characters escaped.
+  DATABASE_DIRECT_URL must be postgres://USER:PASSWORD@HOST:PORT/NAME with a single host and special characters escaped.
   DATABASE_POOL_MAX must be an integer from 1 to 1000, not "0".
   SERVICE_NAME must be 1 to 40 letters, digits and hyphens, a letter first, not "1st".
   KEY_PREFIX must be 1 to 16 lower-case letters, digits and underscores, not "FL".
@@ -183,6 +186,7 @@ t.test('values that look right and are not are refused', async (t) => {
     ['BASE_URL', 'https://a.example/x/api/v1', 'https://a.example/api/v1//', 'http://a"b', "http://a'b"],
     ['SUPPORT_URL', 'help@acme.example', 'javascript:alert(1)', 'https://', 'https://a.example/"x"'],
     ['DATABASE_URL', 'sqlite:', 'sqlite::memory:', 'postgres://', 'data/x.db', 'postgres://h:port/db'],
+    ['DATABASE_URL', 'postgres://h1,h2/db', 'postgres://h1:5432,h2:5432/db', 'postgres://h/db?host=h1,h2'],
     ['DATABASE_URL', 'postgres://u:a/b@h/db', 'postgres://u:9#b@h/db', 'postgres://u:9?b@h/db'],
     ['LOG_LEVEL', 'INFO', 'info ', 'info|warn'],
     ['KEY_PREFIX', 'a.b', 'seventeen_letters', 'é'],

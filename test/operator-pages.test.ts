@@ -76,6 +76,23 @@ async function openManagement({ engine, metrics }: TestServer) {
   return { http, [Symbol.asyncDispose]: management[Symbol.asyncDispose] };
 }
 
+t.test('probes are short, and never kept: each is asked anew', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  await using server = await startTestServer({ engine: database.engine });
+  await using management = await openManagement(server);
+  for (const http of [server.http, management.http]) {
+    for (const path of ['healthz', 'readyz']) {
+      const { headers, rawBody } = await http(path, {
+        headers: { 'if-none-match': '*', 'accept-encoding': 'gzip' },
+      });
+      t.equal(headers['cache-control'], 'no-store', path);
+      t.equal(headers.etag, undefined, path);
+      t.equal(headers['content-encoding'], undefined, path);
+      t.ok(rawBody.length < 25, path);
+    }
+  }
+});
+
 t.test('HEAD works wherever GET does', async (t) => {
   await using database = await openTestDatabase('sqlite');
   await using server = await startTestServer({ engine: database.engine });

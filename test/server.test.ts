@@ -7,6 +7,8 @@ import { connectTo } from './_socket.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
+
 /** Asks without retries, leaves the body as it came, and takes every status. */
 const client = got.extend({
   retry: { limit: 0 },
@@ -63,6 +65,20 @@ t.test('each request leaves one wide line in the log', async (t) => {
       'no key',
       { method: 'GET', status: 401, code: 'invalid_key', path: known.path, operation: known.operation },
       await client(`${address}/api/v1/jobs`),
+    ],
+    [
+      'a traced request',
+      { method: 'GET', status: 200, traceId: TRACE_ID, ...known },
+      await client(`${address}/api/v1/jobs`, {
+        headers: { authorization, traceparent: `00-${TRACE_ID}-00f067aa0ba902b7-01` },
+      }),
+    ],
+    [
+      'a traceparent that is not valid',
+      { method: 'GET', status: 200 },
+      await client(`${address}/healthz`, {
+        headers: { traceparent: `00-${TRACE_ID.toUpperCase()}-00f067aa0ba902b7-01` },
+      }),
     ],
     [
       'no such record',

@@ -7,6 +7,8 @@ import type { ContractOperation } from '../contract/document.ts';
 export interface Exchange {
   readonly requestId: string;
   readonly authorization: string | undefined;
+  /** The trace that the client says the request belongs to. */
+  readonly traceId: string | undefined;
   /** Address of the client, as far as proxies are trusted. */
   readonly address: string;
   /** Known once the path has matched. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { Command } from 'commander';
 
@@ -78,6 +79,8 @@ export function serveCommand(terminal: Terminal): Command {
         terminal.show(greeted, greeting(greeted));
         log.info({ version, address, management: management.address }, 'server.started');
         await stop.told;
+        // A load balancer that asks /readyz meanwhile sends its requests elsewhere, and no client is refused.
+        await pause(config.shutdownDelaySeconds * 1000);
         // This server takes no new requests from here on, so the next one may start.
         serving[Symbol.dispose]();
         // Both at the same time, because each may take ten seconds.

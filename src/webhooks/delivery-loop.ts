@@ -11,6 +11,7 @@ import {
 import { createResultWriter, type DeliveryResult } from '../store/deliveries/deliveries-results.ts';
 import { createWaitingWalk, type WaitingDelivery } from '../store/deliveries/deliveries-walk.ts';
 import type { Engine } from '../store/engines/engine.ts';
+import { traceIdOfDelivery } from '../trace-context.ts';
 import { millisecondsSince } from './attempt.ts';
 import { deliveryRequest } from './delivery-request.ts';
 import { FairShare, WebhookRound } from './fair-share.ts';
@@ -277,7 +278,7 @@ export class DeliveryLoop implements AsyncDisposable {
     this.#options.log.info(
       {
         ...{ company, webhook, delivery: id, event: kind, attempt, status, error },
-        ...{ phases, ms: totalMs, next: result.attempt?.nextAttemptAt },
+        ...{ traceId: traceIdOfDelivery(id), phases, ms: totalMs, next: result.attempt?.nextAttemptAt },
       },
       'delivery.attempted',
     );

@@ -5,6 +5,7 @@ import { eventBody, type JsonText } from '../contract/json-text.ts';
 import { UsageError } from '../errors.ts';
 import type { KeptAttempt } from '../store/deliveries/deliveries-results.ts';
 import type { DeliveryDetail } from '../store/deliveries/delivery-details.ts';
+import { createTraceparent, traceIdOfDelivery } from '../trace-context.ts';
 import type { SecretBox } from './secrets.ts';
 
 /** An event on its way to one webhook. */
@@ -25,8 +26,9 @@ interface Signing {
 }
 
 const SIGNATURE = 'Service-Signature';
+const TRACEPARENT = 'traceparent';
 
-/** The body and the headers of one attempt (service.md, "Delivery"). Only the signature differs between attempts. */
+/** The body and the headers of one attempt (service.md, "Delivery"). Only signature and span differ between attempts. */
 export function deliveryRequest(
   { id, event, createdAt, company, data }: DeliveredEvent,
   signing: Signing,
@@ -49,6 +51,7 @@ export function deliveryHeaders(
     'Service-Event': event,
     'Service-Delivery': id,
     [SIGNATURE]: signatureOf(secret, body, at),
+    [TRACEPARENT]: createTraceparent(traceIdOfDelivery(id)),
   };
 }
 
@@ -64,7 +67,7 @@ export function signatureOf(secret: string, body: Buffer | string, at: Date): st
   return `t=${t},v1=${v1}`;
 }
 
-/** A delivery's request as its page shows it, without the signature. */
+/** A delivery's request as its page shows it, without what is new at each attempt. */
 export interface SentRequest {
   /** The bytes, as text. */
   body: string;
@@ -75,7 +78,7 @@ export interface SentRequest {
 /** The request of a delivery, made anew from what is stored. */
 export function sentRequest(delivery: DeliveryDetail, serviceName: string): SentRequest {
   const { body, headers } = deliveryRequest(delivery, { serviceName, secret: '', at: new Date(0) });
-  const named = Object.entries(headers).filter(([name]) => name !== SIGNATURE);
+  const named = Object.entries(headers).filter(([name]) => name !== SIGNATURE && name !== TRACEPARENT);
   return {
     body,
     headers: [

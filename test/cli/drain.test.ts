@@ -57,6 +57,25 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   });
 }
 
+t.test('with a delay, a load balancer is told before anybody is refused', async (t) => {
+  await using workplace = await openWorkplace();
+  const served = await workplace.serve([], { ...PATIENT, SHUTDOWN_DELAY_SECONDS: '3' });
+  const { address, management } = served.greeting;
+  const ask = (url: string) => got(url, { retry: { limit: 0 }, throwHttpErrors: false });
+  const askedAt = performance.now();
+  served.child.kill('SIGTERM');
+  for (const base of [address, management])
+    await until(async () => (await ask(`${base}/readyz`)).statusCode === 503);
+  const { statusCode, headers } = await ask(`${address}/api/v1/jobs`);
+  t.equal(statusCode, 401, 'a new connection is still answered');
+  t.equal(headers.connection, 'close', 'and asked to go');
+  t.equal((await ask(`${address}/healthz`)).statusCode, 200, 'and the process lives');
+  t.strictSame(await served.ended, { exitCode: 0, signal: null });
+  t.ok(performance.now() - askedAt >= 2_990);
+  const warnings = served.logs().filter(({ level }) => Number(level) >= 40);
+  t.strictSame(warnings, [], 'a stop is no trouble');
+});
+
 t.test('connections that nobody uses do not hold up the stop', async (t) => {
   await using workplace = await openWorkplace();
   const served = await workplace.serve([], PATIENT);

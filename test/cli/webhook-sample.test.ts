@@ -99,6 +99,7 @@ t.test('it shows the request, the answer and how to verify it', async (t) => {
       'Service-Event: ping',
       'Service-Delivery: dlv_[\\w-]+',
       'Service-Signature: t=\\d+,v1=[0-9a-f]{64}',
+      'traceparent: 00-[0-9a-f]{32}-[0-9a-f]{16}-01',
       '',
       '\\{"id":.*\\}',
       '',

@@ -46,15 +46,17 @@ t.test('there are the ten kinds of events, each a POST that needs no key', async
   }
 });
 
-t.test('each event has the four headers and says what becomes of the answer', async (t) => {
+t.test('each event has its headers and says what becomes of the answer', async (t) => {
   for (const { kind, parameters, responses } of events) {
     t.same(
       parameters.map(({ name }) => name),
-      ['Service-Event', 'Service-Delivery', 'Service-Signature', 'User-Agent'],
+      ['Service-Event', 'Service-Delivery', 'Service-Signature', 'User-Agent', 'traceparent'],
       kind,
     );
     t.ok(
-      parameters.every((parameter) => parameter.in === 'header' && parameter.required),
+      parameters.every(({ name, required, ...at }) => {
+        return at.in === 'header' && required === (name !== 'traceparent');
+      }),
       kind,
     );
     t.same(Object.keys(responses), ['2XX', '3XX', '4XX', '5XX'], kind);

@@ -5,10 +5,11 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { createCompany, setCompany } from '../../src/access/companies.ts';
-import { createLogger } from '../../src/log.ts';
+import { createLogger, type Logger } from '../../src/log.ts';
 import { createDeliveryQueue } from '../../src/store/deliveries/deliveries.ts';
 import { createResultWriter, type DeliveryResult } from '../../src/store/deliveries/deliveries-results.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
+import { traceIdIn } from '../../src/trace-context.ts';
 import { FairShare } from '../../src/webhooks/fair-share.ts';
 import { nextAttemptAt } from '../../src/webhooks/outcomes.ts';
 import { ResultGroup } from '../../src/webhooks/result-group.ts';
@@ -34,7 +35,9 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
 
   await t.test('sends a change when it is committed, signed', async (t) => {
     const sender = scriptedSender(() => answer(204));
-    await using loop = startLoop(engine, sender);
+    const lines: object[] = [];
+    const log = { info: (line: object) => lines.push(line) } as unknown as Logger;
+    await using loop = startLoop(engine, sender, { log });
     await loop.idle();
     await acme.apply(jobCreate());
     const committedAt = performance.now();
@@ -54,6 +57,8 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
     t.match(await attemptRows(engine), [
       { delivery: id, number: 1, status: 204, error: null, first_byte_ms: 1 },
     ]);
+    const traceId = traceIdIn(request?.headers['traceparent']);
+    t.match(lines, [{ delivery: id, attempt: 1, status: 204, traceId }], 'and in the log');
   });
 
   await t.test('keeps to the schedule by the clock, with the same body and a fresh time', async (t) => {
@@ -73,6 +78,10 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
     await settled(engine, 'failed');
     t.equal(new Set(sender.sent.map(({ body }) => body)).size, 1);
     t.equal(new Set(sender.sent.map(({ headers }) => headers['Service-Signature'])).size, 7);
+    const traceparents = sender.sent.map(({ headers }) => headers['traceparent']);
+    t.equal(new Set(traceparents).size, 7, 'each attempt is a span of its own');
+    const { id } = JSON.parse(sender.sent[0]?.body ?? '') as { id: string };
+    t.strictSame([...new Set(traceparents.map(traceIdIn))], [id.replace(/dlv_|-/g, '')], 'of one trace');
     const attempts = await attemptRows(engine);
     t.strictSame(
       attempts.map(({ number, status }) => [number, status]),

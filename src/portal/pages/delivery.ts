@@ -3,6 +3,7 @@ import type { KeptAttempt } from '../../store/deliveries/deliveries-results.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import type { Webhook } from '../../store/deliveries/webhooks.ts';
 import { resend } from '../../webhooks/deliveries.ts';
+import { traceIdOfDelivery } from '../../trace-context.ts';
 import type { SecretBox } from '../../webhooks/secrets.ts';
 import { whyNotTouch } from '../../webhooks/registration.ts';
 import { canSign, sentRequest, sentSignature } from '../../webhooks/delivery-request.ts';
@@ -140,7 +141,9 @@ function requestPart(delivery: DeliveryDetail, { box, serviceName }: Needs): Htm
   const { body, headers } = sentRequest(delivery, serviceName);
   const { pathname, search } = new URL(delivery.url);
   return html`<p>
-      A POST to <code>${pathname}${search}</code>. It is the same at every attempt, except for the signature.
+      A POST to <code>${pathname}${search}</code>. It is the same at every attempt, except for the signature
+      and the span in <code>traceparent</code>. The trace id is
+      <code>${traceIdOfDelivery(delivery.id)}</code>.
     </p>
     <h3>Headers</h3>
     ${facts(headers)}
