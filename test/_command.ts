@@ -67,10 +67,11 @@ export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
 /**
  * Makes a workplace whose database is migrated, or with `isEmpty` one whose database doesn't exist yet on SQLite and is
  * empty on PostgreSQL. On PostgreSQL there is a key for signing secrets.
+ * @param options.program of another version, which `start`, `run` and `serve` start.
  */
 export async function openWorkplace(
   engine: EngineName = 'sqlite',
-  { isEmpty = false } = {},
+  { isEmpty = false, program = bin } = {},
 ): Promise<Workplace> {
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-work-'));
   const { server, settings } = engine === 'sqlite' ? onSqlite(folder) : await onPostgres();
@@ -82,7 +83,7 @@ export async function openWorkplace(
     const env = { PATH: process.env.PATH, HOME: folder, ...settings, ...environment };
     const options: SpawnOptions = { cwd: folder, env, stdio: [stdin, 'pipe', 'pipe'] };
     // By its first line, which gives Node an option that bounds its memory.
-    const running = runningOf(spawn(bin, args, options));
+    const running = runningOf(spawn(program, args, options));
     started.add(running);
     return running;
   };
