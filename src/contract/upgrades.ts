@@ -9,8 +9,8 @@ export type StoredRecord = Readonly<Record<string, unknown>>;
  *
  *     jobs: (job) => ({ priority: 'normal', ...job }),
  *
- * and what is stored already needs nothing else: an optional member may be missing, and the contract gives the order of
- * members. A function gets records of all earlier contracts. It also gets some of this one, which it leaves as they are.
+ * Everything else needs none: an optional member may be missing, and the contract gives the order of members. A function
+ * gets records of all earlier contracts, and some of this one. It leaves these as they are.
  */
 const upgrades: Partial<Record<Resource, (record: StoredRecord) => StoredRecord>> = {};
 

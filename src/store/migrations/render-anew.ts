@@ -20,7 +20,7 @@ import {
   START,
 } from './record-contracts.ts';
 
-/** SQLite does nothing else while a batch is made, some 50 ms. */
+/** SQLite lets nobody else write while a batch is made, some 50 ms. */
 const BATCH_RECORDS = 500;
 /** Other processes that wait for SQLite's lock look for it every 5 ms. */
 const BATCH_PAUSE_MS = 10;

