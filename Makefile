@@ -6,7 +6,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs format lint types test contract check bench kills deliveries model mock release start dev clean
+.PHONY: help setup generate docs format lint types test contract check bench kills deliveries upgrades model mock release start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ kills: setup ## Kill a feed on SQLite 200 times and compare what is left; some m
 
 deliveries: setup ## Kill delivery workers 1,000 times on SQLite and 200 on PostgreSQL; half an hour
 	DELIVERY_KILLS=1000 $(BIN)/node $(BIN)/tap --timeout=7200 test/webhooks/delivery-kills.test.ts
+
+upgrades: setup ## Upgrade 100,000 records, and kill that 100 times on each engine; half an hour
+	UPGRADE_RECORDS=100000 UPGRADE_KILLS=100 $(BIN)/node $(BIN)/tap --reporter=tap --timeout=7200 test/store/migrations/upgrade.test.ts
 
 model: setup ## Compare 1,000 random sequences of moves with a model, on each engine; half an hour
 	@MODEL_SEQUENCES=1000 $(BIN)/node $(BIN)/tap --reporter=tap --timeout=7200 test/model/model.test.ts

@@ -72,7 +72,8 @@ export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
 /**
  * Makes a workplace whose database is migrated, or with `isEmpty` one whose database doesn't exist yet on SQLite and is
  * empty on PostgreSQL. On PostgreSQL there is a key for signing secrets.
- * @param options `program` is the command's file, and `path` the folders in which it looks for programs.
+ * @param options `program` is the file that `start`, `run` and `serve` start, of a release or another version; `path`
+ * are the folders in which it looks for programs.
  */
 export async function openWorkplace(
   engine: EngineName = 'sqlite',

@@ -1,33 +1,46 @@
 import { existsSync } from 'node:fs';
 
+import { SingleBar } from 'cli-progress';
+
 import { type Config, readConfig } from '../config.ts';
 import { AppError, UsageError } from '../errors.ts';
 import { withoutPasswords } from '../setting-values.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { openEngine } from '../store/engines/open-engine.ts';
-import { migrate } from '../store/migrations/migrate.ts';
+import { migrate, type Migrated, type MigrationPlan, planMigration } from '../store/migrations/migrate.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
  * Opens the configured database, brings its schema up to date, lets `work` use it, and always closes it. `work` also gets
- * the names of the migrations that were applied now.
+ * what was done for that.
  * @param options.mayCreate whether to create a missing SQLite file. Otherwise its path counts as mistyped.
  */
 export async function withDatabase<T>(
   terminal: Terminal,
-  work: (engine: Engine, config: Config, applied: readonly string[]) => Promise<T>,
+  work: (engine: Engine, config: Config, migrated: Migrated) => Promise<T>,
   { mayCreate = false } = {},
 ): Promise<T> {
   const config = readConfig(terminal.environment);
   if (!mayCreate) refuseMissing(config.databaseUrl);
-  const { engine, applied } = await openDatabase(config);
+  const { engine, migrated } = await openDatabase(config);
   try {
-    return await work(engine, config, applied);
+    return await work(engine, config, migrated);
   } catch (error) {
     // Other errors, such as that of a file that can't be written, name their subject themselves.
     throw error instanceof AppError ? withDatabaseName(error, config.databaseUrl) : error;
   } finally {
     await engine[Symbol.asyncDispose]();
+  }
+}
+
+/** Says what migrating the configured database would do, and changes nothing. */
+export async function planForDatabase(terminal: Terminal): Promise<MigrationPlan> {
+  const { databaseUrl } = readConfig(terminal.environment);
+  refuseMissing(databaseUrl);
+  try {
+    return await withMigrations(databaseUrl, planMigration);
+  } catch (error) {
+    throw withDatabaseName(error, databaseUrl);
   }
 }
 
@@ -43,8 +56,8 @@ const FORBIDDEN = '42501';
 
 async function openDatabase({ databaseUrl, databasePoolMax: poolMax, databaseDirectUrl: directUrl }: Config) {
   try {
-    const applied = await migrateDatabase(databaseUrl);
-    return { engine: await openEngine(databaseUrl, { poolMax, directUrl }), applied };
+    const migrated = await withMigrations(databaseUrl, migrate);
+    return { engine: await openEngine(databaseUrl, { poolMax, directUrl }), migrated };
   } catch (error) {
     throw withDatabaseName(error, databaseUrl);
   }
@@ -64,7 +77,26 @@ function withDatabaseName(error: unknown, databaseUrl: string): unknown {
 }
 
 /** Without a time limit: a change of large tables may take long, and so may the wait for another process that makes it. */
-async function migrateDatabase(databaseUrl: string): Promise<string[]> {
+async function withMigrations<T>(
+  databaseUrl: string,
+  work: (engine: Engine, onProgress: (step: string, done: number, total: number) => void) => Promise<T>,
+): Promise<T> {
   await using engine = await openEngine(databaseUrl, { poolMax: 1, statementMsMax: 0 });
-  return await migrate(engine);
+  const bar = new SingleBar({
+    format: '{step} {bar} {percentage}% | {value} of {total} records | {eta_formatted} left',
+    noTTYOutput: false,
+  });
+  let shown = '';
+  try {
+    return await work(engine, (step, done, total) => {
+      if (step !== shown) {
+        bar.stop();
+        bar.start(total, done, { step });
+        shown = step;
+      }
+      bar.update(done);
+    });
+  } finally {
+    bar.stop();
+  }
 }

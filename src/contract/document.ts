@@ -59,6 +59,11 @@ export function contractDocument(): ContractDocument {
   return loaded;
 }
 
+/** The version of the contract, `1.0.0` for example. It grows with whatever the contract gains. */
+export function contractVersion(): string {
+  return contractDocument().info.version;
+}
+
 /** The text of the bundled contract: one file, with its references. */
 export function bundledContract(): string {
   return readFileSync(new URL('openapi.json', generated), 'utf8');

@@ -4,7 +4,8 @@ import { joinObjects, type JsonText } from './json-text.ts';
 import type { JsonSchema } from './document.ts';
 import { contractDocument } from './document.ts';
 import type { Resource, ResourceRecord } from './records.ts';
-import { recordProblem } from './validators.ts';
+import { type StoredRecord, upgradeRecord } from './upgrades.ts';
+import { recordProblem, schemaWithoutProse } from './validators.ts';
 
 /** A record as it is stored: `body` is what lists serve, `detail` holds the further members of the single record. */
 export interface RenderedRecord {
@@ -24,6 +25,24 @@ const schemaNames = {
   invoices: { body: 'InvoiceSummary', whole: 'Invoice' },
   quotes: { body: 'QuoteSummary', whole: 'Quote' },
 } as const satisfies Record<Resource, { body: string; whole?: string }>;
+
+/** Every resource of the API that is stored. */
+export const resources = Object.keys(schemaNames) as readonly Resource[];
+
+/** To be raised when the functions of this file render a record as another text than before. */
+const RENDERING = 1;
+
+/**
+ * A digest of what renders the records of a resource. While it stays the same, so do the texts of its records: a contract
+ * that says something else only in its prose has the same.
+ */
+export function renderingDigest(resource: Resource): string {
+  const names: { body: string; whole?: string } = schemaNames[resource];
+  const schemas = [names.body, names.whole ?? names.body].map((name) =>
+    schemaWithoutProse(contractDocument().components.schemas[name] ?? {}),
+  );
+  return hash('sha256', JSON.stringify([RENDERING, resource, schemas]), 'base64url');
+}
 
 /** A record that the contract's own schema refuses; it must not be stored. */
 export class InvalidRecordError extends Error {
@@ -45,6 +64,20 @@ export function renderRecord({ resource, record }: ResourceRecord): RenderedReco
   const detailText = detail && renderMembers(record, detail);
   const digest = hash('sha1', `${body}${detailText ?? ''}`, 'base64url');
   return { resource, body, detail: detailText, digest };
+}
+
+/**
+ * Renders a stored record anew: one that an earlier contract rendered becomes one of this contract.
+ * @throws InvalidRecordError when this contract can't render it.
+ */
+export function renderStored(resource: Resource, stored: { body: string; detail?: string }): RenderedRecord {
+  // Both texts were rendered from one record.
+  const record = { ...parse(stored.body), ...parse(stored.detail ?? '{}') };
+  return renderRecord({ resource, record: upgradeRecord(resource, record) } as unknown as ResourceRecord);
+}
+
+function parse(text: string): StoredRecord {
+  return JSON.parse(text) as StoredRecord;
 }
 
 /** The text of the single record as the API returns it. */

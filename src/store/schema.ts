@@ -27,6 +27,7 @@ export interface Tables {
   submissions: RecordTable & { form_id: GeneratedAlways<string>; created_at: GeneratedAlways<string> };
   invoices: InvoicesTable;
   quotes: QuotesTable;
+  record_contracts: RecordContractsTable;
   /** PostgreSQL's driver gives 64 bits as text. */
   company_clocks: { company: string; last_stamp_ms: ColumnType<number | string, number, number> };
   /** One row: a time that the API has told its readers, or a later one. */
@@ -99,6 +100,15 @@ interface RecordTable {
   body: string;
   /** Of the record's whole text; null when it was written before there were digests. */
   digest: Generated<string | null>;
+}
+
+/** By which contract the records of each resource are rendered; see migrations/0007-record-contracts.ts. */
+interface RecordContractsTable {
+  resource: string;
+  contract_version: string;
+  digest: string;
+  rendered_company: string | null;
+  rendered_id: string | null;
 }
 
 interface InvoicesTable extends RecordTable {

@@ -8,7 +8,10 @@ import { backOffice } from './0003-back-office.ts';
 import { webhooks } from './0004-webhooks.ts';
 import { documents } from './0005-documents.ts';
 import { portal } from './0006-portal.ts';
-import type { Dialect, Migration } from './migration.ts';
+import { recordContracts } from './0007-record-contracts.ts';
+import { type Dialect, lockSchema, type Migration } from './migration.ts';
+import { findOutdated, type Outdated } from './record-contracts.ts';
+import { checkRecords, type OnProgress, renderAnew } from './render-anew.ts';
 import type { Tables } from '../schema.ts';
 
 const dialects: Record<Engine['name'], Dialect> = {
@@ -16,37 +19,78 @@ const dialects: Record<Engine['name'], Dialect> = {
   postgres: { name: 'postgres', text: 'TEXT COLLATE "C"', json: 'JSON', table: '' },
 };
 
-const migrations: readonly Migration[] = [access, records, backOffice, webhooks, documents, portal];
+const migrations: readonly Migration[] = [
+  access,
+  records,
+  backOffice,
+  webhooks,
+  documents,
+  portal,
+  recordContracts,
+];
 
-/** Any number does, as long as no other program locks the same one in this database. */
-const POSTGRES_LOCK = 4_706_174;
+/** What migrating would do to a database. */
+export interface MigrationPlan {
+  /** The names of the migrations that are missing. */
+  migrations: string[];
+  /** The resources whose records are rendered anew. */
+  outdated: Outdated[];
+}
+
+/** What migrating has done. */
+export interface Migrated {
+  /** The names of the migrations that were applied now. */
+  applied: string[];
+  /** The number of records that were rendered anew now. */
+  rendered: number;
+}
 
 /**
- * Brings the schema up to date, one transaction for each missing migration.
- * Several processes may start at once: each waits for its turn and finds the work done.
- * @param steps for tests, which need a database as an earlier version left it.
- * @returns the names of the migrations that were applied now.
- * @throws UsageError when the database was made by a later version of the program.
+ * Says what `migrate` would do, and changes nothing.
+ * @throws UsageError when a later version of the program has made the database, or this one can't render its records.
  */
-export async function migrate(engine: Engine, steps = migrations): Promise<string[]> {
-  // A role that may only read and write rows runs the program on a schema that is up to date.
+export async function planMigration(
+  engine: Engine,
+  onProgress: OnProgress = () => undefined,
+): Promise<MigrationPlan> {
   const present = await presentNames(engine);
   refuseUnknown(present);
+  const has = (migration: Migration) => present.includes(migration.name);
+  const tables = { records: has(records), contracts: has(recordContracts) };
+  const outdated = await findOutdated(engine, tables);
+  await checkRecords(engine, outdated, onProgress);
+  return {
+    migrations: migrations.map(({ name }) => name).filter((name) => !present.includes(name)),
+    outdated,
+  };
+}
+
+/**
+ * Brings the schema up to date, one transaction for each missing migration, and renders anew what an earlier contract has
+ * rendered. Several processes may start at once: they take turns, and each ends when all is done.
+ * @throws UsageError as `planMigration` does; then nothing was changed.
+ */
+export async function migrate(engine: Engine, onProgress: OnProgress = () => undefined): Promise<Migrated> {
+  // A role that may only read and write rows runs the program on a schema that is up to date.
+  const plan = await planMigration(engine, onProgress);
   const applied: string[] = [];
-  for (const migration of steps.filter(({ name }) => !present.includes(name))) {
-    const isNew = await engine.transaction(async (transaction) => {
-      await lockSchema(engine, transaction);
-      const names = await appliedNames(transaction);
-      refuseUnknown(names);
-      if (names.includes(migration.name)) return false;
-      for (const statement of migration.statements(dialects[engine.name]))
-        await sql.raw(statement).execute(transaction);
-      await sql`INSERT INTO migrations (name) VALUES (${migration.name})`.execute(transaction);
-      return true;
-    });
-    if (isNew) applied.push(migration.name);
-  }
-  return applied;
+  for (const migration of migrations.filter(({ name }) => plan.migrations.includes(name)))
+    if (await applyMigration(engine, migration)) applied.push(migration.name);
+  return { applied, rendered: await renderAnew(engine, plan.outdated, onProgress) };
+}
+
+/** @returns whether it was applied now. */
+async function applyMigration(engine: Engine, migration: Migration): Promise<boolean> {
+  return engine.transaction(async (transaction) => {
+    await lockSchema(engine, transaction);
+    const names = await appliedNames(transaction);
+    refuseUnknown(names);
+    if (names.includes(migration.name)) return false;
+    for (const statement of migration.statements(dialects[engine.name]))
+      await sql.raw(statement).execute(transaction);
+    await sql`INSERT INTO migrations (name) VALUES (${migration.name})`.execute(transaction);
+    return true;
+  });
 }
 
 /** The migrations that a database has, without changing anything. */
@@ -58,12 +102,6 @@ async function presentNames(engine: Engine): Promise<string[]> {
   );
   if (!found) return [];
   return (await engine.run('SELECT name FROM migrations')).map(({ name }) => String(name));
-}
-
-/** One process at a time changes the schema. */
-async function lockSchema(engine: Engine, transaction: Transaction<Tables>): Promise<void> {
-  if (engine.name === 'sqlite') return;
-  await sql`SELECT pg_advisory_xact_lock(${sql.lit(POSTGRES_LOCK)})`.execute(transaction);
 }
 
 async function appliedNames(transaction: Transaction<Tables>): Promise<string[]> {

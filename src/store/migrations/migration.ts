@@ -1,4 +1,6 @@
-import type { Engine } from '../engines/engine.ts';
+import { sql } from 'kysely';
+
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
 
 /** The differences between the engines in the text of a migration. */
 export interface Dialect {
@@ -15,6 +17,15 @@ export interface Dialect {
 export interface Migration {
   name: string;
   statements: (dialect: Dialect) => string[];
+}
+
+/** Any number does, as long as no other program locks the same one in this database. */
+const POSTGRES_LOCK = 4_706_174;
+
+/** Makes this transaction the only one that changes the schema, or begins to render records anew, until it ends. */
+export async function lockSchema(engine: Engine, transaction: StoreTransaction): Promise<void> {
+  if (engine.name === 'sqlite') return;
+  await sql`SELECT pg_advisory_xact_lock(${sql.lit(POSTGRES_LOCK)})`.execute(transaction);
 }
 
 /** Follows a table of small rows that are found by their key alone: in SQLite the key's tree is all they need. */

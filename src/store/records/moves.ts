@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 
+import { renderingDigest, resources } from '../../contract/render.ts';
+import { unavailable } from '../../errors.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 
 /** The facts of a company that every move needs. */
@@ -27,6 +29,7 @@ export interface MoveStore {
   /**
    * Makes this transaction the only one that moves the company until it ends: a company's changes are serial
    * (design.md section 2, point 5). Undefined when there is no such company.
+   * @throws AppError `unavailable` once a later version renders records anew: this one would store them by its own contract.
    */
   lockCompany: (transaction: StoreTransaction, company: string) => Promise<LockedCompany | undefined>;
   /** Keeps the latest stamp, which the next move of the company goes on from. */
@@ -90,16 +93,29 @@ function createLock(engine: Engine): MoveStore['lockCompany'] {
     // The clock's row is the lock: PostgreSQL reads it anew after waiting for it, as it would not with a joined one.
     return engine.name === 'postgres' ? clock.forUpdate() : clock;
   });
+  const digests = resources.map(renderingDigest);
+  // A statement of its own, after the lock: a version that renders a company's records anew locks it, too. It takes 3 us.
   const find = engine.command((db, value: { company: string }) =>
     db
       .selectFrom('companies')
-      .select(['time_zone', 'currency', 'number_formats'])
+      .select([
+        'time_zone',
+        'currency',
+        'number_formats',
+        (companies) =>
+          companies
+            .selectFrom('record_contracts')
+            .select(({ fn }) => fn.max<string | null>('contract_version').as('version'))
+            .where('digest', 'not in', digests)
+            .as('later_contract'),
+      ])
       .where('id', '=', value.company),
   );
   return async (transaction, company) => {
     const [clock] = await lock(transaction, { company });
     const [settings] = clock ? await find(transaction, { company }) : [];
     if (!clock || !settings) return undefined;
+    if (settings.later_contract !== null) throw isOfLaterContract(settings.later_contract);
     return {
       id: company,
       timeZone: settings.time_zone,
@@ -110,6 +126,14 @@ function createLock(engine: Engine): MoveStore['lockCompany'] {
       servedMs: Number(clock.served_ms),
     };
   };
+}
+
+function isOfLaterContract(version: string): Error {
+  return unavailable({
+    cause: new Error(
+      `its records are of the contract ${version}, which this version of Fieldledger doesn't know; run a later one.`,
+    ),
+  });
 }
 
 function createNotes(engine: Engine): MoveStore['noteChange'] {
