@@ -42,7 +42,7 @@ export async function verifyStore(
   let total = 0;
   for (const { count } of checks) total += await orDamage(count, onFinding, 0);
   onProgress(0, total);
-  for (const finding of await fileFindings(engine)) onFinding(finding);
+  (await orDamage(() => fileFindings(engine), onFinding, [])).forEach(onFinding);
   let rowCount = 0;
   const look = async ({ looks }: Check) => {
     for await (const looked of looks()) {
