@@ -6,7 +6,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs format lint types test contract check bench kills deliveries upgrades model mock release start dev clean
+.PHONY: help setup generate docs format lint types test contract check bench kills backups deliveries upgrades model mock release start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ bench: setup ## Measure, and compare within the run
 
 kills: setup ## Kill a feed on SQLite 200 times and compare what is left; some minutes
 	KILLS=200 $(BIN)/node $(BIN)/tap --timeout=1800 test/backoffice/kill.test.ts
+
+backups: setup ## Kill a backup 100 times and look at what is left; some minutes
+	BACKUP_KILLS=100 $(BIN)/node $(BIN)/tap --timeout=1800 test/cli/backup.test.ts
 
 deliveries: setup ## Kill delivery workers 1,000 times on SQLite and 200 on PostgreSQL; half an hour
 	DELIVERY_KILLS=1000 $(BIN)/node $(BIN)/tap --timeout=7200 test/webhooks/delivery-kills.test.ts

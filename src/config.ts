@@ -9,6 +9,8 @@ import {
   parseKey,
   parsePostgresUrl,
   parseSupportUrl,
+  quotePath,
+  readSecretFile,
   withoutPasswords,
 } from './setting-values.ts';
 
@@ -58,7 +60,7 @@ interface Setting<K extends keyof Config> {
   fallback: string | undefined;
   /** @throws Error whose message completes "NAME must be ...". */
   parse: (text: string) => Config[K];
-  /** How a value is shown that holds a secret; an error doesn't show it at all. */
+  /** How a value is shown that holds a secret, which may come from a file; an error doesn't show it at all. */
   shown?: (value: string) => string;
 }
 
@@ -224,20 +226,34 @@ const settings: { [K in keyof Config]: Setting<K> } = {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the settings from the environment. An empty variable counts as not set.
+ * The text of a setting, and how messages call it. One that holds a secret may stand in a file, which `NAME_FILE` names:
+ * containers and systemd hand secrets over in files, and every process of a user can read the environment of the others.
+ * @throws Error whose message is the whole problem.
+ */
+function textOf(
+  environment: Environment,
+  { name, fallback, shown }: Setting<keyof Config>,
+): { subject: string; text: string | undefined } {
+  const given = environment[name];
+  const file = shown && environment[`${name}_FILE`];
+  if (!file) return { subject: name, text: given || fallback };
+  if (given) throw new Error(`${name} and ${name}_FILE are both set: one of them has to go.`);
+  return { subject: `${name}, in the file ${quotePath(file)},`, text: readSecretFile(`${name}_FILE`, file) };
+}
+
+/**
+ * Reads the settings from the environment, and from the files that it names. An empty variable counts as not set.
  * @throws UsageError whose message lists every setting that is wrong, not only the first.
  */
 export function readConfig(environment: Environment): Config {
   const config: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [key, setting] of Object.entries(settings)) {
-    const text = environment[setting.name] || setting.fallback;
-    if (text === undefined) continue;
     try {
-      config[key] = setting.parse(text);
+      const { subject, text } = textOf(environment, setting);
+      if (text !== undefined) config[key] = parsed(setting, subject, text);
     } catch (error) {
-      const shown = setting.shown ? '' : `, not ${quote(text)}`;
-      problems.push(`${setting.name} must be ${(error as Error).message}${shown}.`);
+      problems.push((error as Error).message);
     }
   }
   if (problems.length > 0)
@@ -246,18 +262,27 @@ export function readConfig(environment: Environment): Config {
   return config as unknown as Config;
 }
 
+function parsed({ parse, shown }: Setting<keyof Config>, subject: string, text: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    const given = shown ? '' : `, not ${quote(text)}`;
+    throw new Error(`${subject} must be ${(error as Error).message}${given}.`, { cause: error });
+  }
+}
+
 /** Every setting with its value as it may be shown, for `fieldledger config`. */
 export function describeConfig(
   environment: Environment,
 ): { name: string; value: string; isDefault: boolean; help: string }[] {
   const config = readConfig(environment);
-  return Object.entries(settings).map(([key, { name, help, shown = String }]) => {
+  return Object.entries(settings).map(([key, { name, help, shown }]) => {
     const value = config[key as keyof Config];
     return {
       name,
-      value: value === undefined ? '' : shown(String(value)),
-      isDefault: !environment[name],
-      help,
+      value: value === undefined ? '' : (shown ?? String)(String(value)),
+      isDefault: !environment[name] && !(shown && environment[`${name}_FILE`]),
+      help: shown ? `${help}; or ${name}_FILE names a file with it` : help,
     };
   });
 }

@@ -15,6 +15,9 @@ const COMMANDS = {
   apply: async () => (await import('./cli/apply.ts')).applyCommand,
   numbering: async () => (await import('./cli/numbering.ts')).numberingCommand,
   document: async () => (await import('./cli/document.ts')).documentCommand,
+  backup: async () => (await import('./cli/backup.ts')).backupCommand,
+  restore: async () => (await import('./cli/restore.ts')).restoreCommand,
+  verify: async () => (await import('./cli/verify.ts')).verifyCommand,
   demo: async () => (await import('./cli/demo.ts')).demoCommand,
   config: async () => (await import('./cli/config.ts')).configCommand,
 };

@@ -1,4 +1,7 @@
+import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
+
+import { escapeDirections } from './errors.ts';
 
 /*
  * Parsers of settings. The message of an error completes "NAME must be ...".
@@ -89,5 +92,43 @@ export function withoutPasswords(databaseUrl: string): string {
   if (!url) return 'postgres://***';
   if (url.password) url.password = '***';
   for (const name of url.searchParams.keys()) if (/password/i.test(name)) url.searchParams.set(name, '***');
+  return url.href;
+}
+
+/** Far more than any secret has. */
+const BYTES_MAX = 65_536;
+
+/**
+ * Reads the secret that a file holds, without the end of its line.
+ * @param name the setting that names the file.
+ * @throws Error naming the setting and the file, and never what the file holds.
+ */
+export function readSecretFile(name: string, path: string): string {
+  const problem = (reason: string) => new Error(`${name} names ${quotePath(path)}, ${reason}.`);
+  let text: string;
+  try {
+    const stats = statSync(path);
+    if (!stats.isFile()) throw problem('which is no file');
+    if (stats.size > BYTES_MAX) throw problem(`which has more than ${BYTES_MAX} bytes`);
+    text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw code === undefined ? error : problem(`which can't be read (${code})`);
+  }
+  if (text === '') throw problem('which is empty');
+  return text;
+}
+
+/** A path as messages show it: whole, however long it is, because it is looked up. */
+export function quotePath(path: string): string {
+  return escapeDirections(JSON.stringify(path));
+}
+
+/** A PostgreSQL address without its passwords, for a command line: others may read that. */
+export function withoutPasswordParts(postgres: string): string {
+  const url = postgresUrl(postgres);
+  if (!url) return 'postgres://USER@HOST:PORT/NAME';
+  url.password = '';
+  for (const name of [...url.searchParams.keys()]) if (/password/i.test(name)) url.searchParams.delete(name);
   return url.href;
 }

@@ -54,6 +54,9 @@ t.test('the help leads to every command', async (t) => {
     'document',
     'document pdf',
     'document check',
+    'backup',
+    'restore',
+    'verify',
     'demo',
     'config',
   ]);

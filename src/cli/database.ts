@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 
-import { SingleBar } from 'cli-progress';
-
 import { type Config, readConfig } from '../config.ts';
 import { AppError, UsageError } from '../errors.ts';
 import { withoutPasswords } from '../setting-values.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { openEngine } from '../store/engines/open-engine.ts';
 import { migrate, type Migrated, type MigrationPlan, planMigration } from '../store/migrations/migrate.ts';
+import { type Progress, showProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -82,21 +81,18 @@ async function withMigrations<T>(
   work: (engine: Engine, onProgress: (step: string, done: number, total: number) => void) => Promise<T>,
 ): Promise<T> {
   await using engine = await openEngine(databaseUrl, { poolMax: 1, statementMsMax: 0 });
-  const bar = new SingleBar({
-    format: '{step} {bar} {percentage}% | {value} of {total} records | {eta_formatted} left',
-    noTTYOutput: false,
-  });
+  let bar: Progress | undefined;
   let shown = '';
   try {
     return await work(engine, (step, done, total) => {
       if (step !== shown) {
-        bar.stop();
-        bar.start(total, done, { step });
+        bar?.[Symbol.dispose]();
+        bar = showProgress(`records ${step}`);
         shown = step;
       }
-      bar.update(done);
+      bar?.update(done, total);
     });
   } finally {
-    bar.stop();
+    bar?.[Symbol.dispose]();
   }
 }

@@ -1,6 +1,5 @@
 import { dirname, join } from 'node:path';
 
-import { SingleBar } from 'cli-progress';
 import { Command } from 'commander';
 
 import { listAdministrators } from '../access/administrators.ts';
@@ -12,6 +11,7 @@ import { demoKey, loadExampleCompany, loadGeneratedCompany } from '../demo/load.
 import type { Engine } from '../store/engines/engine.ts';
 import { integerIn } from './arguments.ts';
 import { withDatabase } from './database.ts';
+import { showProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 const RECORDS_MAX = 10_000_000;
@@ -49,17 +49,10 @@ export async function prepareDemo(engine: Engine, config: Config): Promise<Demo>
 }
 
 async function prepareLargerDemo(engine: Engine, config: Config, records: number): Promise<Demo> {
-  const bar = new SingleBar({
-    format: '{bar} {percentage}% | {value} of {total} records | {eta_formatted} left',
-    noTTYOutput: false,
-  });
-  bar.start(records, 0);
-  try {
-    const { id, isNew } = await loadGeneratedCompany(engine, records, (stored) => bar.update(stored));
-    return { company: id, key: await keyOf(engine, config, id), isNew };
-  } finally {
-    bar.stop();
-  }
+  using bar = showProgress('records');
+  const update = (stored: number) => bar.update(stored, records);
+  const { id, isNew } = await loadGeneratedCompany(engine, records, update);
+  return { company: id, key: await keyOf(engine, config, id), isNew };
 }
 
 /** The address of the portal for the demo company. While the company has no administrator, it is an invitation. */

@@ -62,15 +62,48 @@ export function renderRecord({ resource, record }: ResourceRecord): RenderedReco
   const detail = names.whole ? members(names.whole).filter((name) => !summary.includes(name)) : undefined;
   const body = renderMembers(record, summary);
   const detailText = detail && renderMembers(record, detail);
-  const digest = hash('sha1', `${body}${detailText ?? ''}`, 'base64url');
-  return { resource, body, detail: detailText, digest };
+  return { resource, body, detail: detailText, digest: digestOf(body, detailText) };
+}
+
+function digestOf(body: string, detail = ''): string {
+  return hash('sha1', `${body}${detail}`, 'base64url');
+}
+
+/** The columns of a stored record. The digest is null where it was written before there were digests. */
+interface StoredTexts {
+  body: string;
+  detail?: string;
+  digest: string | null;
+}
+
+/** Says what is wrong with a stored record: by the contract, or that its digest is of another text. */
+export function storedRecordProblem(
+  resource: Resource,
+  { body, detail, digest }: StoredTexts,
+): string | undefined {
+  const names: { body: string; whole?: string } = schemaNames[resource];
+  // The texts of two objects; where they aren't, what is joined can't be parsed.
+  const whole =
+    detail === undefined ? body : joinObjects(body as JsonText<object>, detail as JsonText<object>);
+  let record: object;
+  try {
+    record = JSON.parse(whole) as object;
+    const problem = recordProblem(names.body, JSON.parse(body));
+    if (problem !== undefined) return problem;
+  } catch {
+    return 'the text is not JSON';
+  }
+  const problem = names.whole === undefined ? undefined : recordProblem(names.whole, record);
+  if (problem !== undefined) return problem;
+  if (digest !== null && digest !== digestOf(body, detail)) return 'the digest is of another text';
+  return storageProblem({ resource, record });
 }
 
 /**
  * Renders a stored record anew: one that an earlier contract rendered becomes one of this contract.
  * @throws InvalidRecordError when this contract can't render it.
  */
-export function renderStored(resource: Resource, stored: { body: string; detail?: string }): RenderedRecord {
+export function renderStored(resource: Resource, stored: Omit<StoredTexts, 'digest'>): RenderedRecord {
   // Both texts were rendered from one record.
   const record = { ...parse(stored.body), ...parse(stored.detail ?? '{}') };
   return renderRecord({ resource, record: upgradeRecord(resource, record) } as unknown as ResourceRecord);

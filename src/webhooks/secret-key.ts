@@ -35,7 +35,8 @@ export async function takeSecretBox(engine: Engine, settings: Settings): Promise
   return createSecretBox(webhookSecretKey ?? own, webhookSecretKeyPrevious, own);
 }
 
-function keyFileOf({ databaseUrl }: Settings): string | undefined {
+/** The file beside a SQLite database that holds the key of its signing secrets where no setting does. */
+export function keyFileOf({ databaseUrl }: Pick<Settings, 'databaseUrl'>): string | undefined {
   return databaseUrl.startsWith('sqlite:') ? `${databaseUrl.slice('sqlite:'.length)}-secret-key` : undefined;
 }
 

@@ -1,4 +1,5 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 
 import Database from 'better-sqlite3';
 
@@ -13,8 +14,7 @@ import { makePrivately } from './sqlite.ts';
  */
 export function lockServing(databaseUrl: string): Disposable {
   if (!databaseUrl.startsWith('sqlite:')) return { [Symbol.dispose]: () => undefined };
-  // The same file under another name is the same database.
-  const path = `${realpathSync(databaseUrl.slice('sqlite:'.length))}-serving`;
+  const path = `${realPathOf(databaseUrl.slice('sqlite:'.length))}-serving`;
   makePrivately(path);
   const lock = new Database(path, { timeout: 0 });
   try {
@@ -29,4 +29,9 @@ export function lockServing(databaseUrl: string): Disposable {
     );
   }
   return { [Symbol.dispose]: () => lock.close() };
+}
+
+/** The same file under another name is the same database. One that isn't there yet will lie in this folder. */
+function realPathOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
 }

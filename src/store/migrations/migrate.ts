@@ -112,12 +112,18 @@ async function appliedNames(transaction: Transaction<Tables>): Promise<string[]>
   return rows.map(({ name }) => name);
 }
 
-function refuseUnknown(names: string[]): void {
+/** @throws UsageError unless these are the migrations of a database that this version can bring up to date. */
+export function refuseOthers(names: string[], subject: string): void {
+  if (!names.includes(access.name)) throw new UsageError(`${subject} isn't a database of Fieldledger.`);
+  refuseUnknown(names, subject);
+}
+
+function refuseUnknown(names: string[], subject = 'The database'): void {
   const known = new Set(migrations.map(({ name }) => name));
   const unknown = names.find((name) => !known.has(name));
   if (unknown) {
     throw new UsageError(
-      `The database has the migration ${unknown}, which this version of Fieldledger doesn't know; run a later one.`,
+      `${subject} has the migration ${unknown}, which this version of Fieldledger doesn't know; run a later one.`,
     );
   }
 }

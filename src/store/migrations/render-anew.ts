@@ -27,7 +27,7 @@ const BATCH_PAUSE_MS = 10;
 const SHOWN_PROBLEMS_MAX = 20;
 
 /** Is told how many of the records are checked, or rendered anew, so far. */
-export type OnProgress = (step: 'Checking' | 'Rendering', done: number, total: number) => void;
+export type OnProgress = (step: 'checked' | 'rendered', done: number, total: number) => void;
 
 /**
  * Renders the records without storing them, unless that has begun.
@@ -39,7 +39,7 @@ export async function checkRecords(
   onProgress: OnProgress,
 ): Promise<void> {
   const unchecked = outdated.filter(({ hasBegun, records }) => !hasBegun && records > 0);
-  const tell = progressOf('Checking', unchecked, onProgress);
+  const tell = progressOf('checked', unchecked, onProgress);
   const shown: string[] = [];
   let problems = 0;
   for (const { resource } of unchecked) {
@@ -80,7 +80,7 @@ export async function renderAnew(
 ): Promise<number> {
   if (outdated.length === 0) return 0;
   await beginRendering(engine, outdated);
-  const tell = progressOf('Rendering', outdated, onProgress);
+  const tell = progressOf('rendered', outdated, onProgress);
   let stored = 0;
   for (const { resource } of outdated) {
     let sincePause = 0;

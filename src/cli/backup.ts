@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs';
+
+import { Command } from 'commander';
+
+import { type Config, readConfig } from '../config.ts';
+import { UsageError } from '../errors.ts';
+import { withoutPasswordParts } from '../setting-values.ts';
+import { backUp } from '../store/backup/backup.ts';
+import { copyPrivately } from '../store/backup/restore.ts';
+import { keyFileOf } from '../webhooks/secret-key.ts';
+import { showProgress } from './progress.ts';
+import { listenForStop } from './stop.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Bytes of a megabyte, as people are told sizes. */
+export const MEGABYTE = 1_000_000;
+
+/** `fieldledger backup`: copies a SQLite database into one file, beside whatever uses it. */
+export function backupCommand(terminal: Terminal): Command {
+  return new Command('backup')
+    .description('copy the database into one file, while it is used, and check the copy')
+    .argument('<file>', 'the backup; one that is there already is replaced when the new one is whole')
+    .option('--with-secret-key', 'also copy the key of the signing secrets, to FILE-secret-key')
+    .action(async (file: string, { withSecretKey = false }: { withSecretKey?: boolean }) => {
+      const config = readConfig(terminal.environment);
+      const path = sqlitePathOf(config, backupOfPostgres(config, file));
+      const keyFile = keyFileOf(config);
+      const hasKey = keyFile !== undefined && existsSync(keyFile);
+      if (withSecretKey && !hasKey) {
+        const reason = config.webhookSecretKey ? 'WEBHOOK_SECRET_KEY holds it' : 'none has been made yet';
+        throw new UsageError(`There is no key file ${keyFile ?? ''} to copy: ${reason}.`);
+      }
+      const startedAt = performance.now();
+      using stop = listenForStop();
+      using progress = showProgress('MB', MEGABYTE);
+      const { byteCount } = await backUp(path, file, { signal: stop.signal, onProgress: progress.update });
+      const secretKeyCopy = withSecretKey && hasKey ? `${file}-secret-key` : null;
+      if (secretKeyCopy !== null && hasKey) copyPrivately(keyFile, secretKeyCopy);
+      const seconds = Math.round(performance.now() - startedAt) / 1000;
+      const secretKey = hasKey ? keyFile : null;
+      terminal.show(
+        { file, byteCount, seconds, secretKey, secretKeyCopy },
+        `${file} is a backup of ${path}: ${sizeText(byteCount)}, checked, in ${seconds.toFixed(1)} s.\n${keySentence(config, secretKey, secretKeyCopy)}`,
+      );
+    });
+}
+
+/**
+ * The path of the configured SQLite database.
+ * @param otherwise what to say about PostgreSQL.
+ * @throws UsageError when it is PostgreSQL.
+ */
+export function sqlitePathOf({ databaseUrl }: Config, otherwise: string): string {
+  if (databaseUrl.startsWith('sqlite:')) return databaseUrl.slice('sqlite:'.length);
+  throw new UsageError(otherwise);
+}
+
+/** Shows a size with a precision that people read. */
+export function sizeText(byteCount: number): string {
+  return `${(byteCount / MEGABYTE).toLocaleString('en', { maximumFractionDigits: 1 })} MB`;
+}
+
+function backupOfPostgres(config: Config, file: string): string {
+  return `PostgreSQL has tools of its own. Run: pg_dump --format=custom --file=${inShell(file)} ${addressInShell(config)} (it asks for the password, or takes it from ~/.pgpass), and keep WEBHOOK_SECRET_KEY in another place.`;
+}
+
+/** The address of PostgreSQL itself, without its password, as a shell takes it. */
+export function addressInShell({ databaseUrl, databaseDirectUrl = databaseUrl }: Config): string {
+  return inShell(withoutPasswordParts(databaseDirectUrl));
+}
+
+/** A text as one word of a shell's command line. */
+export function inShell(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function keySentence(config: Config, file: string | null, copy: string | null): string {
+  if (copy !== null)
+    return `${copy} is the key of the signing secrets: whoever has both files can sign as you, so keep them apart.`;
+  if (config.webhookSecretKey)
+    return 'The key of the signing secrets, WEBHOOK_SECRET_KEY, is left out: keep it in another place.';
+  return file === null
+    ? 'There is no key of signing secrets yet.'
+    : `The key of the signing secrets, ${file}, is left out: keep it in another place.`;
+}

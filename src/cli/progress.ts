@@ -1,0 +1,33 @@
+import { SingleBar } from 'cli-progress';
+
+/** A bar that moves while a long command works, where standard error is a terminal. */
+export interface Progress extends Disposable {
+  update: (done: number, total: number) => void;
+}
+
+/** How often the bar moves. */
+const PROGRESS_MS = 100;
+
+/**
+ * Shows a bar.
+ * @param unit what is counted, such as records.
+ * @param divisor how many of what `update` is told make one of them.
+ */
+export function showProgress(unit: string, divisor = 1): Progress {
+  const bar = new SingleBar({
+    format: `{bar} {percentage}% | {value} of {total} ${unit} | {eta_formatted} left`,
+    noTTYOutput: false,
+    etaBuffer: 5_000 / PROGRESS_MS,
+  });
+  bar.start(1, 0);
+  let movedAt = 0;
+  return {
+    update(done, total) {
+      if (done < total && performance.now() < movedAt + PROGRESS_MS) return;
+      movedAt = performance.now();
+      bar.setTotal(Math.ceil(total / divisor));
+      bar.update(Math.ceil(done / divisor));
+    },
+    [Symbol.dispose]: () => bar.stop(),
+  };
+}

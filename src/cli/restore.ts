@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+
+import { Command } from 'commander';
+
+import { type Config, readConfig } from '../config.ts';
+import { restoreBackup } from '../store/backup/restore.ts';
+import { keyFileOf } from '../webhooks/secret-key.ts';
+import { addressInShell, inShell, MEGABYTE, sizeText, sqlitePathOf } from './backup.ts';
+import { showProgress } from './progress.ts';
+import { listenForStop } from './stop.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `fieldledger restore`: puts a backup where the SQLite database was, or will be. */
+export function restoreCommand(terminal: Terminal): Command {
+  return new Command('restore')
+    .description('put a backup in the place of the database, which has to be empty')
+    .argument('<file>', 'the backup; FILE-secret-key, where it is there, is put back too')
+    .action(async (file: string) => {
+      const config = readConfig(terminal.environment);
+      const path = sqlitePathOf(config, restoreOfPostgres(config, file));
+      const keyFile = keyFileOf(config);
+      const keyCopy = `${file}-secret-key`;
+      const key = keyFile !== undefined && existsSync(keyCopy) ? { from: keyCopy, to: keyFile } : undefined;
+      const startedAt = performance.now();
+      using stop = listenForStop();
+      using progress = showProgress('MB', MEGABYTE);
+      const copying = { signal: stop.signal, onProgress: progress.update };
+      const { byteCount } = await restoreBackup(file, path, { ...copying, key });
+      const seconds = Math.round(performance.now() - startedAt) / 1000;
+      const secretKey = keyFile !== undefined && existsSync(keyFile) ? keyFile : null;
+      const keyNote =
+        secretKey === null && config.webhookSecretKey === undefined
+          ? `\nThe key of its signing secrets isn't here: where it has webhooks, put the key at ${keyFile ?? ''}, or set WEBHOOK_SECRET_KEY.`
+          : '';
+      terminal.show(
+        { file, byteCount, seconds, secretKey },
+        `${path} is restored from ${file}: ${sizeText(byteCount)}, checked, in ${seconds.toFixed(1)} s.${keyNote}`,
+      );
+    });
+}
+
+function restoreOfPostgres(config: Config, file: string): string {
+  return `PostgreSQL has tools of its own. Into an empty database, run: pg_restore --single-transaction --dbname=${addressInShell(config)} ${inShell(file)} (it asks for the password, or takes it from ~/.pgpass), and set WEBHOOK_SECRET_KEY as it was.`;
+}

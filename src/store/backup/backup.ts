@@ -1,0 +1,125 @@
+import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+import Database from 'better-sqlite3';
+
+import { UsageError } from '../../errors.ts';
+import { examineCopy } from './examine.ts';
+import { beginFile } from './unfinished-file.ts';
+
+/** How a copy is watched and stopped. Sizes are in bytes. */
+export interface Copying {
+  signal: AbortSignal;
+  onProgress: (done: number, total: number) => void;
+}
+
+/** 4 MB, which are copied in some milliseconds. Signals are noticed in between. */
+const PAGES_AT_ONCE = 1_000;
+const BUSY_MS_MAX = 5_000;
+/** What a copy may add to the log beside the database. One that needs more would sooner fill the disk than end. */
+const LOG_BYTES_MAX = 4_000_000_000;
+/** What lies beside a database under its name. */
+const COMPANIONS = ['', '-wal', '-shm', '-journal', '-serving', '-secret-key'];
+
+/**
+ * Copies a SQLite database into a file as it is at one moment, while others read and write it. The file is checked before
+ * it takes the place of the one that was there, so that a backup that is broken off leaves that one as it was.
+ *
+ * SQLite's backup begins anew whenever another process has written (sqlite.org/c3ref/backup_finish.html), with fifty moves a
+ * second for ever. A transaction that was begun before keeps its pages as they were, and so the copy goes on. Meanwhile the
+ * log can't begin anew and grows by what is written, and nobody waits.
+ * @param path of the database.
+ * @returns how large the file is.
+ * @throws UsageError when there is no place for the file, the disk is full, or the copy isn't a whole database.
+ */
+export async function backUp(path: string, file: string, copying: Copying): Promise<{ byteCount: number }> {
+  const place = placeFor(path, file);
+  try {
+    using unfinished = beginFile(place);
+    await copyAtOneMoment(path, unfinished.path, copying);
+    examineCopy(unfinished.path, 'The copy');
+    refuseStopped(copying.signal);
+    unfinished.replace();
+  } catch (error) {
+    throw error instanceof UsageError || !hasCode(error)
+      ? error
+      : new UsageError(`The backup ${file} can't be written: ${error.message}. What was there is as it was.`);
+  }
+  return { byteCount: statSync(place).size };
+}
+
+async function copyAtOneMoment(path: string, to: string, { signal, onProgress }: Copying): Promise<void> {
+  const source = new Database(path, { fileMustExist: true, timeout: BUSY_MS_MAX });
+  try {
+    source.exec('BEGIN');
+    // The first read decides of which moment all others are.
+    source.prepare('SELECT 1 FROM sqlite_schema').get();
+    const pageBytes = Number(source.pragma('page_size', { simple: true }));
+    const logBytesMax = sizeOf(`${path}-wal`) + LOG_BYTES_MAX;
+    await source.backup(to, {
+      progress({ totalPages, remainingPages }) {
+        refuseStopped(signal);
+        if (sizeOf(`${path}-wal`) > logBytesMax)
+          throw new UsageError(
+            `The log of ${path} has grown by 4 GB during the backup, which was given up. Make it when less is written, or on a quicker disk.`,
+          );
+        onProgress((totalPages - remainingPages) * pageBytes, totalPages * pageBytes);
+        return PAGES_AT_ONCE;
+      },
+    });
+  } finally {
+    source.close();
+  }
+}
+
+/** @throws UsageError when the copy was told to stop. */
+export function refuseStopped(signal: AbortSignal): void {
+  if (signal.aborted) throw new UsageError(`Stopped by ${String(signal.reason)}. Nothing was changed.`);
+}
+
+function placeFor(path: string, file: string): string {
+  if (!statSync(path, { throwIfNoEntry: false })) throw new UsageError(`There is no database ${path}.`);
+  const folder = dirname(file);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new UsageError(`There is no folder ${folder} for the backup.`);
+  const there = statSync(file, { throwIfNoEntry: false });
+  const place = there ? realpathSync(file) : join(realpathSync(folder), basename(file));
+  const companion = COMPANIONS.find((name) => isSame(place, `${realpathSync(path)}${name}`));
+  if (companion !== undefined) {
+    const what = companion === '' ? 'is the database itself' : 'belongs to the database itself';
+    throw new UsageError(`${file} ${what}. A backup needs another file.`);
+  }
+  // A mistyped name must not cost a file that isn't a backup.
+  if (there && !(there.isFile() && (there.size === 0 || isSqlite(place))))
+    throw new UsageError(`${file} is there already and isn't a backup, so it is left as it is.`);
+  return place;
+}
+
+/** Whether two paths lead to the same file, also by a second name for it. */
+function isSame(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
+  return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
+}
+
+/** Whether a file begins like a SQLite database (sqlite.org/fileformat2.html#magic_header_string). */
+export function isSqlite(path: string): boolean {
+  const handle = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(16);
+    readSync(handle, head, 0, 16, 0);
+    return head.toString('latin1') === 'SQLite format 3\0';
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** The size of a file, 0 of one that isn't there. */
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Whether the system or SQLite has refused something. */
+export function hasCode(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error;
+}

@@ -1,0 +1,118 @@
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+import { UsageError } from '../../errors.ts';
+import { lockServing } from '../engines/serving-lock.ts';
+import { type Copying, hasCode, isSqlite, refuseStopped } from './backup.ts';
+import { examineCopy } from './examine.ts';
+import { beginFile, type UnfinishedFile } from './unfinished-file.ts';
+
+/**
+ * Puts a backup in the place of a database, whole or not at all. It never replaces a database: its owner moves that away.
+ * @param path where the database will be.
+ * @param key the key file that lies beside the backup, and where it belongs; undefined when there is none.
+ * @throws UsageError when the file isn't a backup that this version can use, something is in its place, a server serves that
+ *   place, or the disk is full.
+ */
+export async function restoreBackup(
+  file: string,
+  path: string,
+  { key, ...copying }: Copying & { key: { from: string; to: string } | undefined },
+): Promise<{ byteCount: number }> {
+  refuseOtherFiles(file);
+  refuseTaken(path);
+  if (key) refuseOtherKey(key);
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // A server whose database was moved away still writes to it.
+    using resources = new DisposableStack();
+    resources.use(lockServing(`sqlite:${path}`));
+    const unfinished = resources.use(beginFile(path));
+    await copy(file, unfinished.path, copying);
+    examineCopy(unfinished.path, file);
+    refuseStopped(copying.signal);
+    placeWithKey(unfinished, key);
+  } catch (error) {
+    if (hasCode(error) && error.code === 'EEXIST') refuseTaken(path);
+    throw error instanceof UsageError || !hasCode(error)
+      ? error
+      : new UsageError(
+          `${file} can't be restored: ${error.message}. There is no database ${path}, as before.`,
+        );
+  }
+  return { byteCount: statSync(path).size };
+}
+
+/** The key comes first: a server that starts at this moment would refuse a database without it. */
+function placeWithKey(unfinished: UnfinishedFile, key: { from: string; to: string } | undefined): void {
+  const isNew = key && !existsSync(key.to);
+  if (isNew) copyPrivately(key.from, key.to);
+  try {
+    unfinished.place();
+  } catch (error) {
+    if (isNew) rmSync(key.to);
+    throw error;
+  }
+}
+
+/** Copies a small file for its owner alone, whole or not at all. */
+export function copyPrivately(from: string, to: string): void {
+  using unfinished = beginFile(to);
+  writeFileSync(unfinished.path, readFileSync(from));
+  unfinished.replace();
+}
+
+async function copy(file: string, to: string, { signal, onProgress }: Copying): Promise<void> {
+  const { size } = statSync(file);
+  let done = 0;
+  async function* count(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      refuseStopped(signal);
+      yield chunk;
+      done += chunk.length;
+      onProgress(done, size);
+    }
+  }
+  await pipeline(createReadStream(file, { highWaterMark: 1_000_000 }), count, createWriteStream(to));
+}
+
+function refuseOtherFiles(file: string): void {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (!stats) throw new UsageError(`There is no backup ${file}.`);
+  if (!stats.isFile() || !isSqlite(file))
+    throw new UsageError(`${file} isn't a backup: it isn't a SQLite database.`);
+  // A file that was copied by other means lacks what its log holds.
+  if (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size)
+    throw new UsageError(
+      `${file} isn't a backup: a part of it is in ${file}-wal, as of a database that is in use. "fieldledger backup" makes one file of it.`,
+    );
+}
+
+/** SQLite would take the log of another database for that of the new one. */
+function refuseTaken(path: string): void {
+  const taken = ['', '-wal', '-shm', '-journal']
+    .map((companion) => `${path}${companion}`)
+    .find((name) => lstatSync(name, { throwIfNoEntry: false }));
+  if (taken === undefined) return;
+  throw new UsageError(
+    `${taken} is there already, and nothing is replaced. Stop what uses it, and move it away with what is beside it (-wal, -shm).`,
+  );
+}
+
+function refuseOtherKey({ from, to }: { from: string; to: string }): void {
+  if (!existsSync(to) || readFileSync(to).equals(readFileSync(from))) return;
+  throw new UsageError(
+    `${to} holds another key than ${from}, and nothing is replaced. Move away the one that doesn't belong to the backup.`,
+  );
+}

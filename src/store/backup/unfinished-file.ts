@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** A file that is made under another name. Unless it is finished, it is removed when it is disposed of. */
+export interface UnfinishedFile extends Disposable {
+  readonly path: string;
+  /** Takes the place of the file that is there, all at once. */
+  replace: () => void;
+  /** Takes the place where nothing is. @throws an error with the code EEXIST when there is something. */
+  place: () => void;
+}
+
+/** What SQLite may have beside a file. */
+const COMPANIONS = ['', '-journal', '-wal', '-shm'];
+
+/**
+ * Begins a file beside its place, for its owner alone. What earlier ones left there when they were killed is removed; one
+ * that is still being made for the same place then fails when it is to be finished.
+ */
+export function beginFile(place: string): UnfinishedFile {
+  const [folder, name] = [dirname(place), `${basename(place)}.unfinished-`];
+  for (const left of readdirSync(folder)) {
+    if (left.startsWith(name) && /^[0-9a-f]{8}(?:-\w+)?$/.test(left.slice(name.length)))
+      rmSync(join(folder, left), { force: true });
+  }
+  const path = join(folder, `${name}${randomBytes(4).toString('hex')}`);
+  closeSync(openSync(path, 'wx', 0o600));
+  return {
+    path,
+    replace() {
+      sync(path);
+      renameSync(path, place);
+      sync(folder);
+    },
+    place() {
+      sync(path);
+      // Unlike a new name, a second one never takes the place of another file.
+      linkSync(path, place);
+      unlinkSync(path);
+      sync(folder);
+    },
+    [Symbol.dispose]() {
+      for (const companion of COMPANIONS) rmSync(`${path}${companion}`, { force: true });
+    },
+  };
+}
+
+/** Waits until the disk has it: a power cut then leaves what was there, or the whole of what is there now. */
+function sync(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
