@@ -84,9 +84,12 @@ export async function openWorkplace(
   const databaseUrl = settings.DATABASE_URL;
   if (!isEmpty && engine === 'sqlite') await callCommand(['migrate'], settings);
   const started = new Set<Running>();
+  const { NODE_COMPILE_CACHE: compiled } = process.env;
+  // What the test command keeps for all files. A new home has nothing compiled, which doubles the time of a start.
+  const cache: Environment = program === bin && compiled ? { NODE_COMPILE_CACHE: compiled } : {};
   const start: Workplace['start'] = (args, environment = {}, stdin = 'ignore') => {
-    // The tests' own environment stays outside: it may hold settings, and what tap does to its processes.
-    const env = { PATH: path, HOME: folder, ...settings, ...environment };
+    // The rest of the tests' own environment stays outside: it may hold settings, and what tap does to its processes.
+    const env = { PATH: path, HOME: folder, ...cache, ...settings, ...environment };
     const options: SpawnOptions = { cwd: folder, env, stdio: [stdin, 'pipe', 'pipe'] };
     // By its first line, which gives Node an option that bounds its memory.
     const running = runningOf(spawn(program, args, options));

@@ -4,7 +4,8 @@ import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 
 import type { components } from '../../generated/feed.ts';
 import type { JsonSchema } from './document.ts';
-import { closedSchema, createAjv } from './validators.ts';
+import { closedSchema } from './schemas.ts';
+import { createAjv } from './validators.ts';
 
 type Schemas = components['schemas'];
 

@@ -4,8 +4,9 @@ import { joinObjects, type JsonText } from './json-text.ts';
 import type { JsonSchema } from './document.ts';
 import { contractDocument } from './document.ts';
 import type { Resource, ResourceRecord } from './records.ts';
+import { schemaNames } from './rendering.ts';
 import { type StoredRecord, upgradeRecord } from './upgrades.ts';
-import { recordProblem, schemaWithoutProse } from './validators.ts';
+import { recordProblem } from './validators.ts';
 
 /** A record as it is stored: `body` is what lists serve, `detail` holds the further members of the single record. */
 export interface RenderedRecord {
@@ -14,34 +15,6 @@ export interface RenderedRecord {
   detail: JsonText<unknown> | undefined;
   /** Of both texts: SHA-1 in base64url, 27 characters. It tells versions apart, and protects nothing. */
   digest: string;
-}
-
-const schemaNames = {
-  people: { body: 'Person' },
-  customers: { body: 'Customer' },
-  forms: { body: 'Form' },
-  jobs: { body: 'Job' },
-  submissions: { body: 'Submission' },
-  invoices: { body: 'InvoiceSummary', whole: 'Invoice' },
-  quotes: { body: 'QuoteSummary', whole: 'Quote' },
-} as const satisfies Record<Resource, { body: string; whole?: string }>;
-
-/** Every resource of the API that is stored. */
-export const resources = Object.keys(schemaNames) as readonly Resource[];
-
-/** To be raised when the functions of this file render a record as another text than before. */
-const RENDERING = 1;
-
-/**
- * A digest of what renders the records of a resource. While it stays the same, so do the texts of its records: a contract
- * that says something else only in its prose has the same.
- */
-export function renderingDigest(resource: Resource): string {
-  const names: { body: string; whole?: string } = schemaNames[resource];
-  const schemas = [names.body, names.whole ?? names.body].map((name) =>
-    schemaWithoutProse(contractDocument().components.schemas[name] ?? {}),
-  );
-  return hash('sha256', JSON.stringify([RENDERING, resource, schemas]), 'base64url');
 }
 
 /** A record that the contract's own schema refuses; it must not be stored. */

@@ -1,7 +1,8 @@
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 
 import type { JsonSchema } from '../../src/contract/document.ts';
-import { closedSchema, createAjv } from '../../src/contract/validators.ts';
+import { closedSchema } from '../../src/contract/schemas.ts';
+import { createAjv } from '../../src/contract/validators.ts';
 import { type DeclaredHeader, type DeclaredResponse, declaredOperation } from './_declared.ts';
 import { type Answer, parsed } from './_exchange.ts';
 

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { type MoveEventKind, moduleOfEvent } from '../../src/contract/events.ts';
 import { changeNames, changeProblem } from '../../src/contract/feed.ts';
 import { isScope, moduleOf } from '../../src/contract/scopes.ts';
-import { closedSchema } from '../../src/contract/validators.ts';
+import { closedSchema } from '../../src/contract/schemas.ts';
 import { contract, root, type Schema, schemasIn, strictAjv } from './_contract.ts';
 
 const readText = (path: string) => readFileSync(new URL(path, root), 'utf8');

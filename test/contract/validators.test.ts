@@ -1,7 +1,8 @@
 import t from 'tap';
 
 import { contractDocument } from '../../src/contract/document.ts';
-import { closedSchema, createAjv, recordProblem } from '../../src/contract/validators.ts';
+import { closedSchema } from '../../src/contract/schemas.ts';
+import { createAjv, recordProblem } from '../../src/contract/validators.ts';
 
 const ajv = createAjv();
 

@@ -11,7 +11,7 @@ import { portal } from './0006-portal.ts';
 import { recordContracts } from './0007-record-contracts.ts';
 import { type Dialect, lockSchema, type Migration } from './migration.ts';
 import { findOutdated, type Outdated } from './record-contracts.ts';
-import { checkRecords, type OnProgress, renderAnew } from './render-anew.ts';
+import type { OnProgress } from './render-anew.ts';
 import type { Tables } from '../schema.ts';
 
 const dialects: Record<Engine['name'], Dialect> = {
@@ -58,7 +58,10 @@ export async function planMigration(
   const has = (migration: Migration) => present.includes(migration.name);
   const tables = { records: has(records), contracts: has(recordContracts) };
   const outdated = await findOutdated(engine, tables);
-  await checkRecords(engine, outdated, onProgress);
+  if (outdated.length > 0) {
+    const { checkRecords } = await renderer();
+    await checkRecords(engine, outdated, onProgress);
+  }
   return {
     migrations: migrations.map(({ name }) => name).filter((name) => !present.includes(name)),
     outdated,
@@ -76,8 +79,13 @@ export async function migrate(engine: Engine, onProgress: OnProgress = () => und
   const applied: string[] = [];
   for (const migration of migrations.filter(({ name }) => plan.migrations.includes(name)))
     if (await applyMigration(engine, migration)) applied.push(migration.name);
+  if (plan.outdated.length === 0) return { applied, rendered: 0 };
+  const { renderAnew } = await renderer();
   return { applied, rendered: await renderAnew(engine, plan.outdated, onProgress) };
 }
+
+/** Loaded only when records are rendered: the contract's validators take a tenth of a short command's time. */
+const renderer = () => import('./render-anew.ts');
 
 /** @returns whether it was applied now. */
 async function applyMigration(engine: Engine, migration: Migration): Promise<boolean> {

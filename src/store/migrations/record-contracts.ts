@@ -12,7 +12,7 @@ import { type RawBuilder, sql } from 'kysely';
 
 import { contractVersion } from '../../contract/document.ts';
 import type { Resource } from '../../contract/records.ts';
-import { renderingDigest, resources } from '../../contract/render.ts';
+import { renderingDigest, resources } from '../../contract/rendering.ts';
 import { UsageError } from '../../errors.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';

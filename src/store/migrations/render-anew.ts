@@ -2,12 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { contractVersion } from '../../contract/document.ts';
 import type { Resource } from '../../contract/records.ts';
-import {
-  InvalidRecordError,
-  type RenderedRecord,
-  renderingDigest,
-  renderStored,
-} from '../../contract/render.ts';
+import { InvalidRecordError, type RenderedRecord, renderStored } from '../../contract/render.ts';
+import { renderingDigest } from '../../contract/rendering.ts';
 import { quote, UsageError } from '../../errors.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import {
@@ -78,7 +74,6 @@ export async function renderAnew(
   outdated: readonly Outdated[],
   onProgress: OnProgress,
 ): Promise<number> {
-  if (outdated.length === 0) return 0;
   await beginRendering(engine, outdated);
   const tell = progressOf('rendered', outdated, onProgress);
   let stored = 0;

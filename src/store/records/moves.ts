@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import { renderingDigest, resources } from '../../contract/render.ts';
+import { renderingDigest, resources } from '../../contract/rendering.ts';
 import { unavailable } from '../../errors.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 
