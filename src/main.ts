@@ -17,6 +17,7 @@ const COMMANDS = {
   document: async () => (await import('./cli/document.ts')).documentCommand,
   backup: async () => (await import('./cli/backup.ts')).backupCommand,
   restore: async () => (await import('./cli/restore.ts')).restoreCommand,
+  copy: async () => (await import('./cli/copy.ts')).copyCommand,
   verify: async () => (await import('./cli/verify.ts')).verifyCommand,
   demo: async () => (await import('./cli/demo.ts')).demoCommand,
   config: async () => (await import('./cli/config.ts')).configCommand,

@@ -56,6 +56,7 @@ t.test('the help leads to every command', async (t) => {
     'document check',
     'backup',
     'restore',
+    'copy',
     'verify',
     'demo',
     'config',

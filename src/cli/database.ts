@@ -6,7 +6,7 @@ import { withoutPasswords } from '../setting-values.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { openEngine } from '../store/engines/open-engine.ts';
 import { migrate, type Migrated, type MigrationPlan, planMigration } from '../store/migrations/migrate.ts';
-import { type Progress, showProgress } from './progress.ts';
+import { showSteps } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -63,7 +63,7 @@ async function openDatabase({ databaseUrl, databasePoolMax: poolMax, databaseDir
 }
 
 /** Errors of the system and of the database have a code, and a message that seldom names the database. */
-function withDatabaseName(error: unknown, databaseUrl: string): unknown {
+export function withDatabaseName(error: unknown, databaseUrl: string): unknown {
   const cause = error instanceof AppError ? error.cause : error;
   if (!(cause instanceof Error && 'code' in cause)) return error;
   const reason = cause.message || String(cause.code);
@@ -81,18 +81,6 @@ async function withMigrations<T>(
   work: (engine: Engine, onProgress: (step: string, done: number, total: number) => void) => Promise<T>,
 ): Promise<T> {
   await using engine = await openEngine(databaseUrl, { poolMax: 1, statementMsMax: 0 });
-  let bar: Progress | undefined;
-  let shown = '';
-  try {
-    return await work(engine, (step, done, total) => {
-      if (step !== shown) {
-        bar?.[Symbol.dispose]();
-        bar = showProgress(`records ${step}`);
-        shown = step;
-      }
-      bar?.update(done, total);
-    });
-  } finally {
-    bar?.[Symbol.dispose]();
-  }
+  using bars = showSteps('records');
+  return await work(engine, bars.update);
 }

@@ -31,3 +31,29 @@ export function showProgress(unit: string, divisor = 1): Progress {
     [Symbol.dispose]: () => bar.stop(),
   };
 }
+
+/** Bars for the steps of a command, one after the other. */
+export interface StepsProgress extends Disposable {
+  update: (step: string, done: number, total: number) => void;
+}
+
+/**
+ * Shows a bar for each step once it begins.
+ * @param unit what all of them count, such as records; a step says what is done to it.
+ */
+export function showSteps(unit: string): StepsProgress {
+  let bar: Progress | undefined;
+  let shown = '';
+  const end = () => bar?.[Symbol.dispose]();
+  return {
+    update(step, done, total) {
+      if (step !== shown) {
+        end();
+        bar = showProgress(`${unit} ${step}`);
+        shown = step;
+      }
+      bar?.update(done, total);
+    },
+    [Symbol.dispose]: end,
+  };
+}

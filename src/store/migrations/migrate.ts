@@ -29,6 +29,12 @@ const migrations: readonly Migration[] = [
   recordContracts,
 ];
 
+/**
+ * Begins the name that stands among those of migrations while a copy fills the database, so that nobody serves half of it.
+ * The digest of the source follows.
+ */
+export const UNFINISHED_COPY = 'unfinished-copy-';
+
 /** What migrating would do to a database. */
 export interface MigrationPlan {
   /** The names of the migrations that are missing. */
@@ -129,6 +135,10 @@ export function refuseOthers(names: string[], subject: string): void {
 function refuseUnknown(names: string[], subject = 'The database'): void {
   const known = new Set(migrations.map(({ name }) => name));
   const unknown = names.find((name) => !known.has(name));
+  if (unknown?.startsWith(UNFINISHED_COPY))
+    throw new UsageError(
+      `${subject} is the target of a copy that was broken off. The same "fieldledger copy" goes on with it.`,
+    );
   if (unknown) {
     throw new UsageError(
       `${subject} has the migration ${unknown}, which this version of Fieldledger doesn't know; run a later one.`,

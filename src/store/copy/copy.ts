@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { sql } from 'kysely';
+
+import { UsageError } from '../../errors.ts';
+import type { Engine } from '../engines/engine.ts';
+import { migrate, planMigration, UNFINISHED_COPY } from '../migrations/migrate.ts';
+import {
+  batchesOf,
+  columnList,
+  columnsOf,
+  COPIED_TABLES,
+  type CopiedTable,
+  countRows,
+  lastRow,
+  type Row,
+} from './tables.ts';
+
+/** How a copy is watched and stopped. */
+export interface StoreCopying {
+  signal: AbortSignal;
+  onProgress: (step: 'copied' | 'verified', done: number, total: number) => void;
+}
+
+/**
+ * Copies a whole store into an empty database, of either engine, and compares the two. Nothing may write to either of them
+ * meanwhile. A copy that was broken off goes on where it was when it is asked for again; until it is whole, no other
+ * command opens its target.
+ * @returns how many rows there are.
+ * @throws UsageError when the source isn't up to date, the target holds something else, or the two differ in the end.
+ */
+export async function copyStore(
+  source: Engine,
+  target: Engine,
+  copying: StoreCopying,
+): Promise<{ rowCount: number }> {
+  await refuseOutdated(source);
+  const marker = `${UNFINISHED_COPY}${await digestOfCompanies(source)}`;
+  await beginCopy(target, marker);
+  let total = 0;
+  for (const table of COPIED_TABLES) total += await countRows(source, table);
+  const steps = { copied: 0, verified: 0 };
+  const watch = async (step: keyof typeof steps, rows: number) => {
+    steps[step] += rows;
+    copying.onProgress(step, steps[step], total);
+    // SQLite never waits, so signals are noticed only in a turn of their own.
+    await turn();
+    if (copying.signal.aborted)
+      throw new UsageError(
+        `Stopped by ${String(copying.signal.reason)}. The same command goes on where this one was.`,
+      );
+  };
+  for (const table of COPIED_TABLES) await copyTable(source, target, table, (rows) => watch('copied', rows));
+  for (const table of COPIED_TABLES) {
+    const digests = [
+      await digestOf(source, table, (rows) => watch('verified', rows)),
+      await digestOf(target, table),
+    ];
+    if (digests[0] !== digests[1])
+      throw new UsageError(
+        `The copy of ${table.name} differs from its source: something wrote to one of them. Stop all servers, workers and feeds, empty the target, and copy again.`,
+      );
+  }
+  await sql`DELETE FROM migrations WHERE name = ${marker}`.execute(target.db);
+  return { rowCount: total };
+}
+
+async function refuseOutdated(source: Engine): Promise<void> {
+  const { migrations, outdated } = await planMigration(source);
+  if (migrations.length > 0 || outdated.some(({ records }) => records > 0))
+    throw new UsageError('The source is not up to date: run "fieldledger migrate" on it first.');
+}
+
+/** Tells the sources of copies apart. */
+async function digestOfCompanies(source: Engine): Promise<string> {
+  const companies = await source.db
+    .selectFrom('companies')
+    .select(['id', 'created_at'])
+    .orderBy('id')
+    .execute();
+  return createHash('sha256').update(JSON.stringify(companies)).digest('hex').slice(0, 16);
+}
+
+/** Makes the target's tables, or finds those of a copy that was broken off. */
+async function beginCopy(target: Engine, marker: string): Promise<void> {
+  if (await hasMarker(target, marker)) return;
+  await migrate(target);
+  for (const table of COPIED_TABLES.filter(({ key }) => key.length > 0))
+    if ((await lastRow(target, table)) !== undefined)
+      throw new UsageError(
+        `The target is not empty: its table ${table.name} has rows. Name an empty database.`,
+      );
+  await sql`INSERT INTO migrations (name) VALUES (${marker})`.execute(target.db);
+}
+
+async function hasMarker(target: Engine, marker: string): Promise<boolean> {
+  try {
+    const { rows } = await sql`SELECT name FROM migrations WHERE name = ${marker}`.execute(target.db);
+    return rows.length > 0;
+  } catch {
+    // A new database has no such table. What else is wrong, migrating it says.
+    return false;
+  }
+}
+
+async function copyTable(
+  source: Engine,
+  target: Engine,
+  table: CopiedTable,
+  onRows: (count: number) => Promise<void>,
+): Promise<void> {
+  const columns = await columnsOf(target, table);
+  // The rows of these tables are there before they are copied: a migration or a trigger has made them.
+  const isMade = table.name === 'webhook_hours' || table.name === 'served_clock';
+  const after = isMade ? undefined : await lastRow(target, table);
+  if (table.name === 'served_clock') await sql`DELETE FROM served_clock`.execute(target.db);
+  if (after !== undefined) await onRows(await countRows(target, table));
+  for await (const rows of batchesOf(source, table, columns, after)) {
+    const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`);
+    const update = columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`);
+    const onConflict =
+      isMade && table.key.length > 0
+        ? sql`ON CONFLICT (${columnList(table.key)}) DO UPDATE SET ${sql.join(update)}`
+        : sql``;
+    await target.transaction(async (transaction) => {
+      await sql`
+        INSERT INTO ${sql.table(table.name)} (${columnList(columns)}) VALUES ${sql.join(values)} ${onConflict}`.execute(
+        transaction,
+      );
+    });
+    await onRows(rows.length);
+  }
+}
+
+/** A digest of every row of a table, the same on both engines. */
+async function digestOf(
+  engine: Engine,
+  table: CopiedTable,
+  onRows: (count: number) => Promise<void> = async () => undefined,
+): Promise<string> {
+  const columns = await columnsOf(engine, table);
+  columns.sort();
+  const digest = createHash('sha256');
+  for await (const rows of batchesOf(engine, table, columns)) {
+    for (const row of rows)
+      digest.update(`${JSON.stringify(columns.map((column) => textOf(row[column])))}\n`);
+    await onRows(rows.length);
+  }
+  return digest.digest('hex');
+}
+
+/** PostgreSQL's driver gives 64 bits as text, and SQLite's a number. */
+function textOf(value: Row[string]): string | null {
+  if (value === null || value === undefined) return null;
+  return Buffer.isBuffer(value) ? value.toString('base64') : `${value as string | number}`;
+}

@@ -1,0 +1,107 @@
+import { sql } from 'kysely';
+
+import type { Engine } from '../engines/engine.ts';
+import type { Tables } from '../schema.ts';
+
+/** A table as a copy takes it: in the order of its key. */
+export interface CopiedTable {
+  name: keyof Tables;
+  /** Unique, and never changed; empty where the table has one row. */
+  key: readonly string[];
+}
+
+export type Row = Record<string, unknown>;
+
+const table = (name: keyof Tables, ...key: string[]): CopiedTable => ({ name, key });
+
+/**
+ * All that a store keeps: what a table refers to comes before it, and what triggers fill after the table that they watch.
+ * Migrations make `record_contracts`, and the counts of rates live for a minute.
+ */
+export const COPIED_TABLES: readonly CopiedTable[] = [
+  table('companies', 'id'),
+  table('api_keys', 'company', 'id'),
+  table('key_uses', 'company', 'key_id'),
+  table('key_hours', 'company', 'hour', 'key_id'),
+  ...(['people', 'customers', 'forms', 'jobs', 'submissions', 'invoices', 'quotes'] as const).map((name) =>
+    table(name, 'company', 'id'),
+  ),
+  table('company_clocks', 'company'),
+  table('served_clock'),
+  table('number_series', 'company', 'series'),
+  table('applied_changes', 'company', 'id'),
+  table('logos', 'company', 'sha256'),
+  table('documents', 'company', 'invoice'),
+  table('webhooks', 'company', 'id'),
+  table('events', 'id'),
+  table('deliveries', 'company', 'webhook', 'id'),
+  table('delivery_attempts', 'company', 'webhook', 'delivery', 'number'),
+  table('webhook_hours', 'company', 'webhook', 'hour'),
+  table('administrators', 'id'),
+  table('portal_sessions', 'token_sha256'),
+  table('form_results', 'session', 'form'),
+  table('portal_links', 'token_sha256'),
+  table('audit_entries', 'company', 'id'),
+];
+
+/** The columns of a table that the database doesn't compute itself. */
+export async function columnsOf(engine: Engine, { name }: CopiedTable): Promise<string[]> {
+  const { rows } = await (
+    engine.name === 'sqlite'
+      ? sql<{ name: string }>`SELECT name FROM pragma_table_xinfo(${name}) WHERE hidden = 0 ORDER BY cid`
+      : sql<{ name: string }>`
+          SELECT column_name AS name FROM information_schema.columns
+          WHERE table_schema = current_schema() AND table_name = ${name} AND is_generated = 'NEVER'
+          ORDER BY ordinal_position`
+  ).execute(engine.db);
+  return rows.map((row) => row.name);
+}
+
+/** How many rows a table has. */
+export async function countRows(engine: Engine, { name }: CopiedTable): Promise<number> {
+  const { rows } = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM ${sql.table(name)}`.execute(
+    engine.db,
+  );
+  return Number(rows[0]?.count);
+}
+
+/** The row with the greatest key; undefined where there is none, or no key. */
+export async function lastRow(engine: Engine, { name, key }: CopiedTable): Promise<Row | undefined> {
+  if (key.length === 0) return undefined;
+  const order = sql.join(key.map((column) => sql`${sql.ref(column)} DESC`));
+  const { rows } = await sql<Row>`
+    SELECT ${columnList(key)} FROM ${sql.table(name)} ORDER BY ${order} LIMIT 1`.execute(engine.db);
+  return rows[0];
+}
+
+/** A PDF has some 30 kB, and every other row a few. */
+const BATCH_ROWS = 500;
+const BATCH_DOCUMENTS = 50;
+
+/** The rows of a table in the order of its key, some at a time, with these columns and those of the key. */
+export async function* batchesOf(
+  engine: Engine,
+  { name, key }: CopiedTable,
+  columns: readonly string[],
+  after?: Row,
+): AsyncGenerator<Row[]> {
+  const selected = columnList([...new Set([...key, ...columns])]);
+  const limit = name === 'documents' ? BATCH_DOCUMENTS : BATCH_ROWS;
+  let last = after;
+  for (;;) {
+    const place =
+      last && sql`WHERE (${columnList(key)}) > (${sql.join(key.map((column) => last?.[column]))})`;
+    const order = key.length === 0 ? sql`` : sql`ORDER BY ${columnList(key)}`;
+    const { rows } = await sql<Row>`
+      SELECT ${selected} FROM ${sql.table(name)} ${place ?? sql``} ${order} LIMIT ${sql.lit(limit)}`.execute(
+      engine.db,
+    );
+    if (rows.length > 0) yield rows;
+    if (rows.length < limit) return;
+    last = rows.at(-1);
+  }
+}
+
+export function columnList(columns: readonly string[]) {
+  return sql.join(columns.map((column) => sql.ref(column)));
+}
