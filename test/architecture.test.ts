@@ -55,6 +55,8 @@ const mayImport = {
   listen: [],
   log: [],
   version: [],
+  // Processes of PDFs and the thread of passwords.
+  'memory-usage': [],
   metrics: [],
   // Requests and deliveries.
   'trace-context': [],
@@ -115,7 +117,7 @@ const operationIds = Object.values(contract.paths)
   .flatMap(({ operationId }) => operationId ?? []);
 const rules: Rules = {
   mayImport,
-  leaves: ['config', 'setting-values', 'log', 'metrics', 'trace-context', 'version', 'errors'],
+  leaves: ['config', 'setting-values', 'log', 'metrics', 'trace-context', 'version', 'memory-usage', 'errors'],
   owners,
   operationIds,
 };

@@ -3,6 +3,7 @@ import { extname, join } from 'node:path';
 import { Tinypool } from 'tinypool';
 
 import { UsageError } from '../errors.ts';
+import { TOLERATE_MISSING_PROC } from '../memory-usage.ts';
 import type { Estimate, Estimated } from './password-thread.ts';
 
 const CHARACTERS_MIN = 12;
@@ -78,7 +79,13 @@ async function estimate(estimated: Estimated): Promise<Estimate> {
 
 function startThread(): Tinypool {
   const filename = join(import.meta.dirname, `password-thread${extname(import.meta.url)}`);
-  const options = { name: 'estimate', minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS_MAX };
+  const options = {
+    name: 'estimate',
+    execArgv: TOLERATE_MISSING_PROC,
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: IDLE_MS_MAX,
+  };
   // A thread that ends without a task is started anew for the next one, and must not end the server.
   return new Tinypool({ filename, ...options }).on('error', () => undefined);
 }

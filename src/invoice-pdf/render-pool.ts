@@ -5,6 +5,7 @@ import { Tinypool } from 'tinypool';
 
 import { type AppError, unavailable } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { TOLERATE_MISSING_PROC } from '../memory-usage.ts';
 import type { DocumentMetrics } from '../metrics.ts';
 import type { Printed } from './printing.ts';
 import type { Failure, PrintTask, WorkerAnswer } from './render-worker.ts';
@@ -62,7 +63,7 @@ export class RenderPool implements AsyncDisposable {
       serialization: 'advanced',
       // PostgreSQL's client reads settings of its own there. Its values are strings wherever they are defined.
       env: process.env as Record<string, string>,
-      execArgv: PROCESS_OPTIONS,
+      execArgv: [...PROCESS_OPTIONS, ...TOLERATE_MISSING_PROC],
       minThreads: 0,
       maxThreads: this.#options.processesMax,
       idleTimeout: IDLE_MS_MAX,
@@ -143,6 +144,8 @@ export class RenderPool implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     for (const turn of this.#waiting.splice(0)) turn.reject(busy());
+    // tinypool lets this process end before them, and so before what is closed after them.
+    for (const worker of this.#processes.threads) worker.ref?.();
     await this.#processes.destroy();
   }
 }

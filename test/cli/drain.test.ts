@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+
 import got, { RequestError } from 'got';
 import pg from 'pg';
 import t from 'tap';
@@ -56,6 +58,24 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     t.notOk(messages.includes('server.cut-off'), 'nothing had to be cut off');
   });
 }
+
+t.test(
+  'a stop waits for a process of PDFs that is slow to end, and closes the database after it',
+  async (t) => {
+    await using workplace = await openWorkplace();
+    const served = await workplace.serve(['--demo']);
+    const headers = { authorization: `Bearer ${served.greeting.demo?.key}` };
+    const list = `${served.greeting.address}/api/v1/invoices`;
+    const { data } = await got(`${list}?status=issued`, { headers }).json<{ data: [{ id: string }] }>();
+    await got(`${list}/${data[0].id}/pdf`, { headers }).buffer();
+    const { pid } = served.child;
+    const printing = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    process.kill(Number(printing), 'SIGSTOP');
+    t.strictSame(await served.end('SIGTERM'), { exitCode: 0, signal: null });
+    const log = `${workplace.databaseUrl.slice('sqlite:'.length)}-wal`;
+    t.notOk(existsSync(log), 'SQLite removes its log when the last connection is closed');
+  },
+);
 
 t.test('with a delay, a load balancer is told before anybody is refused', async (t) => {
   await using workplace = await openWorkplace();

@@ -1,0 +1,21 @@
+import { getHeapStatistics } from 'node:v8';
+
+/**
+ * Lets a process or thread start where `/proc` isn't mounted, as in a bare chroot. tinypool asks there for the memory that
+ * is used after each task; Node reads it from `/proc`, and the error would end the process.
+ */
+export const TOLERATE_MISSING_PROC = [`--import=${import.meta.url}`];
+
+try {
+  process.memoryUsage();
+} catch {
+  const usage = () => {
+    const {
+      used_heap_size: heapUsed,
+      total_heap_size: heapTotal,
+      external_memory: external,
+    } = getHeapStatistics();
+    return { rss: 0, heapTotal, heapUsed, external, arrayBuffers: 0 };
+  };
+  process.memoryUsage = Object.assign(usage, { rss: () => 0 });
+}
