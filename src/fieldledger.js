@@ -1,7 +1,7 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
 /*
- * With the size above, V8 has 16 MB for what dies young, and not 64: a page takes a twentieth longer, and a server that
- * reads a million records stays below 200 MB (`make bench`). It can't be set once Node runs.
+ * With the size above, V8 has 16 MB for what dies young, and not 64: a page takes a twentieth longer, and a server takes
+ * up to 48 MB less. It can't be set once Node runs.
  *
  * The command `fieldledger`. It stays plain JavaScript that Node 12 can parse, because its first duty is to tell a
  * Node that is too old so in one sentence: such a Node would die on the first `.ts` file with an error about file

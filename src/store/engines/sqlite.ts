@@ -24,8 +24,8 @@ import { writing } from './writing.ts';
 const BUSY_MS_MAX = 5_000;
 const BUSY_PAUSE_MS = 5;
 /**
- * The reader's cache: half of SQLite's own size, so that a server that reads a million records stays below 200 MB. Pages
- * outside the cache are read from the system again, which takes a microsecond each.
+ * The reader's cache: half of SQLite's own size, because each process has one. Pages outside the cache are read from the
+ * system again, which takes a microsecond each.
  */
 const READER_CACHE_KIB = 8_000;
 /** How often a process looks for commits of others, which takes some microseconds. */

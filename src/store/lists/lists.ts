@@ -49,7 +49,7 @@ const AFTER_ALL_IDS = '~';
 /**
  * Builds the reader of lists. A list without ranges walks its index in id order. With ranges, the matches of the first
  * range that has few are sorted. Where each has many, the list walks the company's index and passes over what doesn't
- * match; that takes about 150 ms when the first match comes after a million rows.
+ * match; that takes about 200 ms when the first match comes after a million rows.
  * @param bounds are smaller in tests, which then need fewer records.
  */
 export function createListReader(engine: Engine, bounds: Partial<typeof usualBounds> = {}): ReadList {
