@@ -117,7 +117,16 @@ const operationIds = Object.values(contract.paths)
   .flatMap(({ operationId }) => operationId ?? []);
 const rules: Rules = {
   mayImport,
-  leaves: ['config', 'setting-values', 'log', 'metrics', 'trace-context', 'version', 'memory-usage', 'errors'],
+  leaves: [
+    'config',
+    'setting-values',
+    'log',
+    'metrics',
+    'trace-context',
+    'version',
+    'memory-usage',
+    'errors',
+  ],
   owners,
   operationIds,
 };
