@@ -85,7 +85,7 @@ export async function openWorkplace(
   if (!isEmpty && engine === 'sqlite') await callCommand(['migrate'], settings);
   const started = new Set<Running>();
   const { NODE_COMPILE_CACHE: compiled } = process.env;
-  // What the test command keeps for all files. A new home has nothing compiled, which doubles the time of a start.
+  // The test command keeps compiled code for all files. Without it, a start in a new home takes twice as long.
   const cache: Environment = program === bin && compiled ? { NODE_COMPILE_CACHE: compiled } : {};
   const start: Workplace['start'] = (args, environment = {}, stdin = 'ignore') => {
     // The rest of the tests' own environment stays outside: it may hold settings, and what tap does to its processes.

@@ -73,7 +73,7 @@ t.test('npm finds nothing wrong with the package, and runs no script of it', asy
   t.notMatch(lock, /"hasInstallScript"/);
 });
 
-/** What a release shouldn't hold: TypeScript and tests. */
+/** TypeScript and tests, which a release shouldn't hold. */
 function foreignFiles(packageFolder: string): string[] {
   return readdirSync(packageFolder, { recursive: true, encoding: 'utf8' }).filter(
     (path) => !path.startsWith('node_modules') && (/\.ts$/.test(path) || /^test\b/.test(path)),

@@ -8,6 +8,7 @@ import { copyStore } from '../store/copy/copy.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { openEngine } from '../store/engines/open-engine.ts';
 import { lockServing } from '../store/engines/serving-lock.ts';
+import { keyFileOf } from '../webhooks/secret-key.ts';
 import { withDatabaseName } from './database.ts';
 import { showSteps } from './progress.ts';
 import { listenForStop } from './stop.ts';
@@ -23,7 +24,7 @@ export function copyCommand(terminal: Terminal): Command {
       refuseAddress('--from', from);
       refuseAddress('--to', to);
       if (from === to) throw new UsageError(`--from and --to are the same database: ${from}.`);
-      if (from.startsWith('sqlite:') && !existsSync(pathOf(from)))
+      if (from.startsWith('sqlite:') && !existsSync(from.slice('sqlite:'.length)))
         throw new UsageError(`There is no database ${from}.`);
       const startedAt = performance.now();
       using stop = listenForStop();
@@ -69,14 +70,11 @@ async function openNamed(url: string): Promise<Engine> {
   }
 }
 
-const pathOf = (url: string) => url.slice('sqlite:'.length);
-
 function keySentence(from: string, to: string): string {
-  const keyFile = `${pathOf(from)}-secret-key`;
-  const where = to.startsWith('sqlite:')
-    ? `put it at ${pathOf(to)}-secret-key`
-    : 'name it by WEBHOOK_SECRET_KEY_FILE';
-  return from.startsWith('sqlite:') && existsSync(keyFile)
-    ? `Signing secrets of webhooks stay encrypted with the key in ${keyFile}: ${where}.`
-    : 'Signing secrets of webhooks stay encrypted with the same WEBHOOK_SECRET_KEY.';
+  const keyFile = keyFileOf({ databaseUrl: from });
+  if (keyFile === undefined || !existsSync(keyFile))
+    return 'Signing secrets of webhooks stay encrypted with the same WEBHOOK_SECRET_KEY.';
+  const place = keyFileOf({ databaseUrl: to });
+  const where = place === undefined ? 'name it by WEBHOOK_SECRET_KEY_FILE' : `put it at ${place}`;
+  return `Signing secrets of webhooks stay encrypted with the key in ${keyFile}: ${where}.`;
 }

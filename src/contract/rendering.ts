@@ -32,3 +32,8 @@ export function renderingDigest(resource: Resource): string {
   );
   return hash('sha256', JSON.stringify([RENDERING, resource, schemas]), 'base64url');
 }
+
+/** Whether a single record of the resource has members that lists leave out. */
+export function hasDetail(resource: Resource): boolean {
+  return 'whole' in schemaNames[resource];
+}

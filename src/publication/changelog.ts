@@ -10,7 +10,7 @@ export interface Release {
   operators?: string[];
 }
 
-/** What each release changed, the newest first. */
+/** The changes of each release, the newest first. */
 export function readChangelog(): Release[] {
   // A test holds the file to this shape.
   return parse(readFileSync(new URL('changelog.yaml', import.meta.url), 'utf8')) as Release[];

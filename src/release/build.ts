@@ -34,7 +34,7 @@ const root = join(import.meta.dirname, '..', '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
 
-/** What a release brings of package.json. */
+/** The members of package.json that a release keeps. */
 const MANIFEST_MEMBERS = [
   'name',
   'version',
@@ -46,7 +46,7 @@ const MANIFEST_MEMBERS = [
   'dependencies',
 ];
 
-/** What it brings beside `src`. */
+/** The files of a release beside `src`. */
 const FILES = [
   'LICENSE',
   'README.md',

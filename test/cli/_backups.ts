@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 
 import { openWorkplace, type Running, type Workplace } from '../_command.ts';
 
-/** What makes the store larger than its records do. */
+/** Bytes that make the store larger than its records do. */
 const BALLAST_BYTES = 20_000_000;
 
 export type BackupPlace = Workplace & {
@@ -62,7 +62,7 @@ export function unfinishedBeside(place: string): string[] {
   return readdirSync(dirname(place)).filter((name) => name.startsWith(`${basename(place)}.unfinished-`));
 }
 
-/** What lies in a folder, without the log and the locks of a database. */
+/** The files in a folder, without the log and the locks of a database. */
 export function filesIn(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)

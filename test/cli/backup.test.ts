@@ -29,7 +29,7 @@ import {
 /** How often a backup is killed; `make backups` asks for more. */
 const KILLS = Number(process.env.BACKUP_KILLS ?? 5);
 
-/** What a backup holds: each customer of the feed has a noted change, whatever moment it is of. */
+/** The rows that a backup holds: each customer of the feed has a noted change, whatever moment it is of. */
 function changesIn(file: string): { noted: number; customers: number } {
   const database = new Database(file, { readonly: true });
   try {

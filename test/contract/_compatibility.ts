@@ -121,7 +121,7 @@ const judgePath: Judge = (before, now, usedAt) => {
   ];
 };
 
-/** Those of a path and those of its operation, by place and name: their order says nothing. */
+/** The parameters of a path and of its operation, by place and name: their order says nothing. */
 function parametersOf(...owners: Node[]): Node {
   const all = owners.flatMap(({ parameters = [] }) => parameters as { in: string; name: string }[]);
   return Object.fromEntries(

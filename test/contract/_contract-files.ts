@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 
 export type Node = Record<string, unknown>;
-/** What the three files of the contract hold, by their names. */
+/** The contents of the contract's three files, by their names. */
 export type Files = Record<'openapi.yaml' | 'webhooks.yaml' | 'feed.yaml', Node>;
 
 /** The three files of a release or, from the root of the project, those of now. */
@@ -23,7 +23,7 @@ const isNode = (value: unknown): value is Node =>
 /** Where a component is written, so that a sentence can name that place rather than each that uses it. */
 export const placesOfComponents = new WeakMap<Node, string>();
 
-/** What is written for readers and binds nobody. */
+/** Keywords that are written for readers and bind nobody. */
 export const isAnnotation = (keyword: string) =>
   /^(description|summary|title|examples?|tags|deprecated|externalDocs|x-(?!scope$|extensible-enum$).*)$/.test(
     keyword,

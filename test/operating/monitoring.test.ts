@@ -46,7 +46,7 @@ const UNUSED = [
   // In process_cpu_seconds_total.
   'process_cpu_user_seconds_total',
   'process_cpu_system_seconds_total',
-  // What Node reserves, and not what it uses.
+  // Memory that Node reserves, and not what it uses.
   'process_virtual_memory_bytes',
   'process_heap_bytes',
   'nodejs_heap_size_total_bytes',

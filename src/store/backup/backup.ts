@@ -16,9 +16,9 @@ export interface Copying {
 /** 4 MB, which are copied in some milliseconds. Signals are noticed in between. */
 const PAGES_AT_ONCE = 1_000;
 const BUSY_MS_MAX = 5_000;
-/** What a copy may add to the log beside the database. One that needs more would sooner fill the disk than end. */
+/** A copy may make the log beside the database grow by so much. One that needs more would fill the disk before it ends. */
 const LOG_BYTES_MAX = 4_000_000_000;
-/** What lies beside a database under its name. */
+/** The ends of names of the files that belong to a database; the first is the database itself. */
 const COMPANIONS = ['', '-wal', '-shm', '-journal', '-serving', '-secret-key'];
 
 /**

@@ -20,7 +20,7 @@ export interface UnfinishedFile extends Disposable {
   place: () => void;
 }
 
-/** What SQLite may have beside a file. */
+/** The ends of names of the files that SQLite may have beside a database; the first is the database itself. */
 const COMPANIONS = ['', '-journal', '-wal', '-shm'];
 
 /**

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { resources } from '../../contract/rendering.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 
@@ -23,9 +24,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   table('api_keys', 'company', 'id'),
   table('key_uses', 'company', 'key_id'),
   table('key_hours', 'company', 'hour', 'key_id'),
-  ...(['people', 'customers', 'forms', 'jobs', 'submissions', 'invoices', 'quotes'] as const).map((name) =>
-    table(name, 'company', 'id'),
-  ),
+  ...resources.map((name) => table(name, 'company', 'id')),
   table('company_clocks', 'company'),
   table('served_clock'),
   table('number_series', 'company', 'series'),

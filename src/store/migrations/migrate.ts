@@ -35,7 +35,7 @@ const migrations: readonly Migration[] = [
  */
 export const UNFINISHED_COPY = 'unfinished-copy-';
 
-/** What migrating would do to a database. */
+/** The work that a database needs to be up to date. */
 export interface MigrationPlan {
   /** The names of the migrations that are missing. */
   migrations: string[];
@@ -43,7 +43,7 @@ export interface MigrationPlan {
   outdated: Outdated[];
 }
 
-/** What migrating has done. */
+/** The work that was done to bring a database up to date. */
 export interface Migrated {
   /** The names of the migrations that were applied now. */
   applied: string[];

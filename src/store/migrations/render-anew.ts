@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { contractVersion } from '../../contract/document.ts';
 import type { Resource } from '../../contract/records.ts';
 import { InvalidRecordError, type RenderedRecord, renderStored } from '../../contract/render.ts';
-import { renderingDigest } from '../../contract/rendering.ts';
+import { hasDetail, renderingDigest } from '../../contract/rendering.ts';
 import { quote, UsageError } from '../../errors.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import {
@@ -185,8 +185,6 @@ interface StoredRow extends Place {
   detail?: string;
   digest: string | null;
 }
-
-const hasDetail = (resource: Resource) => resource === 'invoices' || resource === 'quotes';
 
 /** The next records in the order of companies and ids. */
 function recordsAfter(db: Engine['db'], resource: Resource, after: Place, max: number) {

@@ -2,13 +2,12 @@ import { sql } from 'kysely';
 
 import type { Resource } from '../../contract/records.ts';
 import { storedRecordProblem } from '../../contract/render.ts';
+import { hasDetail } from '../../contract/rendering.ts';
 import type { Engine } from '../engines/engine.ts';
 import { type Check, countRows, lookThrough } from './findings.ts';
 
 /** Some megabytes at most: a record has one to two kilobytes. */
 const ROWS_AT_ONCE = 500;
-
-const WITH_DETAIL: readonly Resource[] = ['invoices', 'quotes'];
 
 interface Row {
   company: string;
@@ -21,7 +20,7 @@ interface Row {
 /** Holds every record of a kind against the contract, and its digest against its text. */
 export function recordsCheck(engine: Engine, resource: Resource): Check {
   const table = sql.table(resource);
-  const detail = WITH_DETAIL.includes(resource) ? sql`, detail` : sql``;
+  const detail = hasDetail(resource) ? sql`, detail` : sql``;
   const read = async ([company, id]: readonly string[]) => {
     const { rows } = await sql<Row>`
       SELECT company, id, body, digest${detail} FROM ${table}

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-import type { Resource } from '../../contract/records.ts';
+import { resources } from '../../contract/rendering.ts';
 import { isDamage } from '../backup/examine.ts';
 import type { Engine } from '../engines/engine.ts';
 import { attemptsCheck, deliveriesCheck, eventsCheck } from './deliveries-check.ts';
@@ -16,16 +16,6 @@ export interface Verifying {
   onFinding: (finding: Finding) => void;
 }
 
-const RESOURCES: Record<Resource, true> = {
-  people: true,
-  customers: true,
-  forms: true,
-  jobs: true,
-  submissions: true,
-  invoices: true,
-  quotes: true,
-};
-
 /**
  * Looks through the whole store, some rows at a time, while others use it: the file (SQLite), records, PDFs, numbers, events
  * and deliveries. It changes nothing, and ends early when the signal aborts.
@@ -35,8 +25,7 @@ export async function verifyStore(
   engine: Engine,
   { signal, onProgress, onFinding }: Verifying,
 ): Promise<{ rowCount: number }> {
-  // Object.keys of a record of resources gives resources.
-  const records = (Object.keys(RESOURCES) as Resource[]).map((resource) => recordsCheck(engine, resource));
+  const records = resources.map((resource) => recordsCheck(engine, resource));
   const others = [documentsCheck, numbersCheck, eventsCheck, deliveriesCheck, attemptsCheck];
   const checks: Check[] = [...records, ...others.map((check) => check(engine))];
   let total = 0;

@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { createRuns, readNumber } from '../../../src/store/verify/number-runs.ts';
 
-/** What is wrong with numbers, as the check meets them: in the order of their texts. */
+/** The problems of numbers, as the check meets them: in the order of their texts. */
 function problemsOf(series: string, last: number, numbers: readonly number[]): string[] {
   const runs = createRuns([{ series, last }]);
   const texts = numbers.map((number) =>

@@ -10,7 +10,7 @@ import { verifyStore } from '../../../src/store/verify/verify.ts';
 import { openWorkplace } from '../../_command.ts';
 import { engineNames, openTestDatabase } from '../../_server.ts';
 
-/** What is found wrong, as lines in the order of the alphabet. */
+/** The problems that are found, as lines in the order of the alphabet. */
 async function findingsIn(engine: Engine): Promise<string[]> {
   const findings: Finding[] = [];
   await verifyStore(engine, {
@@ -36,7 +36,7 @@ const attempt = (of: string, number: number) =>
   `INSERT INTO delivery_attempts (company, webhook, delivery, number, attempted_at, status, total_ms)
     VALUES ('brennan', 'whk_1', '${of}', ${number}, ${AT}, 200, 5)`;
 
-/** What is right, and stays so. */
+/** Data that is right, and stays so. */
 const SOUND = [
   webhook('whk_1'),
   event('evt_1'),
