@@ -8,10 +8,11 @@ import { logoProblem } from '../invoice-pdf/logo.ts';
 import { type Company, type CompanyProfile, listCompanies } from '../store/records/companies.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { listOf } from './arguments.ts';
+import { addCompanyDataCommands } from './company-data.ts';
 import { withDatabase } from './database.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `fieldledger company create|set|list`. */
+/** `fieldledger company create|set|list|export|erase`. */
 export function companyCommand(terminal: Terminal): Command {
   const command = new Command('company').description('companies and their switches');
   withSettings(command.command('create'))
@@ -44,6 +45,7 @@ export function companyCommand(terminal: Terminal): Command {
         terminal.show(companies, companies.map(companyText).join('\n\n') || 'There are no companies.');
       });
     });
+  addCompanyDataCommands(command, terminal);
   return command;
 }
 

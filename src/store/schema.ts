@@ -48,6 +48,7 @@ export interface Tables {
   form_results: FormResultsTable;
   portal_links: LinksTable;
   audit_entries: AuditEntriesTable;
+  erasures: ErasuresTable;
 }
 
 interface CompaniesTable {
@@ -224,6 +225,15 @@ interface QuotesTable extends RecordTable {
   /** `9999-12-31` for a quote without an end, so that a comparison never meets a null. */
   valid_until: GeneratedAlways<string>;
   updated_at: GeneratedAlways<string>;
+}
+
+/** Companies that were erased; see migrations/0008-erasures.ts. */
+interface ErasuresTable {
+  id: string;
+  company_sha256: string;
+  started_at: string;
+  ended_at: string | null;
+  row_count: number;
 }
 
 /** The tables that hold records of the API. */

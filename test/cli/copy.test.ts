@@ -6,7 +6,7 @@ import got from 'got';
 import t from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
-import { COPIED_TABLES } from '../../src/store/copy/tables.ts';
+import { STORED_TABLES } from '../../src/store/stored-tables.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { openWorkplace, type Workplace } from '../_command.ts';
@@ -68,7 +68,7 @@ async function openFullStore(): Promise<Workplace> {
 /** Every row of every table, as text. */
 async function contentsOf(engine: Engine): Promise<Map<string, string[]>> {
   const contents = new Map<string, string[]>();
-  for (const { name } of COPIED_TABLES) {
+  for (const { name } of STORED_TABLES) {
     const rows = await engine.db.selectFrom(name).selectAll().execute();
     const texts = rows.map((row) =>
       JSON.stringify(
@@ -121,7 +121,7 @@ t.test('all tables are copied but those that a migration fills', async (t) => {
   );
   t.strictSame(
     tables.map(({ name }) => String(name)).sort(),
-    [...COPIED_TABLES.map(({ name }) => name), 'migrations', 'record_contracts'].sort(),
+    [...STORED_TABLES.map(({ name }) => name), 'migrations', 'record_contracts'].sort(),
   );
 });
 

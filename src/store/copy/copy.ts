@@ -10,12 +10,12 @@ import {
   batchesOf,
   columnList,
   columnsOf,
-  COPIED_TABLES,
-  type CopiedTable,
+  STORED_TABLES,
+  type StoredTable,
   countRows,
   lastRow,
   type Row,
-} from './tables.ts';
+} from '../stored-tables.ts';
 
 /** How a copy is watched and stopped. */
 export interface StoreCopying {
@@ -39,7 +39,7 @@ export async function copyStore(
   const marker = `${UNFINISHED_COPY}${await digestOfCompanies(source)}`;
   await beginCopy(target, marker);
   let total = 0;
-  for (const table of COPIED_TABLES) total += await countRows(source, table);
+  for (const table of STORED_TABLES) total += await countRows(source, table);
   const steps = { copied: 0, verified: 0 };
   const watch = async (step: keyof typeof steps, rows: number) => {
     steps[step] += rows;
@@ -51,8 +51,8 @@ export async function copyStore(
         `Stopped by ${String(copying.signal.reason)}. The same command goes on where this one was.`,
       );
   };
-  for (const table of COPIED_TABLES) await copyTable(source, target, table, (rows) => watch('copied', rows));
-  for (const table of COPIED_TABLES) {
+  for (const table of STORED_TABLES) await copyTable(source, target, table, (rows) => watch('copied', rows));
+  for (const table of STORED_TABLES) {
     const digests = [
       await digestOf(source, table, (rows) => watch('verified', rows)),
       await digestOf(target, table),
@@ -86,7 +86,7 @@ async function digestOfCompanies(source: Engine): Promise<string> {
 async function beginCopy(target: Engine, marker: string): Promise<void> {
   if (await hasMarker(target, marker)) return;
   await migrate(target);
-  for (const table of COPIED_TABLES.filter(({ key }) => key.length > 0))
+  for (const table of STORED_TABLES.filter(({ key }) => key.length > 0))
     if ((await lastRow(target, table)) !== undefined)
       throw new UsageError(
         `The target is not empty: its table ${table.name} has rows. Name an empty database.`,
@@ -107,7 +107,7 @@ async function hasMarker(target: Engine, marker: string): Promise<boolean> {
 async function copyTable(
   source: Engine,
   target: Engine,
-  table: CopiedTable,
+  table: StoredTable,
   onRows: (count: number) => Promise<void>,
 ): Promise<void> {
   const columns = await columnsOf(target, table);
@@ -116,7 +116,7 @@ async function copyTable(
   const after = isMade ? undefined : await lastRow(target, table);
   if (table.name === 'served_clock') await sql`DELETE FROM served_clock`.execute(target.db);
   if (after !== undefined) await onRows(await countRows(target, table));
-  for await (const rows of batchesOf(source, table, columns, after)) {
+  for await (const rows of batchesOf(source, table, columns, { after })) {
     const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`);
     const update = columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`);
     const onConflict =
@@ -136,7 +136,7 @@ async function copyTable(
 /** A digest of every row of a table, the same on both engines. */
 async function digestOf(
   engine: Engine,
-  table: CopiedTable,
+  table: StoredTable,
   onRows: (count: number) => Promise<void> = async () => undefined,
 ): Promise<string> {
   const columns = await columnsOf(engine, table);

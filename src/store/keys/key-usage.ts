@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import type { Engine } from '../engines/engine.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
 
 /** Counts the requests of keys. No request waits for it: it counts in memory and writes the counts together, later. */
 export interface KeyUsage extends AsyncDisposable {
@@ -127,13 +127,10 @@ function hourText(hour: number): string {
   return new Date(hour * HOUR_MS).toISOString();
 }
 
-async function write(engine: Engine, uses: readonly Use[]): Promise<void> {
-  const latest = new Map<string, Use>();
-  for (const use of uses) {
-    const name = `${use.company}.${use.keyId}`;
-    if ((latest.get(name)?.lastMs ?? 0) <= use.lastMs) latest.set(name, use);
-  }
+async function write(engine: Engine, counted: readonly Use[]): Promise<void> {
   await engine.transaction(async (transaction) => {
+    const uses = await ofPresentKeys(engine, transaction, counted);
+    if (uses.length === 0) return;
     await transaction
       .insertInto('key_hours')
       .values(
@@ -155,7 +152,7 @@ async function write(engine: Engine, uses: readonly Use[]): Promise<void> {
     await transaction
       .insertInto('key_uses')
       .values(
-        [...latest.values()].map(({ company, keyId, lastMs }) => ({
+        latestOf(uses).map(({ company, keyId, lastMs }) => ({
           company,
           key_id: keyId,
           used_at: new Date(lastMs).toISOString(),
@@ -168,6 +165,30 @@ async function write(engine: Engine, uses: readonly Use[]): Promise<void> {
       )
       .execute();
   });
+}
+
+/** The uses of keys that are there: a company may have been erased since. On PostgreSQL an erasure waits for this transaction. */
+async function ofPresentKeys(
+  engine: Engine,
+  transaction: StoreTransaction,
+  uses: readonly Use[],
+): Promise<Use[]> {
+  const keys = sql.join(uses.map(({ company, keyId }) => sql`(${company}, ${keyId})`));
+  const lock = engine.name === 'postgres' ? sql`FOR KEY SHARE` : sql``;
+  const { rows } = await sql<{ company: string; id: string }>`
+    SELECT company, id FROM api_keys WHERE (company, id) IN (VALUES ${keys}) ${lock}`.execute(transaction);
+  const present = new Set(rows.map(({ company, id }) => `${company}.${id}`));
+  return uses.filter(({ company, keyId }) => present.has(`${company}.${keyId}`));
+}
+
+/** The latest use of each key. */
+function latestOf(uses: readonly Use[]): Use[] {
+  const latest = new Map<string, Use>();
+  for (const use of uses) {
+    const name = `${use.company}.${use.keyId}`;
+    if ((latest.get(name)?.lastMs ?? 0) <= use.lastMs) latest.set(name, use);
+  }
+  return [...latest.values()];
 }
 
 /** Removes the hours that no page shows any more, a few at a time. */

@@ -9,6 +9,7 @@ import { webhooks } from './0004-webhooks.ts';
 import { documents } from './0005-documents.ts';
 import { portal } from './0006-portal.ts';
 import { recordContracts } from './0007-record-contracts.ts';
+import { erasures } from './0008-erasures.ts';
 import { type Dialect, lockSchema, type Migration } from './migration.ts';
 import { findOutdated, type Outdated } from './record-contracts.ts';
 import type { OnProgress } from './render-anew.ts';
@@ -27,6 +28,7 @@ const migrations: readonly Migration[] = [
   documents,
   portal,
   recordContracts,
+  erasures,
 ];
 
 /**

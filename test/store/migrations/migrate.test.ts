@@ -13,6 +13,7 @@ const names = [
   '0005-documents',
   '0006-portal',
   '0007-record-contracts',
+  '0008-erasures',
 ];
 
 for (const name of engineNames) {

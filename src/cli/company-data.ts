@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+
+import type { Command } from 'commander';
+
+import { getCompany } from '../access/companies.ts';
+import { quote, UsageError } from '../errors.ts';
+import { createPrint, type Print } from '../invoice-pdf/printing.ts';
+import { eraseCompany } from '../store/company-data/erase.ts';
+import { countCompanyRows, readCompanyRows, unprintedDocuments } from '../store/company-data/export.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { createDocumentStore } from '../store/records/documents.ts';
+import type { Row } from '../store/stored-tables.ts';
+import { withDatabase } from './database.ts';
+import { showSteps } from './progress.ts';
+import { listenForStop } from './stop.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `fieldledger company export|erase`: what a processor owes by GDPR articles 20 and 17. */
+export function addCompanyDataCommands(command: Command, terminal: Terminal): void {
+  command
+    .command('export')
+    .description('write all that a company has into a new folder: JSON Lines, and the PDFs of its documents')
+    .argument('<id>')
+    .argument('<folder>', 'made by this command; it appears when it is whole')
+    .action(async (id: string, folder: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const { rowCount, pdfCount } = await exportCompany(engine, id, folder);
+        const count = (value: number) => value.toLocaleString('en');
+        terminal.show(
+          { company: id, folder, rowCount, pdfCount },
+          `${folder} has all of ${id}: ${count(rowCount)} rows and ${count(pdfCount)} PDFs.`,
+        );
+      });
+    });
+  command
+    .command('erase')
+    .description('remove a company and all that it has, for good; a backup still has it')
+    .argument('<id>')
+    .requiredOption('--confirm <id>', 'the id once more')
+    .action(async (id: string, { confirm }: { confirm: string }) => {
+      if (confirm !== id)
+        throw new UsageError(`--confirm is ${quote(confirm)}, and the company is ${quote(id)}.`);
+      await withDatabase(terminal, async (engine) => {
+        using stop = listenForStop();
+        using progress = showSteps('rows');
+        const erasing = {
+          now: new Date(),
+          signal: stop.signal,
+          onProgress: (done: number, total: number) => progress.update('erased', done, total),
+        };
+        const { id: erasure, rowCount } = await eraseCompany(engine, id, erasing);
+        terminal.show(
+          { company: id, erasure, rowCount },
+          `${id} is erased: ${rowCount.toLocaleString('en')} rows. The erasure ${erasure} is kept, without the company's name or id. Backups still have the company.`,
+        );
+      });
+    });
+}
+
+interface Exported {
+  rowCount: number;
+  pdfCount: number;
+}
+
+/**
+ * Writes a company's rows and PDFs into a folder beside its place, for its owner alone, and puts it there when it is whole.
+ * @throws UsageError when there is no such company, something is in the place, or the disk is full.
+ */
+async function exportCompany(engine: Engine, company: string, folder: string): Promise<Exported> {
+  await getCompany(engine, company);
+  const place = resolve(folder);
+  if (existsSync(place)) throw new UsageError(`${folder} is there already. Name a folder that isn't.`);
+  using stop = listenForStop();
+  using progress = showSteps('rows');
+  const watch = (step: string, done: number, total: number) => {
+    progress.update(step, done, total);
+    if (stop.signal.aborted)
+      throw new UsageError(`Stopped by ${String(stop.signal.reason)}. Nothing was written.`);
+  };
+  const unfinished = `${place}.unfinished-${randomBytes(4).toString('hex')}`;
+  try {
+    removeLeftovers(place);
+    mkdirSync(join(unfinished, 'documents'), { recursive: true, mode: 0o700 });
+    await printMissing(engine, company);
+    const exported = await writeCompany(engine, company, { folder: unfinished, watch });
+    renameSync(unfinished, place);
+    return exported;
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    throw error instanceof Error && 'syscall' in error
+      ? new UsageError(`${folder} can't be written: ${error.message}. Nothing was written.`)
+      : error;
+  }
+}
+
+/** Removes what earlier exports to the same place left when they were killed. */
+function removeLeftovers(place: string): void {
+  const name = `${basename(place)}.unfinished-`;
+  for (const left of readdirSync(dirname(place)))
+    if (left.startsWith(name) && /^[0-9a-f]{8}$/.test(left.slice(name.length)))
+      rmSync(join(dirname(place), left), { recursive: true, force: true });
+}
+
+/** The PDF of a document is made when it is asked for first, which this may be. */
+async function printMissing(engine: Engine, company: string): Promise<void> {
+  let print: Print | undefined;
+  for await (const id of unprintedDocuments(engine, company)) {
+    // Loaded here, because few commands need its fonts.
+    const { createRenderer } = await import('../invoice-pdf/render.ts');
+    print ??= createPrint(engine, createRenderer());
+    await print(company, id);
+  }
+}
+
+interface Writing {
+  folder: string;
+  watch: (step: string, done: number, total: number) => void;
+}
+
+async function writeCompany(engine: Engine, company: string, { folder, watch }: Writing): Promise<Exported> {
+  const { readBytes } = createDocumentStore(engine);
+  const total = await countCompanyRows(engine, company);
+  const exported = { rowCount: 0, pdfCount: 0 };
+  const writePdf = async ({ number, invoice }: Row): Promise<string> => {
+    const file = `documents/${pdfName(String(number), String(invoice))}`;
+    const bytes = (await readBytes(company, String(invoice))) ?? '';
+    writeFileSync(join(folder, file), bytes, { flag: 'wx', mode: 0o600 });
+    exported.pdfCount += 1;
+    return file;
+  };
+  for await (const { table, rows } of readCompanyRows(engine, company)) {
+    let lines = '';
+    for (const row of rows) {
+      const shown = table === 'documents' ? { ...row, file: await writePdf(row) } : row;
+      lines += `${JSON.stringify(shown)}\n`;
+    }
+    appendFileSync(join(folder, `${table}.jsonl`), lines, { mode: 0o600 });
+    exported.rowCount += rows.length;
+    watch('exported', exported.rowCount, total);
+  }
+  return exported;
+}
+
+/** A number that isn't good for a file's name gives way to the document's id. */
+function pdfName(number: string, id: string): string {
+  return `${/^\w[\w.-]{0,99}$/.test(number) ? number : id}.pdf`;
+}

@@ -1,0 +1,151 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { sql } from 'kysely';
+
+import { quote, UsageError } from '../../errors.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import { lockCompany } from '../records/companies.ts';
+import { columnList, countRows, STORED_TABLES, type StoredTable } from '../stored-tables.ts';
+
+/** How an erasure is watched and stopped. */
+export interface Erasing {
+  now: Date;
+  signal: AbortSignal;
+  onProgress: (done: number, total: number) => void;
+}
+
+/** An erasure that is done. */
+export interface Erased {
+  id: string;
+  /** Rows that were removed, by earlier calls too. */
+  rowCount: number;
+}
+
+/** Rows that one transaction removes: SQLite does nothing else meanwhile. */
+const ROWS_AT_ONCE = 500;
+
+/** What refers to a table goes before it. */
+const tables = STORED_TABLES.filter(({ ofCompany }) => ofCompany !== null).reverse();
+
+/**
+ * Removes all that belongs to a company (GDPR articles 17 and 28(3)(g)), in steps that give others their turn. Its first
+ * step takes away the row that every change of a company locks, and the API access, so that nobody adds to the company any
+ * more. An erasure that was broken off goes on when it is asked for again. What stays is an entry of `erasures`.
+ * @throws UsageError when there is no such company, or after a stop.
+ */
+export async function eraseCompany(
+  engine: Engine,
+  company: string,
+  { now, signal, onProgress }: Erasing,
+): Promise<Erased> {
+  // Otherwise SQLite leaves the content of rows in the file until something else takes their place.
+  if (engine.name === 'sqlite') await engine.run('PRAGMA secure_delete = ON');
+  const id = await beginErasure(engine, company, now);
+  let total = 0;
+  for (const table of tables) total += await countRows(engine, table, table.ofCompany?.(company));
+  let done = 0;
+  for (const table of tables.filter(({ name }) => name !== 'companies')) {
+    let removed = ROWS_AT_ONCE;
+    while (removed === ROWS_AT_ONCE) {
+      removed = await engine.transaction((transaction) => removeSome(transaction, table, { company, id }));
+      done += removed;
+      onProgress(done, total);
+      // SQLite never waits, so signals are noticed only in a turn of their own.
+      await turn();
+      if (signal.aborted)
+        throw new UsageError(
+          `Stopped by ${String(signal.reason)}. The same command goes on where this one was.`,
+        );
+    }
+  }
+  const rowCount = await endErasure(engine, company, { id, now });
+  onProgress(total, total);
+  // The log beside the file still has what was written before. Where a reader is busy, a later checkpoint does it.
+  if (engine.name === 'sqlite') await engine.run('PRAGMA wal_checkpoint(TRUNCATE)');
+  return { id, rowCount };
+}
+
+/** @returns the id of the erasure, which one that was broken off has already. */
+async function beginErasure(engine: Engine, company: string, now: Date): Promise<string> {
+  const digest = createHash('sha256').update(company).digest('hex');
+  return engine.transaction(async (transaction) => {
+    // Whoever changes the company now ends first. Later ones find no company to change.
+    await lockCompany(engine, transaction, company);
+    const found = await transaction
+      .updateTable('companies')
+      .set({ api_enabled: 0 })
+      .where('id', '=', company)
+      .executeTakeFirst();
+    const earlier = await transaction
+      .selectFrom('erasures')
+      .select(['id', 'ended_at'])
+      .where('company_sha256', '=', digest)
+      .orderBy('started_at', 'desc')
+      .executeTakeFirst();
+    if (found.numUpdatedRows === 0n) {
+      const erased = earlier ? `: it was erased on ${String(earlier.ended_at).slice(0, 10)}` : '';
+      throw new UsageError(`There is no company ${quote(company)}${erased}.`);
+    }
+    await transaction.deleteFrom('company_clocks').where('company', '=', company).execute();
+    if (earlier?.ended_at === null) return earlier.id;
+    const id = randomUUID();
+    await transaction
+      .insertInto('erasures')
+      .values({ id, company_sha256: digest, started_at: now.toISOString(), ended_at: null, row_count: 1 })
+      .execute();
+    return id;
+  });
+}
+
+interface Step {
+  company: string;
+  /** Id of the erasure. */
+  id: string;
+}
+
+async function removeSome(
+  transaction: StoreTransaction,
+  { name, key, ofCompany }: StoredTable,
+  { company, id }: Step,
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    DELETE FROM ${sql.table(name)} WHERE (${columnList(key)}) IN (
+      SELECT ${columnList(key)} FROM ${sql.table(name)}
+      WHERE ${ofCompany?.(company)} LIMIT ${sql.lit(ROWS_AT_ONCE)}
+    )`.execute(transaction);
+  const removed = Number(numAffectedRows);
+  await transaction
+    .updateTable('erasures')
+    .set({ row_count: sql`row_count + ${sql.lit(removed)}` })
+    .where('id', '=', id)
+    .execute();
+  return removed;
+}
+
+/** Removes the company itself, with the few rows that somebody may have added who had begun before. */
+async function endErasure(
+  engine: Engine,
+  company: string,
+  { id, now }: { id: string; now: Date },
+): Promise<number> {
+  return engine.transaction(async (transaction) => {
+    if (engine.name === 'postgres') {
+      // New rows that refer to the company wait for this lock, and are refused then.
+      await sql`SELECT id FROM companies WHERE id = ${company} FOR UPDATE`.execute(transaction);
+      // The counts of the keys' requests, which nothing refers to.
+      await sql`DELETE FROM rate_counts WHERE strpos(key, ${`:${company}.`}) > 0`.execute(transaction);
+    }
+    for (const table of tables) {
+      let removed = ROWS_AT_ONCE;
+      while (removed === ROWS_AT_ONCE) removed = await removeSome(transaction, table, { company, id });
+    }
+    const { row_count: rowCount } = await transaction
+      .updateTable('erasures')
+      .set({ ended_at: now.toISOString() })
+      .where('id', '=', id)
+      .returning('row_count')
+      .executeTakeFirstOrThrow();
+    return rowCount;
+  });
+}
