@@ -12,15 +12,14 @@ import type { Test } from 'tap';
 
 import { version } from '../src/version.ts';
 import { openWorkplace, type Workplace } from './_command.ts';
+import { referenceFile } from './_reference.ts';
 import { Visitor } from './portal/_portal.ts';
 
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'fieldledger-release-'));
 t.teardown(() => rm(folder, { recursive: true }));
-for (const args of [['reference/build.ts'], ['release/build.ts', join(folder, 'release')]] as const) {
-  const [program, ...options] = args;
-  execFileSync(process.execPath, [join(root, 'src', program), ...options]);
-}
+referenceFile();
+execFileSync(process.execPath, [join(root, 'src', 'release', 'build.ts'), join(folder, 'release')]);
 
 /** A place without the checkout's packages in reach, in which a release has been installed. */
 interface Installed {

@@ -13,9 +13,10 @@ import type { Failure, Tally } from './_tally.ts';
 
 /**
  * npm scripts that either pass or don't, in two rows that run at the same time: the second takes as long as the first.
+ * Some tests read the reference that `docs` builds.
  * Freshness, contract, browser and fault tests are tap tests like the rest.
  */
-const STEPS = [['lint:code'], ['lint:format', 'lint:contract', 'types']];
+const STEPS = [['lint:code'], ['docs', 'lint:format', 'lint:contract', 'types']];
 
 /** The test files that were named; all of them when there are none. */
 const files = process.argv.slice(2);

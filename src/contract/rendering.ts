@@ -26,6 +26,13 @@ const RENDERING = 1;
  * that says something else only in its prose has the same.
  */
 export function renderingDigest(resource: Resource): string {
+  digests[resource] ??= digestOf(resource);
+  return digests[resource];
+}
+
+const digests: Partial<Record<Resource, string>> = {};
+
+function digestOf(resource: Resource): string {
   const names: { body: string; whole?: string } = schemaNames[resource];
   const schemas = [names.body, names.whole ?? names.body].map((name) =>
     schemaWithoutProse(contractDocument().components.schemas[name] ?? {}),

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { create } from 'fontkit';
-import type { Font } from 'fontkit';
+import type { create as Create, Font } from 'fontkit';
+
+/** Fontkit is loaded with the fonts: a server's start needs neither. */
+const load = createRequire(import.meta.url);
 
 export type Weight = 'regular' | 'semibold';
 
@@ -94,6 +97,7 @@ export function sharedFonts(): Fonts {
 }
 
 function loadFace(url: string, sizeFactor: number): Face {
+  const { create } = load('fontkit') as { create: typeof Create };
   // A file of one font has no collection.
   const font = create(readFileSync(fileURLToPath(url))) as Font;
   const layout = keepingLayouts(font);

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +8,7 @@ import type { Browser, Page } from 'playwright-core';
 import t from 'tap';
 import type { Test } from 'tap';
 import { createPublication } from '../../src/publication/publication.ts';
+import { referenceFile } from '../_reference.ts';
 import { openBrowser } from './_browser.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -28,8 +28,7 @@ const contract = JSON.parse(readFileSync(join(root, 'generated', 'openapi.json')
 const operations = Object.values(contract.paths).map((item) => item.get);
 const events = Object.values(contract.webhooks).map((item) => item.post);
 
-const file = join(root, 'generated', 'reference.html');
-execFileSync(process.execPath, [join(root, 'src', 'reference', 'build.ts')]);
+const file = referenceFile();
 
 /** Publishes it as the server does, and tells what it was asked for. */
 async function serve(t: Test): Promise<{ url: string; asked: string[] }> {

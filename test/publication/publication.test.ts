@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,6 +16,7 @@ import { contractOperations } from '../../src/contract/document.ts';
 import type * as publication from '../../src/publication/publication.ts';
 import { signatureOf } from '../../src/webhooks/delivery-request.ts';
 import { openWorkplace } from '../_command.ts';
+import { referenceFile } from '../_reference.ts';
 import { openTestDatabase, startTestServer } from '../_server.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -38,7 +38,7 @@ interface Vector {
 /** Everything that is published, as text. */
 const PUBLISHED = ['openapi.json', 'openapi.yaml', 'reference'];
 
-execFileSync(process.execPath, [join(root, 'src', 'reference', 'build.ts')]);
+referenceFile();
 
 t.test('the contract is published twice, both times the same and naming this server', async (t) => {
   await using workplace = await openWorkplace();
