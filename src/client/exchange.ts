@@ -139,14 +139,19 @@ async function sendOnce(
     return { bytes: new Uint8Array(data ?? new ArrayBuffer()), headers: response.headers };
   } catch (cause) {
     ask.signal?.throwIfAborted();
-    const reason = cause instanceof Error ? cause.message : 'unknown';
-    return new NoAnswerError(`GET ${ask.path}: no answer came (${reason}).`, { cause });
+    return new NoAnswerError(`GET ${ask.path}: no answer came (${reasonOf(cause)}).`, { cause });
   } finally {
     turn.done(answered);
   }
 }
 
 type Failure = ApiError | NoAnswerError;
+
+/** Node's `fetch failed` says why in its cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'for no known reason';
+  return error.cause instanceof Error ? `${error.message}: ${reasonOf(error.cause)}` : error.message;
+}
 
 function withTimeout(signal: AbortSignal | undefined, timeoutMs: number): AbortSignal {
   const timeout = AbortSignal.timeout(timeoutMs);
