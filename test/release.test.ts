@@ -12,6 +12,7 @@ import type { Test } from 'tap';
 
 import { version } from '../src/version.ts';
 import { openWorkplace, type Workplace } from './_command.ts';
+import { testInstalledClient, testPackage } from './_installed-client.ts';
 import { referenceFile } from './_reference.ts';
 import { Visitor } from './portal/_portal.ts';
 
@@ -72,10 +73,15 @@ t.test('npm finds nothing wrong with the package, and runs no script of it', asy
   t.notMatch(lock, /"hasInstallScript"/);
 });
 
-/** TypeScript and tests, which a release shouldn't hold. */
+t.test('an integrator’s program has types, runs, and no judge finds fault with the package', async (t) => {
+  await testInstalledClient(t, join(folder, 'npm', 'lib'));
+  await testPackage(t, join(folder, 'release', `fieldledger-${version}.tgz`));
+});
+
+/** TypeScript that isn't the client's types, and tests: a release shouldn't hold them. */
 function foreignFiles(packageFolder: string): string[] {
   return readdirSync(packageFolder, { recursive: true, encoding: 'utf8' }).filter(
-    (path) => !path.startsWith('node_modules') && (/\.ts$/.test(path) || /^test\b/.test(path)),
+    (path) => !path.startsWith('node_modules') && (/(?<!\.d)\.ts$/.test(path) || /^test\b/.test(path)),
   );
 }
 
