@@ -59,6 +59,8 @@ for (const [name, install] of [
   t.test(`${name} does what a checkout does`, async (t) => {
     const { packageFolder, ...installed } = install();
     t.strictSame(foreignFiles(packageFolder), [], 'it holds nothing that only a checkout needs');
+    const examples = readdirSync(join(packageFolder, 'src', 'examples'));
+    t.strictSame(examples.sort(), ['receiver.py', 'receiver.ts'], 'the examples can be copied');
     await using workplace = await openWorkplace('sqlite', { isEmpty: true, ...installed });
     await testCommands(t, workplace);
     await testServer(t, workplace);
@@ -73,10 +75,11 @@ t.test('npm finds nothing wrong with the package, and runs no script of it', asy
   t.notMatch(lock, /"hasInstallScript"/);
 });
 
-/** TypeScript that isn't the client's types, and tests: a release shouldn't hold them. */
+/** TypeScript that is neither the client's types nor an example to copy, and tests: a release shouldn't hold them. */
 function foreignFiles(packageFolder: string): string[] {
   return readdirSync(packageFolder, { recursive: true, encoding: 'utf8' }).filter(
-    (path) => !path.startsWith('node_modules') && (/(?<!\.d)\.ts$/.test(path) || /^test\b/.test(path)),
+    (path) =>
+      !/^(node_modules|src\/examples\/)/.test(path) && (/(?<!\.d)\.ts$/.test(path) || /^test\b/.test(path)),
   );
 }
 
@@ -129,8 +132,10 @@ async function testServer(t: Test, workplace: Workplace): Promise<void> {
     '--to',
     `http://127.0.0.1:${port}/in`,
   ]);
+  const played = await workplace.run(['webhook', 'play', 'day', '--to', `http://127.0.0.1:${port}/in`]);
   receiver.close();
   t.match(sample, { exitCode: 0, stdout: /delivered/ });
+  t.match(played, { exitCode: 1, stdout: /It took a job\.created that has no signature, with 200\./ });
   t.match(served.logs()[0], { msg: 'server.started', version });
   t.strictSame(await served.end('SIGTERM'), { exitCode: 0, signal: null });
 }
