@@ -58,7 +58,7 @@ def keep(list_name, record_id, changed_at, record):
     """Your own work goes here. Times are all of one length, so that their texts compare as they do."""
     db.execute(
         """INSERT INTO records VALUES (?, ?, ?, ?)
-        ON CONFLICT DO UPDATE SET changed_at = excluded.changed_at, body = excluded.body
+        ON CONFLICT (list, id) DO UPDATE SET changed_at = excluded.changed_at, body = excluded.body
         WHERE excluded.changed_at >= changed_at""",
         (list_name, record_id, changed_at, json.dumps(record)),
     )

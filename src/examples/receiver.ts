@@ -1,7 +1,7 @@
 /*
  * A receiver to start from. Copy it, and put what your system needs in place of `keep`. It needs Node 24:
  *
- *     npm install fieldledger
+ *     npm install ./fieldledger-X.Y.Z.tgz
  *     WEBHOOK_SECRET=whsec_... API_URL=https://api.fieldledger.example API_KEY=fl... node receiver.ts
  *
  * - Idempotent: the id of a delivery is kept in the same transaction as its event, so a repetition changes nothing.
@@ -30,7 +30,7 @@ db.exec(`
 const noteDelivery = db.prepare('INSERT OR IGNORE INTO deliveries VALUES (?)');
 const putRecord = db.prepare(`
   INSERT INTO records VALUES (?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET changed_at = excluded.changed_at, body = excluded.body
+  ON CONFLICT (list, id) DO UPDATE SET changed_at = excluded.changed_at, body = excluded.body
   WHERE excluded.changed_at >= changed_at`);
 const putCheckpoint = db.prepare('INSERT OR REPLACE INTO checkpoints VALUES (?, ?)');
 const findCheckpoint = db.prepare('SELECT since FROM checkpoints WHERE name = ?');

@@ -72,7 +72,7 @@ t.test('samples, prose and addresses name what is configured, and nothing names 
       t.equal(named('fieldledger.example'), 0, path);
       // The command is called so everywhere.
       t.strictSame(
-        body.match(/.{20}fieldledger(?! webhook sample).{20}/gi),
+        body.match(/.{20}fieldledger(?! webhook (?:sample|play)).{20}/gi),
         null,
         `${path} names no other service`,
       );
