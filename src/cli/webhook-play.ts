@@ -75,7 +75,7 @@ async function recordedDay(): Promise<DayEvent[]> {
   // Loaded here, so that the other commands for webhooks start sooner.
   const { DAY_MS, recordDay } = await import('../demo/day.ts');
   // Only its owner may open it.
-  const folder = mkdtempSync(join(tmpdir(), 'fieldledger-day-'));
+  const folder = mkdtempSync(join(tmpdir(), 'fieldledger-webhook-play-'));
   try {
     await using engine = await openEngine(`sqlite:${join(folder, 'day.db')}`);
     await migrate(engine);

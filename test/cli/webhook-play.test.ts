@@ -77,7 +77,7 @@ const problemsOf = (played: Awaited<ReturnType<typeof play>>) =>
 t.test('a day arrives as webhooks.yaml says, and a right receiver is told so', async (t) => {
   const { received, answer } = receiver();
   const { url } = await listen(t, answer);
-  const before = readdirSync(tmpdir()).filter((name) => name.startsWith('fieldledger-day-'));
+  const before = readdirSync(tmpdir()).filter((name) => name.startsWith('fieldledger-webhook-play-'));
   const { exitCode, stdout } = await callCommand(['webhook', 'play', 'day', '--to', url]);
   t.equal(exitCode, 0, stdout);
   t.match(
@@ -105,7 +105,7 @@ t.test('a day arrives as webhooks.yaml says, and a right receiver is told so', a
   );
   t.ok(updates.length === 2 && (updates[0] ?? '') > (updates[1] ?? ''), 'an old state after a new one');
   t.strictSame(
-    readdirSync(tmpdir()).filter((name) => name.startsWith('fieldledger-day-')),
+    readdirSync(tmpdir()).filter((name) => name.startsWith('fieldledger-webhook-play-')),
     before,
     'nothing is left behind',
   );
