@@ -73,6 +73,11 @@ export default tseslint.config(
     },
   },
   {
+    // Programs to start from speak as simple programs do.
+    files: ['src/examples/**/*.ts'],
+    rules: { 'no-console': 'off' },
+  },
+  {
     // It has to be understood by every Node that may meet it, down to 12, so that the refusal can be read there.
     files: ['src/fieldledger.js'],
     languageOptions: { ecmaVersion: 2020, sourceType: 'module' },

@@ -46,6 +46,7 @@ t.test('the help leads to every command', async (t) => {
     'webhook recover',
     'webhook ping',
     'webhook sample',
+    'webhook play',
     'webhook seal',
     'apply',
     'numbering',
@@ -99,6 +100,7 @@ t.test('the help names every argument and its form', async (t) => {
     ['webhook create', '<company>', '<url>', '--events <events>', 'invoice.paid'],
     ['webhook delete', '<company>', '<webhook-id>'],
     ['webhook sample', '<event>', '--to <url>', '--secret <secret>', '--example <name>'],
+    ['webhook play', '<story>', '--to <url>', '--speed <times>', '--secret-file <file>'],
     ['apply', '[file]', 'standard input'],
     ['demo', '--records <number>'],
   ];

@@ -1,6 +1,6 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,8 +10,9 @@ import got from 'got';
 import t from 'tap';
 import type { Test } from 'tap';
 
+import { exampleSecret } from '../src/contract/examples.ts';
 import { version } from '../src/version.ts';
-import { openWorkplace, type Workplace } from './_command.ts';
+import { openWorkplace, until, type Workplace } from './_command.ts';
 import { testInstalledClient, testPackage } from './_installed-client.ts';
 import { referenceFile } from './_reference.ts';
 import { Visitor } from './portal/_portal.ts';
@@ -59,6 +60,8 @@ for (const [name, install] of [
   t.test(`${name} does what a checkout does`, async (t) => {
     const { packageFolder, ...installed } = install();
     t.strictSame(foreignFiles(packageFolder), [], 'it holds nothing that only a checkout needs');
+    const examples = readdirSync(join(packageFolder, 'src', 'examples'));
+    t.strictSame(examples.sort(), ['receiver.py', 'receiver.ts'], 'the examples can be copied');
     await using workplace = await openWorkplace('sqlite', { isEmpty: true, ...installed });
     await testCommands(t, workplace);
     await testServer(t, workplace);
@@ -78,10 +81,34 @@ t.test('an integrator’s program has types, runs, and no judge finds fault with
   await testPackage(t, join(folder, 'release', `fieldledger-${version}.tgz`));
 });
 
-/** TypeScript that isn't the client's types, and tests: a release shouldn't hold them. */
+t.test(
+  'the receiver to start from runs where it is copied beside the package, and takes a day',
+  async (t) => {
+    const place = join(folder, 'npm', 'lib');
+    cpSync(
+      join(place, 'node_modules', 'fieldledger', 'src', 'examples', 'receiver.ts'),
+      join(place, 'receiver.ts'),
+    );
+    const env = { PATH: process.env.PATH, WEBHOOK_SECRET: exampleSecret(), PORT: '0' };
+    const stdio = ['ignore', 'pipe', 'inherit'] as const;
+    const receiver = spawn(process.execPath, ['receiver.ts'], { cwd: place, env, stdio: [...stdio] });
+    t.teardown(() => receiver.kill());
+    let said = '';
+    receiver.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+    await until(() => /port: \d+/.test(said));
+    const [, port] = /port: (\d+)/.exec(said) ?? [];
+    const program = join(folder, 'npm', 'bin', 'fieldledger');
+    await using workplace = await openWorkplace('sqlite', { isEmpty: true, program });
+    const played = await workplace.run(['webhook', 'play', 'day', '--to', `http://127.0.0.1:${port}/`]);
+    t.match(played, { exitCode: 0, stdout: /The receiver did everything right\./ });
+  },
+);
+
+/** TypeScript that is neither the client's types nor an example to copy, and tests: a release shouldn't hold them. */
 function foreignFiles(packageFolder: string): string[] {
   return readdirSync(packageFolder, { recursive: true, encoding: 'utf8' }).filter(
-    (path) => !path.startsWith('node_modules') && (/(?<!\.d)\.ts$/.test(path) || /^test\b/.test(path)),
+    (path) =>
+      !/^(node_modules|src\/examples\/)/.test(path) && (/(?<!\.d)\.ts$/.test(path) || /^test\b/.test(path)),
   );
 }
 

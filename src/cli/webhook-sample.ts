@@ -24,7 +24,7 @@ export function webhookSampleCommand(terminal: Terminal): Command {
     .action(async (event: string, options: SampleOptions) => {
       const { serviceName } = readConfig(terminal.environment);
       const example = exampleOf(event, options.example);
-      const secret = checkedSecret(options.secret) ?? exampleSecret();
+      const secret = options.secret === undefined ? exampleSecret() : checkedSecret(options.secret);
       const headers = deliveryHeaders(example, { serviceName, secret, at: new Date() });
       const answer = await sendSample(options.to, headers, example.body);
       const request = { url: options.to, headers, body: example.body };
@@ -55,8 +55,9 @@ function hint(secret: string | undefined): string {
   );
 }
 
-function checkedSecret(secret: string | undefined): string | undefined {
-  if (secret !== undefined && !/^whsec_[\x21-\x7e]+$/.test(secret))
+/** A signing secret as a person gave it. @throws UsageError for a part of one. */
+export function checkedSecret(secret: string): string {
+  if (!/^whsec_[\x21-\x7e]+$/.test(secret))
     throw new UsageError('The secret must be complete, as it was shown: it begins with whsec_.');
   return secret;
 }

@@ -16,11 +16,12 @@ import { openSecretBox, sealSecrets, takeSecretBox } from '../webhooks/secret-ke
 import { COMPANY, integerIn, listOf } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
+import { webhookPlayCommand } from './webhook-play.ts';
 import { webhookSampleCommand } from './webhook-sample.ts';
 
 const WEBHOOK = ['<webhook-id>', 'id of the webhook'] as const;
 
-/** `fieldledger webhook create|list|pause|resume|delete|deliveries|resend|recover|ping|sample|seal`. */
+/** `fieldledger webhook create|list|pause|resume|delete|deliveries|resend|recover|ping|sample|play|seal`. */
 export function webhookCommand(terminal: Terminal): Command {
   const command = new Command('webhook')
     .description("a company's webhooks")
@@ -33,6 +34,7 @@ export function webhookCommand(terminal: Terminal): Command {
     .addCommand(recoverCommand(terminal))
     .addCommand(pingCommand(terminal))
     .addCommand(webhookSampleCommand(terminal))
+    .addCommand(webhookPlayCommand(terminal))
     .addCommand(sealCommand(terminal));
 }
 

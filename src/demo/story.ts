@@ -1,6 +1,7 @@
 import { applyTogether } from '../backoffice/apply.ts';
 import { openOffice } from '../backoffice/office.ts';
 import type { Change, ChangeName, WithOf } from '../contract/feed.ts';
+import type { AppendEvents } from '../store/deliveries/events.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { createRandom } from './random.ts';
 
@@ -18,10 +19,11 @@ export type TellStory = (changes: readonly StoryChange[]) => Promise<void>;
 /**
  * Opens a back office in which it is always the time of the change that is made. Everything left to chance follows from
  * that time too, so that a story that was broken off comes to the same end when it is told again.
+ * @param appendEvents takes the events of the changes; unless given, the company's webhooks get them.
  */
-export function openStory(engine: Engine): TellStory {
+export function openStory(engine: Engine, appendEvents?: AppendEvents): TellStory {
   let random = createRandom(0);
-  const office = openOffice(engine, {
+  const opened = openOffice(engine, {
     now: (change) => {
       const now = new Date(change.at ?? 0);
       random = createRandom(now.getTime());
@@ -31,6 +33,7 @@ export function openStory(engine: Engine): TellStory {
     // The company of a story that is being told has no readers yet who could miss a change of an earlier time.
     hasReaders: false,
   });
+  const office = appendEvents ? { ...opened, appendEvents } : opened;
   return async (changes) => {
     await applyTogether(office, changes);
   };

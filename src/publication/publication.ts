@@ -16,8 +16,14 @@ export interface PublicationOptions {
   serviceName: string;
 }
 
+/** Sequences of requests in Arazzo 1.0, which `redocly respect` and other tools run. */
+export const workflowFiles = ['first-hour', 'first-sync', 'delta-sync', 'webhook-received'].map(
+  (name) => `${name}.arazzo.yaml`,
+);
+
 /**
- * The contract as integrators read it: the description in both notations, the reference, and what each release changed.
+ * The contract as integrators read it: the description in both notations, the reference, workflows over it, and what each release
+ * changed.
  * Each is made at the first request for it, so that a start doesn't wait.
  */
 export function createPublication(options: PublicationOptions): Router {
@@ -41,6 +47,11 @@ export function createPublication(options: PublicationOptions): Router {
     createPublishedText('text/html', page, () => policy),
   );
   router.get('/changelog.atom', createPublishedText('application/atom+xml', feed));
+  for (const file of workflowFiles) {
+    const workflow = () =>
+      asConfigured(readFileSync(new URL(`workflows/${file}`, import.meta.url), 'utf8'), options);
+    router.get(`/workflows/${file}`, createPublishedText('application/yaml', workflow));
+  }
   // This path leads to a description of the API, whether the reference was built or not.
   router.get('/', (_req, res) => {
     res.redirect(302, isReferenceBuilt() ? '/reference' : '/openapi.json');

@@ -93,15 +93,18 @@ function stagePackage(folder: string): void {
   const assets = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(join(root, 'src/').length))
-    .filter(
-      (path) => !path.endsWith('.ts') && !UNRELEASED.test(path) && !existsSync(join(folder, 'src', path)),
-    );
+    .filter((path) => isAsset(path) && !UNRELEASED.test(path) && !existsSync(join(folder, 'src', path)));
   for (const path of [...FILES, ...assets.map((asset) => `src/${asset}`)]) copyFile(path, folder);
   const compiled: Record<string, unknown> = { ...manifest, exports: compiledExports() };
   const released = MANIFEST_MEMBERS.map((member) => [member, compiled[member]]);
   writeJson(join(folder, 'package.json'), Object.fromEntries(released));
   // npm installs the very packages that the release was tested with.
   writeJson(join(folder, 'npm-shrinkwrap.json'), { ...lock, packages: releasedPackages() });
+}
+
+/** Files that are handed out as they are: integrators copy the examples, and run them from their own folders. */
+function isAsset(path: string): boolean {
+  return !path.endsWith('.ts') || path.startsWith('examples/');
 }
 
 function compile(config: string, folder: string): void {

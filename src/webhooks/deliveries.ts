@@ -126,6 +126,11 @@ export async function recover(
   return count;
 }
 
+/** What a ping says. */
+export const pingData = JSON.stringify({ message: 'This is a test delivery.' }) as JsonText<{
+  message: string;
+}>;
+
 /**
  * Sends a signed `ping` to a webhook (service.md, "Registering a webhook").
  * @returns the id of its delivery.
@@ -137,13 +142,12 @@ export async function ping(
   { company, webhook }: WebhookOf,
   { now, by = 'operator' }: { now: Date; by?: Authority },
 ): Promise<string> {
-  const data = JSON.stringify({ message: 'This is a test delivery.' }) as JsonText<{ message: string }>;
   const ids = { id: timeOrderedId('dlv_', now), event: timeOrderedId('evt_', now) };
   const since = new Date(now.getTime() - PING_WINDOW_MS).toISOString();
   const limit = { since, countMax: PINGS_MAX, ofCompanyMax: PINGS_OF_COMPANY_MAX };
   await doDeed(engine, { company, by, now }, async (deed) => {
     await getWebhookOfDeed(deed, webhook);
-    const outcome = await insertPing(deed, { webhook, ...ids, data }, limit);
+    const outcome = await insertPing(deed, { webhook, ...ids, data: pingData }, limit);
     if (outcome === 'paused')
       throw new UsageError(`The webhook ${quote(webhook)} is paused; resume it first.`);
     if (outcome === 'limit reached')
@@ -172,7 +176,7 @@ export async function waitForAttempt(
 }
 
 /** A UUIDv7 (RFC 9562 section 5.7) behind a prefix: ids are in the order of their creation. */
-function timeOrderedId(prefix: string, at: Date): string {
+export function timeOrderedId(prefix: string, at: Date): string {
   const time = at.getTime().toString(16).padStart(12, '0');
   const bytes = randomBytes(10);
   bytes[0] = ((bytes[0] ?? 0) & 0x0f) | 0x70;

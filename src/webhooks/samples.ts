@@ -28,22 +28,29 @@ export function exampleOf(event: string, name?: string): ExampleEvent {
   return example;
 }
 
-/**
- * Sends a sample to any http or https address, this machine's own too: only a person at the command line asks for it.
- * The body of the answer isn't read, and redirects aren't followed, as with a delivery.
- * @returns the status of the answer, and milliseconds until it came.
- * @throws UsageError that says why there is none.
- */
-export async function sendSample(
-  to: string,
-  headers: Record<string, string>,
-  body: string,
-  deadlineMs = DEADLINE_MS,
-): Promise<{ status: number; milliseconds: number }> {
+/** The outcome of a request: the status of the answer, or why there is none. */
+export type Posted = { milliseconds: number } & ({ status: number } | { reason: string; isLate: boolean });
+
+/** Reads an http or https address. @throws UsageError naming what isn't one. */
+export function receiverAddress(to: string): URL {
   const url = URL.parse(to);
   if (!url || !/^https?:$/.test(url.protocol))
     throw new UsageError(`${quote(to)} is not an address such as http://localhost:3000/hook.`);
+  return url;
+}
+
+/**
+ * Posts to any address, this machine's own too: only a person at the command line asks for it. The body of the answer
+ * isn't read, and redirects aren't followed, as with a delivery.
+ */
+export async function post(
+  url: URL,
+  headers: Record<string, string>,
+  body: string,
+  deadlineMs = DEADLINE_MS,
+): Promise<Posted> {
   const begun = performance.now();
+  const elapsed = () => Math.round(performance.now() - begun);
   // Agents of its own: the usual ones may be told by the environment to use a proxy.
   const [request, agent] =
     url.protocol === 'https:' ? [httpsRequest, new HttpsAgent()] : [httpRequest, new HttpAgent()];
@@ -56,15 +63,31 @@ export async function sendSample(
     // An http request's response is one of these.
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     answer.on('error', () => undefined).destroy();
-    return { status: answer.statusCode ?? 0, milliseconds: Math.round(performance.now() - begun) };
+    return { status: answer.statusCode ?? 0, milliseconds: elapsed() };
   } catch (error) {
-    const reason = signal.aborted
-      ? `there was no answer within ${deadlineMs / 1000} seconds`
-      : reasonOf(error);
-    throw new UsageError(`The sample could not be sent to ${quote(to)}: ${reason}.`);
+    const isLate = signal.aborted;
+    const reason = isLate ? `there was no answer within ${deadlineMs / 1000} seconds` : reasonOf(error);
+    return { reason, isLate, milliseconds: elapsed() };
   } finally {
     agent.destroy();
   }
+}
+
+/**
+ * Sends a sample.
+ * @returns the status of the answer, and milliseconds until it came.
+ * @throws UsageError that says why there is none.
+ */
+export async function sendSample(
+  to: string,
+  headers: Record<string, string>,
+  body: string,
+  deadlineMs?: number,
+): Promise<{ status: number; milliseconds: number }> {
+  const posted = await post(receiverAddress(to), headers, body, deadlineMs);
+  if ('reason' in posted)
+    throw new UsageError(`The sample could not be sent to ${quote(to)}: ${posted.reason}.`);
+  return posted;
 }
 
 function reasonOf(error: unknown): string {

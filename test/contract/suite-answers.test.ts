@@ -1,13 +1,15 @@
 import t from 'tap';
 
+import { workflowFiles } from '../../src/publication/publication.ts';
 import { checks, problemsOf } from './_checks.ts';
 import { codeOf } from './_conformance.ts';
 import { createMeter, unseenHeaders, unseenMembers, unseenParameters, unseenStatuses } from './_coverage.ts';
 import { declaredOperations, declaredResponse, knownPath } from './_declared.ts';
 import { type Answer, type Asked, ask, parsed } from './_exchange.ts';
-import { type Asker, headersOf, startParty } from './_parties.ts';
+import { type Asker, headersOf, type Party, startParty } from './_parties.ts';
 import { startDefectiveParty } from './_proxy.ts';
 import { examine, isFor, mockHeaders, questions } from './_questions.ts';
+import { calledWorkflows, runWorkflows } from './_workflows.ts';
 
 /*
  * The suite, put to the mock and to the servers. SQLite's is reached through a proxy that notes what passes, and so
@@ -251,4 +253,28 @@ t.test('the mock says Retry-After with every 503, the servers only where waiting
   t.equal(codeOf(parsed(byServer)), 'invoicing_not_enabled');
   t.match(byMock.headers['retry-after'], /^\d+$/);
   t.equal(byServer.headers['retry-after'], undefined);
+});
+
+const workflowsAt = workflowFiles.map((file) => `${direct.urls.normal}/workflows/${file}`);
+const keyOf = (party: Party) => party.authorization('reader')?.replace('Bearer ', '') ?? '';
+
+for (const party of [mock, direct, postgres]) {
+  t.test(`every step of every workflow succeeds on ${party.name}`, async (t) => {
+    const key = keyOf(party);
+    const { exitCode, said } = await runWorkflows(workflowsAt, { url: party.urls.normal, key });
+    t.equal(exitCode, 0, said);
+    t.equal(said.match(/Workflows: 1 passed, 1 total/g)?.length, workflowFiles.length);
+    t.notMatch(said, key, 'the key is not shown');
+    // The mock's lists have one page.
+    if (party === mock) return;
+    for (const name of calledWorkflows) t.match(said, ` / ${name} `, `${name} is called`);
+  });
+}
+
+t.test('a step of a workflow that fails is seen', async (t) => {
+  const first = workflowsAt.filter((address) => address.includes('first-hour'));
+  const { exitCode, said } = await runWorkflows(first, { url: direct.urls.normal, key: `${keyOf(direct)}x` });
+  t.equal(exitCode, 1);
+  t.match(said, /✓ GET \/api\/v1\/jobs - step ask-without-a-key/);
+  t.match(said, /✗ GET \/api\/v1\/jobs - step list-jobs/);
 });

@@ -14,6 +14,7 @@ import { parse } from 'yaml';
 
 import { contractOperations } from '../../src/contract/document.ts';
 import type * as publication from '../../src/publication/publication.ts';
+import { workflowFiles } from '../../src/publication/publication.ts';
 import { signatureOf } from '../../src/webhooks/delivery-request.ts';
 import { openWorkplace } from '../_command.ts';
 import { referenceFile } from '../_reference.ts';
@@ -71,13 +72,19 @@ t.test('samples, prose and addresses name what is configured, and nothing names 
       t.equal(named('fieldledger.example'), 0, path);
       // The command is called so everywhere.
       t.strictSame(
-        body.match(/.{20}fieldledger(?! webhook sample).{20}/gi),
+        body.match(/.{20}fieldledger(?! webhook (?:sample|play)).{20}/gi),
         null,
         `${path} names no other service`,
       );
       t.ok(named(`${baseUrl}/api/v1`) >= 25, `${path}: ${named(baseUrl)} addresses`);
       t.ok(named(`${baseUrl}/portal`) >= 1, `${path} says where the portal is`);
       t.ok(named(`${serviceName}-Webhooks/1`) >= 1, `${path} says who sends webhooks`);
+    }
+    for (const file of workflowFiles) {
+      const { headers, body } = await server.http(`workflows/${file}`);
+      t.equal(headers['content-type'], 'application/yaml; charset=utf-8');
+      t.ok(body.includes(`respect ${baseUrl}/workflows/${file} --workflow `), file);
+      t.notMatch(body, /fieldledger/i, `${file} names no other service`);
     }
     const { info, servers } = await server.http('openapi.json').json<Document>();
     t.strictSame(servers, [{ url: baseUrl, description: `This ${serviceName} server`, 'x-internal': false }]);

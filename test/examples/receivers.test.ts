@@ -1,0 +1,172 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+import t from 'tap';
+import type { Test } from 'tap';
+
+import { applyChange } from '../../src/backoffice/apply.ts';
+import { openOffice } from '../../src/backoffice/office.ts';
+import { exampleSecret } from '../../src/contract/examples.ts';
+import { type DayEvent, recordDay } from '../../src/demo/day.ts';
+import { type Played, playDay } from '../../src/webhooks/played-day.ts';
+import { callCommand, until } from '../_command.ts';
+import { keyFor, openTestDatabase, startTestServer } from '../_server.ts';
+
+/*
+ * The receivers that integrators start from, played to and killed.
+ */
+
+const secret = exampleSecret();
+const folder = mkdtempSync(join(tmpdir(), 'fieldledger-receivers-'));
+const examples = join(import.meta.dirname, '..', '..', 'src', 'examples');
+const started = new Set<ChildProcess>();
+t.teardown(() => {
+  for (const child of started) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+type Program = readonly [command: string, file: string];
+
+/** Starts a receiver and waits until it listens. */
+async function start(program: Program, environment: Record<string, string>) {
+  const [command, file] = program;
+  const env = { PATH: process.env.PATH, WEBHOOK_SECRET: secret, ...environment };
+  const child = spawn(command, [join(examples, file)], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  started.add(child);
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const portIn = () => /port:? (\d+)/.exec(said)?.[1];
+  await until(() => portIn() !== undefined);
+  const kill = async () => {
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  };
+  return { port: portIn() ?? '', kill };
+}
+
+/** The copy that a receiver keeps: the bodies of records by list and id. */
+function copyIn(database: string): Record<string, unknown> {
+  using db = new DatabaseSync(database, { timeout: 5_000 });
+  const rows = db.prepare('SELECT list, id, body FROM records ORDER BY list, id').all() as Record<
+    'list' | 'id' | 'body',
+    string
+  >[];
+  return Object.fromEntries(rows.map(({ list, id, body }) => [`${list} ${id}`, JSON.parse(body)]));
+}
+
+interface Body {
+  event: string;
+  createdAt: string;
+  data: { id: string; paymentId: string; invoiceId: string; paidOn: string };
+}
+
+/** What a copy must hold after these deliveries. */
+function copyAfter(deliveries: Played[]): Record<string, unknown> {
+  const bodies = deliveries
+    .filter(({ kind, event }) => kind !== 'forgery' && event !== 'ping')
+    .map(({ body }) => JSON.parse(body) as Body);
+  // In the order in which it happened, the last state of each record stays.
+  const inOrder = bodies.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+  const entries = inOrder.map(({ event, data }) => [keyOf(event, data), data] as const);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : Number(a > b))));
+}
+
+function keyOf(event: string, { id, paymentId, invoiceId, paidOn }: Body['data']): string {
+  if (event === 'payment.recorded') return `payments ${paymentId}`;
+  if (event === 'invoice.paid') return `settlements ${invoiceId} ${paidOn}`;
+  const [kind = ''] = event.split('.');
+  const lists: Record<string, string> = {
+    job: 'jobs',
+    form: 'submissions',
+    invoice: 'invoices',
+    credit_note: 'invoices',
+    quote: 'quotes',
+  };
+  return `${lists[kind]} ${id}`;
+}
+
+async function testReceiver(t: Test, program: Program): Promise<void> {
+  const DATABASE = join(folder, `${program[1]}.db`);
+
+  await t.test(
+    'takes a day, is killed in the middle of it, and holds the newest of everything at its end',
+    async (t) => {
+      const first = await start(program, { DATABASE, PORT: '0' });
+      const to = `http://127.0.0.1:${first.port}/`;
+      // Nine hours in three seconds.
+      const playing = callCommand(['webhook', 'play', 'day', '--to', to, '--speed', '10800', '--json']);
+      await until(() => Object.keys(copyIn(DATABASE)).length > 2);
+      await first.kill();
+      const second = await start(program, { DATABASE, PORT: first.port });
+      const { exitCode, stdout, stderr } = await playing;
+      await second.kill();
+      t.equal(exitCode, 0, stderr);
+      const { deliveries } = JSON.parse(stdout) as { deliveries: Played[] };
+      t.strictSame(copyIn(DATABASE), copyAfter(deliveries));
+      t.equal(Object.keys(copyIn(DATABASE)).length, 8);
+    },
+  );
+
+  await t.test('makes up for what it missed, and lets no old state win', async (t) => {
+    await using database = await openTestDatabase('sqlite');
+    const { engine } = database;
+    const events = await recordDay(engine, new Date('2026-11-23T08:00:00.000Z'));
+    await using server = await startTestServer({ engine });
+    const api = { API_URL: server.url, API_KEY: await keyFor(engine, 'brennan'), RECONCILE_SECONDS: '0.5' };
+    const { port, kill } = await start(program, { DATABASE, PORT: '0', ...api });
+    const listed = async (list: string, as: string) => {
+      const { data } = await server
+        .http(`api/v1/${list}`, { headers: { authorization: `Bearer ${api.API_KEY}` } })
+        .json<{ data: { id: string }[] }>();
+      return Object.fromEntries(data.map((record) => [`${as} ${record.id}`, record]));
+    };
+    const source = async () => ({
+      ...(await listed('jobs', 'jobs')),
+      ...(await listed('quotes', 'quotes')),
+      ...(await listed('invoices', 'invoices')),
+      ...(await listed('forms/frm_0001/submissions', 'submissions')),
+    });
+    const holds = async () => {
+      const [copy, wanted] = [copyIn(DATABASE), Object.entries(await source())];
+      return wanted.every(([key, record]) => JSON.stringify(copy[key]) === JSON.stringify(record));
+    };
+    t.equal(Object.keys(await source()).length, 5);
+    await until(holds);
+
+    const invoice = events.find(({ event }) => event === 'invoice.issued') as DayEvent;
+    const paid = events.find(({ event }) => event === 'payment.recorded')?.data ?? '{}';
+    const { invoiceId, paymentId } = JSON.parse(paid) as Body['data'];
+    // It changes the invoice and sends nothing.
+    await applyChange(openOffice(engine), {
+      company: 'brennan',
+      change: 'payment.void',
+      with: { invoiceId, id: paymentId },
+    });
+    await until(holds);
+
+    const late = await playDay([invoice], { to: `http://127.0.0.1:${port}/`, serviceName: 'Acme', secret });
+    t.strictSame(late.map(({ problem }) => problem).filter(Boolean), []);
+    t.ok(await holds(), 'the state of the event is older');
+    await kill();
+  });
+}
+
+t.test('the receiver in TypeScript', (t) => testReceiver(t, [process.execPath, 'receiver.ts']));
+
+function hasPython(): boolean {
+  try {
+    execFileSync('python3', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+t.test('the receiver in Python', { skip: hasPython() ? false : 'there is no python3' }, (t) =>
+  testReceiver(t, ['python3', 'receiver.py']),
+);
