@@ -6,7 +6,9 @@ import { stringify } from 'yaml';
 import { bundledContract, isReferenceBuilt, referenceFile } from '../contract/document.ts';
 import { AppError } from '../errors.ts';
 import { changelogFeed, changelogPage, changelogPolicy } from './changelog.ts';
+import { llmsText } from './llms-text.ts';
 import { createPublishedText } from './published-text.ts';
+import { referenceMarkdown } from './reference-markdown.ts';
 
 export interface PublicationOptions {
   /** The address that integrators use; asked once the server listens. */
@@ -17,7 +19,8 @@ export interface PublicationOptions {
 }
 
 /**
- * The contract as integrators read it: the description in both notations, the reference, and what each release changed.
+ * The contract as integrators read it: the description in both notations, the reference as a page and as Markdown, and
+ * what each release changed.
  * Each is made at the first request for it, so that a start doesn't wait.
  */
 export function createPublication(options: PublicationOptions): Router {
@@ -31,8 +34,15 @@ export function createPublication(options: PublicationOptions): Router {
   router.get('/openapi.yaml', createPublishedText('application/yaml', yaml));
   router.get(
     '/reference',
-    createPublishedText('text/html', reference, (page) => ({ 'Content-Security-Policy': policyOf(page) })),
+    createPublishedText('text/html', reference, (page) => ({
+      'Content-Security-Policy': policyOf(page),
+      Link: OTHER_FORMS,
+    })),
   );
+  const markdown = () => asConfigured(referenceMarkdown(), options);
+  const llms = () => asConfigured(llmsText(), options);
+  router.get('/reference.md', createPublishedText('text/markdown', markdown));
+  router.get('/llms.txt', createPublishedText('text/plain', llms));
   const page = () => asConfigured(changelogPage(), options);
   const feed = () => asConfigured(changelogFeed(options.baseUrl()), options);
   const policy = { 'Content-Security-Policy': changelogPolicy };
@@ -47,6 +57,11 @@ export function createPublication(options: PublicationOptions): Router {
   });
   return router;
 }
+
+/** What programs that come upon the reference would rather read (RFC 8288, RFC 8631). */
+const OTHER_FORMS =
+  '</reference.md>; rel="alternate"; type="text/markdown", ' +
+  '</openapi.json>; rel="service-desc"; type="application/json"';
 
 /**
  * A text made from the contract, with what is configured in place of the contract's own names wherever they stand: in
