@@ -123,7 +123,7 @@ function importProblems(path: string, specifier: string, rules: Rules): string[]
     return owners.includes(part) ? [] : [`imports ${name}, which belongs to ${owners.join(' and ')}`];
   }
   const target = new URL(specifier, `file:///${path}`).pathname.slice(1);
-  if (target.startsWith('generated/') && part === 'contract') return [];
+  if (target.startsWith('generated/') && ['contract', 'client'].includes(part)) return [];
   if (!target.startsWith('src/')) return [`imports ${target}`];
   const imported = partOf(target);
   const allowed = rules.mayImport[part];

@@ -62,6 +62,8 @@ const mayImport = {
   'trace-context': [],
   // The codes of errors are the contract's.
   errors: ['contract'],
+  // What integrators hold in their hands: it knows the contract's types and nothing of the service.
+  client: [],
   // Builds the reference, and is no part of the service.
   reference: [],
   // Builds what a release hands out, and is none either.
@@ -106,6 +108,7 @@ const owners = {
   '@expo-google-fonts/source-sans-3': ['typefaces'],
   'dejavu-fonts-ttf': ['typefaces'],
   yaml: ['publication'],
+  'openapi-fetch': ['client'],
   tar: ['release'],
 };
 

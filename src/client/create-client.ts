@@ -1,0 +1,194 @@
+import { createExchange, unreadable } from './exchange.ts';
+import type { Answer, Ask, EtagStore, Exchange } from './exchange.ts';
+import { createListing } from './listing.ts';
+import type { Page } from './listing.ts';
+import { operations } from './operations.ts';
+import type { CallOptions, DownloadedFile, Operation, OperationId } from './operations.ts';
+import { Pace } from './pace.ts';
+import { machineClock } from './waiting.ts';
+import type { Clock } from './waiting.ts';
+
+/** The settings of a client. */
+export interface ClientOptions {
+  /** The base address of the service, with or without `/api/v1` at its end. */
+  baseUrl: string;
+  /** The API key. It is a secret: never put it into a browser or an app. */
+  key: string;
+  /** Sends the requests in place of the runtime's own `fetch`. */
+  fetch?: (request: Request) => Promise<Response>;
+  /** Keeps answers, so that what hasn't changed isn't sent again: `new Map()`, or a store that lasts. */
+  etags?: EtagStore;
+  /** Tries after the first one; 5 unless told. */
+  maxRetries?: number;
+  /** Milliseconds after the first failure in which a call is tried again; two minutes unless told. */
+  retryTimeMs?: number;
+  /** Milliseconds that one request may take; a minute unless told. */
+  timeoutMs?: number;
+  /** Ends all calls of the client. */
+  signal?: AbortSignal;
+  /** The `User-Agent` of the requests, where the runtime lets a program choose it. */
+  userAgent?: string;
+  /** Waits, in place of the machine's clock: for tests. */
+  wait?: Clock['wait'];
+  /** Milliseconds of a clock that never goes back, in place of the machine's: for tests. */
+  now?: Clock['now'];
+}
+
+/**
+ * The operations of the API, by the names that the contract gives them. A call takes the ids of its path, then its
+ * query, then `{ signal }`. It fails with an `ApiError`, with a `NoAnswerError`, or with the reason of its signal.
+ */
+export interface Client {
+  /** Lists jobs, completed or not. */
+  listJobs: Operation<'listJobs'>;
+  /** Gets one job. */
+  getJob: Operation<'getJob'>;
+  /** Lists the active members of the company. */
+  listPeople: Operation<'listPeople'>;
+  /** Lists forms with their fields, published or not. */
+  listForms: Operation<'listForms'>;
+  /** Lists what was filled into one form. */
+  listFormSubmissions: Operation<'listFormSubmissions'>;
+  /** Lists customers, archived ones included. */
+  listCustomers: Operation<'listCustomers'>;
+  /** Gets one customer. */
+  getCustomer: Operation<'getCustomer'>;
+  /** Lists quotes without their lines: the latest version of each, unless `versions` is `all`. */
+  listQuotes: Operation<'listQuotes'>;
+  /** Gets one version of a quote with its lines. */
+  getQuote: Operation<'getQuote'>;
+  /** Lists invoices, credit notes and pro formas without their lines: issued ones, unless `status` says otherwise. */
+  listInvoices: Operation<'listInvoices'>;
+  /** Gets one invoice, credit note or pro forma with its lines. */
+  getInvoice: Operation<'getInvoice'>;
+  /** Gets the PDF of an invoice, credit note or pro forma. */
+  getInvoicePdf: Operation<'getInvoicePdf'>;
+}
+
+/** The most records that a page holds; fewer on a page would only cost requests. */
+const LIMIT_MAX = 100;
+
+/** Creates a client. Everything that is read with one key should share one client, because they share its rate limit. */
+export function createClient(options: ClientOptions): Client {
+  const clock = { now: options.now ?? machineClock.now, wait: options.wait ?? machineClock.wait };
+  const exchange = createExchange({
+    baseUrl: checkedBaseUrl(options.baseUrl),
+    headers: {
+      Authorization: `Bearer ${checkedKey(options.key)}`,
+      ...(options.userAgent !== undefined && { 'User-Agent': options.userAgent }),
+    },
+    fetch: options.fetch,
+    etags: options.etags,
+    maxRetries: options.maxRetries ?? 5,
+    retryTimeMs: options.retryTimeMs ?? 120_000,
+    timeoutMs: options.timeoutMs ?? 60_000,
+    clock,
+    pace: new Pace(clock),
+  });
+  const methods = Object.entries(operations).map(([id, operation]) => [
+    id,
+    methodOf(operation, exchange, options.signal),
+  ]);
+  // The compiler can't follow the loop; it has checked the table against the contract.
+  const client: Client = Object.fromEntries(methods) as { [Id in OperationId]: Operation<Id> };
+  // The other way round: a client that lacks an operation of the contract doesn't compile.
+  return client satisfies { [Id in OperationId]: Operation<Id> };
+}
+
+/** The error names the value, except for a key. */
+function checkedBaseUrl(baseUrl: string): string {
+  const url = URL.parse(baseUrl);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
+    throw new TypeError(
+      `baseUrl must be an http or https address without user, query and fragment, not "${baseUrl}".`,
+    );
+  return url.href.replace(/(\/api\/v1)?\/*$/, '');
+}
+
+function checkedKey(key: string): string {
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new TypeError('key must be an API key: visible ASCII without spaces.');
+  return key;
+}
+
+type Method = (...args: unknown[]) => unknown;
+
+function methodOf(
+  { path, answer }: (typeof operations)[OperationId],
+  exchange: Exchange,
+  ofClient: AbortSignal | undefined,
+): Method {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  return (...args) => {
+    const ids = Object.fromEntries(names.map((name, index) => [name, checkedId(name, args[index])]));
+    const rest = args.slice(names.length);
+    // The types of the operation hold callers to this order; only lists have a query.
+    const [query, options] = (answer === 'list' ? rest : [{}, ...rest]) as [object?, CallOptions?];
+    const ask: Ask = { path, ids, query: { ...query }, signal: eitherOf(ofClient, options?.signal) };
+    switch (answer) {
+      case 'record':
+        return readRecord(exchange, ask);
+      case 'file':
+        return readFile(exchange, ask);
+      case 'list':
+        return listOf(exchange, ask);
+    }
+  };
+}
+
+/** An id of another form would lead to another path. */
+function checkedId(name: string, value: unknown): string {
+  if (typeof value !== 'string' || !/^[A-Za-z0-9]/.test(value))
+    throw new TypeError(
+      `${name} must be an id, which begins with a letter or a digit, not ${JSON.stringify(value)}.`,
+    );
+  return value;
+}
+
+function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  return one && other ? AbortSignal.any([one, other]) : (one ?? other);
+}
+
+async function readRecord(exchange: Exchange, ask: Ask): Promise<unknown> {
+  return readJson(ask, await exchange(ask)).data;
+}
+
+async function readFile(exchange: Exchange, ask: Ask): Promise<DownloadedFile> {
+  const { bytes, headers } = await exchange(ask);
+  const disposition = headers.get('Content-Disposition') ?? '';
+  const [, encoded] = /filename\*=UTF-8''([^ ;]+)/.exec(disposition) ?? [];
+  const [, plain] = /filename="([^"]+)"/.exec(disposition) ?? [];
+  const fileName = encoded === undefined ? plain : decodeURIComponent(encoded);
+  if (fileName === undefined) throw unreadable(ask.path, headers);
+  return { bytes, fileName };
+}
+
+function listOf(exchange: Exchange, ask: Ask): unknown {
+  const { cursor: first, ...filters } = ask.query;
+  const readPage = async (cursor: unknown): Promise<Page<unknown>> => {
+    const answer = await exchange({ ...ask, query: { limit: LIMIT_MAX, ...filters, cursor } });
+    const { data, nextCursor } = readJson(ask, answer);
+    if (!Array.isArray(data) || nextCursor === undefined) throw unreadable(ask.path, answer.headers);
+    const date = new Date(answer.headers.get('Date') ?? NaN);
+    const hasDate = !Number.isNaN(date.getTime());
+    return { data, hasMore: nextCursor !== null, nextCursor, date: hasDate ? date : undefined };
+  };
+  // The types of the operation hold the cursor to a string.
+  return createListing(readPage, first as string | undefined);
+}
+
+interface Envelope {
+  data: unknown;
+  nextCursor?: string | null;
+}
+
+function readJson({ path }: Ask, { bytes, headers }: Answer): Envelope {
+  try {
+    const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    // The contract says the rest.
+    if (typeof body === 'object' && body !== null && 'data' in body) return body;
+  } catch {
+    // Said below.
+  }
+  throw unreadable(path, headers);
+}

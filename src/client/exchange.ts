@@ -1,0 +1,206 @@
+import createFetchClient, {
+  createFinalURL,
+  createQuerySerializer,
+  defaultPathSerializer,
+} from 'openapi-fetch';
+import { ApiError, NoAnswerError } from './errors.ts';
+import { type Pace, secondsIn } from './pace.ts';
+import type { ErrorCode } from './records.ts';
+import { type Clock, unlessAborted } from './waiting.ts';
+
+/** An answer with the `ETag` that names it. */
+export interface StoredAnswer {
+  etag: string;
+  /** The JSON text of the answer. */
+  body: string;
+}
+
+/**
+ * Keeps answers by their address, so that what hasn't changed isn't sent again. A `Map` is such a store, and so is
+ * anything else that has these two functions. Give each company a store of its own.
+ */
+export interface EtagStore {
+  get: (url: string) => StoredAnswer | undefined | Promise<StoredAnswer | undefined>;
+  set: (url: string, answer: StoredAnswer) => unknown;
+}
+
+/** The settings of an exchange, all of them decided. */
+export interface ExchangeSettings {
+  baseUrl: string;
+  headers: Record<string, string>;
+  fetch: ((request: Request) => Promise<Response>) | undefined;
+  etags: EtagStore | undefined;
+  maxRetries: number;
+  retryTimeMs: number;
+  timeoutMs: number;
+  clock: Clock;
+  pace: Pace;
+}
+
+/** A request of the contract: always a GET. */
+export interface Ask {
+  path: string;
+  ids: Record<string, string>;
+  query: Record<string, unknown>;
+  signal: AbortSignal | undefined;
+}
+
+/** A successful answer. */
+export interface Answer {
+  bytes: Uint8Array<ArrayBuffer>;
+  headers: Headers;
+}
+
+/** Sends a request in the pace of the rate limit, and again where that can help. */
+export type Exchange = (ask: Ask) => Promise<Answer>;
+
+/** All that openapi-fetch has to know here: the operations have the contract's own types. */
+type AnyPaths = Record<
+  string,
+  {
+    get: {
+      parameters: { path?: Record<string, string>; query?: Record<string, unknown> };
+      responses: { 200: { content: { 'application/json': unknown } } };
+    };
+  }
+>;
+type FetchClient = ReturnType<typeof createFetchClient<AnyPaths>>;
+
+/** The first and the longest wait before another try, where the answer doesn't say how long. */
+const RETRY_MS = { first: 500, max: 60_000 };
+const JITTER_MS_MAX = 5_000;
+const TEMPORARY_STATUSES = [429, 502, 503, 504];
+
+/** Creates the way of one client to the service. */
+export function createExchange(settings: ExchangeSettings): Exchange {
+  const { baseUrl, headers, fetch, etags, clock } = settings;
+  // The API never redirects, and the key is meant for nobody else.
+  const client = createFetchClient<AnyPaths>({
+    baseUrl,
+    headers,
+    redirect: 'manual',
+    ...(fetch && { fetch }),
+  });
+  return async (ask) => {
+    const url = addressOf(ask, baseUrl);
+    const stored = await etags?.get(url);
+    let retriesEndAt: number | undefined;
+    for (let retries = 0; ; retries += 1) {
+      const outcome = await sendOnce(client, settings, ask, stored);
+      if (!(outcome instanceof Error)) {
+        await keep(etags, url, outcome, stored);
+        return outcome;
+      }
+      const delayMs = retryDelayMs(outcome, retries);
+      retriesEndAt ??= clock.now() + settings.retryTimeMs;
+      const isOver = retries >= settings.maxRetries || clock.now() + delayMs > retriesEndAt;
+      if (isOver || !isTemporary(outcome)) throw outcome;
+      await clock.wait(delayMs, ask.signal);
+    }
+  };
+}
+
+/** The address that openapi-fetch will ask. */
+function addressOf({ path, ids, query }: Ask, baseUrl: string): string {
+  return createFinalURL(path, {
+    baseUrl,
+    params: { path: ids, query },
+    querySerializer: createQuerySerializer(),
+    pathSerializer: defaultPathSerializer,
+  });
+}
+
+async function sendOnce(
+  client: FetchClient,
+  { pace, timeoutMs }: ExchangeSettings,
+  ask: Ask,
+  stored: StoredAnswer | undefined,
+): Promise<Answer | Failure> {
+  const turn = await pace.nextTurn(ask.signal);
+  let answered: Response | undefined;
+  try {
+    const signal = withTimeout(ask.signal, timeoutMs);
+    const sent = client.GET(ask.path, {
+      params: { path: ask.ids, query: ask.query },
+      headers: { 'If-None-Match': stored?.etag },
+      parseAs: 'arrayBuffer',
+      signal,
+    });
+    // A fetch of the user's may not know of signals.
+    const { data, error, response } = await unlessAborted(sent, signal);
+    answered = response;
+    if (response.status === 304 && stored)
+      return { bytes: new TextEncoder().encode(stored.body), headers: response.headers };
+    if (!response.ok) return apiError(ask, response, error);
+    // There is no body when it has the length 0.
+    return { bytes: new Uint8Array(data ?? new ArrayBuffer()), headers: response.headers };
+  } catch (cause) {
+    ask.signal?.throwIfAborted();
+    const reason = cause instanceof Error ? cause.message : 'unknown';
+    return new NoAnswerError(`GET ${ask.path}: no answer came (${reason}).`, { cause });
+  } finally {
+    turn.done(answered);
+  }
+}
+
+type Failure = ApiError | NoAnswerError;
+
+function withTimeout(signal: AbortSignal | undefined, timeoutMs: number): AbortSignal {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return signal ? AbortSignal.any([signal, timeout]) : timeout;
+}
+
+async function keep(
+  etags: EtagStore | undefined,
+  url: string,
+  { bytes, headers }: Answer,
+  stored: StoredAnswer | undefined,
+): Promise<void> {
+  const etag = headers.get('ETag');
+  // PDFs aren't for this store: whoever keeps them has them already.
+  const isJson = headers.get('Content-Type')?.startsWith('application/json') ?? false;
+  if (!etags || etag === null || !isJson || etag === stored?.etag) return;
+  await etags.set(url, { etag, body: new TextDecoder().decode(bytes) });
+}
+
+function isTemporary(failure: Failure): boolean {
+  if (failure instanceof NoAnswerError) return true;
+  return TEMPORARY_STATUSES.includes(failure.status) && failure.code !== 'invoicing_not_enabled';
+}
+
+/** At least what the answer asks for, and twice as long each time; the end of a window of the rate limit stays put. */
+function retryDelayMs(failure: Failure, retries: number): number {
+  const isApi = failure instanceof ApiError;
+  const askedMs = isApi && failure.retryAfter !== undefined ? failure.retryAfter * 1000 : RETRY_MS.first;
+  const growth = isApi && failure.status === 429 ? 1 : 2 ** retries;
+  const delayMs = Math.min(askedMs * growth, Math.max(askedMs, RETRY_MS.max));
+  return delayMs + Math.random() * Math.min(delayMs / 2, JITTER_MS_MAX);
+}
+
+/** What an answer says is wrong. */
+function apiError({ path }: Ask, { status, headers }: Response, body: unknown): ApiError {
+  // The contract's form of an error, unless something else answers in its place.
+  const { code, message } = (body as { error?: { code?: ErrorCode; message?: string } } | null)?.error ?? {};
+  const said = typeof code === 'string' ? `${code}: ${message ?? ''}` : 'this is not an answer of the API';
+  return new ApiError(`GET ${path}: ${status} ${said}`, {
+    status,
+    code: typeof code === 'string' ? code : undefined,
+    ...detailOf(headers),
+  });
+}
+
+/** The error for an answer that says it is right, and can't be read. */
+export function unreadable(path: string, headers: Headers): ApiError {
+  return new ApiError(`GET ${path}: 200, but this is not an answer of the API`, {
+    status: 200,
+    code: undefined,
+    ...detailOf(headers),
+  });
+}
+
+function detailOf(headers: Headers): { requestId: string | undefined; retryAfter: number | undefined } {
+  return {
+    requestId: headers.get('X-Request-Id') ?? undefined,
+    retryAfter: secondsIn(headers.get('Retry-After')),
+  };
+}

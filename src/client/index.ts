@@ -1,0 +1,28 @@
+/**
+ * The client of the Fieldledger API: typed operations, lists as async iterators, the pace of the rate limit, retries,
+ * and the verification of webhooks. It needs nothing but web standards.
+ * @module
+ */
+export { createClient } from './create-client.ts';
+export type { Client, ClientOptions } from './create-client.ts';
+export { ApiError, NoAnswerError, WebhookError } from './errors.ts';
+export type { ApiErrorDetail, WebhookErrorCode } from './errors.ts';
+export type { EtagStore, StoredAnswer } from './exchange.ts';
+export type { Listing, Page } from './listing.ts';
+export type { CallOptions, DownloadedFile, Operation, OperationId, QueryOf } from './operations.ts';
+export type {
+  Customer,
+  ErrorCode,
+  Event,
+  EventKind,
+  Form,
+  Invoice,
+  InvoiceSummary,
+  Job,
+  Person,
+  Quote,
+  QuoteSummary,
+  Submission,
+} from './records.ts';
+export { verifyWebhook } from './verify-webhook.ts';
+export type { VerifyOptions, WebhookHeaders } from './verify-webhook.ts';

@@ -1,0 +1,82 @@
+import type { operations as contract, paths } from '../../generated/openapi.ts';
+import type { Listing } from './listing.ts';
+
+/** The path of an operation of the contract. */
+type PathOf<Id extends keyof contract> = {
+  [Path in keyof paths]: Same<paths[Path]['get'], contract[Id]> extends true ? Path : never;
+}[keyof paths];
+type Same<A, B> = [A, B] extends [B, A] ? true : false;
+
+/** The name of an operation: its operationId in the contract. Webhooks have one too, but no path. */
+export type OperationId = {
+  [Id in keyof contract]: [PathOf<Id>] extends [never] ? never : Id;
+}[keyof contract];
+
+type ContentOf<Id extends OperationId> = contract[Id]['responses'][200]['content'];
+
+/** What an operation answers with. */
+type AnswerOf<Id extends OperationId> =
+  ContentOf<Id> extends { 'application/json': { nextCursor: unknown } }
+    ? 'list'
+    : ContentOf<Id> extends { 'application/json': unknown }
+      ? 'record'
+      : ContentOf<Id> extends { 'application/pdf': unknown }
+        ? 'file'
+        : never;
+
+/**
+ * Every operation, with what a program has to know of it at run time. The compiler compares it with the contract: an
+ * operation that is missing, or that has another path or another kind of answer, doesn't compile.
+ */
+export const operations = {
+  listJobs: { path: '/api/v1/jobs', answer: 'list' },
+  getJob: { path: '/api/v1/jobs/{jobId}', answer: 'record' },
+  listPeople: { path: '/api/v1/people', answer: 'list' },
+  listForms: { path: '/api/v1/forms', answer: 'list' },
+  listFormSubmissions: { path: '/api/v1/forms/{formId}/submissions', answer: 'list' },
+  listCustomers: { path: '/api/v1/customers', answer: 'list' },
+  getCustomer: { path: '/api/v1/customers/{customerId}', answer: 'record' },
+  listQuotes: { path: '/api/v1/quotes', answer: 'list' },
+  getQuote: { path: '/api/v1/quotes/{quoteId}', answer: 'record' },
+  listInvoices: { path: '/api/v1/invoices', answer: 'list' },
+  getInvoice: { path: '/api/v1/invoices/{invoiceId}', answer: 'record' },
+  getInvoicePdf: { path: '/api/v1/invoices/{invoiceId}/pdf', answer: 'file' },
+} as const satisfies { [Id in OperationId]: { path: PathOf<Id>; answer: AnswerOf<Id> } };
+
+/** The parameters that an operation takes in its query. */
+export type QueryOf<Id extends OperationId> = NonNullable<contract[Id]['parameters']['query']>;
+
+/** The record that an operation gives one or many of. */
+type RecordOf<Id extends OperationId> =
+  ContentOf<Id> extends { 'application/json': { data: infer Data } }
+    ? Data extends readonly (infer Item)[]
+      ? Item
+      : Data
+    : never;
+
+/** A file as the service names it. */
+export interface DownloadedFile {
+  bytes: Uint8Array<ArrayBuffer>;
+  /** The name to save it under, from `Content-Disposition`. */
+  fileName: string;
+}
+
+/** What can be said of every call. */
+export interface CallOptions {
+  /** Ends the call, also while it waits for the rate limit or for another try. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The ids in a path, in its order. */
+type IdsIn<Path> = Path extends `${string}{${string}}${infer Rest}` ? [id: string, ...IdsIn<Rest>] : [];
+
+type QueryArgument<Id extends OperationId> = [QueryOf<Id>] extends [never] ? [] : [query?: QueryOf<Id>];
+
+/** An operation as a function: the ids of its path, its query if it takes one, and the options of the call. */
+export type Operation<Id extends OperationId> = (
+  ...args: [...IdsIn<(typeof operations)[Id]['path']>, ...QueryArgument<Id>, options?: CallOptions]
+) => {
+  list: Listing<RecordOf<Id>>;
+  record: Promise<RecordOf<Id>>;
+  file: Promise<DownloadedFile>;
+}[(typeof operations)[Id]['answer']];

@@ -1,0 +1,150 @@
+import { type Clock, unlessAborted } from './waiting.ts';
+
+/** Requests that one client has under way at once. */
+const UNDER_WAY_MAX = 10;
+/** The longest wait that the contract lets an answer ask for. */
+const SECONDS_MAX = 3_600;
+/** Timers may be early, and clocks run at slightly different speeds. */
+const SLACK_MS = 25;
+
+/** A window of the rate limit, as far as this client knows it. */
+interface RateWindow {
+  remaining: number;
+  /** The window is over by then: each answer gives such a time, and the earliest holds. */
+  endsAt: number;
+  /** Whether an answer told of it; otherwise it is taken to begin when the last one ended. */
+  isTold: boolean;
+  /** Requests without an answer that were counted here. */
+  underWay: number;
+}
+
+/** The permission to send one request. Give it back with `done`. */
+export interface Turn {
+  /** Takes the answer's headers into account, or says that none came. */
+  done: (answer?: Answer) => void;
+}
+
+/**
+ * Lets requests through, one after the other, so that the service never has to refuse one. They go out as they come
+ * while the window has some left, and then wait for its end (`RateLimit`): everything is done earlier than if they were
+ * spread evenly. The first request of all goes alone, because others may have used the key before.
+ */
+export class Pace {
+  readonly #clock: Clock;
+  #window: RateWindow | undefined;
+  #policy = { quota: Infinity, windowMs: 60_000 };
+  #isFirst = true;
+  #heldUntil = 0;
+  #underWay = 0;
+  /** Settles when the last one in the line has had its turn. */
+  #line: Promise<unknown> = Promise.resolve();
+  #onReturn = () => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Waits until a request may be sent. */
+  async nextTurn(signal: AbortSignal | undefined): Promise<Turn> {
+    const turn = this.#line.then(() => this.#waitAtHead(signal));
+    this.#line = turn.catch(() => undefined);
+    try {
+      return await unlessAborted(turn, signal);
+    } catch (error) {
+      // It may come all the same, when nobody waits for it any more.
+      turn.then(
+        ({ done }) => done(),
+        () => undefined,
+      );
+      throw error;
+    }
+  }
+
+  async #waitAtHead(signal: AbortSignal | undefined): Promise<Turn> {
+    for (;;) {
+      signal?.throwIfAborted();
+      const now = this.#clock.now();
+      if (this.#window && now >= this.#window.endsAt) {
+        const { quota, windowMs } = this.#policy;
+        this.#window = { remaining: quota, endsAt: now + windowMs + SLACK_MS, isTold: false, underWay: 0 };
+      }
+      const window = this.#window;
+      if (now < this.#heldUntil) await this.#clock.wait(this.#heldUntil - now, signal);
+      else if (this.#underWay >= (this.#isFirst ? 1 : UNDER_WAY_MAX)) await this.#nextReturn(signal);
+      else if (window && window.remaining <= 0) await this.#clock.wait(window.endsAt - now, signal);
+      else return this.#take(now);
+    }
+  }
+
+  async #nextReturn(signal: AbortSignal | undefined): Promise<void> {
+    const returned = new Promise<void>((resolve) => {
+      this.#onReturn = resolve;
+    });
+    await unlessAborted(returned, signal);
+  }
+
+  #take(at: number): Turn {
+    const window = this.#window;
+    this.#underWay += 1;
+    if (window) {
+      window.remaining -= 1;
+      window.underWay += 1;
+    }
+    return {
+      done: (answer) => {
+        this.#isFirst = false;
+        this.#underWay -= 1;
+        if (window) window.underWay -= 1;
+        if (answer) this.#learn(answer, window, at);
+        this.#onReturn();
+      },
+    };
+  }
+
+  #learn({ status, headers }: Answer, counted: RateWindow | undefined, sentAt: number): void {
+    const now = this.#clock.now();
+    if (status === 429) {
+      const seconds = secondsIn(headers.get('Retry-After')) ?? 1;
+      this.#heldUntil = Math.max(this.#heldUntil, now + boundedMs(seconds) + SLACK_MS);
+    }
+    const [quota, seconds] = numbersIn(headers, 'RateLimit-Policy', /;q=(\d{1,9});w=(\d{1,9})/);
+    if (quota !== undefined) this.#policy = { quota, windowMs: boundedMs(seconds) };
+    const [remaining, left] = numbersIn(headers, 'RateLimit', /;r=(\d{1,9});t=(\d{1,9})/);
+    // An answer to a request of an earlier window says nothing about this one.
+    if (remaining === undefined || counted !== this.#window) return;
+    // The service rounds up, and counted the seconds from when the request came in.
+    const times = { endsAt: now + boundedMs(left) + SLACK_MS, endsAfter: sentAt + boundedMs(left) - 1000 };
+    this.#window = nextWindow(this.#window, remaining, times);
+  }
+}
+
+/** What is known of the window after an answer. */
+function nextWindow(
+  window: RateWindow | undefined,
+  remaining: number,
+  { endsAt, endsAfter }: { endsAt: number; endsAfter: number },
+): RateWindow {
+  // It ended before the request came in, and the others under way may count in the new one as well.
+  if (!window || (window.isTold && endsAfter > window.endsAt))
+    return { remaining: remaining - (window?.underWay ?? 0), endsAt, isTold: true, underWay: 0 };
+  window.remaining = Math.min(window.remaining, remaining);
+  window.endsAt = window.isTold ? Math.min(window.endsAt, endsAt) : endsAt;
+  window.isTold = true;
+  return window;
+}
+
+function numbersIn(headers: Headers, name: string, form: RegExp): number[] {
+  return (form.exec(headers.get(name) ?? '')?.slice(1) ?? []).map(Number);
+}
+
+/** The headers that the pace follows, and the status that a refusal has. */
+type Answer = Pick<Response, 'status' | 'headers'>;
+
+/** The seconds of a `Retry-After`, undefined where there is none or it has another form. */
+export function secondsIn(text: string | null): number | undefined {
+  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}
+
+function boundedMs(seconds = 0): number {
+  return Math.min(seconds, SECONDS_MAX) * 1000;
+}

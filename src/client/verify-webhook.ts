@@ -1,0 +1,86 @@
+import { WebhookError } from './errors.ts';
+import type { Event } from './records.ts';
+
+/** Headers of a request: the web's own, or an object as Node, Express and most frameworks have it. */
+export type WebhookHeaders = Pick<Headers, 'get'> | Record<string, string | readonly string[] | undefined>;
+
+/** What can be said of a verification. */
+export interface VerifyOptions {
+  /** The present, in place of the machine's clock. */
+  now?: Date;
+  /** Seconds that the time of a signature may be away from the present; the contract's 300 unless told. */
+  toleranceSeconds?: number;
+}
+
+/**
+ * Verifies a webhook and returns its event. The key of the signature is the whole secret, `whsec_` included.
+ * @param rawBody what arrived, before any JSON parser
+ * @param secrets the signing secret; several while one is rotated
+ * @throws {WebhookError} when the webhook must not be believed
+ */
+export async function verifyWebhook(
+  rawBody: string | Uint8Array | ArrayBuffer,
+  headers: WebhookHeaders,
+  secrets: string | readonly string[],
+  { now = new Date(), toleranceSeconds = 300 }: VerifyOptions = {},
+): Promise<Event> {
+  const keys = typeof secrets === 'string' ? [secrets] : secrets;
+  if (keys.length === 0 || keys.includes('')) throw new TypeError('A signing secret must not be empty.');
+  const { t, v1 } = signatureIn(headers);
+  const seconds = Math.abs(now.getTime() / 1000 - Number(t));
+  if (!(seconds <= toleranceSeconds))
+    throw new WebhookError('wrong_time', `The signature's time is ${Math.round(seconds)} seconds away.`);
+  const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : new Uint8Array(rawBody);
+  const text = joined(new TextEncoder().encode(`${t}.`), body);
+  const matches = await Promise.all(keys.map((key) => isSignedWith(key, hexBytes(v1), text)));
+  if (!matches.includes(true))
+    throw new WebhookError('wrong_signature', 'The signature belongs to another secret or another body.');
+  return eventIn(body);
+}
+
+function signatureIn(headers: WebhookHeaders): { t: string; v1: string } {
+  const header = headerOf(headers, 'Service-Signature') ?? '';
+  const [, t, v1] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header) ?? [];
+  if (t !== undefined && v1 !== undefined) return { t, v1 };
+  const message = 'Service-Signature must be t=<unix seconds>,v1=<64 hexadecimal digits>.';
+  throw new WebhookError('no_signature', message);
+}
+
+function headerOf(headers: WebhookHeaders, name: string): string | undefined {
+  // Only the web's headers have a function under this name.
+  if (typeof headers.get === 'function') return headers.get(name) ?? undefined;
+  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name.toLowerCase()) ?? [];
+  return typeof value === 'string' ? value : undefined;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Web Crypto compares in constant time. */
+async function isSignedWith(secret: string, signature: Bytes, text: Bytes): Promise<boolean> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const raw = new TextEncoder().encode(secret);
+  const key = await crypto.subtle.importKey('raw', raw, algorithm, false, ['verify']);
+  return crypto.subtle.verify('HMAC', key, signature, text);
+}
+
+function hexBytes(hex: string): Bytes {
+  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Bytes {
+  const whole = new Uint8Array(first.length + second.length);
+  whole.set(first);
+  whole.set(second, first.length);
+  return whole;
+}
+
+function eventIn(body: Uint8Array): Event {
+  try {
+    const event: unknown = JSON.parse(new TextDecoder().decode(body));
+    // The service signs nothing but its events.
+    if (typeof event === 'object' && event !== null && 'event' in event) return event as Event;
+  } catch {
+    // Said below.
+  }
+  throw new WebhookError('no_event', 'The body is signed, but it is not an event.');
+}

@@ -1,0 +1,35 @@
+/** The time, and waiting for it. */
+export interface Clock {
+  /** Milliseconds of a clock that never goes back. */
+  now: () => number;
+  /** Waits, unless the signal ends it. */
+  wait: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+/** The clock of the machine. */
+export const machineClock: Clock = {
+  now: () => performance.now(),
+  wait: (ms, signal) => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const passed = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms);
+    });
+    return unlessAborted(passed, signal).finally(() => clearTimeout(timer));
+  },
+};
+
+/** Settles like the promise, or rejects with the signal's reason as soon as that is aborted. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  const aborted = Promise.withResolvers<never>();
+  // The reason may be anything that the user gave.
+
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
