@@ -42,6 +42,11 @@ export function llmsText(): string {
     '## Optional',
     [
       linkTo('Reference for browsers', 'reference', 'the same as a page'),
+      linkTo(
+        'Postman',
+        'postman.json',
+        'every operation with its examples, as a collection; also as /bruno.json',
+      ),
       linkTo('Changelog', 'changelog.atom', 'what each release added, as an Atom feed'),
     ].join('\n'),
     '',

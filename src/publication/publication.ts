@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import { bundledContract, isReferenceBuilt, referenceFile } from '../contract/document.ts';
 import { AppError } from '../errors.ts';
 import { changelogFeed, changelogPage, changelogPolicy } from './changelog.ts';
+import { brunoCollection, postmanCollection } from './collections.ts';
 import { llmsText } from './llms-text.ts';
 import { createPublishedText } from './published-text.ts';
 import { referenceMarkdown } from './reference-markdown.ts';
@@ -19,8 +20,8 @@ export interface PublicationOptions {
 }
 
 /**
- * The contract as integrators read it: the description in both notations, the reference as a page and as Markdown, and
- * what each release changed.
+ * The contract as integrators read it: the description in both notations, the reference as a page and as Markdown,
+ * collections of requests, and what each release changed.
  * Each is made at the first request for it, so that a start doesn't wait.
  */
 export function createPublication(options: PublicationOptions): Router {
@@ -43,6 +44,10 @@ export function createPublication(options: PublicationOptions): Router {
   const llms = () => asConfigured(llmsText(), options);
   router.get('/reference.md', createPublishedText('text/markdown', markdown));
   router.get('/llms.txt', createPublishedText('text/plain', llms));
+  const postman = () => asConfigured(JSON.stringify(postmanCollection()), options);
+  const bruno = () => asConfigured(JSON.stringify(brunoCollection()), options);
+  router.get('/postman.json', createPublishedText('application/json', postman));
+  router.get('/bruno.json', createPublishedText('application/json', bruno));
   const page = () => asConfigured(changelogPage(), options);
   const feed = () => asConfigured(changelogFeed(options.baseUrl()), options);
   const policy = { 'Content-Security-Policy': changelogPolicy };
