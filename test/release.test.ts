@@ -73,10 +73,10 @@ t.test('npm finds nothing wrong with the package, and runs no script of it', asy
   t.notMatch(lock, /"hasInstallScript"/);
 });
 
-/** TypeScript and tests, which a release shouldn't hold. */
+/** TypeScript that isn't the client's types, and tests: a release shouldn't hold them. */
 function foreignFiles(packageFolder: string): string[] {
   return readdirSync(packageFolder, { recursive: true, encoding: 'utf8' }).filter(
-    (path) => !path.startsWith('node_modules') && (/\.ts$/.test(path) || /^test\b/.test(path)),
+    (path) => !path.startsWith('node_modules') && (/(?<!\.d)\.ts$/.test(path) || /^test\b/.test(path)),
   );
 }
 

@@ -21,6 +21,7 @@ import { create } from 'tar';
 
 interface Manifest {
   version: string;
+  exports: Record<string, string>;
   [member: string]: unknown;
 }
 
@@ -43,6 +44,7 @@ const MANIFEST_MEMBERS = [
   'type',
   'engines',
   'bin',
+  'exports',
   'dependencies',
 ];
 
@@ -82,12 +84,12 @@ async function buildRelease(target: string): Promise<void> {
 }
 
 function stagePackage(folder: string): void {
-  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  // The checkout's types have been checked: `make types`.
-  const options = ['-p', import.meta.dirname, '--outDir', folder, '--noCheck'];
-  execFileSync(process.execPath, [tsc, ...options], { stdio: 'inherit' });
-  // The contract's types compile to nothing.
+  compile('tsconfig.json', folder);
+  // The contract's types compile to nothing. As declarations they belong to those of the client.
   rmSync(join(folder, 'generated'), { recursive: true });
+  compile('types.tsconfig.json', folder);
+  const declarations = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(isDeclaration);
+  for (const path of declarations) nameCompiledImports(join(folder, path));
   const assets = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(join(root, 'src/').length))
@@ -95,10 +97,38 @@ function stagePackage(folder: string): void {
       (path) => !path.endsWith('.ts') && !UNRELEASED.test(path) && !existsSync(join(folder, 'src', path)),
     );
   for (const path of [...FILES, ...assets.map((asset) => `src/${asset}`)]) copyFile(path, folder);
-  const released = MANIFEST_MEMBERS.map((member) => [member, manifest[member]]);
+  const compiled = { ...manifest, exports: compiledExports() };
+  const released = MANIFEST_MEMBERS.map((member) => [member, compiled[member]]);
   writeJson(join(folder, 'package.json'), Object.fromEntries(released));
   // npm installs the very packages that the release was tested with.
   writeJson(join(folder, 'npm-shrinkwrap.json'), { ...lock, packages: releasedPackages() });
+}
+
+function compile(config: string, folder: string): void {
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  // The checkout's types have been checked: `make types`.
+  const options = ['-p', join(import.meta.dirname, config), '--outDir', folder, '--noCheck'];
+  execFileSync(process.execPath, [tsc, ...options], { stdio: 'inherit' });
+}
+
+function isDeclaration(path: string): boolean {
+  return path.endsWith('.d.ts');
+}
+
+/** The compiler renames the imports of programs, but not those of declarations. */
+function nameCompiledImports(file: string): void {
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replaceAll(/(?<=^(?:import|export) .*from '\..*)\.ts(?=';$)/gm, '.js'));
+}
+
+/** What other programs may import, as it is called once it is compiled. */
+function compiledExports(): Record<string, string | Record<string, string>> {
+  const compiled = Object.entries(manifest.exports).map(([name, path]) => {
+    if (!path.endsWith('.ts')) return [name, path] as const;
+    const stem = path.slice(0, -'.ts'.length);
+    return [name, { types: `${stem}.d.ts`, default: `${stem}.js` }] as const;
+  });
+  return Object.fromEntries(compiled);
 }
 
 /** The packages of the lock file that the service needs, and the release itself in place of the checkout. */
