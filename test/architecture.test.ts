@@ -26,6 +26,8 @@ const mayImport = {
     'listen',
     'operator-pages',
     'demo',
+    'client',
+    'mcp',
     'access',
     'webhooks',
     'backoffice',
@@ -64,6 +66,8 @@ const mayImport = {
   errors: ['contract'],
   // What integrators hold in their hands: it knows the contract's types and nothing of the service.
   client: [],
+  // It is an integrator's program, too.
+  mcp: ['client', 'contract'],
   // Builds the reference, and is no part of the service.
   reference: [],
   // Builds what a release hands out, and is none either.
@@ -109,6 +113,7 @@ const owners = {
   'dejavu-fonts-ttf': ['typefaces'],
   yaml: ['publication'],
   'openapi-fetch': ['client'],
+  '@modelcontextprotocol/server': ['mcp'],
   tar: ['release'],
 };
 

@@ -58,6 +58,7 @@ t.test('the help leads to every command', async (t) => {
     'restore',
     'copy',
     'verify',
+    'mcp',
     'demo',
     'config',
   ]);
@@ -100,6 +101,7 @@ t.test('the help names every argument and its form', async (t) => {
     ['webhook delete', '<company>', '<webhook-id>'],
     ['webhook sample', '<event>', '--to <url>', '--secret <secret>', '--example <name>'],
     ['apply', '[file]', 'standard input'],
+    ['mcp', '--url <url>', '--key-file <file>'],
     ['demo', '--records <number>'],
   ];
   for (const [words, ...parts] of named) {
