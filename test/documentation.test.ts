@@ -19,7 +19,13 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-const READMES = ['README.md', 'src/README.md', 'src/operating/README.md', 'src/backoffice/README.md'];
+const READMES = [
+  'README.md',
+  'src/README.md',
+  'src/operating/README.md',
+  'src/backoffice/README.md',
+  'src/client/README.md',
+];
 const FEEDING = read('src/backoffice/README.md');
 
 /** The cells of the tables whose first cell is as given, without their heads. */

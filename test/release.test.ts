@@ -12,6 +12,7 @@ import type { Test } from 'tap';
 
 import { version } from '../src/version.ts';
 import { openWorkplace, type Workplace } from './_command.ts';
+import { testInstalledClient, testPackage } from './_installed-client.ts';
 import { Visitor } from './portal/_portal.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -71,6 +72,11 @@ t.test('npm finds nothing wrong with the package, and runs no script of it', asy
   t.strictSame({ status, stderr }, { status: 0, stderr: '' });
   const lock = readFileSync(join(packageFolder, 'npm-shrinkwrap.json'), 'utf8');
   t.notMatch(lock, /"hasInstallScript"/);
+});
+
+t.test('an integrator’s program has types, runs, and no judge finds fault with the package', async (t) => {
+  await testInstalledClient(t, join(folder, 'npm', 'lib'));
+  await testPackage(t, join(folder, 'release', `fieldledger-${version}.tgz`));
 });
 
 /** TypeScript that isn't the client's types, and tests: a release shouldn't hold them. */

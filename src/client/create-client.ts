@@ -119,21 +119,21 @@ function methodOf(
   ofClient: AbortSignal | undefined,
 ): Method {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  return (...args) => {
+  const askWith = (args: unknown[]): Ask => {
     const ids = Object.fromEntries(names.map((name, index) => [name, checkedId(name, args[index])]));
     const rest = args.slice(names.length);
     // The types of the operation hold callers to this order; only lists have a query.
     const [query, options] = (answer === 'list' ? rest : [{}, ...rest]) as [object?, CallOptions?];
-    const ask: Ask = { path, ids, query: { ...query }, signal: eitherOf(ofClient, options?.signal) };
-    switch (answer) {
-      case 'record':
-        return readRecord(exchange, ask);
-      case 'file':
-        return readFile(exchange, ask);
-      case 'list':
-        return listOf(exchange, ask);
-    }
+    return { path, ids, query: { ...query }, signal: eitherOf(ofClient, options?.signal) };
   };
+  switch (answer) {
+    case 'record':
+      return async (...args) => readRecord(exchange, askWith(args));
+    case 'file':
+      return async (...args) => readFile(exchange, askWith(args));
+    case 'list':
+      return (...args) => listOf(exchange, askWith(args));
+  }
 }
 
 /** An id of another form would lead to another path. */
@@ -160,7 +160,8 @@ async function readFile(exchange: Exchange, ask: Ask): Promise<DownloadedFile> {
   const [, plain] = /filename="([^"]+)"/.exec(disposition) ?? [];
   const fileName = encoded === undefined ? plain : decodeURIComponent(encoded);
   if (fileName === undefined) throw unreadable(ask.path, headers);
-  return { bytes, fileName };
+  // It is a name, and never a path.
+  return { bytes, fileName: fileName.replaceAll(/[/\\]/g, '-') };
 }
 
 function listOf(exchange: Exchange, ask: Ask): unknown {

@@ -2,9 +2,13 @@ import type { ErrorCode } from './records.ts';
 
 /** What an answer with an error says. */
 export interface ApiErrorDetail {
+  /** The HTTP status. */
   status: number;
+  /** The contract's code, undefined where something else than the API answered. */
   code: ErrorCode | undefined;
+  /** The id of the answer. */
   requestId: string | undefined;
+  /** The seconds to wait before the next try, where the answer says so. */
   retryAfter: number | undefined;
 }
 

@@ -10,6 +10,7 @@ import { type Clock, unlessAborted } from './waiting.ts';
 
 /** An answer with the `ETag` that names it. */
 export interface StoredAnswer {
+  /** Names the body. */
   etag: string;
   /** The JSON text of the answer. */
   body: string;
@@ -20,7 +21,9 @@ export interface StoredAnswer {
  * anything else that has these two functions. Give each company a store of its own.
  */
 export interface EtagStore {
+  /** The answer that was kept for an address, if there is one. */
   get: (url: string) => StoredAnswer | undefined | Promise<StoredAnswer | undefined>;
+  /** Keeps an answer in place of the one before. A promise is waited for. */
   set: (url: string, answer: StoredAnswer) => unknown;
 }
 

@@ -56,6 +56,7 @@ type RecordOf<Id extends OperationId> =
 
 /** A file as the service names it. */
 export interface DownloadedFile {
+  /** What is in it. */
   bytes: Uint8Array<ArrayBuffer>;
   /** The name to save it under, from `Content-Disposition`. */
   fileName: string;

@@ -14,8 +14,6 @@ interface RateWindow {
   endsAt: number;
   /** Whether an answer told of it; otherwise it is taken to begin when the last one ended. */
   isTold: boolean;
-  /** Requests without an answer that were counted here. */
-  underWay: number;
 }
 
 /** The permission to send one request. Give it back with `done`. */
@@ -66,13 +64,13 @@ export class Pace {
       const now = this.#clock.now();
       if (this.#window && now >= this.#window.endsAt) {
         const { quota, windowMs } = this.#policy;
-        this.#window = { remaining: quota, endsAt: now + windowMs + SLACK_MS, isTold: false, underWay: 0 };
+        this.#window = { remaining: quota, endsAt: now + windowMs + SLACK_MS, isTold: false };
       }
       const window = this.#window;
       if (now < this.#heldUntil) await this.#clock.wait(this.#heldUntil - now, signal);
       else if (this.#underWay >= (this.#isFirst ? 1 : UNDER_WAY_MAX)) await this.#nextReturn(signal);
       else if (window && window.remaining <= 0) await this.#clock.wait(window.endsAt - now, signal);
-      else return this.#take(now);
+      else return this.#take();
     }
   }
 
@@ -83,25 +81,21 @@ export class Pace {
     await unlessAborted(returned, signal);
   }
 
-  #take(at: number): Turn {
+  #take(): Turn {
     const window = this.#window;
     this.#underWay += 1;
-    if (window) {
-      window.remaining -= 1;
-      window.underWay += 1;
-    }
+    if (window) window.remaining -= 1;
     return {
       done: (answer) => {
         this.#isFirst = false;
         this.#underWay -= 1;
-        if (window) window.underWay -= 1;
-        if (answer) this.#learn(answer, window, at);
+        if (answer) this.#learn(answer, window);
         this.#onReturn();
       },
     };
   }
 
-  #learn({ status, headers }: Answer, counted: RateWindow | undefined, sentAt: number): void {
+  #learn({ status, headers }: Answer, counted: RateWindow | undefined): void {
     const now = this.#clock.now();
     if (status === 429) {
       const seconds = secondsIn(headers.get('Retry-After')) ?? 1;
@@ -113,24 +107,13 @@ export class Pace {
     // An answer to a request of an earlier window says nothing about this one.
     if (remaining === undefined || counted !== this.#window) return;
     // The service rounds up, and counted the seconds from when the request came in.
-    const times = { endsAt: now + boundedMs(left) + SLACK_MS, endsAfter: sentAt + boundedMs(left) - 1000 };
-    this.#window = nextWindow(this.#window, remaining, times);
+    const endsAt = now + boundedMs(left) + SLACK_MS;
+    this.#window ??= { remaining, endsAt, isTold: true };
+    // Answers overtake each other, and others may use the key: the lowest number and the earliest end hold.
+    this.#window.remaining = Math.min(this.#window.remaining, remaining);
+    this.#window.endsAt = this.#window.isTold ? Math.min(this.#window.endsAt, endsAt) : endsAt;
+    this.#window.isTold = true;
   }
-}
-
-/** What is known of the window after an answer. */
-function nextWindow(
-  window: RateWindow | undefined,
-  remaining: number,
-  { endsAt, endsAfter }: { endsAt: number; endsAfter: number },
-): RateWindow {
-  // It ended before the request came in, and the others under way may count in the new one as well.
-  if (!window || (window.isTold && endsAfter > window.endsAt))
-    return { remaining: remaining - (window?.underWay ?? 0), endsAt, isTold: true, underWay: 0 };
-  window.remaining = Math.min(window.remaining, remaining);
-  window.endsAt = window.isTold ? Math.min(window.endsAt, endsAt) : endsAt;
-  window.isTold = true;
-  return window;
 }
 
 function numbersIn(headers: Headers, name: string, form: RegExp): number[] {

@@ -97,7 +97,7 @@ function stagePackage(folder: string): void {
       (path) => !path.endsWith('.ts') && !UNRELEASED.test(path) && !existsSync(join(folder, 'src', path)),
     );
   for (const path of [...FILES, ...assets.map((asset) => `src/${asset}`)]) copyFile(path, folder);
-  const compiled = { ...manifest, exports: compiledExports() };
+  const compiled: Record<string, unknown> = { ...manifest, exports: compiledExports() };
   const released = MANIFEST_MEMBERS.map((member) => [member, compiled[member]]);
   writeJson(join(folder, 'package.json'), Object.fromEntries(released));
   // npm installs the very packages that the release was tested with.
@@ -118,17 +118,17 @@ function isDeclaration(path: string): boolean {
 /** The compiler renames the imports of programs, but not those of declarations. */
 function nameCompiledImports(file: string): void {
   const text = readFileSync(file, 'utf8');
-  writeFileSync(file, text.replaceAll(/(?<=^(?:import|export) .*from '\..*)\.ts(?=';$)/gm, '.js'));
+  writeFileSync(file, text.replaceAll(/(?<=['"]\.{1,2}\/[^'"\n]*)\.ts(?=['"])/g, '.js'));
 }
 
 /** What other programs may import, as it is called once it is compiled. */
-function compiledExports(): Record<string, string | Record<string, string>> {
-  const compiled = Object.entries(manifest.exports).map(([name, path]) => {
-    if (!path.endsWith('.ts')) return [name, path] as const;
-    const stem = path.slice(0, -'.ts'.length);
-    return [name, { types: `${stem}.d.ts`, default: `${stem}.js` }] as const;
-  });
-  return Object.fromEntries(compiled);
+function compiledExports(): Record<string, unknown> {
+  const compiled: Record<string, unknown> = {};
+  for (const [name, path] of Object.entries(manifest.exports)) {
+    const stem = path.replace(/\.ts$/, '');
+    compiled[name] = stem === path ? path : { types: `${stem}.d.ts`, default: `${stem}.js` };
+  }
+  return compiled;
 }
 
 /** The packages of the lock file that the service needs, and the release itself in place of the checkout. */

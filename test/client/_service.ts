@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Test } from 'tap';
+import { createClient } from '../../src/client/index.ts';
+import type { Client, ClientOptions } from '../../src/client/index.ts';
+
+/** A clock that waits by going forward. */
+export interface MockClock {
+  now: () => number;
+  wait: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Lets time pass. */
+  pass: (ms: number) => void;
+  /** Every wait that was asked for, in milliseconds. */
+  waits: number[];
+}
+
+export function createMockClock(): MockClock {
+  let now = 0;
+  const waits: number[] = [];
+  return {
+    now: () => now,
+    wait: async (ms, signal) => {
+      signal?.throwIfAborted();
+      waits.push(ms);
+      const end = now + ms;
+      // Whoever waits for less comes first.
+      await new Promise(setImmediate);
+      now = Math.max(now, end);
+    },
+    pass: (ms) => {
+      now += ms;
+    },
+    waits,
+  };
+}
+
+/** One answer of a service, well or badly behaved. */
+export type Behaviour = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** A service on a port of its own, with a client of it on a mock clock. */
+export interface Service {
+  url: string;
+  client: Client;
+  clock: MockClock;
+  /** The targets of the requests so far. */
+  asked: string[];
+}
+
+/** Starts a service that behaves as told, once in each way; the last way stays. */
+export async function startService(
+  t: Test,
+  behaviours: readonly Behaviour[],
+  options: Partial<ClientOptions> = {},
+): Promise<Service> {
+  const asked: string[] = [];
+  const server = createServer((req, res) => {
+    const behave = behaviours[Math.min(asked.length, behaviours.length - 1)];
+    asked.push(req.url ?? '');
+    behave?.(req, res);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  // A server that listens on a port has an address of this shape.
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const clock = createMockClock();
+  const { now, wait } = clock;
+  return {
+    url,
+    asked,
+    clock,
+    client: createClient({ baseUrl: url, key: 'fl.test.1.x', now, wait, ...options }),
+  };
+}
+
+/** Answers with a status, a body and headers. */
+export function answers(status: number, body: unknown, headers: Record<string, string> = {}): Behaviour {
+  return (_req, res) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    res
+      .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': 'req-1', ...headers })
+      .end(text);
+  };
+}
+
+/** Answers with an error of the contract. */
+export function refuses(status: number, code: string, headers: Record<string, string> = {}): Behaviour {
+  return answers(status, { error: { code, message: 'In words.' } }, headers);
+}
+
+/** Answers with one record. */
+export const gives: Behaviour = answers(200, { data: { id: 'job_0001' } });
+
+/** Everything that a list gives. */
+export async function allOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

@@ -1,0 +1,202 @@
+import t from 'tap';
+import { createClient } from '../../src/client/index.ts';
+import type { Client, ClientOptions, StoredAnswer } from '../../src/client/index.ts';
+import { operations } from '../../src/client/operations.ts';
+import type { OperationId } from '../../src/client/operations.ts';
+import { contractDocument } from '../../src/contract/document.ts';
+import { keyFor, startExampleServer } from '../_server.ts';
+import { allOf } from './_service.ts';
+
+const server = await startExampleServer('sqlite');
+t.teardown(() => server[Symbol.asyncDispose]());
+
+/** The target and the status of each request. */
+interface Sent {
+  target: string;
+  status: number;
+}
+
+function clientThatTells(options: Partial<ClientOptions> = {}): { client: Client; sent: Sent[] } {
+  const sent: Sent[] = [];
+  const client = createClient({
+    baseUrl: server.url,
+    key: server.key,
+    fetch: async (request) => {
+      const answer = await fetch(request);
+      const { pathname, search } = new URL(request.url);
+      sent.push({ target: `${pathname}${search}`, status: answer.status });
+      return answer;
+    },
+    ...options,
+  });
+  return { client, sent };
+}
+
+async function read(path: string): Promise<Response> {
+  return fetch(`${server.url}${path}`, { headers: { Authorization: `Bearer ${server.key}` } });
+}
+
+/** What the service itself says. */
+async function dataAt(path: string): Promise<unknown> {
+  const { data } = (await (await read(path)).json()) as { data: unknown };
+  return data;
+}
+
+const ids = {
+  jobId: 'job_0001',
+  formId: 'frm_0001',
+  customerId: 'cus_0001',
+  quoteId: '01a1c4fd-5860-7d0a-bab0-f228f4060be3',
+  invoiceId: '01a0a486-e8e0-7076-ace5-e31611d48e0a',
+};
+
+t.test('the table of operations has every operation of the contract', async (t) => {
+  const paths = Object.entries(contractDocument().paths);
+  t.strictSame(
+    Object.entries(operations).map(([id, { path }]) => [id, path]),
+    paths.map(([path, { get }]) => [get.operationId, path]),
+  );
+});
+
+t.test('every operation returns what the service says', async (t) => {
+  const { client } = clientThatTells();
+  for (const [id, { path, answer }] of Object.entries(operations)) {
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+    const args = names.map((name) => ids[name as keyof typeof ids]);
+    const target = path.replace(/\{(\w+)\}/, args[0] ?? '');
+    // Each method has its own parameters; here all are called alike.
+    const call = client[id as OperationId] as (...args: unknown[]) => unknown;
+    const result = call(...args);
+    if (answer === 'list')
+      t.strictSame(await allOf(result as AsyncIterable<unknown>), await dataAt(target), id);
+    if (answer === 'record') t.strictSame(await result, await dataAt(target), id);
+    if (answer === 'file') {
+      const bytes = new Uint8Array(await (await read(target)).arrayBuffer());
+      t.strictSame(await result, { bytes, fileName: 'INV-2026-0001.pdf' }, id);
+    }
+  }
+});
+
+t.test('a list goes through all of its pages, the largest there are unless told', async (t) => {
+  const { client, sent } = clientThatTells();
+  const whole = await allOf(client.listInvoices({ status: 'all' }));
+  t.strictSame(sent, [{ target: '/api/v1/invoices?limit=100&status=all', status: 200 }]);
+  t.strictSame(await allOf(client.listInvoices({ status: 'all', limit: 3 })), whole);
+  const parameters = contractDocument().paths['/api/v1/invoices']?.get.parameters;
+  t.equal(parameters?.find(({ name }) => name === 'limit')?.schema.maximum, 100);
+});
+
+t.test('pages tell where they end, and when they were read; a cursor goes on from there', async (t) => {
+  const { client } = clientThatTells();
+  const pages = await allOf(client.listJobs({ limit: 4 }).pages());
+  t.strictSame(
+    pages.map(({ data, hasMore }) => [data.length, hasMore]),
+    [
+      [4, true],
+      [2, false],
+    ],
+  );
+  t.equal(pages[1]?.nextCursor, null);
+  for (const { date } of pages) t.ok(date && Math.abs(Date.now() - date.getTime()) < 60_000);
+  const [rest] = await allOf(client.listJobs({ cursor: pages[0]?.nextCursor ?? '' }).pages());
+  t.strictSame(rest?.data, pages[1]?.data);
+});
+
+t.test('a loop that is left asks for nothing more, and another one begins again', async (t) => {
+  const { client, sent } = clientThatTells();
+  const listing = client.listJobs({ limit: 1 });
+  for (let times = 1; times <= 2; times += 1) {
+    for await (const job of listing) {
+      t.equal(job.id, 'job_0001');
+      break;
+    }
+    t.equal(sent.length, times);
+  }
+});
+
+t.test('what a store has is not sent again', async (t) => {
+  const etags = new Map<string, StoredAnswer>();
+  const readAll = async (client: Client) => ({
+    job: await client.getJob(ids.jobId),
+    invoices: await allOf(client.listInvoices({ limit: 4 })),
+    pdf: await client.getInvoicePdf(ids.invoiceId),
+  });
+  const first = clientThatTells({ etags });
+  const second = clientThatTells({ etags });
+  const before = await readAll(first.client);
+  t.strictSame(await readAll(second.client), before);
+  const statuses = (sent: Sent[]) => sent.map(({ status }) => status);
+  t.strictSame(statuses(first.sent), [200, 200, 200, 200, 200]);
+  t.strictSame(statuses(second.sent), [304, 304, 304, 304, 200], 'a PDF is not kept');
+  t.strictSame(
+    [...etags.keys()].map((url) => url.replace(server.url, '')),
+    first.sent.slice(0, 4).map(({ target }) => target),
+  );
+  etags.set(`${server.url}/api/v1/jobs/${ids.jobId}`, { etag: '"old"', body: '{"data":{}}' });
+  t.strictSame(await second.client.getJob(ids.jobId), before.job, 'and what has changed is');
+});
+
+t.test('errors have the contract’s codes', async (t) => {
+  const { client } = clientThatTells();
+  const wrong = (key: string) => clientThatTells({ key }).client;
+  const jobsOnly = await keyFor(server.engine, 'brennan', ['jobs:read']);
+  const calls: [Promise<unknown>, number, string][] = [
+    [client.getJob('job_none'), 404, 'not_found'],
+    [wrong('fl.brennan.1.wrong').getJob('job_0001'), 401, 'invalid_key'],
+    [wrong(jobsOnly).getCustomer('cus_0001'), 403, 'missing_scope'],
+    [allOf(client.listJobs({ limit: 101 })), 400, 'invalid_parameter'],
+    [allOf(client.listJobs({ cursor: '1abc' })), 400, 'invalid_cursor'],
+  ];
+  for (const [call, status, code] of calls) {
+    await t.rejects(call, { name: 'ApiError', status, code, requestId: /./ });
+  }
+});
+
+t.test('the base address may be written in any of its ways', async (t) => {
+  for (const end of ['', '/', '/api/v1', '/api/v1/']) {
+    const { client, sent } = clientThatTells({ baseUrl: `${server.url}${end}` });
+    await client.getJob('job_0001');
+    t.strictSame(sent, [{ target: '/api/v1/jobs/job_0001', status: 200 }]);
+  }
+});
+
+t.test('bad input is refused in a sentence before anything is sent', async (t) => {
+  for (const baseUrl of [
+    '',
+    'api.example',
+    'ftp://api.example',
+    'https://user:word@api.example',
+    'https://a.example/?b',
+  ]) {
+    t.throws(() => clientThatTells({ baseUrl }), {
+      name: 'TypeError',
+      message: /^baseUrl must be an http or https/,
+    });
+  }
+  for (const key of ['', 'two words', 'line\n', 'schlüssel']) {
+    const message = 'key must be an API key: visible ASCII without spaces.';
+    t.throws(() => clientThatTells({ key }), { name: 'TypeError', message });
+  }
+  const { client, sent } = clientThatTells();
+  for (const id of ['', '.', '..', '/', '?']) {
+    const message = `jobId must be an id, which begins with a letter or a digit, not "${id}".`;
+    await t.rejects(client.getJob(id), { name: 'TypeError', message });
+  }
+  await t.rejects(client.getJob('a/../../people'), { code: 'not_found' }, 'a slash stays within the id');
+  t.equal(sent.length, 1);
+});
+
+t.test('a program can give its name', async (t) => {
+  const agents: (string | null)[] = [];
+  const client = createClient({
+    baseUrl: server.url,
+    key: server.key,
+    userAgent: 'acme-sync/2',
+    fetch: (request) => {
+      agents.push(request.headers.get('User-Agent'));
+      return fetch(request);
+    },
+  });
+  await client.getJob('job_0001');
+  t.strictSame(agents, ['acme-sync/2']);
+});

@@ -1,0 +1,170 @@
+import { getEventListeners } from 'node:events';
+import t from 'tap';
+import { ApiError, createClient, NoAnswerError } from '../../src/client/index.ts';
+import { answers, gives, refuses, startService } from './_service.ts';
+import type { Behaviour } from './_service.ts';
+
+const unavailable = refuses(503, 'unavailable', { 'Retry-After': '2' });
+const cutsHead: Behaviour = (req) => req.socket.destroy();
+const cutsBody: Behaviour = (req, res) => {
+  res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000' }).write('{"data":');
+  setTimeout(() => req.socket.destroy(), 5);
+};
+const staysSilent: Behaviour = () => undefined;
+
+t.test('what is temporary is tried again, until it works', async (t) => {
+  for (const [name, behaviour] of [
+    ['503 unavailable', unavailable],
+    ['502 of a proxy', answers(502, '<h1>Bad Gateway</h1>', { 'Content-Type': 'text/html' })],
+    ['504 of a proxy', answers(504, '')],
+    ['429', refuses(429, 'rate_limited', { 'Retry-After': '3' })],
+    ['a connection that ends before the answer', cutsHead],
+    ['a connection that ends in the middle of the answer', cutsBody],
+  ] as const) {
+    const { client, asked } = await startService(t, [behaviour, behaviour, gives]);
+    t.strictSame(await client.getJob('job_0001'), { id: 'job_0001' }, name);
+    t.equal(asked.length, 3, name);
+  }
+});
+
+t.test('503 waits for Retry-After, and twice as long each time', async (t) => {
+  const { client, clock } = await startService(t, [unavailable, unavailable, unavailable, gives]);
+  await client.getJob('job_0001');
+  const leastMs = [2_000, 4_000, 8_000];
+  t.equal(clock.waits.length, leastMs.length);
+  for (const [index, least] of leastMs.entries()) {
+    const waited = clock.waits[index] ?? 0;
+    t.ok(waited >= least && waited <= least * 1.5, `${waited} ms`);
+  }
+});
+
+t.test('429 holds back every request of the client until Retry-After', async (t) => {
+  const { client, clock, asked } = await startService(t, [
+    gives,
+    refuses(429, 'rate_limited', { 'Retry-After': '7' }),
+    gives,
+  ]);
+  await client.getJob('job_0001');
+  const refused = client.getJob('job_0002');
+  while (asked.length < 2) await new Promise(setImmediate);
+  await refused;
+  await client.getJob('job_0003');
+  t.ok(clock.now() >= 7_000, `${clock.now()} ms`);
+  t.equal(asked.length, 4);
+});
+
+t.test('what waiting can’t help is not tried again, and its error has the code', async (t) => {
+  for (const [status, code] of [
+    [400, 'invalid_parameter'],
+    [401, 'revoked_key'],
+    [403, 'missing_scope'],
+    [404, 'not_found'],
+    [503, 'invoicing_not_enabled'],
+  ] as const) {
+    const { client, asked } = await startService(t, [refuses(status, code)]);
+    const error: unknown = await client.getJob('job_0001').catch((caught: unknown) => caught);
+    t.ok(error instanceof ApiError);
+    t.match(error, { name: 'ApiError', status, code, requestId: 'req-1', retryAfter: undefined });
+    t.equal((error as ApiError).message, `GET /api/v1/jobs/{jobId}: ${status} ${code}: In words.`);
+    t.equal(asked.length, 1);
+  }
+});
+
+t.test('tries are bounded in number', async (t) => {
+  const { client, asked } = await startService(t, [unavailable], { maxRetries: 2 });
+  await t.rejects(client.getJob('job_0001'), { status: 503, code: 'unavailable', retryAfter: 2 });
+  t.equal(asked.length, 3);
+});
+
+t.test('and in time: an hour is not waited for', async (t) => {
+  const { client, clock } = await startService(t, [refuses(503, 'unavailable', { 'Retry-After': '3600' })]);
+  await t.rejects(client.getJob('job_0001'), { code: 'unavailable', retryAfter: 3600 });
+  t.strictSame(clock.waits, []);
+});
+
+t.test(
+  'a service that can’t be reached, or doesn’t answer in time, gives a sentence without the key',
+  async (t) => {
+    const { client } = await startService(t, [staysSilent], { timeoutMs: 50, maxRetries: 1 });
+    const late: unknown = await client.getJob('job_0001').catch((caught: unknown) => caught);
+    t.ok(late instanceof NoAnswerError);
+    t.match(late, { message: /^GET \/api\/v1\/jobs\/\{jobId\}: no answer came \(.*timeout.*\)\.$/ });
+
+    const nobody = createClient({ baseUrl: 'http://127.0.0.1:1', key: 'fl.test.1.secret', maxRetries: 0 });
+    const missing: unknown = await nobody.getJob('job_0001').catch((caught: unknown) => caught);
+    t.ok(missing instanceof NoAnswerError);
+    t.notMatch((missing as Error).message, 'secret');
+  },
+);
+
+t.test('an answer that isn’t the API’s is an error without a code', async (t) => {
+  for (const [name, behaviour] of [
+    ['a page', answers(200, '<h1>Sign in</h1>', { 'Content-Type': 'text/html' })],
+    ['nothing', answers(200, '', { 'Content-Length': '0' })],
+    ['a redirect, which would take the key along', answers(302, '', { Location: 'http://127.0.0.1:1/' })],
+    ['a page that says that something is missing', answers(404, 'null')],
+  ] as const) {
+    const { client, asked } = await startService(t, [behaviour]);
+    await t.rejects(client.getJob('job_0001'), { name: 'ApiError', code: undefined }, name);
+    t.equal(asked.length, 1, name);
+  }
+});
+
+t.test('a list that leads back to itself ends with an error', async (t) => {
+  const { client } = await startService(t, [
+    answers(200, { data: [{ id: 'job_0001' }], nextCursor: '1abc' }),
+  ]);
+  await t.rejects(
+    async () => {
+      for await (const job of client.listJobs()) t.equal(job.id, 'job_0001');
+    },
+    { message: 'The cursor 1abc leads to itself.' },
+  );
+});
+
+t.test('a signal ends a call wherever it is', async (t) => {
+  const reason = new Error('The user left.');
+  const usedUp = { 'RateLimit-Policy': '"default";q=1;w=60', RateLimit: '"default";r=0;t=60' };
+  for (const [name, behaviours] of [
+    ['while it waits for the answer', [gives, staysSilent]],
+    ['while it waits for another try', [gives, refuses(503, 'unavailable', { 'Retry-After': '60' })]],
+    ['while it waits for the rate limit', [answers(200, { data: {} }, usedUp)]],
+  ] as const) {
+    for (const place of ['call', 'client'] as const) {
+      const { signal, abort } = abortable();
+      // These wait by the machine's clock.
+      const { url } = await startService(t, behaviours);
+      const client = createClient({ baseUrl: url, key: 'k', ...(place === 'client' && { signal }) });
+      await client.getJob('job_0001');
+      const options = place === 'call' ? { signal } : undefined;
+      const calls = ['job_0002', 'job_0003'].map((id) => client.getJob(id, options));
+      const outcomes = Promise.allSettled(calls);
+      setTimeout(() => abort(reason), 50);
+      const rejected = { status: 'rejected', reason };
+      t.strictSame(await outcomes, [rejected, rejected], `${name}, of the ${place}`);
+      t.equal(getEventListeners(signal, 'abort').length, 0, 'and nothing goes on listening to it');
+    }
+  }
+});
+
+t.test('a call with an aborted signal sends nothing', async (t) => {
+  const { client, asked } = await startService(t, [gives]);
+  const reason = new Error('Too late.');
+  await t.rejects(client.getJob('job_0001', { signal: AbortSignal.abort(reason) }), reason);
+  await t.rejects(
+    client
+      .listJobs({}, { signal: AbortSignal.abort(reason) })
+      .pages()
+      [Symbol.asyncIterator]()
+      .next(),
+    reason,
+  );
+  t.strictSame(asked, []);
+  await client.getJob('job_0002');
+  t.equal(asked.length, 1, 'and the next call is not held up');
+});
+
+function abortable(): { signal: AbortSignal; abort: (reason: Error) => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: (reason) => controller.abort(reason) };
+}

@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { createContext, runInContext } from 'node:vm';
+import { build } from 'esbuild';
+import t from 'tap';
+import { exampleSecret } from '../../src/contract/examples.ts';
+import { signatureOf } from '../../src/webhooks/delivery-request.ts';
+import { startExampleServer } from '../_server.ts';
+
+/** The client with its dependencies, as one script that makes `fieldledger`. */
+const { outputFiles } = await build({
+  entryPoints: [join(import.meta.dirname, '../../src/client/index.ts')],
+  bundle: true,
+  minify: true,
+  write: false,
+  format: 'iife',
+  globalName: 'fieldledger',
+  platform: 'neutral',
+  mainFields: ['module', 'main'],
+});
+const script = outputFiles[0]?.text ?? '';
+
+/** What Node, Bun, Deno and workers have in common (WinterTC's minimum), as far as it isn't JavaScript itself. */
+const { fetch, Headers, Request, Response, FormData, URL, URLSearchParams } = globalThis;
+const { AbortController, AbortSignal, DOMException, TextDecoder, TextEncoder } = globalThis;
+const { crypto, performance, setTimeout, clearTimeout } = globalThis;
+const web = { fetch, Headers, Request, Response, FormData, URL, URLSearchParams, crypto, performance };
+const standards = {
+  ...web,
+  AbortController,
+  AbortSignal,
+  DOMException,
+  TextDecoder,
+  TextEncoder,
+  setTimeout,
+  clearTimeout,
+};
+
+t.test('the client has less than 30 kB with its dependencies', async (t) => {
+  const bytes = Buffer.byteLength(script);
+  t.ok(bytes > 5_000 && bytes < 30_000, `${bytes} bytes`);
+});
+
+t.test('it works where there is nothing but web standards', async (t) => {
+  await using server = await startExampleServer('sqlite');
+  const body = JSON.stringify({ id: 'dlv_1', event: 'ping', data: {} });
+  const secret = exampleSecret();
+  const header = signatureOf(secret, body, new Date());
+  const context = createContext({
+    ...standards,
+    given: { baseUrl: server.url, key: server.key, body, header, secret },
+  });
+  runInContext(script, context);
+  const program = `(async () => {
+    const { createClient, verifyWebhook } = fieldledger;
+    const client = createClient({ baseUrl: given.baseUrl, key: given.key, etags: new Map() });
+    const titles = [];
+    for await (const { title } of client.listJobs({ limit: 4 })) titles.push(title);
+    const error = await client.getJob('none').catch((caught) => caught);
+    const event = await verifyWebhook(given.body, { 'service-signature': given.header }, given.secret);
+    return JSON.stringify({ count: titles.length, code: error.code, event: event.event, node: typeof process + typeof Buffer });
+  })()`;
+  const outcome = (await runInContext(program, context)) as string;
+  t.strictSame(JSON.parse(outcome), {
+    count: 6,
+    code: 'not_found',
+    event: 'ping',
+    node: 'undefinedundefined',
+  });
+});
