@@ -19,6 +19,7 @@ const COMMANDS = {
   restore: async () => (await import('./cli/restore.ts')).restoreCommand,
   copy: async () => (await import('./cli/copy.ts')).copyCommand,
   verify: async () => (await import('./cli/verify.ts')).verifyCommand,
+  mcp: async () => (await import('./cli/mcp.ts')).mcpCommand,
   demo: async () => (await import('./cli/demo.ts')).demoCommand,
   config: async () => (await import('./cli/config.ts')).configCommand,
 };

@@ -26,6 +26,8 @@ const mayImport = {
     'listen',
     'operator-pages',
     'demo',
+    'client',
+    'mcp',
     'access',
     'webhooks',
     'backoffice',
@@ -66,6 +68,8 @@ const mayImport = {
   client: [],
   // Programs that integrators start from: of ours they know what the package gives to everybody.
   examples: [],
+  // It is an integrator's program, too.
+  mcp: ['client', 'contract'],
   // Builds the reference, and is no part of the service.
   reference: [],
   // Builds what a release hands out, and is none either.
@@ -111,6 +115,7 @@ const owners = {
   'dejavu-fonts-ttf': ['typefaces'],
   yaml: ['publication'],
   'openapi-fetch': ['client'],
+  '@modelcontextprotocol/server': ['mcp'],
   tar: ['release'],
   fieldledger: ['examples'],
 };

@@ -59,6 +59,7 @@ t.test('the help leads to every command', async (t) => {
     'restore',
     'copy',
     'verify',
+    'mcp',
     'demo',
     'config',
   ]);
@@ -102,6 +103,7 @@ t.test('the help names every argument and its form', async (t) => {
     ['webhook sample', '<event>', '--to <url>', '--secret <secret>', '--example <name>'],
     ['webhook play', '<story>', '--to <url>', '--speed <times>', '--secret-file <file>'],
     ['apply', '[file]', 'standard input'],
+    ['mcp', '--url <url>', '--key-file <file>'],
     ['demo', '--records <number>'],
   ];
   for (const [words, ...parts] of named) {

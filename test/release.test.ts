@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -140,6 +140,11 @@ async function testServer(t: Test, workplace: Workplace): Promise<void> {
   const pdf = await got(`${address}/api/v1/invoices/${data[0].id}/pdf`, { headers }).buffer();
   t.equal(Buffer.from(pdf.subarray(0, 8)).toString('latin1'), '%PDF-1.7');
   t.match(await got(`${address}/reference`).text(), new RegExp(`"version":"${version}"`));
+  t.match(await got(`${address}/llms.txt`).text(), `${address}/reference.md`);
+  writeFileSync(join(workplace.folder, 'key.txt'), `${demo?.key}\n`);
+  // The input is empty: it ends once it has loaded all that it needs.
+  const mcp = await workplace.run(['mcp', '--url', address, '--key-file', 'key.txt']);
+  t.strictSame(mcp, { exitCode: 0, stdout: '', stderr: '' });
   t.match(await got(`${management}/metrics`).text(), `fieldledger_build_info{version="${version}"} 1`);
 
   const visitor = new Visitor(address);

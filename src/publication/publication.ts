@@ -6,7 +6,10 @@ import { stringify } from 'yaml';
 import { bundledContract, isReferenceBuilt, referenceFile } from '../contract/document.ts';
 import { AppError } from '../errors.ts';
 import { changelogFeed, changelogPage, changelogPolicy } from './changelog.ts';
+import { brunoCollection, postmanCollection } from './collections.ts';
+import { llmsText } from './llms-text.ts';
 import { createPublishedText } from './published-text.ts';
+import { referenceMarkdown } from './reference-markdown.ts';
 
 export interface PublicationOptions {
   /** The address that integrators use; asked once the server listens. */
@@ -22,8 +25,8 @@ export const workflowFiles = ['first-hour', 'first-sync', 'delta-sync', 'webhook
 );
 
 /**
- * The contract as integrators read it: the description in both notations, the reference, workflows over it, and what each release
- * changed.
+ * The contract as integrators read it: the description in both notations, the reference as a page and as Markdown,
+ * workflows and collections of requests, and what each release changed.
  * Each is made at the first request for it, so that a start doesn't wait.
  */
 export function createPublication(options: PublicationOptions): Router {
@@ -37,8 +40,19 @@ export function createPublication(options: PublicationOptions): Router {
   router.get('/openapi.yaml', createPublishedText('application/yaml', yaml));
   router.get(
     '/reference',
-    createPublishedText('text/html', reference, (page) => ({ 'Content-Security-Policy': policyOf(page) })),
+    createPublishedText('text/html', reference, (page) => ({
+      'Content-Security-Policy': policyOf(page),
+      Link: OTHER_FORMS,
+    })),
   );
+  const markdown = () => asConfigured(referenceMarkdown(), options);
+  const llms = () => asConfigured(llmsText(), options);
+  router.get('/reference.md', createPublishedText('text/markdown', markdown));
+  router.get('/llms.txt', createPublishedText('text/plain', llms));
+  const postman = () => asConfigured(JSON.stringify(postmanCollection()), options);
+  const bruno = () => asConfigured(JSON.stringify(brunoCollection()), options);
+  router.get('/postman.json', createPublishedText('application/json', postman));
+  router.get('/bruno.json', createPublishedText('application/json', bruno));
   const page = () => asConfigured(changelogPage(), options);
   const feed = () => asConfigured(changelogFeed(options.baseUrl()), options);
   const policy = { 'Content-Security-Policy': changelogPolicy };
@@ -58,6 +72,11 @@ export function createPublication(options: PublicationOptions): Router {
   });
   return router;
 }
+
+/** What programs that come upon the reference would rather read (RFC 8288, RFC 8631). */
+const OTHER_FORMS =
+  '</reference.md>; rel="alternate"; type="text/markdown", ' +
+  '</openapi.json>; rel="service-desc"; type="application/json"';
 
 /**
  * A text made from the contract, with what is configured in place of the contract's own names wherever they stand: in

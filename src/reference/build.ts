@@ -30,8 +30,8 @@ const CREDIT = `data:image/svg+xml,${encodeURIComponent(
 const CREDIT_ADDRESS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g;
 
 const NO_SCRIPT =
-  '<noscript>This reference needs JavaScript. The contract behind it can be read as it is: ' +
-  '<a href="/openapi.yaml">openapi.yaml</a>.</noscript>';
+  '<noscript>This page needs JavaScript. The same can be read without: ' +
+  '<a href="/reference.md">reference.md</a>.</noscript>';
 
 /**
  * A server sends the page with an origin of its own, so that no script in it is one of the portal's. Browsers then have

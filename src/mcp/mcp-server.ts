@@ -1,0 +1,137 @@
+import { type CallToolResult, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+
+import { type Client, type DownloadedFile, type Listing, NoAnswerError, type Page } from '../client/index.ts';
+import { version } from '../version.ts';
+import { instructions, type OperationTool, operationTools } from './tools.ts';
+
+/** As much as a model reads at once, and as a program takes in one message. */
+const TEXT_BYTES_MAX = 64_000;
+const FILE_BYTES_MAX = 1_000_000;
+/** Programs that use tools give up on one after a minute. */
+const ANSWER_MS_MAX = 45_000;
+
+export interface McpServerOptions {
+  client: Client;
+  /** The address of the service, for links to its files. */
+  baseUrl: string;
+  /** The key that the client uses: no answer shows it, whatever the service says. */
+  key: string;
+}
+
+/** Serves a program on this process's standard input and output, until the program ends the input. */
+export async function serveMcp(options: McpServerOptions): Promise<void> {
+  serveStdio(() => createMcpServer(options));
+  await new Promise((resolve) => process.stdin.once('end', resolve).once('close', resolve));
+}
+
+/** A server of the Model Context Protocol whose tools are the operations of the contract, which all only read. */
+function createMcpServer(options: McpServerOptions): McpServer {
+  const server = new McpServer({ name: 'fieldledger', version }, { instructions: instructions() });
+  for (const tool of operationTools()) {
+    const { name, title, description } = tool;
+    const annotations = { title, readOnlyHint: true, idempotentHint: true, openWorldHint: true };
+    const inputSchema = fromJsonSchema<Arguments>(tool.inputSchema);
+    server.registerTool(name, { title, description, inputSchema, annotations }, async (given, { mcpReq }) => {
+      const signal = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
+      const result = await answerOf(tool, options, given, signal).catch(failure);
+      return withoutSecret(result, options.key);
+    });
+  }
+  return server;
+}
+
+type Arguments = Record<string, string | number>;
+
+async function answerOf(
+  { name, path, ids, answer, inputSchema }: OperationTool,
+  { client, baseUrl }: McpServerOptions,
+  given: Arguments,
+  signal: AbortSignal,
+): Promise<CallToolResult> {
+  // The schema of the tool, which is the contract's, has been applied to the arguments.
+  const call = client[name] as (...args: unknown[]) => unknown;
+  const named = ids.map((id) => String(given[id]));
+  switch (answer) {
+    case 'list': {
+      const query = Object.fromEntries(
+        Object.entries(given).filter(([parameter]) => !ids.includes(parameter)),
+      );
+      const read = (limit: number) =>
+        firstPage(call(...named, { ...query, limit }, { signal }) as Listing<unknown>);
+      return text(
+        await boundedPage(read, Number(query['limit'] ?? inputSchema.properties?.['limit']?.default)),
+      );
+    }
+    case 'record':
+      return text(JSON.stringify({ data: await call(...named, { signal }) }));
+    case 'file': {
+      const uri = named.reduce((link, id) => link.replace(/\{\w+\}/, id), `${baseUrl}${path}`);
+      return file((await call(...named, { signal })) as DownloadedFile, uri);
+    }
+  }
+}
+
+async function firstPage(listing: Listing<unknown>): Promise<Page<unknown>> {
+  for await (const page of listing.pages()) return page;
+  throw new Error('A list has at least one page.');
+}
+
+/** A page with as many records as fit. It is read again with fewer: only the service knows the cursor after them. */
+async function boundedPage(read: (limit: number) => Promise<Page<unknown>>, limit: number): Promise<string> {
+  const whole = await read(limit);
+  let bytes = 0;
+  const fitting = whole.data.filter((record) => {
+    bytes += Buffer.byteLength(JSON.stringify(record)) + 1;
+    return bytes < TEXT_BYTES_MAX - ENVELOPE_BYTES;
+  }).length;
+  const { data, nextCursor } = fitting < whole.data.length ? await read(Math.max(fitting, 1)) : whole;
+  return JSON.stringify({ data, nextCursor });
+}
+
+/** What stands around the records, with a cursor. */
+const ENVELOPE_BYTES = 300;
+
+function text(whole: string): CallToolResult {
+  const bytes = Buffer.from(whole);
+  const isLong = bytes.length > TEXT_BYTES_MAX;
+  const note = `\n[The record has ${bytes.length} bytes. These are the first ${TEXT_BYTES_MAX}.]`;
+  const shown = isLong ? `${bytes.subarray(0, TEXT_BYTES_MAX).toString()}${note}` : whole;
+  return { content: [{ type: 'text', text: shown }] };
+}
+
+/** The file itself, or a link to one that is too large for a message. */
+function file({ bytes, fileName }: DownloadedFile, uri: string): CallToolResult {
+  const mimeType = 'application/pdf';
+  if (bytes.length <= FILE_BYTES_MAX) {
+    const blob = Buffer.from(bytes).toString('base64');
+    const name: CallToolResult['content'][number] = { type: 'text', text: fileName };
+    return { content: [name, { type: 'resource', resource: { uri, mimeType, blob } }] };
+  }
+  const description = 'Too large for a message: download it from this address, with the API key.';
+  return {
+    content: [{ type: 'resource_link', uri, name: fileName, mimeType, size: bytes.length, description }],
+  };
+}
+
+/** An error as the model reads it: the contract's code and message, or the reason for which nothing came. */
+function failure(error: unknown): CallToolResult {
+  return { content: [{ type: 'text', text: describe(error) }], isError: true };
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError')
+    return `No answer came within ${ANSWER_MS_MAX / 1000} seconds. The key's rate limit may be used up: ask again in a minute.`;
+  return error instanceof NoAnswerError ? `${error.message} The reason: ${reasonOf(error)}.` : error.message;
+}
+
+/** The innermost cause: fetch itself says no more than that it failed. */
+function reasonOf(error: Error): string {
+  return error.cause instanceof Error ? reasonOf(error.cause) : error.message;
+}
+
+function withoutSecret(result: CallToolResult, secret: string): CallToolResult {
+  // A key has no character that JSON would escape.
+  return JSON.parse(JSON.stringify(result).replaceAll(secret, '[key]')) as CallToolResult;
+}

@@ -1,0 +1,64 @@
+import { operationsOf, readBundle } from './bundle.ts';
+
+/**
+ * The page by which programs that read texts find the rest (https://llmstxt.org): what the service is, and where each
+ * part of its reference stands.
+ */
+export function llmsText(): string {
+  const bundle = readBundle();
+  const {
+    info,
+    servers: [{ url }],
+    webhooks,
+  } = bundle;
+  const linkTo = (name: string, target: string, text?: string) =>
+    `- [${name}](${url}/${target})${text === undefined ? '' : `: ${text}`}`;
+  const inReference = (heading: string, text?: string) =>
+    linkTo(heading, `reference.md#${anchorOf(heading)}`, text);
+  const [first = ''] = info.description.split('\n');
+  return [
+    `# ${info.title}`,
+    `> ${info.summary}`,
+    first,
+    `Requests go to ${url}/api/v1 with the header \`Authorization: Bearer <key>\`. Lists are read page by page: ` +
+      'the `nextCursor` of one page is the `cursor` of the next. A key may send 120 requests a minute.',
+    '## Reference',
+    [
+      linkTo('Reference', 'reference.md', 'all of it in one file of Markdown'),
+      linkTo('OpenAPI 3.1', 'openapi.json', 'the contract for programs, also as /openapi.yaml'),
+    ].join('\n'),
+    '## Guides',
+    [...info.description.matchAll(/^# (.+)$/gm)].map(([, heading = '']) => inReference(heading)).join('\n'),
+    '## Operations',
+    operationsOf(bundle)
+      .map(({ summary, path, description }) =>
+        inReference(summary, `\`GET ${path}\`. ${firstLine(description)}`),
+      )
+      .join('\n'),
+    '## Webhooks',
+    Object.entries(webhooks)
+      .map(([name, { post }]) => inReference(`Event ${name}`, `${post.summary}.`))
+      .join('\n'),
+    '## Optional',
+    [
+      linkTo('Reference for browsers', 'reference', 'the same as a page'),
+      linkTo(
+        'Postman',
+        'postman.json',
+        'every operation with its examples, as a collection; also as /bruno.json',
+      ),
+      linkTo('Changelog', 'changelog.atom', 'what each release added, as an Atom feed'),
+    ].join('\n'),
+    '',
+  ].join('\n\n');
+}
+
+const firstLine = (text: string) => text.split('\n')[0] ?? '';
+
+/** The name of a heading in a link, as GitHub and most programs make it. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, '')
+    .replaceAll(' ', '-');
+}

@@ -1,0 +1,217 @@
+import {
+  bodyOf,
+  type Bundle,
+  type BundledSchema,
+  type Content,
+  type Example,
+  examplesOf,
+  nameOf,
+  type Operation,
+  operationsOf,
+  type Parameter,
+  readBundle,
+  resolve,
+} from './bundle.ts';
+
+/*
+ * Generators that npm has repeat every header and schema below every answer, which takes five times the size, and leave
+ * the events out.
+ */
+
+/** The reference as Markdown, for programs and for people without a browser: everything once, in the order of the contract. */
+export function referenceMarkdown(): string {
+  const bundle = readBundle();
+  const { info, tags, webhooks, components } = bundle;
+  const operations = operationsOf(bundle);
+  const [event] = Object.values(webhooks);
+  return [
+    `# ${info.title}`,
+    `> ${info.summary}`,
+    `Version ${info.version}. The same as [OpenAPI 3.1](/openapi.json). ` +
+      '[Operations](#operations), [webhooks](#webhooks) and [schemas](#schemas) stand below.',
+    lowered(info.description, 1),
+    '## Operations',
+    ...tags.flatMap(({ name, description }) => {
+      const own = operations.filter(({ tags: [tag] }) => tag === name);
+      const texts = own.map((operation) => operationText(bundle, operation));
+      return texts.length > 0 ? [`### ${name}`, lowered(description, 3), ...texts] : [];
+    }),
+    '## Headers of answers',
+    listOf(
+      Object.entries(components.headers).map(([name, { description }]) => `\`${name}\`: ${description}`),
+    ),
+    '## Webhooks',
+    lowered(tags.find(({ name }) => name === 'Webhooks')?.description ?? '', 2),
+    '### Headers of deliveries',
+    parameterList(bundle, event?.post.parameters ?? []),
+    ...Object.entries(webhooks).map(([name, { post }]) => eventText(bundle, name, post)),
+    '## Schemas',
+    'A member is always there unless it is called optional.',
+    ...Object.entries(components.schemas)
+      .filter(([, schema]) => hasSection(schema))
+      .map(([name, schema]) => `### ${name}\n\n${schemaText(bundle, schema)}`),
+    '',
+  ].join('\n\n');
+}
+
+function operationText(bundle: Bundle, operation: Operation & { path: string }): string {
+  const { path, operationId, security, summary, description, parameters, responses } = operation;
+  const [sample] = operation['x-codeSamples'] ?? [];
+  const scopes = security.flatMap(({ bearerAuth = [] }) => bearerAuth);
+  const answers = Object.entries(responses).map(
+    ([status, answer]) => `${status}: ${answerText(bundle, answer)}`,
+  );
+  const example = shortestOf(examplesOf(bundle, bodyOf(operation)));
+  return [
+    `#### ${summary}`,
+    `\`GET ${path}\`, operation \`${operationId}\`, scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}`,
+    lowered(description, 4),
+    '**Parameters**',
+    parameterList(bundle, parameters),
+    '**Answers**',
+    listOf(answers),
+    ...(sample ? ['**Request**', fenced('sh', sample.source)] : []),
+    ...(example ? [`**Example**: \`GET ${example['x-request'] ?? path}\``, jsonOf(example)] : []),
+  ].join('\n\n');
+}
+
+function eventText(bundle: Bundle, name: string, event: Operation): string {
+  const example = shortestOf(examplesOf(bundle, bodyOf(event)));
+  return [
+    `### Event ${name}`,
+    `${event.summary}. ${scopeOf(event)}Body: ${typesOf(bundle, event.requestBody)}`,
+    lowered(event.description, 3),
+    ...(example ? [jsonOf(example)] : []),
+  ].join('\n\n');
+}
+
+const scopeOf = ({ 'x-scope': scope }: Operation) => (scope === undefined ? '' : `Scope \`${scope}\`. `);
+
+function answerText(bundle: Bundle, answer: Content): string {
+  const { description } = resolve(bundle, answer);
+  const codes = examplesOf(bundle, answer).flatMap(({ value }) => {
+    // The examples of errors have this shape.
+    const { error } = (value ?? {}) as { error?: { code: string } };
+    return error === undefined ? [] : `\`${error.code}\``;
+  });
+  const types = typesOf(bundle, answer);
+  return [description, ...(codes.length > 0 ? [`${codes.join(', ')}.`] : []), types]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function typesOf(bundle: Bundle, body: Content | undefined): string {
+  const { content = {} } = body === undefined ? {} : resolve(bundle, body);
+  return Object.entries(content)
+    .map(([mediaType, { schema }]) => `\`${mediaType}\`, ${typeOf(bundle, schema)}.`)
+    .join(' ');
+}
+
+function parameterList(bundle: Bundle, parameters: readonly Parameter[]): string {
+  const items = parameters.map((reference) => {
+    const { name, in: place, description, schema, example, required } = resolve(bundle, reference);
+    const words = [typeOf(bundle, schema), `in ${place === 'header' ? 'a header' : `the ${place}`}`];
+    if (!required) words.push('optional');
+    const shown = example === undefined ? '' : ` Example: \`${example}\`.`;
+    return `\`${name}\` (${words.join(', ')}): ${description}${shown}`;
+  });
+  return listOf(items);
+}
+
+/** What a schema is: for an object its members, for a set its values, for a choice its forms. */
+function schemaText(bundle: Bundle, schema: BundledSchema): string {
+  const { description = '', properties, required = [], anyOf, oneOf, enum: closed } = schema;
+  const meanings = schema['x-enumDescriptions'] ?? {};
+  const values = closed?.map((value) => `\`${value}\`: ${meanings[value] ?? ''}`) ?? [];
+  const choices = (anyOf ?? oneOf ?? []).map(
+    (choice) => `${typeOf(bundle, choice)}: ${resolve(bundle, choice).description ?? ''}`,
+  );
+  const members = Object.entries(properties ?? {}).flatMap(([name, member]) =>
+    memberLines(bundle, name, member, required.includes(name)),
+  );
+  return [description, listOf([...values, ...choices, ...members])].filter(Boolean).join('\n\n');
+}
+
+/** A member with those of an object that has no section of its own, indented. */
+function memberLines(bundle: Bundle, name: string, member: BundledSchema, isRequired: boolean): string {
+  const schema = resolve(bundle, member);
+  const words = [typeOf(bundle, member), ...(isRequired ? [] : ['optional'])];
+  // The section of a named set says at length what the member would.
+  const description =
+    hasSection(schema) && nameOf(member) && !member.description ? '' : (schema.description ?? '');
+  const line = `\`${name}\` (${words.join(', ')})${description && `: ${description.replaceAll(/\n+/g, ' ')}`}`;
+  const inner = nameOf(member) === undefined ? Object.entries(schema.properties ?? {}) : [];
+  const below = inner.map(([below, schemaBelow]) =>
+    memberLines(bundle, below, schemaBelow, (schema.required ?? []).includes(below)),
+  );
+  return [line, ...below.map((text) => `- ${text}`.replaceAll(/^/gm, '  '))].join('\n');
+}
+
+/** The type in a few words, with a link where it has a section. */
+function typeOf(bundle: Bundle, place: BundledSchema): string {
+  const schema = resolve(bundle, place);
+  const name = nameOf(place);
+  const orNull = [schema.type].flat().includes('null') && schema.type !== 'null' ? ' or null' : '';
+  if (name !== undefined && hasSection(schema)) return `[${name}](#${name.toLowerCase()})${orNull}`;
+  if (schema.items) return `array of ${typeOf(bundle, schema.items)}${orNull}`;
+  if (schema.additionalProperties)
+    return `object of ${typeOf(bundle, schema.additionalProperties)} by name${orNull}`;
+  return [`${scalarOf(schema)}${orNull}`, ...boundsOf(schema)].join(', ');
+}
+
+const scalarOf = ({ type }: BundledSchema) =>
+  type === 'null'
+    ? 'null'
+    : [type]
+        .flat()
+        .filter((word) => word !== 'null')
+        .join(' or ');
+
+/** What values of a type are possible. */
+function boundsOf({ format, const: only, minimum, maximum, default: unless }: BundledSchema): string[] {
+  const isBounded = minimum !== undefined && maximum !== undefined && maximum <= SAID_MAX;
+  return [
+    ...(format === undefined || NUMBER_FORMAT.test(format) ? [] : [format]),
+    ...(only === undefined ? [] : [`always \`${only}\``]),
+    ...(isBounded ? [`${minimum} to ${maximum}`] : []),
+    ...(unless === undefined ? [] : [`\`${unless}\` unless given`]),
+  ];
+}
+
+/** A number's size in memory, and bounds that only it sets, say nothing to a reader. */
+const NUMBER_FORMAT = /^(int32|int64|double)$/;
+const SAID_MAX = 1_000_000;
+
+/** Whether a schema is told under a heading of its own: one that says more than fits into the line of a member. */
+function hasSection({
+  properties,
+  anyOf,
+  oneOf,
+  enum: closed,
+  'x-extensible-enum': open,
+}: BundledSchema): boolean {
+  return [properties, anyOf, oneOf, closed, open].some((part) => part !== undefined);
+}
+
+/** The shortest example that shows a record. */
+function shortestOf(examples: readonly Example[]): Example | undefined {
+  const lengthOf = ({ value }: Example) => JSON.stringify(value).length;
+  const isEmpty = ({ value }: Example) => JSON.stringify(value).startsWith('{"data":[]');
+  return examples
+    .filter((example) => typeof example.value === 'object' && !isEmpty(example))
+    .sort((one, other) => lengthOf(one) - lengthOf(other))[0];
+}
+
+const listOf = (items: readonly string[]) => items.map((item) => `- ${item}`).join('\n');
+const fenced = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\``;
+const jsonOf = ({ value }: Example) => fenced('json', JSON.stringify(value, undefined, 2));
+
+/** Prose with its headings some levels further down. Lines of code that begin with `#` stay as they are. */
+function lowered(prose: string, levels: number): string {
+  return prose
+    .split(/(^```[^]*?^```$)/m)
+    .map((part) =>
+      part.startsWith('```') ? part : part.replaceAll(/^#+ /gm, (marks) => '#'.repeat(levels) + marks),
+    )
+    .join('');
+}

@@ -1,0 +1,253 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { type CallToolResult, Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import t, { type Test } from 'tap';
+
+import { contractDocument, contractOperations } from '../../src/contract/document.ts';
+import { callCommand, openWorkplace } from '../_command.ts';
+import { keyFor, startExampleServer } from '../_server.ts';
+
+/*
+ * The makers' own client of the protocol starts `fieldledger mcp` and calls its tools: against the real server, and against
+ * a service that answers what the real one doesn't.
+ */
+
+const program = join(import.meta.dirname, '..', '..', 'src', 'fieldledger.js');
+const folder = mkdtempSync(join(tmpdir(), 'fieldledger-mcp-'));
+const server = await startExampleServer('sqlite');
+t.teardown(async () => {
+  await server[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+
+function keyFile(key: string): string {
+  const path = join(folder, `${key.slice(-8)}.txt`);
+  writeFileSync(path, `${key}\n`);
+  return path;
+}
+
+interface Called {
+  text: string;
+  isError: boolean;
+  content: CallToolResult['content'];
+}
+
+/** Starts the command as a program with a model does. At its end it must have told nothing on standard error. */
+async function startTools(t: Test, url: string, key: string) {
+  const transport = new StdioClientTransport({
+    command: program,
+    args: ['mcp', '--url', url, '--key-file', keyFile(key)],
+    env: { PATH: process.env.PATH ?? '', HOME: folder },
+    stderr: 'pipe',
+  });
+  const output: Buffer[] = [];
+  transport.stderr?.on('data', (chunk: Buffer) => output.push(chunk));
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(transport);
+  const call = async (name: string, args: Record<string, unknown> = {}): Promise<Called> => {
+    const result = await client.callTool({ name, arguments: args });
+    t.notMatch(JSON.stringify(result), key, 'no answer shows the key');
+    const [first] = result.content;
+    const text = first?.type === 'text' ? first.text : '';
+    return { text, isError: result.isError === true, content: result.content };
+  };
+  return {
+    client,
+    call,
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      t.equal(Buffer.concat(output).toString(), '');
+    },
+  };
+}
+
+interface Examples {
+  responses: Record<
+    string,
+    { content?: Record<string, { examples?: Record<string, { value: unknown; 'x-request'?: string }> }> }
+  >;
+}
+
+/** The contract's examples of an operation, with the arguments that give them. */
+function examplesOf(path: string): { args: Record<string, unknown>; value: unknown }[] {
+  // The document's type leaves the responses out.
+  const { responses } = contractDocument().paths[path]?.get as unknown as Examples;
+  const examples = Object.values(responses['200']?.content?.['application/json']?.examples ?? {});
+  return examples.flatMap(({ value, 'x-request': request }) => {
+    if (request === undefined) return [];
+    const url = new URL(request, 'http://127.0.0.1');
+    const pattern = new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+    const query = [...url.searchParams].map(
+      ([name, text]) => [name, name === 'limit' ? Number(text) : text] as const,
+    );
+    return [{ args: { ...pattern.exec(url.pathname)?.groups, ...Object.fromEntries(query) }, value }];
+  });
+}
+
+t.test('the tools are the operations, and give what the contract says', async (t) => {
+  await using started = await startTools(t, `${server.url}/api/v1`, server.key);
+  const { client, call } = started;
+  t.match(client.getServerVersion(), { name: 'fieldledger' });
+  t.match(client.getInstructions(), /Money.*minor units/);
+  const { tools } = await client.listTools();
+  const operations = contractOperations();
+  t.strictSame(
+    tools.map(({ name }) => name),
+    operations.map(({ operationId }) => operationId),
+  );
+  let count = 0;
+  for (const [index, { operationId, path, parameters }] of operations.entries()) {
+    const { inputSchema, annotations, description = '' } = tools[index] ?? {};
+    t.strictSame(
+      Object.keys(inputSchema?.properties ?? {}),
+      parameters.map(({ name }) => name),
+    );
+    t.match(annotations, { readOnlyHint: true });
+    t.match(description, /^Returns /);
+    t.notMatch(JSON.stringify(inputSchema), '%2B', 'nobody has to encode anything');
+    for (const { args, value } of examplesOf(path)) {
+      const { text, isError } = await call(operationId, args);
+      t.equal(isError, false, text);
+      t.strictSame(JSON.parse(text), value, `${operationId} ${JSON.stringify(args)}`);
+      count += 1;
+    }
+  }
+  t.ok(count > 60, `${count} examples`);
+
+  const changed = await call('listJobs', { updatedSince: '2026-11-16T01:00:00.000+01:00', limit: 1 });
+  t.match(JSON.parse(changed.text), { data: [{ id: 'job_0002' }], nextCursor: /./ });
+
+  const invoiceId = '01a0a486-e8e0-7076-ace5-e31611d48e0a';
+  const { text, content } = await call('getInvoicePdf', { invoiceId });
+  t.equal(text, 'INV-2026-0001.pdf');
+  const uri = `${server.url}/api/v1/invoices/${invoiceId}/pdf`;
+  t.match(content[1], { type: 'resource', resource: { uri, mimeType: 'application/pdf' } });
+  const { resource } = content[1] as { resource: { blob: string } };
+  t.equal(Buffer.from(resource.blob, 'base64').subarray(0, 5).toString(), '%PDF-');
+});
+
+t.test('an error of the API is an error of the tool, with its code', async (t) => {
+  const key = await keyFor(server.engine, 'brennan', ['jobs:read']);
+  await using tools = await startTools(t, server.url, key);
+  const refused: [code: string, tool: string, args: Record<string, unknown>][] = [
+    ['404 not_found: ', 'getJob', { jobId: 'job_9999' }],
+    ['403 missing_scope: ', 'listPeople', {}],
+    ['400 invalid_cursor: ', 'listJobs', { cursor: '1tSCfqgxsyi7Nam9iXzAwMDX' }],
+    ['updatedSince', 'listJobs', { updatedSince: 'yesterday' }],
+    ['additional', 'listJobs', { since: 'yesterday' }],
+    ['jobId', 'getJob', {}],
+    ['jobId', 'getJob', { jobId: '../people' }],
+    ['limit', 'listJobs', { limit: 1000 }],
+  ];
+  for (const [words, tool, args] of refused) {
+    const { text, isError } = await tools.call(tool, args);
+    t.ok(isError, `${tool} ${JSON.stringify(args)}`);
+    t.match(text, words);
+  }
+  await using other = await startTools(t, server.url, 'fl.brennan.0123456789ab.wrong');
+  t.match(await other.call('listJobs'), { isError: true, text: /401 invalid_key: / });
+});
+
+/** A service of a test's own, or the address of one that has stopped. */
+async function startService(t: Test, answer: RequestListener, state?: 'stopped'): Promise<string> {
+  const service = createServer(answer).listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  // A server that listens on a port has an address of this shape.
+  const { port } = service.address() as AddressInfo;
+  if (state === 'stopped') service.close();
+  else t.teardown(() => service.close().closeAllConnections());
+  return `http://127.0.0.1:${port}`;
+}
+
+t.test('an answer is no longer than a model reads, and the next page goes on from there', async (t) => {
+  const key = 'fl.acme.0123456789ab.secret';
+  const url = await startService(t, (req, res) => {
+    const { pathname, searchParams } = new URL(req.url ?? '', 'http://127.0.0.1');
+    if (pathname.endsWith('/pdf')) {
+      res.setHeader('Content-Disposition', 'attachment; filename="large.pdf"');
+      res.end(Buffer.alloc(1_000_001));
+      return;
+    }
+    res.setHeader('Content-Type', 'application/json');
+    if (pathname === '/api/v1/jobs') {
+      const limit = Number(searchParams.get('limit'));
+      const data = Array.from({ length: limit }, (_, index) => ({
+        id: `job_${index}`,
+        notes: 'ü'.repeat(2_000),
+      }));
+      res.end(JSON.stringify({ data, nextCursor: `after-${limit}` }));
+    } else if (pathname === '/api/v1/people') {
+      res.statusCode = 403;
+      res.end(
+        JSON.stringify({ error: { code: 'missing_scope', message: String(req.headers.authorization) } }),
+      );
+    } else res.end(JSON.stringify({ data: { id: 'cus_1', name: 'x'.repeat(100_000) } }));
+  });
+  await using tools = await startTools(t, url, key);
+  const { call } = tools;
+  const { text } = await call('listJobs');
+  t.ok(Buffer.byteLength(text) <= 64_000, `${Buffer.byteLength(text)} bytes`);
+  const { data, nextCursor } = JSON.parse(text) as { data: unknown[]; nextCursor: string };
+  t.equal(nextCursor, `after-${data.length}`);
+  t.ok(data.length >= 14, `${data.length} records`);
+
+  const record = await call('getCustomer', { customerId: 'cus_1' });
+  t.match(record.text, /x\n\[The record has 100\d{3} bytes\. These are the first 64000\.\]$/);
+  t.ok(Buffer.byteLength(record.text) < 65_000);
+
+  const pdf = await call('getInvoicePdf', { invoiceId: '01a0a486-e8e0-7076-ace5-e31611d48e0a' });
+  t.match(pdf.content, [
+    { type: 'resource_link', name: 'large.pdf', size: 1_000_001, uri: `${url}/api/v1/invoices/` },
+  ]);
+
+  // What shows it would have failed above.
+  t.match(await call('listPeople'), { isError: true, text: 'missing_scope: Bearer [key]' });
+});
+
+t.test('a service that isn’t there, or is something else, is told of', async (t) => {
+  const key = 'fl.acme.0123456789ab.secret';
+  const nothing = await startService(t, () => {}, 'stopped');
+  await using tools = await startTools(t, nothing, key);
+  t.match(await tools.call('listJobs'), { isError: true, text: /no answer came.*ECONNREFUSED/ });
+  const url = await startService(t, (_req, res) => res.end('<h1>Welcome</h1>'));
+  await using other = await startTools(t, url, key);
+  t.match(await other.call('listJobs'), { isError: true, text: /this is not an answer of the API/ });
+});
+
+t.test('it ends when the program that started it ends its input', async (t) => {
+  await using workplace = await openWorkplace('sqlite', { isEmpty: true });
+  const options = ['--url', server.url, '--key-file', keyFile(server.key)];
+  const { child, ended, output } = workplace.start(['mcp', ...options], {}, 'pipe');
+  child.stdin?.end();
+  t.strictSame(await ended, { exitCode: 0, signal: null });
+  t.strictSame(output, { stdout: '', stderr: '' });
+});
+
+t.test('a wrong address or key file is a sentence', async (t) => {
+  const secret = '-----BEGIN PRIVATE KEY-----';
+  writeFileSync(join(folder, 'other.txt'), secret);
+  writeFileSync(join(folder, 'empty.txt'), '\n');
+  const wrong: [message: RegExp, url: string, file: string][] = [
+    [/--url must be an http or https address.*, not "ftp:\/\/x"\.$/, 'ftp://x', keyFile(server.key)],
+    [/--key-file names ".*missing\.txt", which can't be read \(ENOENT\)\.$/, server.url, 'missing.txt'],
+    [/--key-file names ".*empty\.txt", which is empty\.$/, server.url, join(folder, 'empty.txt')],
+    [
+      /--key-file names ".*other\.txt", which doesn't hold an API key\.$/,
+      server.url,
+      join(folder, 'other.txt'),
+    ],
+    [/--key-file names ".*", which is no file\.$/, server.url, folder],
+  ];
+  for (const [message, url, file] of wrong) {
+    const { exitCode, stdout, stderr } = await callCommand(['mcp', '--url', url, '--key-file', file]);
+    t.strictSame({ exitCode, stdout }, { exitCode: 1, stdout: '' });
+    t.match(stderr.trimEnd(), message);
+    t.notMatch(stderr, 'PRIVATE');
+  }
+});
