@@ -6,7 +6,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs format lint types test contract check bench kills backups deliveries upgrades model mock release start dev clean
+.PHONY: help setup generate docs format lint types test contract conformance check bench kills backups deliveries upgrades model mock release start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ test: setup ## Run everything: lint, types, and all tests
 
 contract: setup ## Only the contract suite, on the mock and on the server
 	@$(BIN)/node test/run.ts $(wildcard test/contract/suite-*.test.ts)
+
+conformance: setup ## Put the contract suite to a deployment: URL=https://... KEYS=keys.json, or URL of the mock alone
+	@$(BIN)/node test/contract/conformance.ts "$(URL)" "$(KEYS)"
 
 check: test ## What has to pass before a change is merged
 	@git diff --exit-code -- generated

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { connect as connectByTls } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 
 import got, { type Method } from 'got';
@@ -39,21 +41,38 @@ const client = got.extend({
   responseType: 'buffer',
 });
 
+/** Addresses whose allowance is waited for, where the suite asks more in a minute than it allows. */
+const awaited = new Set<string>();
+const TRIES_MAX = 3;
+
+/** From now on a 429 of this address is no answer: the same is asked again when its `Retry-After` has passed. */
+export function awaitAllowanceOf(url: string): void {
+  awaited.add(url);
+}
+
 /** Sends one request and takes whatever is answered. */
 export async function ask(
   url: string,
   { method = 'GET', target, headers = {} }: Asked,
 ): Promise<ReceivedAnswer> {
-  const response = await client(`${url}${target}`, { method, headers: { accept: '*/*', ...headers } });
+  const send = () => client(`${url}${target}`, { method, headers: { accept: '*/*', ...headers } });
+  let response = await send();
+  for (let tries = 1; awaited.has(url) && response.statusCode === 429 && tries < TRIES_MAX; tries += 1) {
+    await pause(Number(response.headers['retry-after'] ?? 1) * 1000);
+    response = await send();
+  }
   return toAnswer(response.statusCode, response.rawHeaders, response.body);
 }
 
 /** Sends bytes as they are on a connection of their own, and takes all that comes until it is closed. */
 export async function askRaw(url: string, lines: readonly string[]): Promise<ReceivedAnswer> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  const { hostname, port, protocol } = new URL(url);
+  const socket =
+    protocol === 'https:'
+      ? connectByTls({ host: hostname, servername: hostname, port: Number(port || 443) })
+      : connect(Number(port || 80), hostname);
   const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   socket.write([...lines, '', ''].join('\r\n'));
   await once(socket, 'close');
   const bytes = Buffer.concat(chunks);

@@ -1,3 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
 import t from 'tap';
 
 import { workflowFiles } from '../../src/publication/publication.ts';
@@ -93,6 +98,28 @@ t.test('all that the contract declares has passed over the wire', async (t) => {
     [],
     'every member of every body',
   );
+});
+
+t.test('anybody can put the suite to a deployment', async (t) => {
+  const folder = t.testdir({
+    'keys.json': JSON.stringify({ reader: direct.authorization('reader')?.replace('Bearer ', '') }),
+  });
+  const program = join(import.meta.dirname, 'conformance.ts');
+  const conform = async (url: string, keys = '') => {
+    const child = spawn(process.execPath, [program, url, keys], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const closed = once(child, 'close') as Promise<[number]>;
+    const [output, [exitCode]] = await Promise.all([text(child.stdout), closed]);
+    return { exitCode, lastLine: output.trimEnd().split('\n').at(-1) };
+  };
+  const keys = join(folder, 'keys.json');
+  const [ofMock, ofServer, ofBroken] = await Promise.all([
+    conform(mock.urls.normal),
+    conform(direct.urls.normal, keys),
+    conform(direct.urls['without records'], keys),
+  ]);
+  t.match(ofMock, { exitCode: 0, lastLine: /^\d{3} passed, 0 failed, 0 skipped$/ });
+  t.match(ofServer, { exitCode: 0, lastLine: /^\d{3} passed, 0 failed, \d+ skipped$/ }, 'with one key alone');
+  t.match(ofBroken, { exitCode: 1, lastLine: /^\d+ passed, \d+ failed, \d+ skipped$/ });
 });
 
 t.test('SQLite and PostgreSQL answer with the same bytes', async (t) => {

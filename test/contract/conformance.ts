@@ -1,0 +1,54 @@
+/*
+ * Puts the contract suite to any deployment: `make conformance URL=https://api.example.com KEYS=keys.json`. The file has
+ * the keys by who asks with them, and "reader" at least; without KEYS the address is that of the mock. Where the deployment
+ * allows 120 requests a minute, the suite takes some ten minutes. Its last line is the counts. The exit code is 1 when
+ * something failed, and 2 when it wasn't told what to ask.
+ */
+import { readFileSync } from 'node:fs';
+
+import { deploymentAt, examineDeployment, type Keys } from './_deployment.ts';
+
+const [url = '', keyFile = ''] = process.argv.slice(2);
+try {
+  process.exitCode = await conform(originOf(url), keyFile === '' ? 'mock' : readKeys(keyFile));
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 2;
+}
+
+/** @returns the exit code. */
+async function conform(origin: string, keys: Keys): Promise<number> {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  for await (const { name, problems, needs } of examineDeployment(deploymentAt(origin, keys))) {
+    const outcome = needs !== undefined ? 'skipped' : problems.length > 0 ? 'failed' : 'passed';
+    counts[outcome] += 1;
+    if (needs !== undefined) print(`skipped  ${name}: it needs ${needs}`);
+    for (const problem of problems) print(`FAILED   ${name}: ${problem}`);
+  }
+  const { passed, failed, skipped } = counts;
+  print(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+  return failed > 0 || passed === 0 ? 1 : 0;
+}
+
+function originOf(address: string): string {
+  const origin = URL.parse(address)?.origin ?? '';
+  if (!origin.startsWith('http')) throw new Error(`URL must be an http or https address, not "${address}".`);
+  return origin;
+}
+
+function readKeys(file: string): Keys {
+  try {
+    const keys = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown> | null;
+    if (typeof keys?.reader !== 'string') throw new Error('it has no key for "reader".');
+    return keys;
+  } catch (error) {
+    const form = '{"reader": "fl.acme...", "revoked": "fl.acme..."}';
+    throw new Error(`KEYS must name a JSON file such as ${form}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
