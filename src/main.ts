@@ -19,6 +19,8 @@ const COMMANDS = {
   restore: async () => (await import('./cli/restore.ts')).restoreCommand,
   copy: async () => (await import('./cli/copy.ts')).copyCommand,
   verify: async () => (await import('./cli/verify.ts')).verifyCommand,
+  pull: async () => (await import('./cli/pull.ts')).pullCommand,
+  export: async () => (await import('./cli/export.ts')).exportCommand,
   demo: async () => (await import('./cli/demo.ts')).demoCommand,
   config: async () => (await import('./cli/config.ts')).configCommand,
 };
