@@ -6,7 +6,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs format lint types test contract conformance check bench kills backups deliveries upgrades model mock release start dev clean
+.PHONY: help setup generate docs format lint types test contract conformance check bench kills backups deliveries upgrades sync model mock release start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ deliveries: setup ## Kill delivery workers 1,000 times on SQLite and 200 on Post
 
 upgrades: setup ## Upgrade 100,000 records, and kill that 100 times on each engine; half an hour
 	UPGRADE_RECORDS=100000 UPGRADE_KILLS=100 $(BIN)/node $(BIN)/tap --reporter=tap --timeout=7200 test/store/migrations/upgrade.test.ts
+
+sync: setup ## Copy 20,000 changes of a day and a million invoices, and kill that 100 times; an hour
+	SYNC_CHANGES=20000 SYNC_KILLS=100 SYNC_INVOICES=1000000 $(BIN)/node $(BIN)/tap --reporter=tap --jobs=1 --timeout=7200 test/client/sync-day.test.ts test/client/sync-scale.test.ts test/cli/pull.test.ts
 
 model: setup ## Compare 1,000 random sequences of moves with a model, on each engine; half an hour
 	@MODEL_SEQUENCES=1000 $(BIN)/node $(BIN)/tap --reporter=tap --timeout=7200 test/model/model.test.ts

@@ -34,6 +34,8 @@ const mayImport = {
     'invoice-pdf',
     'store',
     'contract',
+    // Commands for people who read from a service elsewhere.
+    'client',
   ],
   server: ['malformed-requests', 'publication', 'operator-pages', 'portal', 'api', 'invoice-pdf', 'store'],
   'malformed-requests': ['api', 'contract'],
@@ -91,7 +93,8 @@ const owners = {
   'ajv-formats': ['contract'],
   // Formats and check digits of VAT numbers.
   stdnum: ['contract'],
-  'better-sqlite3': ['store'],
+  // The store, and the copy of an integrator.
+  'better-sqlite3': ['store', 'client'],
   kysely: ['store'],
   // How easily a password is guessed.
   '@zxcvbn-ts/core': ['access'],

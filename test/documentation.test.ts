@@ -25,6 +25,7 @@ const READMES = [
   'src/operating/README.md',
   'src/backoffice/README.md',
   'src/client/README.md',
+  'src/client/sync/README.md',
 ];
 const FEEDING = read('src/backoffice/README.md');
 

@@ -222,6 +222,71 @@ export function asKubb(company: Company): Record<string, unknown[]> {
   return { jobs, submissions, invoices };
 }
 
+type InvoicesQuery = { limit: number; cursor?: string; updatedSince?: string; status: 'all' | 'draft' };
+type InvoicesPage = Page<Schemas['InvoiceSummary']> & { date: string | null };
+
+/** How each client reads a page of invoices. Kubb writes types alone here, and the program fetches by them. */
+export const invoicePages = {
+  openapiFetch(baseUrl: string, key: string) {
+    const client = createClient<paths>({ baseUrl, headers: { Authorization: \`Bearer \${key}\` } });
+    return async (query: InvoicesQuery): Promise<InvoicesPage> => {
+      const { data, response } = await client.GET('/api/v1/invoices', { params: { query } });
+      return { ...given(data), date: response.headers.get('Date') };
+    };
+  },
+  heyApi(baseUrl: string, key: string) {
+    heyClient.setConfig({ baseUrl, auth: key });
+    return async (query: InvoicesQuery): Promise<InvoicesPage> => {
+      const { data, response } = await hey.listInvoices({ query });
+      return { ...given(data), date: given(response).headers.get('Date') };
+    };
+  },
+  orval(baseUrl: string, key: string) {
+    return async (query: InvoicesQuery): Promise<InvoicesPage> => {
+      const { fetch } = globalThis;
+      globalThis.fetch = (path, init) => fetch(\`\${baseUrl}\${String(path)}\`, init);
+      try {
+        const answer = await orval.listInvoices(query, { headers: { Authorization: \`Bearer \${key}\` } });
+        return { ...ok(answer), date: answer.headers.get('Date') };
+      } finally {
+        globalThis.fetch = fetch;
+      }
+    };
+  },
+  kubb(baseUrl: string, key: string) {
+    return async (query: InvoicesQuery): Promise<InvoicesPage> => {
+      const params: kubb.ListInvoicesQueryParams = query;
+      const search = new URLSearchParams(Object.entries(params).map(([name, value]) => [name, String(value)]));
+      const headers = { Authorization: \`Bearer \${key}\` };
+      const answer = await fetch(\`\${baseUrl}/api/v1/invoices?\${search}\`, { headers });
+      const page: kubb.ListInvoicesQueryResponse = await answer.json();
+      return { ...page, date: answer.headers.get('Date') };
+    };
+  },
+};
+
+/** Keeps a copy in step, as the contract says under "Staying in sync". Gives the next checkpoint. */
+export async function keepInStep(
+  read: (query: InvoicesQuery) => Promise<InvoicesPage>,
+  copy: Map<string, Schemas['InvoiceSummary']>,
+  checkpoint: string | undefined,
+): Promise<string> {
+  let startedAt: number | undefined;
+  const since = checkpoint === undefined ? {} : { updatedSince: checkpoint };
+  const changed = await all(async (query) => {
+    const page = await read({ ...query, ...since, status: 'all' });
+    startedAt ??= Date.parse(page.date ?? '');
+    return page;
+  });
+  for (const invoice of changed) {
+    const known = copy.get(invoice.id);
+    if (!known || known.updatedAt <= invoice.updatedAt) copy.set(invoice.id, invoice);
+  }
+  const drafts = new Set((await all(async (query) => read({ ...query, status: 'draft' }))).map(({ id }) => id));
+  for (const { id, status } of [...copy.values()]) if (status === 'draft' && !drafts.has(id)) copy.delete(id);
+  return new Date(given(startedAt) - 60_000).toISOString();
+}
+
 /** A receiver of webhooks: in each branch the compiler knows what \`data\` is. */
 export function told(event: Schemas['Event'] | hey.Event | orval.Event | kubb.Event): string {
   switch (event.event) {

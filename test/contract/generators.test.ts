@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 
+import { applyChange } from '../../src/backoffice/apply.ts';
+import { openOffice } from '../../src/backoffice/office.ts';
+import type { Change } from '../../src/contract/feed.ts';
 import { loadGeneratedCompany } from '../../src/demo/load.ts';
 import { keyFor, startExampleServer } from '../_server.ts';
 import { byIdAscending, company as exampleCompany } from './_company.ts';
@@ -14,8 +17,16 @@ import { compilerOptions, generators, program } from './_generators.ts';
 type Company = Record<keyof typeof exampleCompany, { id: string }[]>;
 type Read = (baseUrl: string, key: string) => Promise<Company>;
 
+/** A draft that is discarded after it was copied. */
+const DISCARDED = '01a2b3c4-d5e6-7f80-9123-456789abcdef';
+
+/** Reads a page of invoices with a client that was generated. */
+type ReadPage = (query: object) => Promise<object>;
+
 /** The exports of `program`. */
 interface Program {
+  invoicePages: Record<string, (baseUrl: string, key: string) => ReadPage>;
+  keepInStep: (read: ReadPage, copy: Map<string, object>, checkpoint?: string) => Promise<string>;
   byOpenapiFetch: Read;
   byHeyApi: Read;
   byOrval: Read;
@@ -76,6 +87,58 @@ t.test('every client lists every record of the demo company', async (t) => {
     t.strictSame({ ...found, submissions: found.submissions.sort(byIdAscending) }, exampleCompany, read.name);
     t.match(found, asKubb(found));
   }
+});
+
+t.test('a copy that is kept by each client stays true', async (t) => {
+  const { invoicePages, keepInStep } = the(written);
+  const { id } = await loadGeneratedCompany(server.engine, 150, () => undefined);
+  const key = await keyFor(server.engine, id);
+  const copies = Object.values(invoicePages).map((connect) => ({
+    read: connect(server.url, key),
+    records: new Map<string, { id: string }>(),
+    checkpoint: '',
+  }));
+  const update = async () => {
+    for (const copy of copies)
+      copy.checkpoint = await keepInStep(copy.read, copy.records, copy.checkpoint || undefined);
+  };
+  await update();
+  const office = openOffice(server.engine);
+  const { data } = await server
+    .http('api/v1/invoices?status=all&limit=100', { headers: { authorization: `Bearer ${key}` } })
+    .json<{
+      data: { id: string; kind: string; status: string; currency: string; customer: { id: string } }[];
+    }>();
+  const paid = data.find(({ kind, status }) => kind === 'invoice' && status === 'issued');
+  const draft = {
+    kind: 'invoice',
+    customerId: paid?.customer.id,
+    lines: [
+      { description: 'W', quantity: '1', unitPriceMinor: 1, vatRateBasisPoints: 2300, vatCategory: 'S' },
+    ],
+  };
+  const apply = (change: string, what: object) =>
+    applyChange(office, { company: id, change, with: what } as Change);
+  await apply('invoice.draft', draft);
+  await apply('invoice.draft', { ...draft, id: DISCARDED });
+  await apply('payment.record', {
+    invoiceId: paid?.id,
+    amountMinor: 1,
+    currency: paid?.currency,
+    method: 'cash',
+  });
+  await update();
+  await apply('invoice.discard', { id: DISCARDED });
+  await update();
+  const source = await server
+    .http('api/v1/invoices?status=all&limit=100', { headers: { authorization: `Bearer ${key}` } })
+    .json<{ data: { id: string }[]; nextCursor: null }>();
+  t.equal(source.nextCursor, null);
+  for (const { records } of copies)
+    t.strictSame(
+      [...records.values()].sort((a, b) => byIdAscending(a, b)),
+      source.data,
+    );
 });
 
 t.test('the clients and the schemas read a larger company, too', async (t) => {

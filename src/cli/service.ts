@@ -1,0 +1,154 @@
+import type { Command } from 'commander';
+
+import { ApiError, type Client, createClient, NoAnswerError } from '../client/index.ts';
+import { CopyError } from '../client/sync/sink.ts';
+import { quote, UsageError } from '../errors.ts';
+import { parseBaseUrl, readSecretFile } from '../setting-values.ts';
+import { version } from '../version.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Where a service is, and the key to it. */
+export interface ServiceOptions {
+  url: string;
+  keyFile?: string;
+}
+
+/** Adds the options that name a service and a key. A key never stands on a command line, which others can read. */
+export function withService(command: Command): Command {
+  return command
+    .requiredOption('--url <url>', 'the address of the service, such as https://api.fieldledger.example')
+    .option('--key-file <file>', 'file with the API key; without it the key is API_KEY of the environment');
+}
+
+/** A service as a reader of its public API sees it. */
+export interface Service {
+  client: Client;
+  /** Names the company and the service, for people and in copies. */
+  source: string;
+  /** The seconds that so many requests take at least, by what the service last told of the rate limit. */
+  secondsFor: (requestCount: number) => number;
+  /** Ends a command that the service has failed. @throws UsageError with a sentence. */
+  inSentences: <T>(work: Promise<T>) => Promise<T>;
+}
+
+/** A service may restart while much is read. */
+const RETRY_TIME_MS = 10 * 60_000;
+
+/**
+ * Prepares to read from a service. Nothing is asked yet.
+ * @throws UsageError for an address or a key that can't be one.
+ */
+export function openService(options: ServiceOptions, terminal: Terminal, signal: AbortSignal): Service {
+  const url = addressOf(options.url);
+  const key = keyOf(options.keyFile, terminal);
+  const [, company = ''] = key.split('.');
+  const unreachable = new AbortController();
+  const allowance = { quota: 120, windowSeconds: 60, remaining: 120, resetSeconds: 0 };
+  let hasAnswered = false;
+  const client = createClient({
+    baseUrl: url,
+    key,
+    userAgent: `Fieldledger/${version}`,
+    maxRetries: 20,
+    retryTimeMs: RETRY_TIME_MS,
+    signal: AbortSignal.any([signal, unreachable.signal]),
+    async fetch(request) {
+      try {
+        const answer = await fetch(request);
+        hasAnswered = true;
+        learn(allowance, answer.headers);
+        return answer;
+      } catch (error) {
+        // An address that never answered is more likely wrong than out of order: nobody should wait for it.
+        if (!hasAnswered && !signal.aborted) unreachable.abort(silence(url, error));
+        throw error;
+      }
+    },
+  });
+  return {
+    client,
+    source: `${company} at ${url}`,
+    secondsFor: (requestCount) => secondsFor(requestCount, allowance),
+    inSentences: (work) => inSentences(work, url),
+  };
+}
+
+function addressOf(given: string): string {
+  try {
+    return parseBaseUrl(given);
+  } catch (error) {
+    throw new UsageError(`--url must be ${(error as Error).message}, not ${quote(given)}.`);
+  }
+}
+
+function keyOf(file: string | undefined, { environment }: Terminal): string {
+  const key = file === undefined ? environment.API_KEY : keyIn(file);
+  if (!key) throw new UsageError('A key is missing: name its file with --key-file, or set API_KEY.');
+  const where = file === undefined ? 'API_KEY' : `The file ${quote(file)}`;
+  // The contract, "Authentication".
+  if (!/^[\x21-\x7e]+$/.test(key) || key.split('.').length !== 4)
+    throw new UsageError(`${where} has no API key, which looks like prefix.company.id.secret.`);
+  return key;
+}
+
+function keyIn(file: string): string {
+  try {
+    return readSecretFile('--key-file', file);
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+interface KnownAllowance {
+  quota: number;
+  windowSeconds: number;
+  remaining: number;
+  resetSeconds: number;
+}
+
+function learn(allowance: KnownAllowance, headers: Headers): void {
+  const [, quota, windowSeconds] = /;q=(\d+);w=(\d+)/.exec(headers.get('RateLimit-Policy') ?? '') ?? [];
+  const [, remaining, resetSeconds] = /;r=(\d+);t=(\d+)/.exec(headers.get('RateLimit') ?? '') ?? [];
+  if (quota && windowSeconds && remaining && resetSeconds)
+    Object.assign(allowance, {
+      quota: Number(quota),
+      windowSeconds: Number(windowSeconds),
+      remaining: Number(remaining),
+      resetSeconds: Number(resetSeconds),
+    });
+}
+
+function secondsFor(
+  requestCount: number,
+  { quota, windowSeconds, remaining, resetSeconds }: KnownAllowance,
+): number {
+  if (requestCount <= remaining) return 0;
+  return resetSeconds + Math.floor((requestCount - remaining - 1) / Math.max(quota, 1)) * windowSeconds;
+}
+
+/** Tells what a service or a copy has failed with in a sentence. */
+async function inSentences<T>(work: Promise<T>, url: string): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ApiError) throw new UsageError(refusal(url, error));
+    if (error instanceof NoAnswerError) throw silence(url, error);
+    if (error instanceof CopyError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function refusal(url: string, { status, code, message, requestId }: ApiError): string {
+  if (code === undefined) return `${url} is not the address of this API: it answered with ${status}.`;
+  if (status === 401) return `${url} doesn't take the key (${code}). Ask for a new one.`;
+  const asked = requestId === undefined ? '' : `, request ${requestId}`;
+  return `${url} refuses this (${message.replace(/\.$/, '')}${asked}).`;
+}
+
+/** The sentence for an answer that never came, with the innermost reason. */
+function silence(url: string, error: unknown): UsageError {
+  let reason = error;
+  while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause;
+  const { code, message } = reason as { code?: unknown; message?: unknown };
+  return new UsageError(`${url} doesn't answer (${String(code ?? message)}).`);
+}

@@ -1,0 +1,95 @@
+import type {
+  Customer,
+  Form,
+  Invoice,
+  InvoiceSummary,
+  Job,
+  Person,
+  Quote,
+  QuoteSummary,
+  Submission,
+} from '../records.ts';
+
+/** The records of each resource. Quotes and invoices have their details unless `details` is off. */
+export interface SyncedRecord {
+  people: Person;
+  customers: Customer;
+  forms: Form;
+  jobs: Job;
+  submissions: Submission;
+  quotes: Quote | QuoteSummary;
+  invoices: Invoice | InvoiceSummary;
+}
+
+/** What a copy can have, by the names of the API's paths. */
+export type Resource = keyof SyncedRecord;
+
+/** The resources in the order in which they are read: what takes few requests comes first. */
+export const resources = [
+  'people',
+  'customers',
+  'forms',
+  'jobs',
+  'submissions',
+  'quotes',
+  'invoices',
+] as const satisfies readonly Resource[];
+
+/** How far a list with `updatedSince` has been read. */
+export interface ListState {
+  /** The `updatedSince` of this pass or the next one; absent until the list has been read once. */
+  checkpoint?: string;
+  /** The pass that was begun: the `Date` of its first page, and where it goes on. */
+  pass?: { startedAt: string; cursor: string };
+  /** The records that the next pass shows again, by id, with the time of the state that the copy has. */
+  recent?: Record<string, string>;
+}
+
+/** How far a list has been read whose records can be discarded as drafts, or have details. */
+export interface DocumentsState extends ListState {
+  /** Whether the records of the copy have their details. */
+  details: boolean;
+  /** The ids of the drafts of the copy. */
+  drafts: Record<string, true>;
+  /** The last valid day of each quote of the copy that is sent, by its id. */
+  validUntil: Record<string, string>;
+}
+
+/** How far a copy has come. It is plain JSON: keep it together with the records, and give it back as it is. */
+export interface SyncState {
+  /** A digest of each person of the copy, by id. */
+  people?: Record<string, string>;
+  customers?: ListState;
+  forms?: ListState;
+  jobs?: ListState;
+  /** By the id of the form. */
+  submissions?: Record<string, ListState>;
+  quotes?: DocumentsState;
+  invoices?: DocumentsState;
+}
+
+/** A change of the copy. All of it has to be kept, or nothing. */
+export type Batch = {
+  [R in Resource]: {
+    resource: R;
+    /** New records, and new states of records: each takes the place of the record with its id. */
+    put: SyncedRecord[R][];
+    /** The ids of records that are gone. */
+    remove: string[];
+    /** How far the copy has come with this batch. */
+    state: SyncState;
+  };
+}[Resource];
+
+/** Where a copy is kept. */
+export interface Sink {
+  /** The state of the last batch that was kept; undefined while there is none. */
+  load?: () => SyncState | undefined | Promise<SyncState | undefined>;
+  /** Keeps a batch with its state, both or neither. The next batch comes when this one is kept. */
+  commit: (batch: Batch) => void | Promise<void>;
+}
+
+/** A copy that can't be kept where it was asked for. Its message is a sentence for whoever asked. */
+export class CopyError extends Error {
+  override readonly name = 'CopyError';
+}

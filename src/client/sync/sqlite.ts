@@ -1,0 +1,185 @@
+/**
+ * Keeps a copy of a company's records in a SQLite file, for `sync`. It needs Node and the package better-sqlite3.
+ * @module
+ */
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
+
+import Database, { type Database as Connection, type Statement } from 'better-sqlite3';
+
+import { type Column, columnValue, readColumns } from './columns.ts';
+import { type Batch, CopyError, type Resource, type Sink, type SyncState } from './sink.ts';
+
+/** A copy in a SQLite file. */
+export interface SqliteCopy extends Sink {
+  load: () => SyncState | undefined;
+  commit: (batch: Batch) => void;
+  /** Closes the file. */
+  close: () => void;
+}
+
+/** The table that tells a copy from other files. */
+const CREATE_STATE = `CREATE TABLE fieldledger_copy (
+  source TEXT NOT NULL,
+  -- Grows with each batch, so that two at once don't undo each other.
+  revision INTEGER NOT NULL,
+  state TEXT NOT NULL
+) STRICT`;
+
+/** An open copy. */
+interface Opened {
+  db: Connection;
+  revision: number;
+  state: SyncState | undefined;
+  statements: Map<Resource, { put: Statement; remove: Statement }>;
+  columns: Record<Resource, Column[]>;
+}
+
+/**
+ * Opens the copy in a SQLite file; a file that isn't there is made with the first batch. Each resource has a table of its
+ * name with a column for each member of its records: text, numbers, 0 or 1 for booleans, and JSON for what has an inside.
+ * @param options `source` names the company and its service. A file with a copy of another is refused.
+ * @throws CopyError when the file is something else, or can't be used.
+ */
+export function openSqliteCopy(path: string, { source }: { source: string }): SqliteCopy {
+  let opened = inSentences(path, () => (isThere(path) ? open(path, source) : undefined));
+  return {
+    load: () => opened?.state,
+    commit: (batch) =>
+      inSentences(path, () => {
+        if (opened) opened.revision = opened.db.transaction(keep).immediate(opened, batch, path);
+        else opened = create(path, source, batch);
+        opened.state = batch.state;
+      }),
+    close: () => void opened?.db.close(),
+  };
+}
+
+/** An empty file is what is left of one that was begun. */
+function isThere(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats && !stats.isFile()) throw new CopyError(`${path} is no file.`);
+  return stats !== undefined && stats.size > 0;
+}
+
+function open(path: string, source: string): Opened {
+  const db = new Database(path, { fileMustExist: true });
+  try {
+    const isCopy = db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'fieldledger_copy'`).get();
+    if (!isCopy) throw new CopyError(`${path} is a database of something else. Name another file.`);
+    // The table has one row.
+    const kept = db.prepare('SELECT source, revision, state FROM fieldledger_copy').get() as {
+      source: string;
+      revision: number;
+      state: string;
+    };
+    if (kept.source !== source)
+      throw new CopyError(`${path} is a copy of ${kept.source}, not of ${source}. Name another file.`);
+    const opened = openedFrom(db, kept.revision);
+    opened.state = withoutOutdated(db, opened.columns, JSON.parse(kept.state) as SyncState);
+    return opened;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function openedFrom(db: Connection, revision: number): Opened {
+  return { db, revision, state: undefined, statements: new Map(), columns: readColumns() };
+}
+
+/** Adds the columns that the contract has gained. Their resources are then read anew. */
+function withoutOutdated(db: Connection, columns: Opened['columns'], state: SyncState): SyncState {
+  const outdated = (Object.entries(columns) as [Resource, Column[]][]).flatMap(([resource, wanted]) => {
+    const there = new Set(db.prepare('SELECT name FROM pragma_table_info(?)').pluck().all(resource));
+    const missing = wanted.filter(({ name }) => !there.has(name));
+    return missing.length > 0 ? [{ resource, missing }] : [];
+  });
+  if (outdated.length === 0) return state;
+  const add = db.transaction(() => {
+    for (const { resource, missing } of outdated) {
+      for (const { name, type } of missing) db.exec(`ALTER TABLE "${resource}" ADD COLUMN "${name}" ${type}`);
+      Reflect.deleteProperty(state, resource);
+    }
+    db.prepare('UPDATE fieldledger_copy SET state = ?').run(JSON.stringify(state));
+  });
+  add.immediate();
+  return state;
+}
+
+/** Makes a copy for its first batch. It may hold what concerns people, so only its owner may read it. */
+function create(path: string, source: string, batch: Batch): Opened {
+  closeSync(openSync(path, 'a', 0o600));
+  const db = new Database(path);
+  const opened = openedFrom(db, 0);
+  try {
+    const make = db.transaction(() => {
+      db.exec(CREATE_STATE);
+      db.prepare('INSERT INTO fieldledger_copy VALUES (?, 0, ?)').run(source, '{}');
+      for (const [resource, columns] of Object.entries(opened.columns))
+        db.exec(createTable(resource, columns));
+      return keep(opened, batch, path);
+    });
+    opened.revision = make.immediate();
+    return opened;
+  } catch (error) {
+    db.close();
+    if (statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path);
+    throw error;
+  }
+}
+
+function createTable(resource: string, columns: readonly Column[]): string {
+  const defined = columns.map(
+    ({ name, type }) => `"${name}" ${type}${name === 'id' ? ' PRIMARY KEY NOT NULL' : ''}`,
+  );
+  return `CREATE TABLE "${resource}" (\n  ${defined.join(',\n  ')}\n) STRICT`;
+}
+
+/** Writes a batch inside a transaction. @returns the new revision. */
+function keep(opened: Opened, { resource, put, remove, state }: Batch, path: string): number {
+  const columns = opened.columns[resource];
+  const statements = statementsOf(opened, resource);
+  for (const record of put) statements.put.run(columns.map((column) => columnValue(column, record)));
+  for (const id of remove) statements.remove.run(id);
+  const { changes } = opened.db
+    .prepare('UPDATE fieldledger_copy SET state = ?, revision = revision + 1 WHERE revision = ?')
+    .run(JSON.stringify(state), opened.revision);
+  if (changes === 0)
+    throw new CopyError(`Something else has brought ${path} up to date meanwhile. Start again.`);
+  return opened.revision + 1;
+}
+
+function statementsOf(opened: Opened, resource: Resource) {
+  const { db, statements } = opened;
+  const known = statements.get(resource);
+  if (known) return known;
+  const columns = opened.columns[resource];
+  const names = columns.map(({ name }) => `"${name}"`).join(', ');
+  const values = columns.map(() => '?').join(', ');
+  const made = {
+    put: db.prepare(`INSERT OR REPLACE INTO "${resource}" (${names}) VALUES (${values})`),
+    remove: db.prepare(`DELETE FROM "${resource}" WHERE id = ?`),
+  };
+  statements.set(resource, made);
+  return made;
+}
+
+/** Tells an error of SQLite or of the disk in a sentence. */
+function inSentences<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (!(error instanceof Error) || typeof code !== 'string') throw error;
+    throw new CopyError(sentence(path, code, error.message), { cause: error });
+  }
+}
+
+function sentence(path: string, code: string, message: string): string {
+  if (code === 'SQLITE_NOTADB') return `${path} is no SQLite file. Name another one.`;
+  if (code === 'SQLITE_BUSY') return `Another program is writing to ${path}. Close it and start again.`;
+  if (code === 'SQLITE_READONLY') return `${path} may not be written to.`;
+  if (code === 'SQLITE_FULL' || code.startsWith('SQLITE_IOERR'))
+    return `The disk of ${path} is full or fails (${code}). The copy is as it was before.`;
+  return `${path} can't be used: ${message}.`;
+}

@@ -1,0 +1,218 @@
+/**
+ * Keeps a copy of a company's records, of any list or of all, as the contract documents it ("Staying in sync"). It needs
+ * nothing but web standards.
+ * @module
+ */
+import type { Client } from '../create-client.ts';
+import { ApiError } from '../errors.ts';
+import type { CallOptions } from '../operations.ts';
+import type { ErrorCode } from '../records.ts';
+import { type Changes, type Complete, queryOf, readChanges } from './changes.ts';
+import { completeDocuments, findDiscarded, findExpired } from './documents.ts';
+import { accessOf, type AnyRecord, type ListAccess } from './lists.ts';
+import {
+  type Batch,
+  type DocumentsState,
+  type ListState,
+  type Sink,
+  type Resource,
+  resources as allResources,
+  type SyncState,
+} from './sink.ts';
+
+export { CopyError } from './sink.ts';
+export type { Batch, DocumentsState, ListState, Resource, Sink, SyncedRecord, SyncState } from './sink.ts';
+
+/** What is copied, and where to. */
+export interface SyncOptions {
+  /** What to copy; unless named, all that the key may read. */
+  resources?: readonly Resource[];
+  /** Where the copy is kept: a sink, or a function that keeps one batch. */
+  sink: Sink | Sink['commit'];
+  /** How far the copy has come, where the sink can't load that. */
+  state?: SyncState | undefined;
+  /** Whether each quote and each invoice is read with its details, which takes a request for each; on unless told. */
+  details?: boolean;
+  /** Ends the sync. What was kept until then stays valid. */
+  signal?: AbortSignal;
+  /** Is told how far a sync is. It then counts the details first, with a request for each hundred of them. */
+  onProgress?: (progress: SyncProgress) => void;
+}
+
+/** How far a sync is. */
+export interface SyncProgress {
+  /** What is being read. */
+  resource: Resource;
+  /** The records that were put so far. */
+  recordCount: number;
+  /** The quotes and invoices whose details were read so far, and of how many. */
+  details: { done: number; total: number };
+}
+
+/** What a sync has done. */
+export interface SyncResult {
+  /** How far the copy has come. */
+  state: SyncState;
+  /** The records that were put into the copy and removed from it, by resource. */
+  counts: Partial<Record<Resource, { put: number; removed: number }>>;
+  /** What the key may not read, with the reason. */
+  left: { resource: Resource; code: ErrorCode }[];
+}
+
+/** Reasons why a key can read some resources, but not this one. */
+const LEFT_CODES: readonly (ErrorCode | undefined)[] = [
+  'missing_scope',
+  'module_not_licensed',
+  'invoicing_not_enabled',
+];
+
+/**
+ * Brings a copy of a company's records up to date: everything the first time, and what has changed every time after.
+ * It may end at any moment, and goes on from the last batch that was kept.
+ * @throws ApiError or NoAnswerError where the client gives up, the reason of the signal, and whatever the sink throws.
+ */
+export async function sync(client: Client, options: SyncOptions): Promise<SyncResult> {
+  const run = await beginRun(client, options);
+  if (options.onProgress) await countDetails(run, options);
+  for (const resource of options.resources ?? allResources) await read(run, resource, options);
+  const [first] = run.left;
+  // A key that may read nothing is more likely a mistake than a copy of nothing.
+  if (first && run.left.length === allResources.length) throw first.error;
+  // It is one of those above.
+  const left = run.left.map(({ resource, error }) => ({ resource, code: error.code as ErrorCode }));
+  return { state: structuredClone(run.state), counts: run.counts, left };
+}
+
+/** One call of `sync`. */
+interface Run {
+  access: ReturnType<typeof accessOf>;
+  client: Client;
+  call: CallOptions;
+  state: SyncState;
+  progress: Omit<SyncProgress, 'resource'>;
+  counts: SyncResult['counts'];
+  left: { resource: Resource; error: ApiError }[];
+  /** Keeps changes together with the state. */
+  keep: (resource: Resource, changes: Changes) => Promise<void>;
+  tell: (resource: Resource) => void;
+}
+
+async function beginRun(client: Client, options: SyncOptions): Promise<Run> {
+  const sink: Sink = typeof options.sink === 'function' ? { commit: options.sink } : options.sink;
+  const state = structuredClone(options.state ?? (await sink.load?.()) ?? {});
+  const counts: SyncResult['counts'] = {};
+  const progress = { recordCount: 0, details: { done: 0, total: 0 } };
+  return {
+    access: accessOf(client),
+    client,
+    call: { signal: options.signal },
+    state,
+    progress,
+    counts,
+    left: [],
+    async keep(resource, { put, remove }) {
+      options.signal?.throwIfAborted();
+      // The resource says what its records are.
+      await sink.commit({ resource, put, remove, state: structuredClone(state) } as unknown as Batch);
+      const count = (counts[resource] ??= { put: 0, removed: 0 });
+      count.put += put.length;
+      count.removed += remove.length;
+      progress.recordCount += put.length;
+    },
+    tell: (resource) => options.onProgress?.({ resource, ...structuredClone(progress) }),
+  };
+}
+
+/** Reads one resource, unless the key may not read it and nobody has asked for it by its name. */
+async function read(run: Run, resource: Resource, { resources, details = true }: SyncOptions): Promise<void> {
+  run.tell(resource);
+  try {
+    if (resource === 'people') await readPeople(run);
+    else if (resource === 'submissions') await readSubmissions(run);
+    else if (resource === 'quotes' || resource === 'invoices') await readDocuments(run, resource, details);
+    else await keepChanges(run, resource, run.access[resource], (run.state[resource] ??= {}));
+  } catch (error) {
+    if (resources || !(error instanceof ApiError) || !LEFT_CODES.includes(error.code)) throw error;
+    run.left.push({ resource, error });
+  }
+}
+
+const asTheyAre = async (put: AnyRecord[]): Promise<Changes> => ({ put, remove: [] });
+
+async function keepChanges(
+  run: Run,
+  resource: Resource,
+  access: ListAccess,
+  state: ListState,
+  complete: Complete = asTheyAre,
+): Promise<void> {
+  for await (const changes of readChanges(access, state, complete, run.call)) {
+    await run.keep(resource, changes);
+    run.tell(resource);
+  }
+}
+
+/** People have no time of change, and who leaves is only missing: the list is read whole, and compared. */
+async function readPeople({ client, call, state, keep }: Run): Promise<void> {
+  const known = state.people ?? {};
+  const digests: Record<string, string> = {};
+  const put: AnyRecord[] = [];
+  for await (const person of client.listPeople({}, call)) {
+    const digest = (digests[person.id] = await digestOf(person));
+    if (known[person.id] !== digest) put.push(person);
+  }
+  state.people = digests;
+  await keep('people', { put, remove: Object.keys(known).filter((id) => !Object.hasOwn(digests, id)) });
+}
+
+async function digestOf(value: unknown): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(value)));
+  return Array.from(new Uint8Array(bytes, 0, 12), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The submissions of each form are a list of their own. */
+async function readSubmissions(run: Run): Promise<void> {
+  const states = (run.state.submissions ??= {});
+  for await (const { id } of run.client.listForms({}, run.call)) {
+    // An id may be the name of what every object has.
+    if (!Object.hasOwn(states, id)) states[id] = {};
+    await keepChanges(run, 'submissions', run.access.submissionsOf(id), states[id] ?? {});
+  }
+}
+
+async function readDocuments(run: Run, resource: 'quotes' | 'invoices', details: boolean): Promise<void> {
+  const [access, state] = [run.access[resource], documentsState(run.state, resource, details)];
+  const complete = completeDocuments(access, state, run.call, () => {
+    run.progress.details.done += 1;
+    run.tell(resource);
+  });
+  await keepChanges(run, resource, access, state, complete);
+  const discarded = await findDiscarded(access, state, run.call);
+  if (discarded.remove.length > 0) await run.keep(resource, discarded);
+  for await (const expired of findExpired(access, state, run.call)) await run.keep(resource, expired);
+}
+
+/** The state of a list with details. A copy that is to have them from now on, or no longer, is read anew. */
+function documentsState(state: SyncState, resource: 'quotes' | 'invoices', details: boolean): DocumentsState {
+  const known = state[resource];
+  if (known?.details === details) return known;
+  const { drafts = {}, validUntil = {} } = known ?? {};
+  return (state[resource] = { details, drafts, validUntil });
+}
+
+/** Counts the quotes and invoices that this sync will read the details of. */
+async function countDetails(run: Run, { resources, details = true }: SyncOptions): Promise<void> {
+  for (const resource of ['quotes', 'invoices'] as const) {
+    if (!details || (resources && !resources.includes(resource))) continue;
+    const query = queryOf(documentsState(run.state, resource, details));
+    try {
+      for await (const { data } of run.access[resource].pages(query, run.call)) {
+        run.progress.details.total += data.length;
+        run.tell(resource);
+      }
+    } catch (error) {
+      // Reading it will say so in its turn.
+      if (!(error instanceof ApiError)) throw error;
+    }
+  }
+}

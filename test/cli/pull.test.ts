@@ -1,0 +1,199 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import Database from 'better-sqlite3';
+import t from 'tap';
+
+import { applyChange } from '../../src/backoffice/apply.ts';
+import { openOffice } from '../../src/backoffice/office.ts';
+import type { Change } from '../../src/contract/feed.ts';
+import { loadGeneratedCompany } from '../../src/demo/load.ts';
+import { readSource, readSqliteCopy } from '../client/_copies.ts';
+import { layRoughLine, silentAddress } from '../client/_rough-line.ts';
+import { openWorkplace, until } from '../_command.ts';
+import { keyFor, startExampleServer } from '../_server.ts';
+
+/** How often a pull is killed; `make sync` asks for more. */
+const KILLS = Number(process.env.SYNC_KILLS ?? 3);
+
+const server = await startExampleServer('sqlite');
+const workplace = await openWorkplace('sqlite', { isEmpty: true });
+const { folder } = workplace;
+t.teardown(async () => {
+  await workplace[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+const keyFile = join(folder, 'key');
+writeFileSync(keyFile, server.key);
+const copy = join(folder, 'copy.sqlite');
+const service = ['--url', server.url, '--key-file', keyFile];
+const pull = (...args: string[]) => workplace.call(['pull', ...service, '--into', copy, ...args]);
+
+interface Pulled {
+  counts: Record<string, { put: number; removed: number }>;
+  left: { resource: string; code: string }[];
+}
+
+t.test('the first pull copies everything, and the next one nothing', async (t) => {
+  const first = await pull();
+  t.match(first, { exitCode: 0, stderr: '' });
+  t.match(first.stdout, /^.*copy\.sqlite is up to date, in [\d.]+ s\n {2}people: \d+ new or changed\n/);
+  const source = await readSource(server.url, server.key);
+  t.ok(Object.values(source).every((records) => records.length > 0));
+  t.strictSame(readSqliteCopy(copy), source);
+  t.equal(statSync(copy).mode & 0o777, 0o600, 'only its owner may read it');
+  const second = await pull();
+  t.match(second.stdout, /^.*copy\.sqlite was up to date, in [\d.]+ s\n$/);
+});
+
+t.test('its tables can be asked as they are', async (t) => {
+  const db = new Database(copy, { readonly: true });
+  const row = db
+    .prepare(
+      `SELECT number, totals ->> 'grossMinor' AS gross, json_array_length(lines) AS lines, amountDueMinor
+       FROM invoices WHERE number = 'INV-2026-0001'`,
+    )
+    .get();
+  t.match(row, { number: 'INV-2026-0001', gross: Number, lines: Number, amountDueMinor: 0 });
+  t.strictSame(db.prepare('SELECT DISTINCT typeof(completed) FROM jobs').pluck().all(), ['integer']);
+  db.close();
+});
+
+t.test('a later pull finds what was changed, discarded and who has left', async (t) => {
+  const office = openOffice(server.engine);
+  const apply = (change: string, what: object) =>
+    applyChange(office, { company: 'brennan', change, with: what } as Change);
+  const before = readSqliteCopy(copy);
+  const isDraft = (record: object) => 'status' in record && record.status === 'draft';
+  const draft = before.invoices.find(isDraft);
+  const person = before.people[1];
+  await apply('invoice.discard', { id: draft?.id });
+  await apply('person.deactivate', { id: person?.id });
+  await apply('job.update', { id: before.jobs[0]?.id, title: 'Another title' });
+  const { counts } = await workplace.json<Pulled>(['pull', ...service, '--into', copy]);
+  t.match(counts, { people: { put: 0, removed: 1 }, jobs: { put: 1, removed: 0 }, invoices: { removed: 1 } });
+  t.strictSame(counts.customers, { put: 0, removed: 0 });
+  t.strictSame(readSqliteCopy(copy), await readSource(server.url, server.key));
+});
+
+t.test('what a key may not read is left out, and said', async (t) => {
+  const file = join(folder, 'narrow');
+  writeFileSync(file, await keyFor(server.engine, 'brennan', ['jobs:read']));
+  const outcome = await workplace.call([
+    ...['pull', '--url', server.url, '--key-file', file],
+    ...['--into', join(folder, 'jobs.sqlite')],
+  ]);
+  t.equal(outcome.exitCode, 0);
+  t.match(outcome.stdout, /^ {2}jobs: \d+ new or changed$/m);
+  t.match(outcome.stdout, /^ {2}invoices: not copied, because the answer is missing_scope$/m);
+});
+
+t.test('what can’t be done is said in a sentence, and nothing is made or changed', async (t) => {
+  const wrongKey = join(folder, 'wrong-key');
+  writeFileSync(
+    wrongKey,
+    server.key.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x')),
+  );
+  const { id } = await loadGeneratedCompany(server.engine, 150, () => undefined);
+  const otherKey = join(folder, 'other-key');
+  writeFileSync(otherKey, await keyFor(server.engine, id));
+  const other = join(folder, 'other.sqlite');
+  new Database(other).exec('CREATE TABLE notes (text)').close();
+  const text = join(folder, 'notes.txt');
+  writeFileSync(
+    text,
+    'Not a database, but long enough to look like one to somebody who only looks at its length.',
+  );
+  const none = join(folder, 'none.sqlite');
+  const silent = await silentAddress();
+  const cases: [string[], RegExp][] = [
+    [['--into', other], /other\.sqlite is a database of something else\. Name another file\.$/m],
+    [['--into', text], /notes\.txt is no SQLite file\. Name another one\.$/m],
+    [['--into', folder], /is no file\.$/m],
+    [['--into', join(folder, 'no', 'copy')], /There is no folder ".*no"\.$/m],
+    [
+      ['--key-file', otherKey],
+      /is a copy of brennan at http.*, not of demo-150 at http.*\. Name another file\.$/m,
+    ],
+    [
+      ['--into', none, '--key-file', wrongKey],
+      /doesn't take the key \(invalid_key\)\. Ask for a new one\.$/m,
+    ],
+    [
+      ['--into', none, '--url', silent],
+      /^fieldledger: http:\/\/127\.0\.0\.1:\d+ doesn't answer \(ECONNREFUSED\)\.$/m,
+    ],
+    [['--into', none, '--url', `${server.url}/portal`], /--url must be an http or https address/],
+    [['--into', none, '--key-file', text], /notes\.txt" has no API key, which looks like/],
+  ];
+  const sizes = () => readdirSync(folder).map((name) => [name, statSync(join(folder, name)).size]);
+  const before = sizes();
+  for (const [args, sentence] of cases) {
+    const { exitCode, stdout, stderr } = await pull(...args);
+    t.strictSame([exitCode, stdout], [1, ''], args.join(' '));
+    t.match(stderr, sentence);
+    t.equal(stderr.trim().split('\n').length, 1);
+  }
+  t.strictSame(sizes(), before);
+  const byEnvironment = await workplace.call(['pull', '--url', server.url, '--into', copy], {
+    API_KEY: server.key,
+  });
+  t.equal(byEnvironment.exitCode, 0, 'the key may come from the environment');
+  t.match(await workplace.call(['pull', '--url', server.url, '--into', copy]), {
+    stderr: /A key is missing/,
+  });
+});
+
+t.test('killed at any instant, it goes on, and the copy is true in the end', async (t) => {
+  const { id } = await loadGeneratedCompany(server.engine, 150, () => undefined);
+  const key = await keyFor(server.engine, id);
+  const into = join(folder, 'killed.sqlite');
+  // It takes a while, so that most kills come while there is something to lose.
+  await using line = await layRoughLine(server.url, { delayMs: 20 });
+  const args = ['pull', '--url', line.url, '--into', into];
+  let kills = 0;
+  while (kills < KILLS) {
+    const running = workplace.start(args, { API_KEY: key });
+    const asked = line.count();
+    // The first moments are Node's own start.
+    await Promise.race([running.ended, until(() => line.count() > asked)]);
+    await Promise.race([running.ended, pause(Math.random() * 500)]);
+    const { signal } = await running.end('SIGKILL');
+    kills += 1;
+    // One that came to its end had nothing left to copy. The next one begins anew.
+    if (signal === null) for (const name of filesOf(into)) rmSync(join(folder, name));
+  }
+  t.match(await workplace.run(args, { API_KEY: key }), { exitCode: 0, stderr: '' });
+  t.strictSame(readSqliteCopy(into), await readSource(server.url, key));
+  t.strictSame(filesOf(into), ['killed.sqlite']);
+});
+
+const filesOf = (file: string) => readdirSync(folder).filter((name) => name.startsWith(basename(file)));
+
+t.test('on a full disk the copy stays at its last batch, and goes on when there is room', async (t) => {
+  const into = join(folder, 'full.sqlite');
+  const program = join(import.meta.dirname, '..', '..', 'src', 'fieldledger.js');
+  // No file may get larger than 40 kB, which is refused as it is on a full disk. Node would end by the signal.
+  const script = `ulimit -f 40; exec "${program}" pull --url ${server.url} --key-file "${keyFile}" --into "${into}"`;
+  const NODE_OPTIONS = "--import=data:text/javascript,process.on('SIGXFSZ',()=>{})";
+  const env = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    NODE_OPTIONS,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+  };
+  const child = spawn('bash', ['-c', script], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  t.strictSame(await once(child, 'close'), [1, null]);
+  t.match(
+    stderr,
+    /^fieldledger: The disk of .*full\.sqlite is full or fails .*\. The copy is as it was before\.\n$/,
+  );
+  const outcome = await workplace.call(['pull', ...service, '--into', into]);
+  t.match(outcome, { exitCode: 0, stderr: '' });
+  t.strictSame(readSqliteCopy(into), await readSource(server.url, server.key));
+});

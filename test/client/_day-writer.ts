@@ -1,0 +1,108 @@
+/*
+ * What a company's team does on a day, as a process of its own: everything that a copy can miss. Its arguments are the
+ * database, the company, how many changes to make, a seed, and the most milliseconds between two changes.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { applyChange } from '../../src/backoffice/apply.ts';
+import { openOffice } from '../../src/backoffice/office.ts';
+import { Refusal } from '../../src/backoffice/refusal.ts';
+import type { Change } from '../../src/contract/feed.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
+import { createDice } from '../backoffice/_sync.ts';
+
+const [url = '', company = '', count = '0', seed = '0', pauseMs = '0'] = process.argv.slice(2);
+await using engine = await openEngine(url);
+const office = openOffice(engine);
+const roll = createDice(Number(seed));
+
+const FORMS_MAX = 8;
+
+type Kind = 'people' | 'forms' | 'jobs' | 'invoices' | 'payments' | 'quotes';
+
+/** The ids of what was made so far; a payment's after its invoice's. */
+const ids: Record<Kind, string[]> = {
+  people: [],
+  forms: [],
+  jobs: [],
+  invoices: [],
+  payments: [],
+  quotes: [],
+};
+const pick = (kind: Kind) => ids[kind][roll(ids[kind].length)] ?? 'none';
+
+const lines = [
+  { description: 'Work', quantity: '1.5', unitPriceMinor: 1000, vatRateBasisPoints: 2300, vatCategory: 'S' },
+];
+const person = { email: 'p@p.example', roleId: 'r', roleName: 'R' };
+
+/** A change, and the kind of what it makes. */
+function changeAt(step: number): [change: string, what: object, made?: Kind] {
+  const title = `Change ${step}`;
+  const job = {
+    statusLabelId: 'new',
+    jobTypeId: 'type',
+    jobTypeVersion: 1,
+    createdBy: 'per',
+    customerId: 'cus',
+  };
+  const [invoiceId = '', payment = ''] = pick('payments').split(' ');
+  const choices: [string, object, Kind?][] = [
+    ['person.save', { ...person, displayName: title }, 'people'],
+    ['person.save', { ...person, id: pick('people'), displayName: title }],
+    ['person.deactivate', { id: pick('people') }],
+    [
+      'customer.save',
+      {
+        id: 'cus',
+        name: title,
+        addressLines: ['1 Quay'],
+        countryCode: 'IE',
+        currency: 'EUR',
+        paymentTermsDays: 14,
+      },
+    ],
+    // A company has few forms, however long the day is.
+    ids.forms.length < FORMS_MAX
+      ? ['form.save', { title, fields: [] }, 'forms']
+      : ['form.save', { id: pick('forms'), title, fields: [] }],
+    ['form.publish', { id: pick('forms') }],
+    ['form.submit', { formId: pick('forms'), submittedBy: 'per' }],
+    ['form.submit', { formId: pick('forms'), submittedBy: 'per' }],
+    ['job.create', { ...job, title }, 'jobs'],
+    ['job.update', { id: pick('jobs'), title }],
+    ['job.complete', { id: pick('jobs') }],
+    ['invoice.draft', { kind: 'invoice', customerId: 'cus', lines }, 'invoices'],
+    ['invoice.draft', { kind: 'invoice', customerId: 'cus', lines }, 'invoices'],
+    ['invoice.edit', { id: pick('invoices'), note: title }],
+    ['invoice.discard', { id: pick('invoices') }],
+    ['invoice.issue', { id: pick('invoices') }],
+    [
+      'payment.record',
+      { id: `pay_${step}`, invoiceId: pick('invoices'), amountMinor: 100, currency: 'EUR', method: 'card' },
+    ],
+    ['payment.void', { invoiceId, id: payment }],
+    ['quote.draft', { customerId: 'cus', title, lines }, 'quotes'],
+    ['quote.send', { id: pick('quotes') }],
+    ['quote.accept', { id: pick('quotes') }],
+    ['quote.revise', { id: pick('quotes') }, 'quotes'],
+  ];
+  return choices[roll(choices.length)] ?? changeAt(step);
+}
+
+let made = 0;
+while (made < Number(count)) {
+  await pause(roll(Number(pauseMs)));
+  const [change, what, kind] = changeAt(made);
+  try {
+    const outcome = await applyChange(office, { company, change, with: what } as Change);
+    if (outcome.status !== 'applied') continue;
+    made += 1;
+    const { id = '' } = JSON.parse(outcome.record ?? '{}') as { id?: string };
+    if (kind) ids[kind].push(id);
+    if (change === 'payment.record') ids.payments.push(`${id} pay_${made - 1}`);
+  } catch (error) {
+    // Chance picks what can't be moved now and then.
+    if (!(error instanceof Refusal)) throw error;
+  }
+}

@@ -1,0 +1,87 @@
+/** A line to a server that delays, refuses, and breaks. */
+import { once } from 'node:events';
+import { createServer, request as sendRequest, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+export interface RoughLine extends AsyncDisposable {
+  url: string;
+  /** Requests that came in so far. */
+  count: () => number;
+  /** Leads to another server from now on. */
+  leadTo: (url: string) => void;
+}
+
+export interface RoughLineOptions {
+  delayMs?: number;
+  /** How many of a hundred requests meet each kind of fault. */
+  faultPercent?: number;
+  roll?: (sides: number) => number;
+}
+
+const errorBody = (code: string) => JSON.stringify({ error: { code, message: 'Try again.' } });
+
+/** What can go wrong with a request, besides a server that isn't there. */
+const faults: ((res: ServerResponse) => void)[] = [
+  (res) => res.writeHead(429, { 'Retry-After': '1' }).end(errorBody('rate_limited')),
+  (res) => res.writeHead(503, { 'Retry-After': '1' }).end(errorBody('unavailable')),
+  (res) => res.writeHead(502).end('<h1>Bad gateway</h1>'),
+  (res) => res.destroy(),
+];
+
+/** Puts a line in front of a server. */
+export async function layRoughLine(
+  target: string,
+  {
+    delayMs = 0,
+    faultPercent = 0,
+    roll = (sides) => Math.floor(Math.random() * sides),
+  }: RoughLineOptions = {},
+): Promise<RoughLine> {
+  let origin = target;
+  let count = 0;
+  const server = createServer((req, res) => {
+    count += 1;
+    const fault = faults[Math.floor(roll(100) / Math.max(faultPercent, 0.001))];
+    const isCut = roll(100) < faultPercent;
+    const { authorization = '' } = req.headers;
+    void pause(delayMs).then(() => {
+      if (fault) {
+        fault(res);
+        return;
+      }
+      const sent = sendRequest(new URL(req.url ?? '', origin), { headers: { authorization } }, (answer) => {
+        res.writeHead(answer.statusCode ?? 502, answer.headers);
+        if (!isCut) return void answer.pipe(res);
+        // The answer breaks off in its middle.
+        answer.once('data', (part: Buffer) =>
+          res.write(part.subarray(0, part.length / 2), () => res.destroy()),
+        );
+        answer.once('end', () => res.destroy());
+      });
+      sent.on('error', () => res.destroy());
+      sent.end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    // A server that listens on a port has an address of this shape.
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    count: () => count,
+    leadTo: (url) => (origin = url),
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** An address at which nobody listens. */
+export async function silentAddress(): Promise<string> {
+  const line = await layRoughLine('http://127.0.0.1');
+  await line[Symbol.asyncDispose]();
+  return line.url;
+}

@@ -1,0 +1,85 @@
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import Database from 'better-sqlite3';
+import t from 'tap';
+
+import { openJsonLinesCopy } from '../../src/client/sync/json-lines.ts';
+import { type Batch, CopyError, type SyncState } from '../../src/client/sync/sink.ts';
+import { openSqliteCopy } from '../../src/client/sync/sqlite.ts';
+import { company } from '../contract/_company.ts';
+import { readJsonLinesCopy, readSqliteCopy } from './_copies.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fieldledger-sinks-'));
+t.teardown(() => rmSync(folder, { recursive: true }));
+const SOURCE = { source: 'brennan at https://api.fieldledger.example' };
+const [one, two] = company.jobs;
+if (!one || !two) throw new Error('The example company has jobs.');
+
+const batch = (put: (typeof company.jobs)[number][], remove: string[], state: SyncState): Batch => ({
+  resource: 'jobs',
+  put,
+  remove,
+  state,
+});
+const first = batch([one, two], [], { jobs: { checkpoint: '1' } });
+const second = batch([{ ...one, title: 'Another' }], [two.id], { jobs: { checkpoint: '2' } });
+const kept = [{ ...one, title: 'Another' }];
+
+for (const { name, open, read } of [
+  { name: 'SQLite', open: openSqliteCopy, read: readSqliteCopy },
+  { name: 'JSON Lines', open: openJsonLinesCopy, read: readJsonLinesCopy },
+]) {
+  const place = join(folder, name.replace(' ', '-'));
+
+  t.test(`${name} keeps batches with their state, in one run or several`, async (t) => {
+    const copy = open(place, SOURCE);
+    t.equal(copy.load?.(), undefined);
+    await copy.commit(first);
+    t.strictSame(copy.load?.(), first.state);
+    await copy.commit(second);
+    t.strictSame(copy.load?.(), second.state);
+    t.strictSame(open(place, SOURCE).load?.(), second.state);
+    t.strictSame(read(place).jobs, kept);
+  });
+
+  t.test(`${name} refuses a copy of another company, and a second writer`, async (t) => {
+    t.throws(() => open(place, { source: 'other at x' }), CopyError);
+    const [mine, theirs] = [open(place, SOURCE), open(place, SOURCE)];
+    await theirs.commit(second);
+    t.throws(() => mine.commit(first), CopyError);
+    t.strictSame(read(place).jobs, kept);
+  });
+}
+
+t.test('what was being written to JSON Lines when a program was killed is dropped', async (t) => {
+  const place = join(folder, 'JSON-Lines');
+  appendFileSync(join(place, 'jobs.jsonl'), '{"put":{"id":"half');
+  t.strictSame(readJsonLinesCopy(place).jobs, kept);
+  await openJsonLinesCopy(place, SOURCE).commit(first);
+  t.strictSame(readJsonLinesCopy(place).jobs, company.jobs.slice(0, 2));
+});
+
+t.test('a folder with files of something else is left alone', async (t) => {
+  const other = join(folder, 'other');
+  mkdirSync(other);
+  writeFileSync(join(other, 'jobs.jsonl'), '{}\n');
+  t.throws(() => openJsonLinesCopy(other, SOURCE), /jobs\.jsonl that is of no copy/);
+  writeFileSync(join(other, 'state.json'), '[]');
+  t.throws(() => openJsonLinesCopy(other, SOURCE), /state\.json is of no copy/);
+  t.strictSame(readdirSync(other), ['jobs.jsonl', 'state.json']);
+});
+
+t.test('a column that the contract gains is added, and its resource read anew', async (t) => {
+  const place = join(folder, 'older.sqlite');
+  openSqliteCopy(place, SOURCE).commit({
+    ...first,
+    state: { jobs: { checkpoint: '1' }, forms: { checkpoint: '1' } },
+  });
+  new Database(place).exec('ALTER TABLE jobs DROP COLUMN notes').close();
+  const copy = openSqliteCopy(place, SOURCE);
+  t.strictSame(copy.load(), { forms: { checkpoint: '1' } });
+  copy.commit(first);
+  t.strictSame(readSqliteCopy(place).jobs, company.jobs.slice(0, 2));
+});

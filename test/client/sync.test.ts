@@ -1,0 +1,191 @@
+import t from 'tap';
+
+import { applyChange } from '../../src/backoffice/apply.ts';
+import { openOffice } from '../../src/backoffice/office.ts';
+import { ApiError, createClient } from '../../src/client/index.ts';
+import type { Batch } from '../../src/client/sync/sink.ts';
+import { sync } from '../../src/client/sync/sync.ts';
+import type { Change } from '../../src/contract/feed.ts';
+import { keyFor, startExampleServer } from '../_server.ts';
+import { MemoryCopy, readSource } from './_copies.ts';
+
+const server = await startExampleServer('sqlite');
+t.teardown(() => server[Symbol.asyncDispose]());
+const { url, key } = server;
+
+/** A client that remembers the addresses it asked, and takes a time for the present of the service. */
+function watchedClient({ date, key: given = key }: { date?: Date; key?: string } = {}) {
+  const asked: string[] = [];
+  const client = createClient({
+    baseUrl: url,
+    key: given,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      asked.push(decodeURIComponent(pathname.slice('/api/v1/'.length) + search));
+      const answer = await fetch(request);
+      const headers = new Headers(answer.headers);
+      if (date) headers.set('Date', date.toUTCString());
+      return new Response(answer.body, { status: answer.status, headers });
+    },
+  });
+  return { client, asked };
+}
+
+const apply = (change: string, what: object, now = new Date()) =>
+  applyChange(openOffice(server.engine, { now: () => now }), {
+    company: 'brennan',
+    change,
+    with: what,
+  } as Change);
+
+t.test('the first sync copies every record with its details, and asks no more than it must', async (t) => {
+  const { client, asked } = watchedClient();
+  const copy = new MemoryCopy();
+  const { counts, left } = await sync(client, { sink: copy });
+  const source = await readSource(url, key);
+  t.strictSame(copy.contents(), source);
+  t.strictSame(left, []);
+  for (const [resource, records] of Object.entries(source))
+    t.strictSame(counts[resource as keyof typeof counts], { put: records.length, removed: 0 });
+  const lists = [
+    'people',
+    'customers',
+    'forms',
+    'jobs',
+    'quotes',
+    'invoices',
+    'forms of submissions',
+    'drafts',
+  ];
+  const details = source.quotes.length + source.invoices.length;
+  // Each list of documents is asked for its drafts once more.
+  t.equal(asked.length, lists.length + 1 + source.forms.length + details);
+});
+
+t.test('the next one reads only what has changed, though the minute before is read again', async (t) => {
+  const copy = new MemoryCopy();
+  await sync(watchedClient().client, { sink: copy });
+  const [invoice] = copy.contents().invoices.filter((record) => 'amountDueMinor' in record);
+  await apply('payment.record', { invoiceId: invoice?.id, amountMinor: 1, currency: 'EUR', method: 'cash' });
+  for (const putAgain of [1, 0]) {
+    const { client, asked } = watchedClient();
+    const { counts } = await sync(client, { sink: copy });
+    t.strictSame(counts.invoices, { put: putAgain, removed: 0 });
+    t.strictSame(counts.jobs, { put: 0, removed: 0 });
+    t.equal(asked.filter((target) => /^invoices\/./.test(target)).length, putAgain, 'details are read once');
+    t.ok(asked.some((target) => /^invoices\?.*updatedSince=/.test(target)));
+  }
+  t.strictSame(copy.contents(), await readSource(url, key));
+  t.strictSame(copy.doubles, []);
+});
+
+t.test('a quote that expires is found, and one request tells that the others are still valid', async (t) => {
+  const copy = new MemoryCopy();
+  const statusOf = (id = '') =>
+    copy.contents().quotes.find((quote) => quote.id === id) as { status?: string };
+  const draftQuote = async (validUntil: string) => {
+    const lines = [
+      { description: 'W', quantity: '1', unitPriceMinor: 1, vatRateBasisPoints: 0, vatCategory: 'Z' },
+    ];
+    const made = await apply('quote.draft', { customerId: 'cus_0001', title: 'T', lines, validUntil });
+    const { id = '' } = JSON.parse('record' in made ? (made.record ?? '{}') : '{}') as { id?: string };
+    await apply('quote.send', { id });
+    return id;
+  };
+  const [soon, later] = [await draftQuote('2190-01-10'), await draftQuote('2190-01-20')];
+  const newYear = new Date('2190-01-01T12:00:00Z');
+  server.setNow(newYear);
+  await sync(watchedClient({ date: newYear }).client, { sink: copy });
+  t.match([statusOf(soon), statusOf(later)], [{ status: 'sent' }, { status: 'sent' }]);
+
+  // It is tomorrow somewhere, but not yet in Dublin.
+  const evening = new Date('2190-01-10T23:00:00Z');
+  server.setNow(evening);
+  const early = watchedClient({ date: evening });
+  await sync(early.client, { sink: copy, resources: ['quotes'] });
+  t.match(statusOf(soon), { status: 'sent' });
+  t.equal(early.asked.filter((target) => target.startsWith('quotes/')).length, 1);
+
+  server.setNow(new Date('2190-01-11T00:30:00Z'));
+  await sync(watchedClient({ date: new Date('2190-01-11T00:30:00Z') }).client, { sink: copy });
+  t.match([statusOf(soon), statusOf(later)], [{ status: 'expired' }, { status: 'sent' }]);
+  t.strictSame(copy.contents(), await readSource(url, key));
+});
+
+t.test('a service that doesn’t know a cursor any more is read again from the checkpoint', async (t) => {
+  const copy = new MemoryCopy();
+  await sync(watchedClient().client, { sink: copy });
+  const { jobs } = copy.state ?? {};
+  if (jobs) jobs.pass = { startedAt: new Date().toISOString(), cursor: '1AAAAAAAAAAAA' };
+  const { client, asked } = watchedClient();
+  await sync(client, { sink: copy, resources: ['jobs'] });
+  t.equal(asked.length, 2);
+  t.equal(copy.state?.jobs?.pass, undefined);
+  t.strictSame(copy.contents(), await readSource(url, key));
+});
+
+t.test('details can be left out, and read later', async (t) => {
+  const copy = new MemoryCopy();
+  const { client, asked } = watchedClient();
+  await sync(client, { sink: copy, details: false });
+  t.strictSame(
+    asked.filter((target) => /^(?:invoices|quotes)\/./.test(target)),
+    [],
+  );
+  t.notMatch(copy.contents().invoices[0], { lines: Array });
+  await sync(client, { sink: copy });
+  t.strictSame(copy.contents(), await readSource(url, key));
+});
+
+t.test('a function can be the sink, and the state be kept elsewhere', async (t) => {
+  const batches: Batch[] = [];
+  const { client } = watchedClient();
+  const keep = async (batch: Batch) => void batches.push(batch);
+  const { state } = await sync(client, { resources: ['jobs', 'people'], sink: keep });
+  t.strictSame(state, batches.at(-1)?.state);
+  t.strictSame([...new Set(batches.map(({ resource }) => resource))], ['jobs', 'people']);
+  const again = await sync(client, { resources: ['jobs', 'people'], sink: keep, state });
+  t.strictSame(again.counts, { jobs: { put: 0, removed: 0 }, people: { put: 0, removed: 0 } });
+  t.strictSame(Object.keys(batches[0]?.state ?? {}), ['jobs'], 'a state that was given out stays as it was');
+});
+
+t.test('a key that reads little leaves the rest out, unless it was asked for by name', async (t) => {
+  const { client } = watchedClient({ key: await keyFor(server.engine, 'brennan', ['jobs:read']) });
+  const { left, counts } = await sync(client, { sink: new MemoryCopy() });
+  t.strictSame(Object.keys(counts), ['jobs']);
+  t.equal(left.length, 6);
+  t.match(left, [{ resource: 'people', code: 'missing_scope' }]);
+  const refused = sync(client, { sink: new MemoryCopy(), resources: ['jobs', 'quotes'] });
+  await t.rejects(refused, { code: 'missing_scope' });
+  const wrong = createClient({ baseUrl: url, key: 'fl.brennan.0.x' });
+  await t.rejects(sync(wrong, { sink: new MemoryCopy() }), ApiError);
+});
+
+t.test('progress counts the details first, and comes to their number', async (t) => {
+  const told: { done: number; total: number; recordCount: number }[] = [];
+  const copy = new MemoryCopy();
+  await sync(watchedClient().client, {
+    sink: copy,
+    onProgress: ({ details, recordCount }) => told.push({ ...details, recordCount }),
+  });
+  const { quotes, invoices } = copy.contents();
+  const total = quotes.length + invoices.length;
+  t.match(told.at(-1), { done: total, total });
+  t.ok(told.every(({ done }, index) => done >= (told[index - 1]?.done ?? 0)));
+});
+
+t.test('a signal ends it, and what was kept goes on being good', async (t) => {
+  const copy = new MemoryCopy();
+  const ending = new AbortController();
+  const { client } = watchedClient();
+  const onProgress = ({ details }: { details: { done: number } }) => {
+    if (details.done === 3) ending.abort(new Error('enough'));
+  };
+  await t.rejects(sync(client, { sink: copy, signal: ending.signal, onProgress }), {
+    message: 'enough',
+  });
+  t.ok(copy.contents().jobs.length > 0);
+  await sync(client, { sink: copy });
+  t.strictSame(copy.contents(), await readSource(url, key));
+  t.strictSame(copy.doubles, []);
+});
