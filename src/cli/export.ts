@@ -11,7 +11,8 @@ import { schemaNames } from '../contract/rendering.ts';
 import { quote, UsageError } from '../errors.ts';
 import { beginFile } from '../store/backup/unfinished-file.ts';
 import { csvColumns, csvHead, csvLine } from './csv.ts';
-import { openService, type Service, type ServiceOptions, withService } from './service.ts';
+import { openService, type Service } from './service.ts';
+import { type ServiceOptions, withService } from './service-access.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
 

