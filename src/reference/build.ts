@@ -13,7 +13,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { type SampledOperation, sampleLanguages, samplesOf } from './samples.ts';
+import { addForReaders, type ShownContract } from './reader-view.ts';
+import { sampleLanguages } from './samples.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -66,10 +67,9 @@ function buildReference(target: string): void {
   mkdirSync(folder, { recursive: true });
   try {
     redocly('bundle', 'openapi.yaml', '--output', contract);
-    writeFileSync(
-      contract,
-      JSON.stringify(inlineScalars(withSamples(JSON.parse(readFileSync(contract, 'utf8')) as Contract))),
-    );
+    const bundled = JSON.parse(readFileSync(contract, 'utf8')) as Contract & ShownContract;
+    addForReaders(bundled);
+    writeFileSync(contract, JSON.stringify(inlineScalars(bundled)));
     redocly('build-docs', contract, '--output', page, '--inlineBundle', '--openapi', JSON.stringify(OPTIONS));
     writeFileSync(page, makeSelfContained(readFileSync(page, 'utf8')));
     renameSync(page, target);
@@ -98,16 +98,7 @@ interface JsonObject {
   [name: string]: Json;
 }
 interface Contract {
-  paths: Record<string, { get: Omit<SampledOperation, 'path'> }>;
   components: { schemas: Record<string, JsonObject> };
-}
-
-/** Shows each operation in every language, rather than in curl alone as the contract does. */
-function withSamples(contract: Contract): Contract {
-  for (const [path, { get }] of Object.entries(contract.paths)) {
-    get['x-codeSamples'] = samplesOf({ ...get, path });
-  }
-  return contract;
 }
 
 /**
