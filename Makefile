@@ -6,7 +6,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs format lint types test contract conformance check bench kills backups deliveries upgrades sync model mock release start dev clean
+.PHONY: help setup generate docs format lint types test contract conformance check bench kills backups deliveries upgrades sync model samples mock release start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ generate: setup ## Write generated/ anew from the three YAML files
 
 docs: generated/reference.html ## Build the reference, if the contract changed
 
-generated/reference.html: openapi.yaml webhooks.yaml .redocly.yaml src/reference/build.ts node_modules/.package-lock.json
+generated/reference.html: openapi.yaml webhooks.yaml .redocly.yaml $(wildcard src/reference/*) node_modules/.package-lock.json
 	$(BIN)/node src/reference/build.ts
 
 format: setup ## Format everything, and repair what the linters can
@@ -68,6 +68,9 @@ sync: setup ## Copy 20,000 changes of a day and a million invoices, and kill tha
 
 model: setup ## Compare 1,000 random sequences of moves with a model, on each engine; half an hour
 	@MODEL_SEQUENCES=1000 $(BIN)/node $(BIN)/tap --reporter=tap --timeout=7200 test/model/model.test.ts
+
+samples: setup ## Run the reference's samples, those in Go and C# too where there is a compiler; a minute
+	COMPILED_SAMPLES=1 $(BIN)/node $(BIN)/tap --reporter=tap --timeout=600 test/reference/samples.test.ts
 
 # A server takes the shell's place, so that signals reach it.
 mock: setup ## Serve the contract's examples on http://127.0.0.1:4010

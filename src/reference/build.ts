@@ -13,14 +13,19 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { addForReaders, type ShownContract } from './reader-view.ts';
+import { sampleLanguages } from './samples.ts';
+
 const root = join(import.meta.dirname, '..', '..');
 
-const OPTIONS = [
+const OPTIONS = {
   // A reply is an envelope: closed, it would show `data` and hide the record.
-  '--openapi.schemasExpansionLevel=1',
+  schemasExpansionLevel: 1,
   // Most patterns only keep control characters out; where the form of a value matters, its description says so.
-  '--openapi.hideSchemaPattern=true',
-];
+  hideSchemaPattern: true,
+  // Samples in a language that isn't named here are left out. An event has none: its body is under `Payload`.
+  codeSamples: { languages: [...sampleLanguages, 'Payload'].map((lang) => ({ lang })) },
+};
 
 /** The credit at the foot of the menu is an image that Redoc fetches from its maker's servers; here it is a word. */
 const CREDIT = `data:image/svg+xml,${encodeURIComponent(
@@ -62,11 +67,10 @@ function buildReference(target: string): void {
   mkdirSync(folder, { recursive: true });
   try {
     redocly('bundle', 'openapi.yaml', '--output', contract);
-    writeFileSync(
-      contract,
-      JSON.stringify(inlineScalars(JSON.parse(readFileSync(contract, 'utf8')) as Contract)),
-    );
-    redocly('build-docs', contract, '--output', page, '--inlineBundle', ...OPTIONS);
+    const bundled = JSON.parse(readFileSync(contract, 'utf8')) as Contract & ShownContract;
+    addForReaders(bundled);
+    writeFileSync(contract, JSON.stringify(inlineScalars(bundled)));
+    redocly('build-docs', contract, '--output', page, '--inlineBundle', '--openapi', JSON.stringify(OPTIONS));
     writeFileSync(page, makeSelfContained(readFileSync(page, 'utf8')));
     renameSync(page, target);
   } finally {

@@ -8,6 +8,7 @@ import type { Browser, Page } from 'playwright-core';
 import t from 'tap';
 import type { Test } from 'tap';
 import { createPublication } from '../../src/publication/publication.ts';
+import { sampleLanguages } from '../../src/reference/samples.ts';
 import { referenceFile } from '../_reference.ts';
 import { openBrowser } from './_browser.ts';
 
@@ -24,9 +25,22 @@ interface Described {
 const contract = JSON.parse(readFileSync(join(root, 'generated', 'openapi.json'), 'utf8')) as {
   paths: Record<string, { get: Described }>;
   webhooks: Record<string, { post: Described }>;
+  components: { schemas: { ErrorCode: { enum: string[] } } };
 };
 const operations = Object.values(contract.paths).map((item) => item.get);
-const events = Object.values(contract.webhooks).map((item) => item.post);
+// A receiver knows an event by its name.
+const events = Object.entries(contract.webhooks).map(([kind, { post }]) => ({ ...post, summary: kind }));
+const errorCodes = contract.components.schemas.ErrorCode.enum;
+
+/** What a list's sample has in no other language. */
+const beginnings = new Map([
+  ['curl', 'curl --fail-with-body'],
+  ['TypeScript', 'for await (const record of client.listJobs('],
+  ['Python', 'from urllib.request import Request, urlopen'],
+  ['PHP', 'curl_setopt_array($request, ['],
+  ['C#', 'using System.Net.Http.Headers;'],
+  ['Go', 'func main() {'],
+]);
 
 const file = referenceFile();
 
@@ -102,13 +116,10 @@ t.test('the published reference', async (t) => {
       const { page, requests, complaints } = await open(t, browser, url);
       for (const described of [...operations, ...events]) {
         await goTo(page, described);
-        for (const { lang, source } of described['x-codeSamples']?.slice(0, 1) ?? []) {
-          const [line = ''] = source.split('\n');
-          // It may be drawn after the heading.
-          await page.locator('main', { hasText: line }).waitFor();
-          const text = await page.locator('main').innerText();
-          t.ok(text.includes(line), `${described.operationId} in ${lang}`);
-        }
+        const [curl] = described['x-codeSamples'] ?? [];
+        const [, request = ''] = /(https:[^"?\s]+)/.exec(curl?.source ?? '') ?? [];
+        // It may be drawn after the heading.
+        await page.locator('main', { hasText: request }).waitFor();
       }
       t.equal(operations.length, 12);
       t.equal(events.length, 10);
@@ -145,6 +156,33 @@ t.test('the published reference', async (t) => {
     t.strictSame(complaints, []);
     const folder = process.env['PICTURES'];
     if (folder !== undefined) await page.screenshot({ path: join(folder, 'reference.png') });
+  });
+
+  t.test('has a place for each error code that can be linked to', async (t) => {
+    const { page, complaints } = await open(t, browser, pathToFileURL(file).href);
+    t.equal(errorCodes.length, 14);
+    for (const code of errorCodes) {
+      await page.goto(`${pathToFileURL(file).href}#/section/errors-and-retries/${code}`);
+      await page.locator(`[id="section/errors-and-retries/${code}"]`).waitFor();
+    }
+    await page.goto(`${pathToFileURL(file).href}#/section/errors-and-retries`);
+    await page.locator('main table').getByRole('link', { name: 'rate_limited' }).click();
+    await page.waitForURL(/#\/section\/errors-and-retries\/rate_limited$/);
+    t.strictSame(complaints, []);
+  });
+
+  t.test('shows an operation in the language that is chosen', async (t) => {
+    const { page } = await open(t, browser, pathToFileURL(file).href);
+    const [listJobs] = operations;
+    if (listJobs) await goTo(page, listJobs);
+    t.strictSame(sampleLanguages, [...beginnings.keys()]);
+    let chosen = 'curl';
+    for (const [language, beginning] of beginnings) {
+      await page.getByText(chosen, { exact: true }).first().click();
+      await page.getByText(language, { exact: true }).last().click();
+      await page.locator('main', { hasText: beginning }).waitFor();
+      chosen = language;
+    }
   });
 
   t.test('finds a field by its name, however deep it lies', async (t) => {

@@ -144,30 +144,20 @@ t.test('each answer declares its headers, and whether they are always there', as
   }
 });
 
-t.test(
-  'each operation is shown in curl and JavaScript, with a request that the contract knows',
-  async (t) => {
-    for (const { operationId, path, parameters, ...operation } of operations) {
-      const samples = operation['x-codeSamples'] ?? [];
-      t.same(
-        samples.map(({ lang }) => lang),
-        ['curl', 'JavaScript'],
-        operationId,
+t.test('each operation is shown in curl, with a request that the contract knows', async (t) => {
+  for (const { operationId, path, parameters, ...operation } of operations) {
+    const [curl, ...others] = operation['x-codeSamples'] ?? [];
+    t.match(curl, { lang: 'curl', source: 'Bearer $API_KEY' }, operationId);
+    t.same(others, [], operationId);
+    const url = new URL(/https:[^"\s]+/.exec(curl?.source ?? '')?.[0] ?? '');
+    t.match(url.pathname, new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`), operationId);
+    for (const name of url.searchParams.keys())
+      t.ok(
+        parameters.some((parameter) => parameter.name === name),
+        name,
       );
-      const [curl] = samples.map(
-        ({ source }) => /https:\/\/api\.fieldledger\.example[^"'`\s]+/.exec(source)?.[0],
-      );
-      const url = new URL(curl ?? '');
-      t.match(url.pathname, new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`), operationId);
-      for (const name of url.searchParams.keys())
-        t.ok(
-          parameters.some((parameter) => parameter.name === name),
-          name,
-        );
-      for (const { source } of samples) t.match(source, /Bearer \$\{?(process\.env\.)?API_KEY/, operationId);
-    }
-  },
-);
+  }
+});
 
 t.test('the prose names every scope with its operations, and every error code', async (t) => {
   const prose = contract.info.description;

@@ -1,0 +1,39 @@
+import { type SampledOperation, samplesOf } from './samples.ts';
+
+/** As much of the bundled contract as is shown otherwise than it stands. */
+export interface ShownContract {
+  info: { description: string };
+  paths: Record<string, { get: Omit<SampledOperation, 'path'> }>;
+  webhooks: Record<string, { post: { summary: string } }>;
+  components: { schemas: { ErrorCode: { 'x-enumDescriptions': Record<string, string> } } };
+}
+
+/**
+ * Gives readers of the reference what the contract has no place for: each operation in every language, events under
+ * the names that a receiver meets, and a heading for each error code, so that a log or a ticket can link to it.
+ */
+export function addForReaders(contract: ShownContract): void {
+  for (const [path, { get }] of Object.entries(contract.paths)) {
+    get['x-codeSamples'] = samplesOf({ ...get, path });
+  }
+  for (const [kind, { post }] of Object.entries(contract.webhooks)) post.summary = kind;
+  contract.info.description = withErrorCodes(contract);
+}
+
+/** A row of the contract's table of codes: the status, the codes, and what to do. */
+const ROW = /^\| (\d{3}) \| ((?:`\w+`(?:, )?)+) \| (.+) \|$/gm;
+
+function withErrorCodes({ info, components }: ShownContract): string {
+  const meanings = components.schemas.ErrorCode['x-enumDescriptions'];
+  const sections: string[] = [];
+  const linked = info.description.replaceAll(ROW, (_row, status: string, codes: string, advice: string) => {
+    const links = codes.replaceAll(/`(\w+)`/g, (_code, code: string) => {
+      sections.push(`## ${code}\n\nStatus ${status}. ${meanings[code] ?? ''} ${advice}\n\n`);
+      return `[\`${code}\`](#/section/errors-and-retries/${code})`;
+    });
+    return `| ${status} | ${links} | ${advice} |`;
+  });
+  if (sections.length !== Object.keys(meanings).length)
+    throw new Error('The table of error codes in openapi.yaml names other codes than its schema.');
+  return linked.replace('# Rate limit\n', (heading) => `${sections.join('')}${heading}`);
+}

@@ -1,0 +1,44 @@
+import { type Request, type Writer, writers } from './sample-writers.ts';
+
+/** An operation in code, as the reference shows it (`x-codeSamples`). */
+export interface Sample {
+  lang: string;
+  source: string;
+}
+
+/** What the samples of an operation are made from. */
+export interface SampledOperation {
+  operationId: string;
+  /** Path template, for example `/api/v1/jobs/{jobId}`. */
+  path: string;
+  responses: Record<string, { content?: Record<string, unknown> }>;
+  'x-codeSamples'?: Sample[];
+}
+
+/** The languages that the reference offers. */
+export const sampleLanguages = Object.keys(writers);
+
+/**
+ * Writes an operation in each language of the reference. The request is the one that the contract shows in curl. Lists
+ * are read to their end.
+ */
+export function samplesOf(operation: SampledOperation): Sample[] {
+  const answer = answerOf(operation);
+  const request = requestOf(operation);
+  return Object.entries(writers).map(([lang, write]) => ({ lang, source: write[answer](request).trim() }));
+}
+
+function answerOf({ operationId, responses }: SampledOperation): keyof Writer {
+  if (responses['200']?.content?.['application/json'] === undefined) return 'file';
+  return operationId.startsWith('list') ? 'list' : 'record';
+}
+
+function requestOf({ operationId, path, 'x-codeSamples': samples = [] }: SampledOperation): Request {
+  const shown = samples.find(({ lang }) => lang === 'curl')?.source ?? '';
+  const [target = ''] = /https:[^"\s]+/.exec(shown) ?? [];
+  if (!URL.canParse(target)) throw new Error(`The contract shows no request in curl for ${operationId}.`);
+  const { origin, pathname, searchParams } = new URL(target);
+  const parts = pathname.split('/');
+  const ids = path.split('/').flatMap((part, index) => (part.startsWith('{') ? [parts[index] ?? ''] : []));
+  return { operationId, baseUrl: origin, address: `${origin}${pathname}`, ids, query: [...searchParams] };
+}
