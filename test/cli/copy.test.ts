@@ -60,6 +60,7 @@ async function openFullStore(): Promise<Workplace> {
     `INSERT INTO form_results (session, form, done_at) VALUES ('ses_1', 'form', '${at}')`,
     "INSERT INTO logos (company, sha256, data_url) VALUES ('zenith', 'sha', 'data:image/png;base64,')",
     "INSERT INTO number_series VALUES ('zenith', 'INV-{YEAR}-', 7)",
+    `INSERT INTO erasures VALUES ('ers_1', 'sha', '${at}', '${at}', 12)`,
   ])
     await engine.run(statement);
   return workplace;
