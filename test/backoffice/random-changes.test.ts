@@ -229,6 +229,6 @@ onEachEngine('a change that keeps feed.yaml', async (t, testOffice) => {
       },
     );
     // On failure fast-check says from which seed it can be had again.
-    await fc.assert(property, { numRuns: 12 });
+    await fc.assert(property, { numRuns: 8 });
   });
 });

@@ -18,7 +18,7 @@ import { type EngineName, engineNames } from '../_server.ts';
 import { Copy, documentedSync, sourceOf, write } from './_sync.ts';
 
 /** Changes of each of four writers. */
-const CHANGES = Number(process.env.SYNC_CHANGES ?? 100);
+const CHANGES = Number(process.env.SYNC_CHANGES ?? 50);
 const WRITERS = [1, 2, 3, 4];
 const HOUR_MS = 3_600_000;
 /** As much as a transaction may take from its stamp to its end, and the second that `Date` leaves out. */

@@ -27,7 +27,7 @@ import {
 } from './_backups.ts';
 
 /** How often a backup is killed; `make backups` asks for more. */
-const KILLS = Number(process.env.BACKUP_KILLS ?? 5);
+const KILLS = Number(process.env.BACKUP_KILLS ?? 3);
 
 /** The rows that a backup holds: each customer of the feed has a noted change, whatever moment it is of. */
 function changesIn(file: string): { noted: number; customers: number } {

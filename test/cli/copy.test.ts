@@ -15,7 +15,7 @@ import { startPostgres, createDatabase } from '../_postgres.ts';
 import { STORY_NOW } from '../_server.ts';
 
 /** How often a copy is killed. */
-const KILLS = Number(process.env.COPY_KILLS ?? 3);
+const KILLS = Number(process.env.COPY_KILLS ?? 2);
 
 const given = process.env.TEST_POSTGRES_URL;
 const server = given === undefined ? await startPostgres() : undefined;

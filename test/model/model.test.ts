@@ -11,7 +11,7 @@ import { moveEvents } from '../backoffice/_office.ts';
 const MOVES_MIN = 200;
 const MOVES_MAX = 240;
 /** PostgreSQL asks for several round trips for each move; `make model` takes many more, of each engine alike. */
-const SEQUENCES: Record<EngineName, number> = { sqlite: 28, postgres: 7 };
+const SEQUENCES: Record<EngineName, number> = { sqlite: 20, postgres: 5 };
 const { MODEL_SEQUENCES: sequences, MODEL_SEED: seed } = process.env;
 
 /** A step of a sequence is a seed: what it means depends on what the steps before it have come to. */

@@ -24,8 +24,8 @@ import {
 
 /** How often workers are killed; `make deliveries` asks for more. After every tenth of them one is frozen as well. */
 const killCounts: Record<EngineName, number> = {
-  sqlite: Number(process.env.DELIVERY_KILLS ?? 4),
-  postgres: Math.ceil(Number(process.env.DELIVERY_KILLS ?? 20) / 5),
+  sqlite: Number(process.env.DELIVERY_KILLS ?? 3),
+  postgres: Math.ceil(Number(process.env.DELIVERY_KILLS ?? 10) / 5),
 };
 const WORKERS: Record<EngineName, number> = { sqlite: 1, postgres: 3 };
 const CONCURRENCY_MAX = 16;

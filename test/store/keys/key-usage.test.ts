@@ -34,6 +34,21 @@ function openProcess(engine: Engine, onError: (error: unknown, lost: number) => 
   return { usage, useAt };
 }
 
+/** Gives a company these keys: uses of others are not written. */
+async function addKeys(engine: Engine, ids: readonly string[]): Promise<void> {
+  const made = { company: 'acme', name: 'Counted', secret_sha256: '', scopes: '[]' };
+  const rows = ids.map((id) => ({ ...made, id, created_at: STORY_NOW.toISOString() }));
+  await engine.transaction(async (transaction) => {
+    for (let first = 0; first < rows.length; first += 500)
+      await transaction
+        .insertInto('api_keys')
+        .values(rows.slice(first, first + 500))
+        .execute();
+  });
+}
+
+const keyIds = (count: number) => Array.from({ length: count }, (_value, index) => `key${index}`);
+
 for (const name of engineNames) {
   t.test(`${name}: what several processes count adds up by key and hour`, async (t) => {
     await using database = await openTestDatabase(name);
@@ -47,7 +62,9 @@ for (const name of engineNames) {
       scopes: ['jobs:read'],
       now: STORY_NOW,
     });
+    await addKeys(engine, ['another']);
     const one = openProcess(engine);
+    one.useAt(hourAfter(0), 'erased');
     const other = openProcess(otherHandle);
     one.useAt(hourAfter(0), record.id);
     one.useAt(hourAfter(0, 1), 'another');
@@ -81,6 +98,8 @@ for (const name of engineNames) {
     async (t) => {
       await using database = await openTestDatabase(name);
       await using otherHandle = await openEngine(database.url);
+      await createCompany(database.engine, 'acme', {}, STORY_NOW);
+      await addKeys(database.engine, keyIds(1_000));
       const processes = [database.engine, otherHandle].map((engine) => openProcess(engine));
       for (let round = 0; round < 3; round += 1) {
         for (const [index, { useAt }] of processes.entries())
@@ -97,6 +116,8 @@ for (const name of engineNames) {
   t.test(`${name}: hours of more than two days ago are removed, and no others`, async (t) => {
     await using database = await openTestDatabase(name);
     const { engine } = database;
+    await createCompany(engine, 'acme', {}, STORY_NOW);
+    await addKeys(engine, [...keyIds(600), 'kept', 'new']);
     const { usage, useAt } = openProcess(engine);
     for (let key = 0; key < 600; key += 1) useAt(hourAfter(0), `key${key}`);
     useAt(hourAfter(1), 'kept');
@@ -114,6 +135,8 @@ for (const name of engineNames) {
 t.test('uses that can’t be written are kept for the next time, up to a bound that is told', async (t) => {
   await using database = await openTestDatabase('sqlite');
   const { engine } = database;
+  await createCompany(engine, 'acme', {}, STORY_NOW);
+  await addKeys(engine, keyIds(10_003));
   const told: { message: string; lost: number }[] = [];
   const { usage, useAt } = openProcess(engine, (error, lost) => {
     told.push({ message: (error as Error).message, lost });
