@@ -110,7 +110,7 @@ function failWith(problems: readonly string[], request: string, answer: Answer):
   );
 }
 
-for (const [name, batches] of Object.entries({ sqlite: 70, postgres: 20 })) {
+for (const [name, batches] of Object.entries({ sqlite: 140, postgres: 40 })) {
   t.test(`whatever its parameters and headers, a request gets a declared answer (${name})`, async (t) => {
     // Both are names of engines.
     const { key, sendAll, isWell } = await start(t, name as EngineName);
