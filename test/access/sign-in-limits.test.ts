@@ -88,7 +88,13 @@ for (const name of engineNames) {
       const before = heapBytes();
       const outcomes = new Set<string>();
       for (let index = 0; index < NEW_ADDRESSES[name]; index += 1) outcomes.add(await attempt(2_000 + index));
-      const grownMb = (heapBytes() - before) / 1e6;
+      // What a collection happens to leave differs by some megabytes; what is held is there at every look.
+      const looks: number[] = [];
+      for (let look = 0; look < 3; look += 1) {
+        looks.push(heapBytes());
+        await attempt(NEW_ADDRESSES[name] + 2_000 + look);
+      }
+      const grownMb = (Math.min(...looks) - before) / 1e6;
       t.strictSame([...outcomes], ['rate_limited']);
       t.ok(grownMb < 5, `${grownMb.toFixed(1)} MB`);
       if (name === 'sqlite') return;
