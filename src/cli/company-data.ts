@@ -1,14 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 
 import type { Command } from 'commander';
 
@@ -16,6 +7,7 @@ import { getCompany } from '../access/companies.ts';
 import { quote, UsageError } from '../errors.ts';
 import { createPrint, type Print } from '../invoice-pdf/printing.ts';
 import { eraseCompany } from '../store/company-data/erase.ts';
+import { unfinishedPath } from '../store/backup/unfinished-file.ts';
 import { countCompanyRows, readCompanyRows, unprintedDocuments } from '../store/company-data/export.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { createDocumentStore } from '../store/records/documents.ts';
@@ -87,28 +79,20 @@ async function exportCompany(engine: Engine, company: string, folder: string): P
     if (stop.signal.aborted)
       throw new UsageError(`Stopped by ${String(stop.signal.reason)}. Nothing was written.`);
   };
-  const unfinished = `${place}.unfinished-${randomBytes(4).toString('hex')}`;
+  let unfinished: string | undefined;
   try {
-    removeLeftovers(place);
+    unfinished = unfinishedPath(place);
     mkdirSync(join(unfinished, 'documents'), { recursive: true, mode: 0o700 });
     await printMissing(engine, company);
     const exported = await writeCompany(engine, company, { folder: unfinished, watch });
     renameSync(unfinished, place);
     return exported;
   } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true });
+    if (unfinished !== undefined) rmSync(unfinished, { recursive: true, force: true });
     throw error instanceof Error && 'syscall' in error
       ? new UsageError(`${folder} can't be written: ${error.message}. Nothing was written.`)
       : error;
   }
-}
-
-/** Removes what earlier exports to the same place left when they were killed. */
-function removeLeftovers(place: string): void {
-  const name = `${basename(place)}.unfinished-`;
-  for (const left of readdirSync(dirname(place)))
-    if (left.startsWith(name) && /^[0-9a-f]{8}$/.test(left.slice(name.length)))
-      rmSync(join(dirname(place), left), { recursive: true, force: true });
 }
 
 /** The PDF of a document is made when it is asked for first, which this may be. */

@@ -1,6 +1,6 @@
 import type { ErrorCode } from './records.ts';
 
-/** What an answer with an error says. */
+/** The details of an answer with an error. */
 export interface ApiErrorDetail {
   /** The HTTP status. */
   status: number;

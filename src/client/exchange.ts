@@ -185,7 +185,7 @@ function retryDelayMs(failure: Failure, retries: number): number {
   return delayMs + Math.random() * Math.min(delayMs / 2, JITTER_MS_MAX);
 }
 
-/** What an answer says is wrong. */
+/** The error of an answer. */
 function apiError({ path }: Ask, { status, headers }: Response, body: unknown): ApiError {
   // The contract's form of an error, unless something else answers in its place.
   const { code, message } = (body as { error?: { code?: ErrorCode; message?: string } } | null)?.error ?? {};

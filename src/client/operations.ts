@@ -14,7 +14,7 @@ export type OperationId = {
 
 type ContentOf<Id extends OperationId> = contract[Id]['responses'][200]['content'];
 
-/** What an operation answers with. */
+/** The kind of an operation's answer. */
 type AnswerOf<Id extends OperationId> =
   ContentOf<Id> extends { 'application/json': { nextCursor: unknown } }
     ? 'list'
@@ -56,13 +56,13 @@ type RecordOf<Id extends OperationId> =
 
 /** A file as the service names it. */
 export interface DownloadedFile {
-  /** What is in it. */
+  /** The bytes of the file. */
   bytes: Uint8Array<ArrayBuffer>;
   /** The name to save it under, from `Content-Disposition`. */
   fileName: string;
 }
 
-/** What can be said of every call. */
+/** The options of every call. */
 export interface CallOptions {
   /** Ends the call, also while it waits for the rate limit or for another try. */
   signal?: AbortSignal | undefined;

@@ -8,7 +8,7 @@ export type Job = Schemas['Job'];
 export type Person = Schemas['Person'];
 /** A form with its fields. */
 export type Form = Schemas['Form'];
-/** What was filled into a form once. */
+/** A form as somebody has filled it in once. */
 export type Submission = Schemas['Submission'];
 /** A person or a business that the company works for. */
 export type Customer = Schemas['Customer'];

@@ -4,7 +4,7 @@ import type { Event } from './records.ts';
 /** Headers of a request: the web's own, or an object as Node, Express and most frameworks have it. */
 export type WebhookHeaders = Pick<Headers, 'get'> | Record<string, string | readonly string[] | undefined>;
 
-/** What can be said of a verification. */
+/** The options of a verification. */
 export interface VerifyOptions {
   /** The present, in place of the machine's clock. */
   now?: Date;

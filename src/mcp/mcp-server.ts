@@ -1,7 +1,7 @@
 import { type CallToolResult, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 
-import { type Client, type DownloadedFile, type Listing, NoAnswerError, type Page } from '../client/index.ts';
+import type { Client, DownloadedFile, Listing, Page } from '../client/index.ts';
 import { version } from '../version.ts';
 import { instructions, type OperationTool, operationTools } from './tools.ts';
 
@@ -89,7 +89,7 @@ async function boundedPage(read: (limit: number) => Promise<Page<unknown>>, limi
   return JSON.stringify({ data, nextCursor });
 }
 
-/** What stands around the records, with a cursor. */
+/** Room for the members around the records, with a cursor. */
 const ENVELOPE_BYTES = 300;
 
 function text(whole: string): CallToolResult {
@@ -123,12 +123,7 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError')
     return `No answer came within ${ANSWER_MS_MAX / 1000} seconds. The key's rate limit may be used up: ask again in a minute.`;
-  return error instanceof NoAnswerError ? `${error.message} The reason: ${reasonOf(error)}.` : error.message;
-}
-
-/** The innermost cause: fetch itself says no more than that it failed. */
-function reasonOf(error: Error): string {
-  return error.cause instanceof Error ? reasonOf(error.cause) : error.message;
+  return error.message;
 }
 
 function withoutSecret(result: CallToolResult, secret: string): CallToolResult {

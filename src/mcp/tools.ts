@@ -15,11 +15,11 @@ export interface OperationTool {
   path: string;
   /** The names of the ids in the path, in its order. */
   ids: string[];
-  /** What it answers with. */
+  /** The kind of its answer. */
   answer: (typeof operations)[OperationId]['answer'];
 }
 
-/** What the contract says of an operation and of a parameter to people. */
+/** The contract's words for people about an operation or a parameter. */
 interface Prose {
   summary: string;
   description: string;
@@ -63,7 +63,7 @@ function schemaOf(parameter: ContractParameter): JsonSchema {
 /** The sections of the contract's introduction that every caller needs. */
 const SECTIONS = ['Requests and answers', 'Money, rates, times and ids', 'Paging'];
 
-/** What a program that uses the tools has to know of all of them. */
+/** Instructions for a program that uses the tools, about all of them. */
 export function instructions(): string {
   const { summary, description } = contractDocument().info as unknown as Prose;
   const sections = description.split(/^(?=# )/m);

@@ -69,7 +69,7 @@ export function readBundle(): Bundle {
   return JSON.parse(bundledContract()) as Bundle;
 }
 
-/** What a place of the contract says, with what it refers to; its own members come first, as in OpenAPI 3.1. */
+/** A place of the contract together with what it refers to; its own members come first, as in OpenAPI 3.1. */
 export function resolve<T extends Reference>(bundle: Bundle, place: T): T {
   if (place.$ref === undefined) return place;
   const [, ...steps] = place.$ref.split('/');
@@ -90,7 +90,7 @@ export function operationsOf(bundle: Bundle): (Operation & { path: string })[] {
   return Object.entries(bundle.paths).map(([path, { get }]) => ({ ...get, path }));
 }
 
-/** What an operation answers when all is well, or what an event brings. */
+/** The body of an operation's good answer, or of an event. */
 export function bodyOf({ requestBody, responses }: Operation): Content | undefined {
   return requestBody ?? responses['200'];
 }

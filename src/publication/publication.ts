@@ -73,7 +73,7 @@ export function createPublication(options: PublicationOptions): Router {
   return router;
 }
 
-/** What programs that come upon the reference would rather read (RFC 8288, RFC 8631). */
+/** Links to what programs would rather read than the reference (RFC 8288, RFC 8631). */
 const OTHER_FORMS =
   '</reference.md>; rel="alternate"; type="text/markdown", ' +
   '</openapi.json>; rel="service-desc"; type="application/json"';

@@ -118,7 +118,7 @@ function parameterList(bundle: Bundle, parameters: readonly Parameter[]): string
   return listOf(items);
 }
 
-/** What a schema is: for an object its members, for a set its values, for a choice its forms. */
+/** A schema in words: for an object its members, for a set its values, for a choice its forms. */
 function schemaText(bundle: Bundle, schema: BundledSchema): string {
   const { description = '', properties, required = [], anyOf, oneOf, enum: closed } = schema;
   const meanings = schema['x-enumDescriptions'] ?? {};
@@ -167,7 +167,7 @@ const scalarOf = ({ type }: BundledSchema) =>
         .filter((word) => word !== 'null')
         .join(' or ');
 
-/** What values of a type are possible. */
+/** The possible values of a type. */
 function boundsOf({ format, const: only, minimum, maximum, default: unless }: BundledSchema): string[] {
   const isBounded = minimum !== undefined && maximum !== undefined && maximum <= SAID_MAX;
   return [

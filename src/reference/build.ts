@@ -39,7 +39,7 @@ const NO_SCRIPT =
   '<a href="/reference.md">reference.md</a>.</noscript>';
 
 /**
- * What Redoc's own style sheet leaves to be repaired. A code breaks only where it has a space, or where it alone is
+ * Repairs Redoc's own style sheet. A code breaks only where it has a space, or where it alone is
  * longer than a line; a table that is then wider than a phone is scrolled. An answer's headers stand
  * behind its body. In light, text has the contrast that WCAG 2.2 asks for.
  */

@@ -6,7 +6,7 @@ export interface Sample {
   source: string;
 }
 
-/** What the samples of an operation are made from. */
+/** The parts of an operation that its samples are made from. */
 export interface SampledOperation {
   operationId: string;
   /** Path template, for example `/api/v1/jobs/{jobId}`. */

@@ -25,7 +25,7 @@ export interface Played {
   milliseconds: number;
   /** How often it was sent: more than once where the receiver was away for a while. */
   attempts: number;
-  /** What the receiver did wrong, in a sentence; null for nothing. */
+  /** The receiver's fault, in a sentence; null for none. */
   problem: string | null;
 }
 

@@ -8,6 +8,7 @@ import t from 'tap';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { STORED_TABLES } from '../../src/store/stored-tables.ts';
 import { openWorkplace, type Workplace } from '../_command.ts';
+import { fillOtherTables } from '../_full-store.ts';
 import { type EngineName, engineNames, STORY_NOW } from '../_server.ts';
 import { fillLargeCompany } from '../contract/_large-company.ts';
 
@@ -19,24 +20,13 @@ const TRACES = [COMPANY, 'brennan.example', 'jane@brennan.example', 'hooks.examp
 async function openFullStore(engineName: EngineName): Promise<Workplace & { key: string }> {
   const workplace = await openWorkplace(engineName);
   const [{ key }] = await workplace.json<[{ key: string }]>(['demo']);
-  const webhook = await workplace.json<{ id: string }>([
-    ...['webhook', 'create', COMPANY, 'https://hooks.example.com/in', '--events', 'job.created'],
-  ]);
+  const url = ['https://hooks.example.com/in', '--events', 'job.created'];
+  await workplace.json(['webhook', 'create', COMPANY, ...url]);
   await workplace.json(['admin', 'create', COMPANY, 'jane@brennan.example']);
   await using engine = await openEngine(workplace.databaseUrl);
+  await fillOtherTables(engine, COMPANY);
   const at = STORY_NOW.toISOString();
   for (const statement of [
-    `INSERT INTO events VALUES ('evt_1', '${COMPANY}', 'ping', '${at}', '{"a":1}')`,
-    `INSERT INTO deliveries (company, webhook, id, event, state, due_at)
-      VALUES ('${COMPANY}', '${webhook.id}', 'dlv_1', 'evt_1', 'delivered', '${at}')`,
-    `INSERT INTO delivery_attempts (company, webhook, delivery, number, attempted_at, status, total_ms)
-      VALUES ('${COMPANY}', '${webhook.id}', 'dlv_1', 1, '${at}', 500, 12)`,
-    `INSERT INTO administrators (id, company, email, name, password, scopes, may_invite, created_at)
-      VALUES ('adm_1', '${COMPANY}', 'aoife@brennan.example', 'Aoife', 'hashed-password', '[]', 1, '${at}')`,
-    `INSERT INTO portal_sessions VALUES ('sha-of-token', 'ses_1', 'adm_1', 'Firefox', '${at}', '${at}', '${at}')`,
-    `INSERT INTO form_results (session, form, done_at) VALUES ('ses_1', 'form', '${at}')`,
-    `INSERT INTO logos (company, sha256, data_url) VALUES ('${COMPANY}', 'sha', 'data:image/png;base64,')`,
-    `INSERT INTO number_series VALUES ('${COMPANY}', 'INV-{YEAR}-', 7)`,
     `INSERT INTO key_uses VALUES ('${COMPANY}', 'k', '${at}')`,
     `INSERT INTO key_hours VALUES ('${COMPANY}', '${at}', 'k', 1, 0)`,
     `INSERT INTO applied_changes VALUES ('${COMPANY}', 'chg_1', 'job.create', 'digest') ON CONFLICT DO NOTHING`,

@@ -10,6 +10,7 @@ import { STORED_TABLES } from '../../src/store/stored-tables.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { openWorkplace, type Workplace } from '../_command.ts';
+import { fillOtherTables } from '../_full-store.ts';
 import { fillLargeCompany } from '../contract/_large-company.ts';
 import { startPostgres, createDatabase } from '../_postgres.ts';
 import { STORY_NOW } from '../_server.ts';
@@ -46,23 +47,9 @@ async function openFullStore(): Promise<Workplace> {
   await using engine = await openEngine(workplace.databaseUrl);
   await createCompany(engine, 'zenith', {}, STORY_NOW);
   await fillLargeCompany(engine, 'zenith');
-  const [webhook] = await engine.run('SELECT company, id FROM webhooks');
+  await fillOtherTables(engine, 'brennan');
   const at = STORY_NOW.toISOString();
-  for (const statement of [
-    `INSERT INTO events VALUES ('evt_1', 'brennan', 'ping', '${at}', '{"a":"é\\u0000"}')`,
-    `INSERT INTO deliveries (company, webhook, id, event, state, due_at)
-      VALUES ('brennan', '${String(webhook?.id)}', 'dlv_1', 'evt_1', 'retrying', '${at}')`,
-    `INSERT INTO delivery_attempts (company, webhook, delivery, number, attempted_at, status, total_ms)
-      VALUES ('brennan', '${String(webhook?.id)}', 'dlv_1', 1, '${at}', 500, 12)`,
-    `INSERT INTO administrators (id, company, email, name, password, scopes, may_invite, created_at)
-      VALUES ('adm_1', 'brennan', 'aoife@brennan.example', 'Aoife', 'x', '[]', 1, '${at}')`,
-    `INSERT INTO portal_sessions VALUES ('sha', 'ses_1', 'adm_1', 'Firefox', '${at}', '${at}', '${at}')`,
-    `INSERT INTO form_results (session, form, done_at) VALUES ('ses_1', 'form', '${at}')`,
-    "INSERT INTO logos (company, sha256, data_url) VALUES ('zenith', 'sha', 'data:image/png;base64,')",
-    "INSERT INTO number_series VALUES ('zenith', 'INV-{YEAR}-', 7)",
-    `INSERT INTO erasures VALUES ('ers_1', 'sha', '${at}', '${at}', 12)`,
-  ])
-    await engine.run(statement);
+  await engine.run(`INSERT INTO erasures VALUES ('ers_1', 'sha', '${at}', '${at}', 12)`);
   return workplace;
 }
 

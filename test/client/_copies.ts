@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import got from 'got';
 
-import { readColumns } from '../../src/client/sync/columns.ts';
+import { readColumns, wholeSchemas } from '../../src/client/sync/columns.ts';
 import {
   type Batch,
   type Resource,
@@ -95,22 +95,12 @@ export class MemoryCopy implements Sink {
   }
 }
 
-const WHOLE = {
-  people: 'Person',
-  customers: 'Customer',
-  forms: 'Form',
-  jobs: 'Job',
-  submissions: 'Submission',
-  quotes: 'Quote',
-  invoices: 'Invoice',
-};
-
 /** The records of a SQLite copy, put together again from their columns. */
 export function readSqliteCopy(path: string): Contents {
   const db = new Database(path, { readonly: true });
   const columns = readColumns();
   const contents = contentsOf((resource) => {
-    const { required = [] } = contractDocument().components.schemas[WHOLE[resource]] ?? {};
+    const { required = [] } = contractDocument().components.schemas[wholeSchemas[resource]] ?? {};
     const rows = db.prepare(`SELECT * FROM "${resource}"`).all() as Record<string, unknown>[];
     return rows.map((row) => {
       const members = columns[resource].flatMap(({ name, holds }) => {

@@ -4,7 +4,7 @@ import type { CallOptions } from '../operations.ts';
 import type { AnyRecord, ListAccess, Query } from './lists.ts';
 import type { ListState } from './sink.ts';
 
-/** What has to happen to a copy. The state has been changed already, and has to be kept together with it. */
+/** The changes that a copy needs. The state has been changed already, and has to be kept together with it. */
 export interface Changes {
   put: AnyRecord[];
   remove: string[];
@@ -40,7 +40,7 @@ export async function* readChanges(
   }
 }
 
-/** What is asked of a list for its next pass, or for the rest of the one that was broken off. */
+/** The query of a list for its next pass, or for the rest of the one that was broken off. */
 export function queryOf({ checkpoint, pass }: ListState): Query {
   return {
     ...(checkpoint !== undefined && { updatedSince: checkpoint }),

@@ -17,7 +17,7 @@ interface Schema {
 }
 
 /** The schema of the whole record of each resource. */
-const SCHEMAS = {
+export const wholeSchemas = {
   people: 'Person',
   customers: 'Customer',
   forms: 'Form',
@@ -37,7 +37,7 @@ export function readColumns(): Record<Resource, Column[]> {
     $ref === undefined
       ? schema
       : schemaOf(components.schemas[$ref.slice('#/components/schemas/'.length)] ?? {});
-  const columns = Object.entries(SCHEMAS).map(([resource, name]) => {
+  const columns = Object.entries(wholeSchemas).map(([resource, name]) => {
     const members = Object.entries(components.schemas[name]?.properties ?? {});
     return [resource, members.map(([member, schema]) => ({ name: member, ...kindOf(schemaOf(schema)) }))];
   });

@@ -22,7 +22,7 @@ import { join } from 'node:path';
 
 import { type Batch, CopyError, type Resource, resources, type Sink, type SyncState } from './sink.ts';
 
-/** What `state.json` holds. */
+/** The content of `state.json`. */
 interface Kept {
   source: string;
   /** The length of each file. */

@@ -2,7 +2,7 @@ import type { Client } from '../create-client.ts';
 import type { Page } from '../listing.ts';
 import type { CallOptions } from '../operations.ts';
 
-/** What is asked of a list. */
+/** The query of a list. */
 export interface Query {
   updatedSince?: string;
   cursor?: string;

@@ -21,7 +21,7 @@ export interface SyncedRecord {
   invoices: Invoice | InvoiceSummary;
 }
 
-/** What a copy can have, by the names of the API's paths. */
+/** The resources that a copy can have, by the names of the API's paths. */
 export type Resource = keyof SyncedRecord;
 
 /** The resources in the order in which they are read: what takes few requests comes first. */

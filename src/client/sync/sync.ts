@@ -23,9 +23,9 @@ import {
 export { CopyError } from './sink.ts';
 export type { Batch, DocumentsState, ListState, Resource, Sink, SyncedRecord, SyncState } from './sink.ts';
 
-/** What is copied, and where to. */
+/** The parts that are copied, and the place of the copy. */
 export interface SyncOptions {
-  /** What to copy; unless named, all that the key may read. */
+  /** The resources to copy; unless named, all that the key may read. */
   resources?: readonly Resource[];
   /** Where the copy is kept: a sink, or a function that keeps one batch. */
   sink: Sink | Sink['commit'];
@@ -41,7 +41,7 @@ export interface SyncOptions {
 
 /** How far a sync is. */
 export interface SyncProgress {
-  /** What is being read. */
+  /** The resource that is being read. */
   resource: Resource;
   /** The records that were put so far. */
   recordCount: number;
@@ -49,13 +49,13 @@ export interface SyncProgress {
   details: { done: number; total: number };
 }
 
-/** What a sync has done. */
+/** The work that a sync has done. */
 export interface SyncResult {
   /** How far the copy has come. */
   state: SyncState;
   /** The records that were put into the copy and removed from it, by resource. */
   counts: Partial<Record<Resource, { put: number; removed: number }>>;
-  /** What the key may not read, with the reason. */
+  /** The resources that the key may not read, with the reason. */
   left: { resource: Resource; code: ErrorCode }[];
 }
 

@@ -28,12 +28,8 @@ const COMPANIONS = ['', '-journal', '-wal', '-shm'];
  * that is still being made for the same place then fails when it is to be finished.
  */
 export function beginFile(place: string): UnfinishedFile {
-  const [folder, name] = [dirname(place), `${basename(place)}.unfinished-`];
-  for (const left of readdirSync(folder)) {
-    if (left.startsWith(name) && /^[0-9a-f]{8}(?:-\w+)?$/.test(left.slice(name.length)))
-      rmSync(join(folder, left), { force: true });
-  }
-  const path = join(folder, `${name}${randomBytes(4).toString('hex')}`);
+  const folder = dirname(place);
+  const path = unfinishedPath(place);
   closeSync(openSync(path, 'wx', 0o600));
   return {
     path,
@@ -53,6 +49,16 @@ export function beginFile(place: string): UnfinishedFile {
       for (const companion of COMPANIONS) rmSync(`${path}${companion}`, { force: true });
     },
   };
+}
+
+/** Names a file or folder that is being made beside its place, and removes those that killed programs have left there. */
+export function unfinishedPath(place: string): string {
+  const [folder, name] = [dirname(place), `${basename(place)}.unfinished-`];
+  for (const left of readdirSync(folder)) {
+    if (left.startsWith(name) && /^[0-9a-f]{8}(?:-\w+)?$/.test(left.slice(name.length)))
+      rmSync(join(folder, left), { recursive: true, force: true });
+  }
+  return join(folder, `${name}${randomBytes(4).toString('hex')}`);
 }
 
 /** Waits until the disk has it: a power cut then leaves what was there, or the whole of what is there now. */

@@ -25,7 +25,7 @@ export interface Erased {
 /** Rows that one transaction removes: SQLite does nothing else meanwhile. */
 const ROWS_AT_ONCE = 500;
 
-/** What refers to a table goes before it. */
+/** Rows that refer to a table go before it. */
 const tables = STORED_TABLES.filter(({ ofCompany }) => ofCompany !== null).reverse();
 
 /**

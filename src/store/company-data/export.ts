@@ -25,9 +25,8 @@ const LEFT_OUT: Partial<Record<keyof Tables, readonly string[]>> = {
 /** Nothing but what a browser can decrypt, and the stamp of the last change. */
 const TABLES_LEFT_OUT: readonly (keyof Tables)[] = ['form_results', 'company_clocks'];
 
-const JSON_COLUMNS: readonly string[] = [
-  ...['modules', 'profile', 'number_formats', 'scopes', 'pinged_at', 'details', 'data', 'unpublished'],
-];
+/** Columns whose text is JSON, beside those of records. */
+const JSON_COLUMNS = ['modules', 'profile', 'number_formats', 'scopes', 'pinged_at', 'details', 'data'];
 
 const tables = STORED_TABLES.filter(
   ({ name, ofCompany }) => ofCompany !== null && !TABLES_LEFT_OUT.includes(name),

@@ -1,0 +1,25 @@
+import type { Engine } from '../src/store/engines/engine.ts';
+import { STORY_NOW } from './_server.ts';
+
+/**
+ * Gives a company with a webhook a row in each table that a demo leaves empty. The secrets are `hashed-password` and
+ * `sha-of-token`.
+ */
+export async function fillOtherTables(engine: Engine, company: string): Promise<void> {
+  const [webhook] = await engine.run('SELECT id FROM webhooks');
+  const at = STORY_NOW.toISOString();
+  for (const statement of [
+    `INSERT INTO events VALUES ('evt_1', '${company}', 'ping', '${at}', '{"a":"é\\u0000"}')`,
+    `INSERT INTO deliveries (company, webhook, id, event, state, due_at)
+      VALUES ('${company}', '${String(webhook?.id)}', 'dlv_1', 'evt_1', 'retrying', '${at}')`,
+    `INSERT INTO delivery_attempts (company, webhook, delivery, number, attempted_at, status, total_ms)
+      VALUES ('${company}', '${String(webhook?.id)}', 'dlv_1', 1, '${at}', 500, 12)`,
+    `INSERT INTO administrators (id, company, email, name, password, scopes, may_invite, created_at)
+      VALUES ('adm_1', '${company}', 'aoife@brennan.example', 'Aoife', 'hashed-password', '[]', 1, '${at}')`,
+    `INSERT INTO portal_sessions VALUES ('sha-of-token', 'ses_1', 'adm_1', 'Firefox', '${at}', '${at}', '${at}')`,
+    `INSERT INTO form_results (session, form, done_at) VALUES ('ses_1', 'form', '${at}')`,
+    `INSERT INTO logos (company, sha256, data_url) VALUES ('${company}', 'sha', 'data:image/png;base64,')`,
+    `INSERT INTO number_series VALUES ('${company}', 'INV-{YEAR}-', 7)`,
+  ])
+    await engine.run(statement);
+}
