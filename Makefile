@@ -69,8 +69,8 @@ sync: setup ## Copy 20,000 changes of a day and a million invoices, and kill tha
 model: setup ## Compare 1,000 random sequences of moves with a model, on each engine; half an hour
 	@MODEL_SEQUENCES=1000 $(BIN)/node $(BIN)/tap --reporter=tap --timeout=7200 test/model/model.test.ts
 
-samples: setup ## Run the reference's samples, those in Go and C# too where there is a compiler; a minute
-	COMPILED_SAMPLES=1 $(BIN)/node $(BIN)/tap --reporter=tap --timeout=600 test/reference/samples.test.ts
+samples: setup ## Run the reference's samples, those in Go and C# too where there is a compiler; two minutes
+	COMPILED_SAMPLES=1 $(BIN)/node $(BIN)/tap --reporter=tap --timeout=600 test/reference/samples.test.ts test/contract/verification.test.ts
 
 # A server takes the shell's place, so that signals reach it.
 mock: setup ## Serve the contract's examples on http://127.0.0.1:4010

@@ -1,6 +1,6 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,9 +10,9 @@ import got from 'got';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { exampleSecret } from '../src/contract/examples.ts';
 import { version } from '../src/version.ts';
-import { openWorkplace, until, type Workplace } from './_command.ts';
+import { openWorkplace, type Workplace } from './_command.ts';
+import { testFirstHour } from './_first-hour.ts';
 import { testInstalledClient, testPackage } from './_installed-client.ts';
 import { referenceFile } from './_reference.ts';
 import { Visitor } from './portal/_portal.ts';
@@ -81,28 +81,12 @@ t.test('an integrator’s program has types, runs, and no judge finds fault with
   await testPackage(t, join(folder, 'release', `fieldledger-${version}.tgz`));
 });
 
-t.test(
-  'the receiver to start from runs where it is copied beside the package, and takes a day',
-  async (t) => {
-    const place = join(folder, 'npm', 'lib');
-    cpSync(
-      join(place, 'node_modules', 'fieldledger', 'src', 'examples', 'receiver.ts'),
-      join(place, 'receiver.ts'),
-    );
-    const env = { PATH: process.env.PATH, WEBHOOK_SECRET: exampleSecret(), PORT: '0' };
-    const stdio = ['ignore', 'pipe', 'inherit'] as const;
-    const receiver = spawn(process.execPath, ['receiver.ts'], { cwd: place, env, stdio: [...stdio] });
-    t.teardown(() => receiver.kill());
-    let said = '';
-    receiver.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
-    await until(() => /port: \d+/.test(said));
-    const [, port] = /port: (\d+)/.exec(said) ?? [];
-    const program = join(folder, 'npm', 'bin', 'fieldledger');
-    await using workplace = await openWorkplace('sqlite', { isEmpty: true, program });
-    const played = await workplace.run(['webhook', 'play', 'day', '--to', `http://127.0.0.1:${port}/`]);
-    t.match(played, { exitCode: 0, stdout: /The receiver did everything right\./ });
-  },
-);
+t.test('the first hour of an integrator goes as the reference tells it', async (t) => {
+  const prefix = join(folder, 'npm');
+  const program = join(prefix, 'bin', 'fieldledger');
+  await using workplace = await openWorkplace('sqlite', { isEmpty: true, program });
+  await testFirstHour(t, prefix, await workplace.serve(['--demo']));
+});
 
 /** TypeScript that is neither the client's types nor an example to copy, and tests: a release shouldn't hold them. */
 function foreignFiles(packageFolder: string): string[] {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 
+import { missing, skipCompiled } from '../reference/_samples.ts';
 import { contract, events } from './_contract.ts';
 
 const prose = contract.tags.find(({ name }) => name === 'Webhooks')?.description ?? '';
@@ -101,15 +102,15 @@ function judge(t: Test, verdicts: readonly unknown[]): void {
   );
 }
 
-/** Says why a test can't be run here; false where it can. */
-function missing(program: string): string | false {
-  return spawnSync(program, ['--version']).error ? `${program} is not on this machine` : false;
-}
-
 /** Has an interpreter read the cases from its standard input, and print the verdicts as JSON. */
-function verdictsOf(program: string, args: readonly string[]): unknown[] {
+function verdictsOf(program: string, args: readonly string[], cwd?: string): unknown[] {
   const input = JSON.stringify(cases.map((given) => ({ ...given, body: given.body.toString('base64') })));
-  const { stdout, stderr, status } = spawnSync(program, args, { input, encoding: 'utf8', timeout: 60_000 });
+  const { stdout, stderr, status } = spawnSync(program, args, {
+    input,
+    encoding: 'utf8',
+    timeout: 60_000,
+    cwd,
+  });
   if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr}`);
   return JSON.parse(stdout) as unknown[];
 }
@@ -159,6 +160,40 @@ t.test('the code in Ruby tells genuine deliveries from others', { skip: missing(
 require "json"
 puts JSON.parse(STDIN.read).map { |c| genuine?(c["secret"], c["header"], c["body"].unpack1("m"), c["now"]) }.to_json`;
   judge(t, verdictsOf('ruby', ['-e', program]));
+});
+
+t.test('the code in Go tells genuine deliveries from others', { skip: skipCompiled('go') }, async (t) => {
+  const program = `package main
+
+import (
+	"encoding/json"
+	"os"
+	"receiver/webhooks"
+	"time"
+)
+
+func main() {
+	var cases []struct {
+		Secret, Header string
+		Body           []byte
+		Now            int64
+	}
+	if err := json.NewDecoder(os.Stdin).Decode(&cases); err != nil {
+		panic(err)
+	}
+	verdicts := []bool{}
+	for _, c := range cases {
+		verdicts = append(verdicts, webhooks.IsGenuine(c.Secret, c.Header, c.Body, time.Unix(c.Now, 0)))
+	}
+	json.NewEncoder(os.Stdout).Encode(verdicts)
+}
+`;
+  const folder = t.testdir({
+    'go.mod': 'module receiver\n\ngo 1.21\n',
+    'main.go': program,
+    webhooks: { 'verify.go': sampleIn('go') },
+  });
+  judge(t, verdictsOf('go', ['run', '.'], folder));
 });
 
 t.test(
