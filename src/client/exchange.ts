@@ -73,16 +73,18 @@ type FetchClient = ReturnType<typeof createFetchClient<AnyPaths>>;
 const RETRY_MS = { first: 500, max: 60_000 };
 const JITTER_MS_MAX = 5_000;
 const TEMPORARY_STATUSES = [429, 502, 503, 504];
+/** Longer than any answer of the service. */
+const ANSWER_MEGABYTES_MAX = 64;
 
 /** Creates the way of one client to the service. */
 export function createExchange(settings: ExchangeSettings): Exchange {
-  const { baseUrl, headers, fetch, etags, clock } = settings;
+  const { baseUrl, headers, fetch = globalThis.fetch, etags, clock } = settings;
   // The API never redirects, and the key is meant for nobody else.
   const client = createFetchClient<AnyPaths>({
     baseUrl,
     headers,
     redirect: 'manual',
-    ...(fetch && { fetch }),
+    fetch: async (request) => bounded(await fetch(request)),
   });
   return async (ask) => {
     const url = addressOf(ask, baseUrl);
@@ -143,6 +145,20 @@ async function sendOnce(
   } finally {
     turn.done(answered);
   }
+}
+
+/** Breaks off an answer that would fill the memory. */
+function bounded(response: Response): Response {
+  if (!response.body) return response;
+  let bytesLeft = ANSWER_MEGABYTES_MAX * 2 ** 20;
+  const limit = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      bytesLeft -= chunk.length;
+      if (bytesLeft < 0) controller.error(new Error(`its body is longer than ${ANSWER_MEGABYTES_MAX} MB`));
+      else controller.enqueue(chunk);
+    },
+  });
+  return new Response(response.body.pipeThrough(limit), response);
 }
 
 type Failure = ApiError | NoAnswerError;

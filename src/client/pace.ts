@@ -123,9 +123,15 @@ function numbersIn(headers: Headers, name: string, form: RegExp): number[] {
 /** The headers that the pace follows, and the status that a refusal has. */
 type Answer = Pick<Response, 'status' | 'headers'>;
 
-/** The seconds of a `Retry-After`, undefined where there is none or it has another form. */
+/**
+ * The seconds of a `Retry-After`, undefined where there is none or it has another form. The service writes a number;
+ * what stands before it may write a date (RFC 9110 section 10.2.3).
+ */
 export function secondsIn(text: string | null): number | undefined {
-  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+  if (text === null) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const time = text.endsWith(' GMT') ? Date.parse(text) : NaN;
+  return Number.isNaN(time) ? undefined : Math.max(0, Math.ceil((time - Date.now()) / 1000));
 }
 
 function boundedMs(seconds = 0): number {

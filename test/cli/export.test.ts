@@ -11,6 +11,7 @@ import { silentAddress } from '../client/_rough-line.ts';
 import { callCommand } from '../_command.ts';
 import { company } from '../contract/_company.ts';
 import { keyFor, startExampleServer, STORY_NOW } from '../_server.ts';
+import { runOnFullDisk } from './_full-disk.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fieldledger-export-'));
 const server = await startExampleServer('sqlite');
@@ -175,4 +176,20 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
     [],
   );
   t.equal(existsSync(join(folder, 'no')), false);
+});
+
+t.test('on a full disk there is no file, and the one that was there stays', async (t) => {
+  const full = join(folder, 'full.csv');
+  writeFileSync(full, 'before');
+  const args = ['invoices', '--url', server.url, '--key-file', keyFile, '--out', full];
+  const refused = await runOnFullDisk(['export', ...args], { home: folder, kilobytes: 4 });
+  t.match(refused, {
+    exitCode: 1,
+    stderr: /^fieldledger: There is no room for ".*full\.csv" \(EFBIG\)\. No file was written\.\n$/,
+  });
+  t.equal(readFileSync(full, 'utf8'), 'before');
+  t.strictSame(
+    readdirSync(folder).filter((name) => name.startsWith('full.csv')),
+    ['full.csv'],
+  );
 });

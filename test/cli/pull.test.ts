@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,6 +13,7 @@ import { readSource, readSqliteCopy } from '../client/_copies.ts';
 import { layRoughLine, silentAddress } from '../client/_rough-line.ts';
 import { openWorkplace, until } from '../_command.ts';
 import { keyFor, startExampleServer } from '../_server.ts';
+import { runOnFullDisk } from './_full-disk.ts';
 
 /** How often a pull is killed; `make sync` asks for more. */
 const KILLS = Number(process.env.SYNC_KILLS ?? 3);
@@ -175,24 +174,12 @@ const filesOf = (file: string) => readdirSync(folder).filter((name) => name.star
 
 t.test('on a full disk the copy stays at its last batch, and goes on when there is room', async (t) => {
   const into = join(folder, 'full.sqlite');
-  const program = join(import.meta.dirname, '..', '..', 'src', 'fieldledger.js');
-  // No file may get larger than 40 kB, which is refused as it is on a full disk. Node would end by the signal.
-  const script = `ulimit -f 40; exec "${program}" pull --url ${server.url} --key-file "${keyFile}" --into "${into}"`;
-  const NODE_OPTIONS = "--import=data:text/javascript,process.on('SIGXFSZ',()=>{})";
-  const env = {
-    PATH: process.env.PATH,
-    HOME: folder,
-    NODE_OPTIONS,
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-  };
-  const child = spawn('bash', ['-c', script], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  t.strictSame(await once(child, 'close'), [1, null]);
-  t.match(
-    stderr,
-    /^fieldledger: The disk of .*full\.sqlite is full or fails .*\. The copy is as it was before\.\n$/,
-  );
+  const refused = await runOnFullDisk(['pull', ...service, '--into', into], { home: folder, kilobytes: 40 });
+  t.match(refused, {
+    exitCode: 1,
+    stderr:
+      /^fieldledger: The disk of .*full\.sqlite is full or fails .*\. The copy is as it was before\.\n$/,
+  });
   const outcome = await workplace.call(['pull', ...service, '--into', into]);
   t.match(outcome, { exitCode: 0, stderr: '' });
   t.strictSame(readSqliteCopy(into), await readSource(server.url, server.key));

@@ -38,6 +38,43 @@ t.test('503 waits for Retry-After, and twice as long each time', async (t) => {
   }
 });
 
+t.test('Retry-After may be a date, as a proxy writes it', async (t) => {
+  const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString();
+  const answers503 = (retryAfter: string) => refuses(503, 'unavailable', { 'Retry-After': retryAfter });
+  for (const [retryAfter, leastMs, mostMs] of [
+    [inSeconds(20), 18_000, 26_000],
+    // It is over already.
+    [inSeconds(-20), 0, 0],
+    // No date, so the client waits as long as it does without one.
+    ['soon GMT', 500, 750],
+    ['-1', 500, 750],
+  ] as const) {
+    const { client, clock } = await startService(t, [answers503(retryAfter), gives]);
+    await client.getJob('job_0001');
+    const [waited = 0] = clock.waits;
+    t.ok(waited >= leastMs && waited <= mostMs, `${retryAfter}: ${waited} ms`);
+  }
+});
+
+t.test('an answer that would fill the memory is broken off', async (t) => {
+  const megabyte = Buffer.alloc(2 ** 20, ' ');
+  let sent = 0;
+  const endless: Behaviour = (_req, res) => {
+    res.writeHead(200, { 'Content-Type': 'application/json' });
+    const send = () => {
+      while (!res.destroyed && sent < 1_000 && res.write(megabyte)) sent += 1;
+    };
+    res.on('drain', send);
+    send();
+  };
+  const { client } = await startService(t, [endless], { maxRetries: 0 });
+  await t.rejects(client.getJob('job_0001'), {
+    name: 'NoAnswerError',
+    message: 'GET /api/v1/jobs/{jobId}: no answer came (its body is longer than 64 MB).',
+  });
+  t.ok(sent < 200, `${sent} MB were sent`);
+});
+
 t.test('429 holds back every request of the client until Retry-After', async (t) => {
   const { client, clock, asked } = await startService(t, [
     gives,

@@ -22,7 +22,7 @@ const script = outputFiles[0]?.text ?? '';
 /** What Node, Bun, Deno and workers have in common (WinterTC's minimum), as far as it isn't JavaScript itself. */
 const { fetch, Headers, Request, Response, FormData, URL, URLSearchParams } = globalThis;
 const { AbortController, AbortSignal, DOMException, TextDecoder, TextEncoder } = globalThis;
-const { crypto, performance, setTimeout, clearTimeout } = globalThis;
+const { crypto, performance, setTimeout, clearTimeout, TransformStream } = globalThis;
 const web = { fetch, Headers, Request, Response, FormData, URL, URLSearchParams, crypto, performance };
 const standards = {
   ...web,
@@ -31,6 +31,7 @@ const standards = {
   DOMException,
   TextDecoder,
   TextEncoder,
+  TransformStream,
   setTimeout,
   clearTimeout,
 };
