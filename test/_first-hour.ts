@@ -62,7 +62,9 @@ export async function testFirstHour(t: Test, prefix: string, served: Served): Pr
     t.ok(data.length > 0);
   });
 
-  await using mock = await startMock();
+  const [, document] = /`npx @stoplight\/prism-cli mock (\S+)`/.exec(info.description) ?? [];
+  t.equal(document, `${address}/openapi.json`);
+  await using mock = await startMock(document);
   for (const [name, target] of [
     // So short that every list has more than one page.
     ['server', { ...server, pageSize: 2 }],

@@ -10,16 +10,21 @@ export interface Mock extends AsyncDisposable {
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Starts Prism as `make mock` does, but on a free port. */
-export async function startMock(): Promise<Mock> {
+/** Starts Prism as `make mock` does, but on a free port, and of another document when one is given. */
+export async function startMock(document?: string): Promise<Mock> {
   const makefile = readFileSync(join(root, 'Makefile'), 'utf8');
-  const [, options] = /\/prism (mock .+) --port \d+$/m.exec(makefile) ?? [];
-  if (options === undefined) throw new Error('The Makefile starts no `prism mock ... --port N`.');
+  const [, own, options] = /\/prism mock (\S+) (.+) --port \d+$/m.exec(makefile) ?? [];
+  if (own === undefined || options === undefined)
+    throw new Error('The Makefile starts no `prism mock FILE ... --port N`.');
   const cli = join(root, 'node_modules', '.bin', 'prism');
-  const prism = spawn(process.execPath, [cli, ...options.split(' '), '--port', '0'], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const prism = spawn(
+    process.execPath,
+    [cli, 'mock', document ?? own, ...options.split(' '), '--port', '0'],
+    {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const ended = once(prism, 'exit');
   const said: string[] = [];
   const url = await new Promise<string>((resolve, reject) => {
