@@ -1,6 +1,8 @@
 # Needs git, make, npm and any Node from 18 on: npm brings the Node that everything below runs on.
 SHELL := /bin/sh
 BIN := node_modules/.bin
+# The Node that npm brought, also for the programs that it starts.
+NODE := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/node
 # Redocly would otherwise report every run, and the tools look for newer versions of themselves.
 export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
@@ -40,37 +42,37 @@ test: setup ## Run everything: lint, types, and all tests
 	npm test --silent
 
 contract: setup ## Only the contract suite, on the mock and on the server
-	@$(BIN)/node test/run.ts $(wildcard test/contract/suite-*.test.ts)
+	@$(NODE) test/run.ts $(wildcard test/contract/suite-*.test.ts)
 
 conformance: setup ## Put the contract suite to a deployment: URL=https://... KEYS=keys.json, or URL of the mock alone
-	@$(BIN)/node test/contract/conformance.ts "$(URL)" "$(KEYS)"
+	@$(NODE) test/contract/conformance.ts "$(URL)" "$(KEYS)"
 
 check: test ## What has to pass before a change is merged
 	@git diff --exit-code -- generated
 
 bench: setup ## Measure, and compare within the run
-	@$(BIN)/node test/bench/run.ts
+	@$(NODE) test/bench/run.ts
 
 kills: setup ## Kill a feed on SQLite 200 times and compare what is left; some minutes
-	KILLS=200 $(BIN)/node $(BIN)/tap --timeout=1800 test/backoffice/kill.test.ts
+	KILLS=200 $(NODE) $(BIN)/tap --timeout=1800 test/backoffice/kill.test.ts
 
 backups: setup ## Kill a backup 100 times and look at what is left; some minutes
-	BACKUP_KILLS=100 $(BIN)/node $(BIN)/tap --timeout=1800 test/cli/backup.test.ts
+	BACKUP_KILLS=100 $(NODE) $(BIN)/tap --timeout=1800 test/cli/backup.test.ts
 
 deliveries: setup ## Kill delivery workers 1,000 times on SQLite and 200 on PostgreSQL; half an hour
-	DELIVERY_KILLS=1000 $(BIN)/node $(BIN)/tap --timeout=7200 test/webhooks/delivery-kills.test.ts
+	DELIVERY_KILLS=1000 $(NODE) $(BIN)/tap --timeout=7200 test/webhooks/delivery-kills.test.ts
 
 upgrades: setup ## Upgrade 100,000 records, and kill that 100 times on each engine; half an hour
-	UPGRADE_RECORDS=100000 UPGRADE_KILLS=100 $(BIN)/node $(BIN)/tap --reporter=tap --timeout=7200 test/store/migrations/upgrade.test.ts
+	UPGRADE_RECORDS=100000 UPGRADE_KILLS=100 $(NODE) $(BIN)/tap --reporter=tap --timeout=7200 test/store/migrations/upgrade.test.ts
 
 sync: setup ## Copy 20,000 changes of a day and a million invoices, and kill that 100 times; an hour
-	SYNC_CHANGES=20000 SYNC_KILLS=100 SYNC_INVOICES=1000000 $(BIN)/node $(BIN)/tap --reporter=tap --jobs=1 --timeout=7200 test/client/sync-day.test.ts test/client/sync-scale.test.ts test/cli/pull.test.ts
+	SYNC_CHANGES=20000 SYNC_KILLS=100 SYNC_INVOICES=1000000 $(NODE) $(BIN)/tap --reporter=tap --jobs=1 --timeout=7200 test/client/sync-day.test.ts test/client/sync-scale.test.ts test/cli/pull.test.ts
 
 model: setup ## Compare 1,000 random sequences of moves with a model, on each engine; half an hour
-	@MODEL_SEQUENCES=1000 $(BIN)/node $(BIN)/tap --reporter=tap --timeout=7200 test/model/model.test.ts
+	@MODEL_SEQUENCES=1000 $(NODE) $(BIN)/tap --reporter=tap --timeout=7200 test/model/model.test.ts
 
 samples: setup ## Run the reference's samples, those in Go and C# too where there is a compiler; two minutes
-	COMPILED_SAMPLES=1 $(BIN)/node $(BIN)/tap --reporter=tap --timeout=600 test/reference/samples.test.ts test/contract/verification.test.ts
+	COMPILED_SAMPLES=1 $(NODE) $(BIN)/tap --reporter=tap --timeout=600 test/reference/samples.test.ts test/contract/verification.test.ts
 
 # A server takes the shell's place, so that signals reach it.
 mock: setup ## Serve the contract's examples on http://127.0.0.1:4010
