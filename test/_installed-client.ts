@@ -10,14 +10,14 @@ import { startExampleServer } from './_server.ts';
 const run = promisify(execFile);
 const bin = join(import.meta.dirname, '..', 'node_modules', '.bin');
 
-/** What the page for integrators shows. */
+/** The samples of the client's page. */
 const SAMPLES = [
   ...readFileSync(join(import.meta.dirname, '../src/client/README.md'), 'utf8').matchAll(
     /^```ts\n(.*?)^```$/gms,
   ),
 ].map(([, sample = '']) => sample);
 
-/** What its compiler has to say, and what becomes of a webhook. */
+/** Calls that the compiler must refuse, and the answers to a genuine and a forged webhook. */
 const CHECKS = `
 declare const process: { env: Record<string, string | undefined> };
 // @ts-expect-error Jobs have no kind.

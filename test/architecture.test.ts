@@ -66,7 +66,7 @@ const mayImport = {
   'trace-context': [],
   // The codes of errors are the contract's.
   errors: ['contract'],
-  // What integrators hold in their hands: it knows the contract's types and nothing of the service.
+  // Integrators run it: it knows the contract's types and nothing of the service.
   client: [],
   // Programs that integrators start from: of ours they know what the package gives to everybody.
   examples: [],

@@ -124,7 +124,7 @@ function nameCompiledImports(file: string): void {
   writeFileSync(file, text.replaceAll(/(?<=['"]\.{1,2}\/[^'"\n]*)\.ts(?=['"])/g, '.js'));
 }
 
-/** What other programs may import, as it is called once it is compiled. */
+/** The modules that other programs may import, under their compiled names. */
 function compiledExports(): Record<string, unknown> {
   const compiled: Record<string, unknown> = {};
   for (const [name, path] of Object.entries(manifest.exports)) {

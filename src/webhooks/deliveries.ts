@@ -126,7 +126,7 @@ export async function recover(
   return count;
 }
 
-/** What a ping says. */
+/** The data of a ping. */
 export const pingData = JSON.stringify({ message: 'This is a test delivery.' }) as JsonText<{
   message: string;
 }>;

@@ -52,7 +52,7 @@ type Request = ReturnType<typeof deliveryRequest>;
 type Signing = Parameters<typeof deliveryRequest>[1];
 
 interface Forgery {
-  /** What is wrong with it, after "a job.created that". */
+  /** Its fault, worded to follow "a job.created that". */
   fault: string;
   advice: string;
   forge: (event: DeliveredEvent, signing: Signing) => Request;
@@ -105,7 +105,7 @@ export async function playDay(events: readonly DeliveredEvent[], options: PlayOp
   const all: Played[] = [];
   let dayMs: number | undefined;
   for (const delivery of dayOf(events)) {
-    // What comes late has an earlier time than what came before.
+    // A late delivery has an earlier time than the one before it.
     const atMs = Math.max(dayMs ?? 0, Date.parse(delivery.event.createdAt));
     if (speed !== undefined && dayMs !== undefined) await pause((atMs - dayMs) / speed);
     dayMs = atMs;
@@ -187,7 +187,7 @@ async function deliver(
   }
 }
 
-/** What is wrong with a receiver that answers so; undefined for nothing. */
+/** The fault of a receiver that answers so; undefined for none. */
 function problemOf(posted: Posted, { kind, event: { event }, forgery }: Delivery): string | undefined {
   const what = forgery ? `a ${event} that ${forgery.fault}` : NAMES[kind].replace('EVENT', event);
   if ('reason' in posted)

@@ -88,7 +88,7 @@ for (const name of engineNames) {
       const before = heapBytes();
       const outcomes = new Set<string>();
       for (let index = 0; index < NEW_ADDRESSES[name]; index += 1) outcomes.add(await attempt(2_000 + index));
-      // What a collection happens to leave differs by some megabytes; what is held is there at every look.
+      // A collection leaves some megabytes more or less; memory that is held is there at every look.
       const looks: number[] = [];
       for (let look = 0; look < 3; look += 1) {
         looks.push(heapBytes());

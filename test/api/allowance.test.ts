@@ -63,7 +63,7 @@ for (const name of engineNames) {
     const { server, engine } = await start(t, name);
     const key = await keyFor(engine, 'counted');
     const otherKey = await keyFor(engine, 'counted');
-    // Whatever becomes of a request, it counts.
+    // Every request counts, whatever its answer.
     const paths = ['api/v1/jobs', 'api/v1/jobs/nobody', 'api/v1/jobs?limit=0', 'api/v1/jobs/job_1'];
     const fates = [200, 404, 400, 200];
     for (let made = 1; made <= LIMIT; made += 1) {

@@ -34,7 +34,7 @@ const operations = Object.values(contract.paths).map((item) => item.get);
 const events = Object.entries(contract.webhooks).map(([kind, { post }]) => ({ ...post, summary: kind }));
 const errorCodes = contract.components.schemas.ErrorCode.enum;
 
-/** What a list's sample has in no other language. */
+/** Code that a list's sample has in this language and in no other. */
 const beginnings = new Map([
   ['curl', 'curl --fail-with-body'],
   ['TypeScript', 'for await (const record of client.listJobs('],

@@ -206,7 +206,7 @@ t.test('an answer is no longer than a model reads, and the next page goes on fro
     { type: 'resource_link', name: 'large.pdf', size: 1_000_001, uri: `${url}/api/v1/invoices/` },
   ]);
 
-  // What shows it would have failed above.
+  // An answer with the key in it would have failed above.
   t.match(await call('listPeople'), { isError: true, text: 'missing_scope: Bearer [key]' });
 });
 

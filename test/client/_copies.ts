@@ -1,4 +1,4 @@
-/** What a copy has to equal, and what the copies hold, in one form: the records of each resource by id. */
+/** The source and its copies in one form: the records of each resource by id. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -105,7 +105,7 @@ export function readSqliteCopy(path: string): Contents {
     return rows.map((row) => {
       const members = columns[resource].flatMap(({ name, holds }) => {
         const value = row[name];
-        // What may be absent is never null, and JSON is a text.
+        // A member that may be absent is never null, and JSON is a text.
         if (value === null) return required.includes(name) ? [[name, null]] : [];
         if (holds === 'json') return [[name, JSON.parse(value as string) as unknown]];
         return [[name, holds === 'boolean' ? value === 1 : value]];

@@ -1,5 +1,5 @@
 /*
- * What a company's team does on a day, as a process of its own: everything that a copy can miss. Its arguments are the
+ * Makes the changes of a company's day, as a process of its own: everything that a copy can miss. Its arguments are the
  * database, the company, how many changes to make, a seed, and the most milliseconds between two changes.
  */
 import { setTimeout as pause } from 'node:timers/promises';

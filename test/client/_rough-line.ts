@@ -21,7 +21,7 @@ export interface RoughLineOptions {
 
 const errorBody = (code: string) => JSON.stringify({ error: { code, message: 'Try again.' } });
 
-/** What can go wrong with a request, besides a server that isn't there. */
+/** The faults that a request can meet, besides a server that isn't there. */
 const faults: ((res: ServerResponse) => void)[] = [
   (res) => res.writeHead(429, { 'Retry-After': '1' }).end(errorBody('rate_limited')),
   (res) => res.writeHead(503, { 'Retry-After': '1' }).end(errorBody('unavailable')),

@@ -25,7 +25,7 @@ export function createMockClock(): MockClock {
       signal?.throwIfAborted();
       waits.push(ms);
       const end = now + ms;
-      // Whoever waits for less comes first.
+      // A shorter wait ends first.
       await new Promise(setImmediate);
       now = Math.max(now, end);
     },

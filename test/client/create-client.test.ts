@@ -36,7 +36,7 @@ async function read(path: string): Promise<Response> {
   return fetch(`${server.url}${path}`, { headers: { Authorization: `Bearer ${server.key}` } });
 }
 
-/** What the service itself says. */
+/** The service's own answer. */
 async function dataAt(path: string): Promise<unknown> {
   const { data } = (await (await read(path)).json()) as { data: unknown };
   return data;

@@ -15,7 +15,7 @@ function handedOn(text: string): string[] {
   );
 }
 
-/** Those of the names, and of their members, that no comment explains. */
+/** The names and members that no comment explains. */
 function unexplained(text: string, names: readonly string[]): string[] {
   return parse(text).statements.flatMap((statement) => {
     const name = nameOf(statement);

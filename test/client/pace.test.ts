@@ -100,7 +100,7 @@ t.test('a client has at most ten requests under way, and the first goes alone', 
   const { client, asked } = await startService(t, [
     (req, res) => {
       held.push(() => gives(req, res));
-      // Whatever else comes has a moment to do so.
+      // Other requests have a moment to come.
       if (held.length === (asked.length === 1 ? 1 : 10)) setTimeout(release, 20);
     },
   ]);

@@ -64,7 +64,7 @@ async function applyDay(engine: Engine, change: string, what: object): Promise<v
   await applyChange(openOffice(engine), { company: 'day', change, with: what } as Change);
 }
 
-/** What a webhook says to look at. Nothing of its body is believed. */
+/** The list that a webhook tells a copy to look at. Nothing of its body is believed. */
 const hinted = (event: string): Resource => {
   if (event.startsWith('job')) return 'jobs';
   if (event.startsWith('form')) return 'submissions';

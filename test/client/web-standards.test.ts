@@ -19,7 +19,7 @@ const { outputFiles } = await build({
 });
 const script = outputFiles[0]?.text ?? '';
 
-/** What Node, Bun, Deno and workers have in common (WinterTC's minimum), as far as it isn't JavaScript itself. */
+/** The globals that Node, Bun, Deno and workers share beside JavaScript's own (WinterTC's minimum). */
 const { fetch, Headers, Request, Response, FormData, URL, URLSearchParams } = globalThis;
 const { AbortController, AbortSignal, DOMException, TextDecoder, TextEncoder } = globalThis;
 const { crypto, performance, setTimeout, clearTimeout, TransformStream } = globalThis;

@@ -65,7 +65,7 @@ interface Body {
   data: { id: string; paymentId: string; invoiceId: string; paidOn: string };
 }
 
-/** What a copy must hold after these deliveries. */
+/** The contents of a true copy after these deliveries. */
 function copyAfter(deliveries: Played[]): Record<string, unknown> {
   const bodies = deliveries
     .filter(({ kind, event }) => kind !== 'forgery' && event !== 'ping')

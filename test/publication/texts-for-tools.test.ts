@@ -5,7 +5,7 @@ import { openTestDatabase, startTestServer } from '../_server.ts';
 import { otherNames } from './_other-names.ts';
 
 /*
- * What programs that read texts are given: /llms.txt, and the reference as Markdown.
+ * The texts for programs: /llms.txt, and the reference as Markdown.
  */
 
 const database = await openTestDatabase('sqlite');

@@ -70,7 +70,7 @@ export async function eraseCompany(
 async function beginErasure(engine: Engine, company: string, now: Date): Promise<string> {
   const digest = createHash('sha256').update(company).digest('hex');
   return engine.transaction(async (transaction) => {
-    // Whoever changes the company now ends first. Later ones find no company to change.
+    // A change that is under way ends first. Later ones find no company to change.
     await lockCompany(engine, transaction, company);
     const found = await transaction
       .updateTable('companies')

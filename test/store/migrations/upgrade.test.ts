@@ -89,7 +89,7 @@ async function openPlace(name: EngineName): Promise<Place> {
   };
 }
 
-/** Whoever closed it last has emptied the log beside it. */
+/** Copies the file alone: the last to close it has emptied the log beside it. */
 function copyFile(store: Workplace, { folder, databaseUrl }: Workplace): string {
   mkdirSync(join(folder, 'data'), { recursive: true });
   copyFileSync(store.databaseUrl.slice('sqlite:'.length), databaseUrl.slice('sqlite:'.length));
