@@ -2,7 +2,8 @@
 SHELL := /bin/sh
 BIN := node_modules/.bin
 # The Node that npm brought, also for the programs that it starts.
-NODE := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/node
+WITH_NODE := PATH="$(CURDIR)/$(BIN):$$PATH"
+NODE := $(WITH_NODE) $(BIN)/node
 # Redocly would otherwise report every run, and the tools look for newer versions of themselves.
 export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
@@ -79,7 +80,7 @@ mock: setup ## Serve the contract's examples on http://127.0.0.1:4010
 	@exec $(BIN)/node $(BIN)/prism mock generated/openapi.json --host 127.0.0.1 --port 4010
 
 start: setup docs ## Serve the demo company, and print a request to try
-	@PATH="$(CURDIR)/$(BIN):$$PATH" exec src/fieldledger.js serve --demo
+	@$(WITH_NODE) exec src/fieldledger.js serve --demo
 
 dev: setup docs ## The same, starting again whenever a source file changes
 	@exec $(BIN)/node --watch-path=src --watch-path=generated src/fieldledger.js serve --demo

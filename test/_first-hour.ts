@@ -1,14 +1,13 @@
-import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import got from 'got';
 import type { Test } from 'tap';
 
-import { exampleSecret } from '../src/contract/examples.ts';
 import type { Sample } from '../src/reference/samples.ts';
-import { type Served, until } from './_command.ts';
+import type { Served } from './_command.ts';
 import { startMock } from './contract/_mock.ts';
+import { startReceiver } from './examples/_receiver.ts';
 import {
   judgeOutput,
   judgePdf,
@@ -17,7 +16,6 @@ import {
   samplesFor,
   type ShownOperation,
   sourceIn,
-  type Target,
 } from './reference/_samples.ts';
 
 const checkout = join(import.meta.dirname, '..', 'node_modules');
@@ -45,7 +43,7 @@ export async function testFirstHour(t: Test, prefix: string, served: Served): Pr
   const { address, demo } = served.greeting;
   const folder = join(prefix, 'lib', 'first-hour');
   mkdirSync(folder);
-  const server: Target = { url: address, key: demo?.key ?? '' };
+  const key = demo?.key ?? '';
   const desk = { folder, env: { PATH: process.env.PATH, HOME: folder, npm_config_prefix: prefix } };
   const { info, tags, paths } = await contractIn(`${address}/reference`);
   const shown = Object.values(paths).map(({ get }) => ({
@@ -55,7 +53,7 @@ export async function testFirstHour(t: Test, prefix: string, served: Served): Pr
 
   await t.test('the first request', { skip: missing('curl') }, async (t) => {
     const [, command = ''] = /^# Getting started$.*?^```sh\n(.*?)^```$/ms.exec(info.description) ?? [];
-    const env = { ...desk.env, API_KEY: server.key };
+    const env = { ...desk.env, API_KEY: key };
     const { data } = JSON.parse(await run('sh', ['-c', command], { cwd: folder, env })) as {
       data: unknown[];
     };
@@ -65,36 +63,32 @@ export async function testFirstHour(t: Test, prefix: string, served: Served): Pr
   const [, document] = /`npx @stoplight\/prism-cli mock (\S+)`/.exec(info.description) ?? [];
   t.equal(document, `${address}/openapi.json`);
   await using mock = await startMock(document);
-  for (const [name, target] of [
+  for (const [name, url, pageSize] of [
     // So short that every list has more than one page.
-    ['server', { ...server, pageSize: 2 }],
+    ['server', address, 2],
     // It has one page, the same for everybody.
-    ['mock', { ...server, url: mock.url, pageSize: 100 }],
+    ['mock', mock.url, 100],
   ] as const) {
+    const operations = samplesFor(shown, address, url, pageSize);
     await t.test(`the ${name}`, (t) =>
-      testSamples(
-        t,
-        { ...desk, folder: join(folder, name) },
-        samplesFor(shown, address, target.url, target.pageSize),
-        target,
-      ),
+      testSamples(t, { ...desk, folder: join(folder, name) }, operations, { key, pageSize }),
     );
   }
 
   const webhooks = tags.find(({ name }) => name === 'Webhooks')?.description ?? '';
-  const commands = [...webhooks.matchAll(/`(npx fieldledger webhook [^`]+)`/g)].map(
-    ([, command = '']) => command,
-  );
-  t.equal(commands.length, 2);
-  const hook = await startReceiver(t, desk);
-  for (const command of commands) {
-    const aimed = command.replace('http://localhost:3000/hook', hook);
+  // As one begins with it: copied beside the package.
+  const receiver = join(folder, 'receiver.ts');
+  cpSync(join(folder, '..', 'node_modules', 'fieldledger', 'src', 'examples', 'receiver.ts'), receiver);
+  const environment = { PORT: '0', DATABASE: join(folder, 'receiver.db') };
+  const { port } = await startReceiver(t, [process.execPath, receiver], environment);
+  for (const [shownCommand, outcome] of [
+    [/`(npx fieldledger webhook sample [^`]+)`/, /delivered/],
+    [/`(npx fieldledger webhook play day [^`]+)`/, /The receiver did everything right\./],
+  ] as const) {
+    const [, command = ''] = shownCommand.exec(webhooks) ?? [];
+    const aimed = command.replace('http://localhost:3000/', `http://127.0.0.1:${port}/`);
     t.not(aimed, command);
-    t.match(
-      await run('sh', ['-c', aimed], { cwd: folder, env: desk.env }),
-      /delivered|everything right/,
-      command,
-    );
+    t.match(await run('sh', ['-c', aimed], { cwd: folder, env: desk.env }), outcome, command);
   }
 }
 
@@ -109,7 +103,7 @@ async function testSamples(
   t: Test,
   { folder, env }: Desk,
   operations: ShownOperation[],
-  { key, pageSize }: Target & { pageSize: number },
+  { key, pageSize }: { key: string; pageSize: number },
 ): Promise<void> {
   mkdirSync(folder);
   const options = { cwd: folder, env: { ...env, API_KEY: key } };
@@ -165,22 +159,3 @@ const COMPILER = {
   },
   include: ['*.ts'],
 };
-
-/** Starts the package's receiver, copied to where one would begin with it, and gives its address. */
-async function startReceiver(t: Test, { folder, env }: Desk): Promise<string> {
-  cpSync(
-    join(folder, '..', 'node_modules', 'fieldledger', 'src', 'examples', 'receiver.ts'),
-    join(folder, 'receiver.ts'),
-  );
-  const receiver = spawn(process.execPath, ['receiver.ts'], {
-    cwd: folder,
-    env: { ...env, WEBHOOK_SECRET: exampleSecret(), PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  t.teardown(() => receiver.kill());
-  let said = '';
-  receiver.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
-  const portIn = () => /port: (\d+)/.exec(said)?.[1];
-  await until(() => portIn() !== undefined);
-  return `http://127.0.0.1:${portIn()}/hook`;
-}

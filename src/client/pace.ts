@@ -124,8 +124,8 @@ function numbersIn(headers: Headers, name: string, form: RegExp): number[] {
 type Answer = Pick<Response, 'status' | 'headers'>;
 
 /**
- * The seconds of a `Retry-After`, undefined where there is none or it has another form. The service writes a number;
- * what stands before it may write a date (RFC 9110 section 10.2.3).
+ * The seconds of a `Retry-After`, undefined where there is none or it has another form. The service writes a number; a
+ * proxy before it may write a date (RFC 9110 section 10.2.3).
  */
 export function secondsIn(text: string | null): number | undefined {
   if (text === null) return undefined;

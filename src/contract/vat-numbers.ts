@@ -6,10 +6,10 @@ import type { Validator } from 'stdnum';
 const load = createRequire(import.meta.url);
 
 /**
- * The file in which stdnum has the VAT numbers that begin with a prefix: of the member states of the European Union, of the United
+ * stdnum's file for the VAT numbers that begin with a prefix: of the member states of the European Union, of the United
  * Kingdom, and of Northern Ireland, whose numbers are British ones with a prefix of their own.
  */
-const validators: Readonly<Record<string, string>> = {
+const files: Readonly<Record<string, string>> = {
   AT: 'at/uid',
   BE: 'be/vat',
   BG: 'bg/vat',
@@ -47,12 +47,12 @@ const validators: Readonly<Record<string, string>> = {
  * the number was given to somebody, only its tax office knows.
  */
 export function isVatNumber(vatId: string): boolean {
-  const prefix = vatId.slice(0, 2);
-  if (!Object.hasOwn(validators, prefix)) return true;
+  const file = files[vatId.slice(0, 2)];
+  if (file === undefined) return true;
   const number = vatId.slice(2);
   // Of nothing at all it can't cut off the Dutch suffix.
   if (number === '') return false;
-  const validator = load(`stdnum/lib/cjs/${validators[prefix] ?? ''}`) as Validator;
+  const validator = load(`stdnum/lib/cjs/${file}`) as Validator;
   const result = validator.validate(number);
   // It overlooks spaces, and a prefix that is written twice.
   return result.isValid && result.compact === number;

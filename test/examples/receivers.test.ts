@@ -1,8 +1,7 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 import t from 'tap';
@@ -15,6 +14,7 @@ import { type DayEvent, recordDay } from '../../src/demo/day.ts';
 import { type Played, playDay } from '../../src/webhooks/played-day.ts';
 import { callCommand, until } from '../_command.ts';
 import { keyFor, openTestDatabase, startTestServer } from '../_server.ts';
+import { type Program, startReceiver } from './_receiver.ts';
 
 /*
  * The receivers that integrators start from, played to and killed.
@@ -23,31 +23,7 @@ import { keyFor, openTestDatabase, startTestServer } from '../_server.ts';
 const secret = exampleSecret();
 const folder = mkdtempSync(join(tmpdir(), 'fieldledger-receivers-'));
 const examples = join(import.meta.dirname, '..', '..', 'src', 'examples');
-const started = new Set<ChildProcess>();
-t.teardown(() => {
-  for (const child of started) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true });
-});
-
-type Program = readonly [command: string, file: string];
-
-/** Starts a receiver and waits until it listens. */
-async function start(program: Program, environment: Record<string, string>) {
-  const [command, file] = program;
-  const env = { PATH: process.env.PATH, WEBHOOK_SECRET: secret, ...environment };
-  const child = spawn(command, [join(examples, file)], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  started.add(child);
-  let said = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
-  const portIn = () => /port:? (\d+)/.exec(said)?.[1];
-  await until(() => portIn() !== undefined);
-  const kill = async () => {
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
-  };
-  return { port: portIn() ?? '', kill };
-}
+t.teardown(() => rmSync(folder, { recursive: true }));
 
 /** The copy that a receiver keeps: the bodies of records by list and id. */
 function copyIn(database: string): Record<string, unknown> {
@@ -91,18 +67,18 @@ function keyOf(event: string, { id, paymentId, invoiceId, paidOn }: Body['data']
 }
 
 async function testReceiver(t: Test, program: Program): Promise<void> {
-  const DATABASE = join(folder, `${program[1]}.db`);
+  const DATABASE = join(folder, `${basename(program[1])}.db`);
 
   await t.test(
     'takes a day, is killed in the middle of it, and holds the newest of everything at its end',
     async (t) => {
-      const first = await start(program, { DATABASE, PORT: '0' });
+      const first = await startReceiver(t, program, { DATABASE, PORT: '0' });
       const to = `http://127.0.0.1:${first.port}/`;
       // Nine hours in three seconds.
       const playing = callCommand(['webhook', 'play', 'day', '--to', to, '--speed', '10800', '--json']);
       await until(() => Object.keys(copyIn(DATABASE)).length > 2);
       await first.kill();
-      const second = await start(program, { DATABASE, PORT: first.port });
+      const second = await startReceiver(t, program, { DATABASE, PORT: first.port });
       const { exitCode, stdout, stderr } = await playing;
       await second.kill();
       t.equal(exitCode, 0, stderr);
@@ -118,7 +94,7 @@ async function testReceiver(t: Test, program: Program): Promise<void> {
     const events = await recordDay(engine, new Date('2026-11-23T08:00:00.000Z'));
     await using server = await startTestServer({ engine });
     const api = { API_URL: server.url, API_KEY: await keyFor(engine, 'brennan'), RECONCILE_SECONDS: '0.5' };
-    const { port, kill } = await start(program, { DATABASE, PORT: '0', ...api });
+    const { port, kill } = await startReceiver(t, program, { DATABASE, PORT: '0', ...api });
     const listed = async (list: string, as: string) => {
       const { data } = await server
         .http(`api/v1/${list}`, { headers: { authorization: `Bearer ${api.API_KEY}` } })
@@ -156,7 +132,9 @@ async function testReceiver(t: Test, program: Program): Promise<void> {
   });
 }
 
-t.test('the receiver in TypeScript', (t) => testReceiver(t, [process.execPath, 'receiver.ts']));
+t.test('the receiver in TypeScript', (t) =>
+  testReceiver(t, [process.execPath, join(examples, 'receiver.ts')]),
+);
 
 function hasPython(): boolean {
   try {
@@ -168,5 +146,5 @@ function hasPython(): boolean {
 }
 
 t.test('the receiver in Python', { skip: hasPython() ? false : 'there is no python3' }, (t) =>
-  testReceiver(t, ['python3', 'receiver.py']),
+  testReceiver(t, ['python3', join(examples, 'receiver.py')]),
 );

@@ -14,12 +14,6 @@ export interface ShownOperation {
   samples: Sample[];
 }
 
-/** A service that samples are run against, and a key that may read everything. */
-export interface Target {
-  url: string;
-  key: string;
-}
-
 /** The samples for a service at another address, with pages of another length. */
 export function samplesFor(operations: ShownOperation[], address: string, url: string, limit = 100) {
   const aimed = (source: string) => source.replaceAll(address, url).replace(/(limit\W+)100/, `$1${limit}`);
