@@ -10,7 +10,8 @@ import { openArena, runSequence } from './_run.ts';
  * same. Random moves are made while the real server is asked.
  */
 
-const SEQUENCES: Record<EngineName, number> = { sqlite: 4, postgres: 1 };
+/** A sequence may send no event: one in some thousands does, when its companies' addresses are missing; not two. */
+const SEQUENCES: Record<EngineName, number> = { sqlite: 4, postgres: 2 };
 const steps = fc.array(fc.noShrink(fc.integer({ min: 0, max: 2 ** 32 - 1 })), {
   minLength: 90,
   maxLength: 110,
