@@ -7,9 +7,9 @@ import { UsageError } from '../errors.ts';
 import { withoutPasswordParts } from '../setting-values.ts';
 import { backUp } from '../store/backup/backup.ts';
 import { copyPrivately } from '../store/backup/restore.ts';
-import { keyFileOf } from '../webhooks/secret-key.ts';
-import { showProgress } from './progress.ts';
-import { listenForStop } from './stop.ts';
+import { openEngine } from '../store/engines/open-engine.ts';
+import { keyFileOf, missingKeys, refuseOtherThanKey } from '../webhooks/secret-key.ts';
+import { showProgress, watched } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Bytes of a megabyte, as people are told sizes. */
@@ -30,17 +30,20 @@ export function backupCommand(terminal: Terminal): Command {
         const reason = config.webhookSecretKey ? 'WEBHOOK_SECRET_KEY holds it' : 'none has been made yet';
         throw new UsageError(`There is no key file ${keyFile ?? ''} to copy: ${reason}.`);
       }
+      const secretKeyCopy = withSecretKey ? `${file}-secret-key` : null;
+      if (secretKeyCopy !== null) refuseOtherThanKey(secretKeyCopy);
       const startedAt = performance.now();
-      using stop = listenForStop();
-      using progress = showProgress('MB', MEGABYTE);
-      const { byteCount } = await backUp(path, file, { signal: stop.signal, onProgress: progress.update });
-      const secretKeyCopy = withSecretKey && hasKey ? `${file}-secret-key` : null;
+      const { byteCount } = await watched(showProgress('MB', MEGABYTE), (bar, signal) =>
+        backUp(path, file, { signal, onProgress: bar.update }),
+      );
       if (secretKeyCopy !== null && hasKey) copyPrivately(keyFile, secretKeyCopy);
       const seconds = Math.round(performance.now() - startedAt) / 1000;
       const secretKey = hasKey ? keyFile : null;
+      await using engine = await openEngine(config.databaseUrl);
+      const missing = await missingKeys(engine, config);
       terminal.show(
         { file, byteCount, seconds, secretKey, secretKeyCopy },
-        `${file} is a backup of ${path}: ${sizeText(byteCount)}, checked, in ${seconds.toFixed(1)} s.\n${keySentence(config, secretKey, secretKeyCopy)}`,
+        `${file} is a backup of ${path}: ${sizeText(byteCount)}, checked, in ${seconds.toFixed(1)} s.\n${keySentence(config, secretKey, secretKeyCopy, missing)}`,
       );
     });
 }
@@ -64,9 +67,10 @@ function backupOfPostgres(config: Config, file: string): string {
   return `PostgreSQL has tools of its own. Run: pg_dump --format=custom --file=${inShell(file)} ${addressInShell(config)} (it asks for the password, or takes it from ~/.pgpass), and keep WEBHOOK_SECRET_KEY in another place.`;
 }
 
-/** The address of PostgreSQL itself, without its password, as a shell takes it. */
+/** The address of PostgreSQL itself, without its password, as a shell and PostgreSQL's own tools take it. */
 export function addressInShell({ databaseUrl, databaseDirectUrl = databaseUrl }: Config): string {
-  return inShell(withoutPasswordParts(databaseDirectUrl));
+  // Only the driver knows `no-verify`; to libpq it is `require`.
+  return inShell(withoutPasswordParts(databaseDirectUrl).replace('sslmode=no-verify', 'sslmode=require'));
 }
 
 /** A text as one word of a shell's command line. */
@@ -74,7 +78,10 @@ export function inShell(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function keySentence(config: Config, file: string | null, copy: string | null): string {
+/** @param missing the fingerprints of keys that its signing secrets need and that are somewhere else. */
+function keySentence(config: Config, file: string | null, copy: string | null, missing: string[]): string {
+  if (missing.length > 0)
+    return `Its signing secrets are encrypted with a key that is not here, the one with the fingerprint ${missing.join(' and the one with ')}: keep that one too, in another place.`;
   if (copy !== null)
     return `${copy} is the key of the signing secrets: whoever has both files can sign as you, so keep them apart.`;
   if (config.webhookSecretKey)

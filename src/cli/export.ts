@@ -1,4 +1,4 @@
-import { closeSync, openSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
@@ -9,7 +9,7 @@ import { type Resource, resources } from '../client/sync/sink.ts';
 import { contractDocument, type JsonSchema } from '../contract/document.ts';
 import { schemaNames } from '../contract/rendering.ts';
 import { quote, UsageError } from '../errors.ts';
-import { beginFile } from '../store/backup/unfinished-file.ts';
+import { beginFile, namesFile, type UnfinishedFile } from '../store/backup/unfinished-file.ts';
 import { csvColumns, csvHead, csvLine } from './csv.ts';
 import { openService, type Service } from './service.ts';
 import { type ServiceOptions, withService } from './service-access.ts';
@@ -67,7 +67,10 @@ function timeOf(text: string): string {
     throw new InvalidArgumentError(
       'It must be a day such as 2026-11-01, or a time such as 2026-11-01T08:00:00Z.',
     );
-  return new Date(time).toISOString();
+  const utc = new Date(time).toISOString();
+  // The contract's times have four digits for the year.
+  if (utc.length > 24) throw new InvalidArgumentError('In UTC, its year must have four digits.');
+  return utc;
 }
 
 function check(resource: Resource, { lines, since, out }: ExportOptions): void {
@@ -75,10 +78,16 @@ function check(resource: Resource, { lines, since, out }: ExportOptions): void {
     throw new UsageError(`--lines is for quotes and invoices: ${resource} have none.`);
   if (since !== undefined && resource === 'people')
     throw new UsageError('--since is not for people: nobody knows when they changed.');
+  checkPlace(out);
+}
+
+function checkPlace(out: string): void {
   if (!statSync(dirname(out), { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`There is no folder ${quote(dirname(out))}.`);
-  if (statSync(out, { throwIfNoEntry: false })?.isDirectory())
-    throw new UsageError(`${quote(out)} is a folder.`);
+  const there = statSync(out, { throwIfNoEntry: false });
+  if (there?.isDirectory()) throw new UsageError(`${quote(out)} is a folder.`);
+  // To rename a file into the place of a device or a pipe would take that away.
+  if (!namesFile(out) || (there && !there.isFile())) throw new UsageError(`${quote(out)} is no file.`);
 }
 
 /** Writes the file. @returns how many rows it has. */
@@ -89,7 +98,7 @@ async function write(
   options: CallOptions,
 ): Promise<number> {
   const columns = csvColumns(schemaOf(resource, lines));
-  using file = beginFile(out);
+  using file = begin(out);
   const handle = openSync(file.path, 'a');
   let count = 0;
   try {
@@ -104,7 +113,7 @@ async function write(
       count += rows.length;
     }
   } catch (error) {
-    throw fullDisk(error, out) ?? error;
+    throw unwritable(error, out) ?? error;
   } finally {
     closeSync(handle);
   }
@@ -112,12 +121,23 @@ async function write(
   return count;
 }
 
-function fullDisk(error: unknown, out: string): UsageError | undefined {
-  const { code } = error as { code?: unknown };
-  const isFull = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
-  return isFull
-    ? new UsageError(`There is no room for ${quote(out)} (${code}). No file was written.`)
-    : undefined;
+/** A file that is replaced keeps its mode, and a link to it stays one. */
+function begin(out: string): UnfinishedFile {
+  try {
+    const there = statSync(out, { throwIfNoEntry: false });
+    return there ? beginFile(realpathSync(out), there.mode & 0o777) : beginFile(out);
+  } catch (error) {
+    throw unwritable(error, out) ?? error;
+  }
+}
+
+function unwritable(error: unknown, out: string): UsageError | undefined {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG')
+    return new UsageError(`There is no room for ${quote(out)} (${code}). No file was written.`);
+  return syscall === undefined
+    ? undefined
+    : new UsageError(`${quote(out)} can't be written (${code}). No file was written.`);
 }
 
 /** The schema of the rows: of the record as lists have it, or of the whole document with one of its lines. */

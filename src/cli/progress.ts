@@ -1,8 +1,23 @@
-import { SingleBar } from 'cli-progress';
+import cliProgress from 'cli-progress';
+
+import { listenForStop } from './stop.ts';
 
 /** A bar that moves while a long command works, where standard error is a terminal. */
 export interface Progress extends Disposable {
   update: (done: number, total: number) => void;
+}
+
+/**
+ * Does long work with a bar, until it ends or a signal tells it to stop. The bar is gone afterwards: a result that is shown
+ * beside it can't be read.
+ */
+export async function watched<P extends Disposable, T>(
+  progress: P,
+  work: (progress: P, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  using stop = listenForStop();
+  using bar = progress;
+  return await work(bar, stop.signal);
 }
 
 /** How often the bar moves. */
@@ -14,8 +29,11 @@ const PROGRESS_MS = 100;
  * @param divisor how many of what `update` is told make one of them.
  */
 export function showProgress(unit: string, divisor = 1): Progress {
-  const bar = new SingleBar({
-    format: `{bar} {percentage}% | {value} of {total} ${unit} | {eta_formatted} left`,
+  const bar = new cliProgress.SingleBar({
+    format: `{bar} {percentage}% | {value} of {total} ${unit} | {eta_formatted}`,
+    formatTime: (seconds, options, step) =>
+      // It isn't a number until something is done.
+      Number.isFinite(seconds) ? `${cliProgress.Format.TimeFormat(seconds, options, step)} left` : '',
     noTTYOutput: false,
     etaBuffer: 5_000 / PROGRESS_MS,
   });

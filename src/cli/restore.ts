@@ -4,16 +4,15 @@ import { Command } from 'commander';
 
 import { type Config, readConfig } from '../config.ts';
 import { restoreBackup } from '../store/backup/restore.ts';
-import { keyFileOf } from '../webhooks/secret-key.ts';
+import { keyFileOf, refuseOtherThanKey } from '../webhooks/secret-key.ts';
 import { addressInShell, inShell, MEGABYTE, sizeText, sqlitePathOf } from './backup.ts';
-import { showProgress } from './progress.ts';
-import { listenForStop } from './stop.ts';
+import { showProgress, watched } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `fieldledger restore`: puts a backup where the SQLite database was, or will be. */
 export function restoreCommand(terminal: Terminal): Command {
   return new Command('restore')
-    .description('put a backup in the place of the database, which has to be empty')
+    .description('put a backup in the place of the database, where nothing may be')
     .argument('<file>', 'the backup; FILE-secret-key, where it is there, is put back too')
     .action(async (file: string) => {
       const config = readConfig(terminal.environment);
@@ -21,11 +20,11 @@ export function restoreCommand(terminal: Terminal): Command {
       const keyFile = keyFileOf(config);
       const keyCopy = `${file}-secret-key`;
       const key = keyFile !== undefined && existsSync(keyCopy) ? { from: keyCopy, to: keyFile } : undefined;
+      if (key) refuseOtherThanKey(key.from);
       const startedAt = performance.now();
-      using stop = listenForStop();
-      using progress = showProgress('MB', MEGABYTE);
-      const copying = { signal: stop.signal, onProgress: progress.update };
-      const { byteCount } = await restoreBackup(file, path, { ...copying, key });
+      const { byteCount } = await watched(showProgress('MB', MEGABYTE), (bar, signal) =>
+        restoreBackup(file, path, { signal, onProgress: bar.update, key }),
+      );
       const seconds = Math.round(performance.now() - startedAt) / 1000;
       const secretKey = keyFile !== undefined && existsSync(keyFile) ? keyFile : null;
       const keyNote =

@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 import type { Config } from '../config.ts';
@@ -24,15 +33,30 @@ export async function openSecretBox(engine: Engine, settings: Settings): Promise
 
 /** The same without looking at the stored secrets, for the command that seals them anew. */
 export async function takeSecretBox(engine: Engine, settings: Settings): Promise<SecretBox> {
-  const { webhookSecretKey, webhookSecretKeyPrevious } = settings;
   const file = keyFileOf(settings);
-  if (file !== undefined && webhookSecretKey === undefined && !existsSync(file)) {
+  if (file !== undefined && settings.webhookSecretKey === undefined && !existsSync(file)) {
     // A new key couldn't open secrets that another one sealed.
-    await refuseMissingKeys(engine, createSecretBox(undefined, webhookSecretKeyPrevious), settings);
+    await refuseMissingKeys(engine, createSecretBox(undefined, settings.webhookSecretKeyPrevious), settings);
     await makeKey(engine, file);
   }
+  return boxOf(settings);
+}
+
+/** The keys that are here: those that are set, and the one beside the database. */
+function boxOf({ webhookSecretKey, webhookSecretKeyPrevious, ...settings }: Settings): SecretBox {
+  const file = keyFileOf(settings);
   const own = file !== undefined && existsSync(file) ? readKey(file) : undefined;
   return createSecretBox(webhookSecretKey ?? own, webhookSecretKeyPrevious, own);
+}
+
+/** The fingerprints of keys that stored secrets are sealed with and that aren't here. */
+export async function missingKeys(engine: Engine, settings: Settings): Promise<string[]> {
+  return missingIn(engine, boxOf(settings));
+}
+
+async function missingIn(engine: Engine, { fingerprints }: SecretBox): Promise<string[]> {
+  const used = (await listSeals(engine)).map((seal) => seal.split('.')[1] ?? '');
+  return used.filter((fingerprint) => !fingerprints.includes(fingerprint));
 }
 
 /** The file beside a SQLite database that holds the key of its signing secrets where no setting does. */
@@ -59,14 +83,24 @@ async function makeKey(engine: Engine, file: string): Promise<void> {
 
 function readKey(file: string): string {
   const text = readFileSync(file, 'utf8').trim();
-  if (Buffer.from(text, 'base64').length !== 32)
+  if (!isKey(text))
     throw new UsageError(`${file} must hold a key of 32 bytes in base64. Put it back from a backup.`);
   return text;
 }
 
+function isKey(text: string): boolean {
+  return Buffer.from(text, 'base64').length === 32;
+}
+
+/** @throws UsageError when there is something else than a key where one is to be read or replaced. */
+export function refuseOtherThanKey(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found || (found.isFile() && found.size < 100 && isKey(readFileSync(file, 'utf8').trim()))) return;
+  throw new UsageError(`${file} isn't a key of signing secrets, so nothing is done.`);
+}
+
 async function refuseMissingKeys(engine: Engine, box: SecretBox, settings: Settings): Promise<void> {
-  const used = (await listSeals(engine)).map((seal) => seal.split('.')[1] ?? '');
-  const missing = used.filter((fingerprint) => !box.fingerprints.includes(fingerprint));
+  const missing = await missingIn(engine, box);
   if (missing.length === 0) return;
   const file = keyFileOf(settings);
   const other = file === undefined ? '' : `, or put ${file} back from a backup`;

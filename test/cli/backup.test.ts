@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -16,7 +16,7 @@ import Database from 'better-sqlite3';
 import got from 'got';
 import t, { type Test } from 'tap';
 
-import { openWorkplace, until } from '../_command.ts';
+import { openWorkplace, SECRET_KEY, until } from '../_command.ts';
 import {
   type BackupPlace,
   digestOf,
@@ -26,6 +26,8 @@ import {
   unfinishedBeside,
 } from './_backups.ts';
 
+/** It runs a program on a terminal of its own. */
+const SCRIPT = '/usr/bin/script';
 /** How often a backup is killed; `make backups` asks for more. */
 const KILLS = Number(process.env.BACKUP_KILLS ?? 3);
 
@@ -110,6 +112,34 @@ t.test('a backup that is killed leaves the former one whole, and the next one ti
   t.match(await other.call(['verify']), { exitCode: 0, stdout: /rows: nothing is wrong/ });
 });
 
+t.test('two backups at once into one file are both whole, and only their owner may read them', async (t) => {
+  await using place = await openBackupPlace();
+  for (let round = 0; round < 3; round += 1) {
+    const both = [place.start(['backup', place.file]), place.start(['backup', place.file])];
+    for (const { ended, output } of both) {
+      t.match(await ended, { exitCode: 0, signal: null });
+      t.equal(output.stderr, '');
+    }
+    t.equal(statSync(place.file).mode & 0o777, 0o600);
+    t.equal(changesIn(place.file).noted, 0);
+    t.strictSame(unfinishedBeside(place.file), []);
+  }
+});
+
+t.test('the result can be read on a terminal, below the bar', { skip: !existsSync(SCRIPT) }, async (t) => {
+  await using place = await openBackupPlace();
+  const program = join(import.meta.dirname, '..', '..', 'src', 'fieldledger.js');
+  const { stdout } = spawnSync(SCRIPT, ['-qec', `'${program}' backup '${place.file}'`, '/dev/null'], {
+    env: { PATH: process.env.PATH, HOME: place.folder, DATABASE_URL: place.databaseUrl, TERM: 'xterm' },
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  const lines = stdout.split('\r\n').map((line) => line.replace(/^.*\u001b\[[\d?]*[A-Za-z]/, ''));
+  t.match(lines.at(-3), `${place.file} is a backup of ${place.path}: `);
+  t.equal(lines.at(-2), 'There is no key of signing secrets yet.');
+  t.notMatch(stdout, /NaN|NF|INF/);
+});
+
 t.test('a backup that is told to stop leaves everything as it was', async (t) => {
   await using place = await openBackupPlace();
   writeFileSync(place.file, '');
@@ -150,6 +180,15 @@ t.test('a place that is none for a backup is refused', async (t) => {
     exitCode: 1,
     stderr: /^fieldledger: There is no database none\.db/,
   });
+  for (const name of ['', 'new/', '.'])
+    t.match(await place.call(['backup', name]), {
+      exitCode: 1,
+      stderr: `fieldledger: "${name}" is no name of a file.\n`,
+    });
+  t.match(await place.call(['backup', place.file], { DATABASE_URL: `sqlite:${inFolder('notes.txt')}` }), {
+    exitCode: 1,
+    stderr: /^fieldledger: The database .*notes\.txt can't be read: file is not a database\.\n$/,
+  });
   t.strictSame(filesIn(folder), files);
   t.equal(digestOf(path), before);
   t.equal(readFileSync(inFolder('notes.txt'), 'utf8'), 'Not a database.');
@@ -174,6 +213,27 @@ t.test('the key of signing secrets is named, and copied only where that is asked
   const key = readFileSync(`${path}-secret-key`, 'utf8');
   t.equal(readFileSync(`${file}-secret-key`, 'utf8'), key);
   for (const { stdout } of [without, withKey]) t.notMatch(stdout, key.trim());
+
+  await t.test('and a file that is none stays', async (t) => {
+    const other = join(place.folder, 'other.db');
+    writeFileSync(`${other}-secret-key`, 'precious');
+    t.match(await place.call(['backup', other, '--with-secret-key']), {
+      exitCode: 1,
+      stderr: `fieldledger: ${other}-secret-key isn't a key of signing secrets, so nothing is done.\n`,
+    });
+    t.notOk(existsSync(other));
+    t.equal(readFileSync(`${other}-secret-key`, 'utf8'), 'precious');
+  });
+
+  await t.test('and told to be somewhere else where it is', async (t) => {
+    await using other = await openWorkplace();
+    await other.call(['demo']);
+    await other.call(['webhook', 'create', 'brennan', 'https://example.com'], {
+      WEBHOOK_SECRET_KEY: SECRET_KEY,
+    });
+    const { stdout } = await other.call(['backup', join(other.folder, 'backup.db')]);
+    t.match(stdout, /encrypted with a key that is not here, the one with the fingerprint [\w-]+: keep that/);
+  });
 
   await t.test('and put back with the backup', async (t) => {
     await using other = await openWorkplace('sqlite', { isEmpty: true });
@@ -251,4 +311,8 @@ t.test('on PostgreSQL both commands say which of its own tools to use, without t
     "pg_restore --single-transaction --dbname='postgres://app@db.example/ledger?sslmode=verify-full' ledger.dump",
   );
   for (const { stderr } of [backup, restore]) t.notMatch(stderr, 'hunter2');
+  const unverified = await workplace.call(['backup', 'x'], {
+    DATABASE_URL: 'postgres://app@db.example/ledger?sslmode=no-verify',
+  });
+  t.match(unverified.stderr, "'postgres://app@db.example/ledger?sslmode=require'", 'as pg_dump knows it');
 });

@@ -1,4 +1,15 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -141,6 +152,9 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
     server.key.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x')),
   );
   const silent = await silentAddress();
+  // To rename a file into its place would end the pipe, or the device.
+  const pipe = join(folder, 'pipe');
+  spawnSync('mkfifo', [pipe]);
   const cases: [string[], RegExp, number?][] = [
     [['invoices', '--key-file', other], /refuses this \(GET \/api\/v1\/invoices: 403 missing_scope/],
     [['invoices', '--key-file', wrong], /doesn't take the key \(invalid_key\)\. Ask for a new one\.$/m],
@@ -160,6 +174,9 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
     [['planes'], /Allowed choices are people, customers/, 2],
     [['jobs', '--out', join(folder, 'no', 'file')], /There is no folder ".*no"\./],
     [['jobs', '--out', folder], /".*" is a folder\./],
+    [['jobs', '--out', ''], /"" is no file\./],
+    [['jobs', '--out', pipe], /".*pipe" is no file\./],
+    [['jobs', '--since', '9999-12-31T23:59:59-14:00'], /In UTC, its year must have four digits\./, 2],
   ];
   for (const [args, sentence, code = 1] of cases) {
     const { exitCode, stdout, stderr } = await callCommand([
@@ -176,6 +193,18 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
     [],
   );
   t.equal(existsSync(join(folder, 'no')), false);
+});
+
+t.test('a file that is replaced keeps its mode, and a link leads to it as before', async (t) => {
+  const file = join(folder, 'nightly.csv');
+  const link = join(folder, 'latest.csv');
+  writeFileSync(file, 'before', { mode: 0o640 });
+  symlinkSync(file, link);
+  const args = ['people', '--url', server.url, '--key-file', keyFile, '--out', link];
+  t.match(await callCommand(['export', ...args]), { exitCode: 0 });
+  t.ok(lstatSync(link).isSymbolicLink());
+  t.match(readFileSync(file, 'utf8'), /^\ufeff?id,/);
+  t.equal(statSync(file).mode & 0o777, 0o640);
 });
 
 t.test('on a full disk there is no file, and the one that was there stays', async (t) => {

@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
 
-import { openWorkplace } from '../_command.ts';
+import { openWorkplace, SECRET_KEY } from '../_command.ts';
 import { digestOf, filesIn, openBackupPlace, unfinishedBeside } from './_backups.ts';
 
 /** Writes what isn't a page over some of a file. */
@@ -75,6 +75,13 @@ t.test("a file that isn't a backup is refused, and nothing is made of it", async
       },
     ],
     [
+      /bad\.db has records of the contract 1\.999\.0, and this version of Fieldledger has the contract/,
+      () => {
+        copyFileSync(file, bad);
+        changeDatabase(bad, "UPDATE record_contracts SET contract_version = '1.999.0', digest = 'later'");
+      },
+    ],
+    [
       /bad\.db isn't a backup: a part of it is in .*bad\.db-wal/,
       () => {
         copyFileSync(file, bad);
@@ -111,13 +118,15 @@ t.test('nothing is replaced: neither a database, nor its log, nor another key', 
   t.match((await place.call(['restore', file])).stderr, `${path}-wal is there already`);
   rmSync(`${path}-wal`);
   writeFileSync(`${file}-secret-key`, 'one');
+  t.match((await place.call(['restore', file])).stderr, `${file}-secret-key isn't a key of signing secrets`);
+  writeFileSync(`${file}-secret-key`, SECRET_KEY);
   writeFileSync(`${path}-secret-key`, 'another');
   t.match(
     (await place.call(['restore', file])).stderr,
     `${path}-secret-key holds another key than ${file}-secret-key, and nothing is replaced.`,
   );
   t.throws(() => statSync(path), { code: 'ENOENT' });
-  writeFileSync(`${path}-secret-key`, 'one');
+  writeFileSync(`${path}-secret-key`, SECRET_KEY);
   t.match(await place.call(['restore', file]), { exitCode: 0, stderr: '' });
   t.equal(statSync(path).mode & 0o777, 0o600);
   t.strictSame(unfinishedBeside(path), []);
@@ -131,7 +140,7 @@ t.test('a server whose database was moved away has to be stopped first', async (
   for (const companion of ['', '-wal', '-shm']) renameSync(`${path}${companion}`, `${path}-old${companion}`);
   t.match(
     (await place.call(['restore', file])).stderr,
-    /^fieldledger: Another server serves the database .* already/,
+    /^fieldledger: Another process serves, copies or restores the database /,
   );
   t.throws(() => statSync(path), { code: 'ENOENT' });
   await served.end('SIGTERM');

@@ -3,9 +3,9 @@ import { basename, dirname, join } from 'node:path';
 
 import Database from 'better-sqlite3';
 
-import { UsageError } from '../../errors.ts';
+import { quote, UsageError } from '../../errors.ts';
 import { examineCopy } from './examine.ts';
-import { beginFile } from './unfinished-file.ts';
+import { beginFile, namesFile } from './unfinished-file.ts';
 
 /** How a copy is watched and stopped. Sizes are in bytes. */
 export interface Copying {
@@ -37,7 +37,8 @@ export async function backUp(path: string, file: string, copying: Copying): Prom
   try {
     using unfinished = beginFile(place);
     await copyAtOneMoment(path, unfinished.path, copying);
-    examineCopy(unfinished.path, 'The copy');
+    // The copy has what the database has, so it is the database that is damaged or somebody else's.
+    examineCopy(unfinished.path, `The database ${path}`);
     refuseStopped(copying.signal);
     unfinished.replace();
   } catch (error) {
@@ -49,11 +50,8 @@ export async function backUp(path: string, file: string, copying: Copying): Prom
 }
 
 async function copyAtOneMoment(path: string, to: string, { signal, onProgress }: Copying): Promise<void> {
-  const source = new Database(path, { fileMustExist: true, timeout: BUSY_MS_MAX });
+  const source = openAtOneMoment(path);
   try {
-    source.exec('BEGIN');
-    // The first read decides of which moment all others are.
-    source.prepare('SELECT 1 FROM sqlite_schema').get();
     const pageBytes = Number(source.pragma('page_size', { simple: true }));
     const logBytesMax = sizeOf(`${path}-wal`) + LOG_BYTES_MAX;
     await source.backup(to, {
@@ -72,6 +70,21 @@ async function copyAtOneMoment(path: string, to: string, { signal, onProgress }:
   }
 }
 
+/** @throws UsageError naming the database when it can't be read. */
+function openAtOneMoment(path: string): Database.Database {
+  let source: Database.Database | undefined;
+  try {
+    source = new Database(path, { fileMustExist: true, timeout: BUSY_MS_MAX });
+    source.exec('BEGIN');
+    // The first read decides of which moment all others are.
+    source.prepare('SELECT 1 FROM sqlite_schema').get();
+    return source;
+  } catch (error) {
+    source?.close();
+    throw new UsageError(`The database ${path} can't be read: ${(error as Error).message}.`);
+  }
+}
+
 /** @throws UsageError when the copy was told to stop. */
 export function refuseStopped(signal: AbortSignal): void {
   if (signal.aborted) throw new UsageError(`Stopped by ${String(signal.reason)}. Nothing was changed.`);
@@ -79,6 +92,7 @@ export function refuseStopped(signal: AbortSignal): void {
 
 function placeFor(path: string, file: string): string {
   if (!statSync(path, { throwIfNoEntry: false })) throw new UsageError(`There is no database ${path}.`);
+  if (!namesFile(file)) throw new UsageError(`${quote(file)} is no name of a file.`);
   const folder = dirname(file);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`There is no folder ${folder} for the backup.`);

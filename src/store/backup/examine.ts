@@ -2,6 +2,7 @@ import Database from 'better-sqlite3';
 
 import { UsageError } from '../../errors.ts';
 import { refuseOthers } from '../migrations/migrate.ts';
+import type { Tables } from '../schema.ts';
 
 /**
  * Looks at a copy of a database that nobody else has open, and makes one file of it.
@@ -16,7 +17,11 @@ export function examineCopy(path: string, name: string): void {
       database.pragma('journal_mode = DELETE');
       const found = database.pragma('quick_check(1)', { simple: true });
       if (found !== 'ok') throw new UsageError(`${name} is damaged: ${String(found)}.`);
-      refuseOthers(migrationsOf(database), name);
+      const rows = {
+        migrations: rowsOf(database, 'migrations'),
+        contracts: rowsOf(database, 'record_contracts'),
+      };
+      refuseOthers(rows, name);
     } finally {
       database.close();
     }
@@ -25,10 +30,15 @@ export function examineCopy(path: string, name: string): void {
   }
 }
 
-function migrationsOf(database: Database.Database): string[] {
-  const columns = database.pragma("table_info('migrations')") as { name: string }[];
-  if (!columns.some(({ name }) => name === 'name')) return [];
-  return database.prepare('SELECT name FROM migrations').pluck().all().map(String);
+interface Known {
+  migrations: { name: string };
+  record_contracts: Tables['record_contracts'];
+}
+
+/** The rows of a table; none where it isn't there. */
+function rowsOf<Name extends keyof Known>(database: Database.Database, table: Name): Known[Name][] {
+  const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table);
+  return found === undefined ? [] : (database.prepare(`SELECT * FROM ${table}`).all() as Known[Name][]);
 }
 
 /** Whether an error says that a SQLite file isn't as SQLite left it. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  chmodSync,
   closeSync,
   fsyncSync,
   linkSync,
@@ -24,16 +25,18 @@ export interface UnfinishedFile extends Disposable {
 const COMPANIONS = ['', '-journal', '-wal', '-shm'];
 
 /**
- * Begins a file beside its place, for its owner alone. What earlier ones left there when they were killed is removed; one
- * that is still being made for the same place then fails when it is to be finished.
+ * Begins a file beside its place, for its owner alone; `mode` is what it gets when it takes the place of another. What earlier ones left there when they were killed is removed. Of two
+ * that are made for the same place at once, the one that is finished last has it.
  */
-export function beginFile(place: string): UnfinishedFile {
+export function beginFile(place: string, mode = 0o600): UnfinishedFile {
   const folder = dirname(place);
   const path = unfinishedPath(place);
   closeSync(openSync(path, 'wx', 0o600));
   return {
     path,
     replace() {
+      // Where a program on another machine took it for one that was left, SQLite has made it anew, for everybody to read.
+      chmodSync(path, mode);
       sync(path);
       renameSync(path, place);
       sync(folder);
@@ -51,14 +54,30 @@ export function beginFile(place: string): UnfinishedFile {
   };
 }
 
+/** Whether a text is a path to a file, as far as its end says: not to a folder, and not empty. */
+export function namesFile(path: string): boolean {
+  return !/(?:^|\/)\.{0,2}$/.test(path);
+}
+
 /** Names a file or folder that is being made beside its place, and removes those that killed programs have left there. */
 export function unfinishedPath(place: string): string {
   const [folder, name] = [dirname(place), `${basename(place)}.unfinished-`];
-  for (const left of readdirSync(folder)) {
-    if (left.startsWith(name) && /^[0-9a-f]{8}(?:-\w+)?$/.test(left.slice(name.length)))
+  for (const left of readdirSync(folder).filter((other) => other.startsWith(name))) {
+    const [, maker] = /^(\d+)-[0-9a-f]{8}(?:-\w+)?$/.exec(left.slice(name.length)) ?? [];
+    if (maker !== undefined && !isRunning(Number(maker)))
       rmSync(join(folder, left), { recursive: true, force: true });
   }
-  return join(folder, `${name}${randomBytes(4).toString('hex')}`);
+  return join(folder, `${name}${process.pid}-${randomBytes(4).toString('hex')}`);
+}
+
+/** Whether there is a process with this id on this machine. */
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // It is another user's.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 /** Waits until the disk has it: a power cut then leaves what was there, or the whole of what is there now. */

@@ -11,7 +11,7 @@ import { portal } from './0006-portal.ts';
 import { recordContracts } from './0007-record-contracts.ts';
 import { erasures } from './0008-erasures.ts';
 import { type Dialect, lockSchema, type Migration } from './migration.ts';
-import { findOutdated, type Outdated } from './record-contracts.ts';
+import { findOutdated, type Outdated, refuseLater } from './record-contracts.ts';
 import type { OnProgress } from './render-anew.ts';
 import type { Tables } from '../schema.ts';
 
@@ -109,15 +109,26 @@ async function applyMigration(engine: Engine, migration: Migration): Promise<boo
   });
 }
 
-/** The migrations that a database has, without changing anything. */
+/**
+ * The migrations that a database has, without changing anything.
+ * @throws UsageError when it has tables of another program, and none of ours.
+ */
 async function presentNames(engine: Engine): Promise<string[]> {
   const [found] = await engine.run(
     engine.name === 'sqlite'
       ? "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'"
       : "SELECT 1 WHERE to_regclass('migrations') IS NOT NULL",
   );
-  if (!found) return [];
-  return (await engine.run('SELECT name FROM migrations')).map(({ name }) => String(name));
+  if (found) return (await engine.run('SELECT name FROM migrations')).map(({ name }) => String(name));
+  const [other] = await engine.run(
+    engine.name === 'sqlite'
+      ? "SELECT name FROM sqlite_schema WHERE type = 'table' LIMIT 1"
+      : 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() LIMIT 1',
+  );
+  if (!other) return [];
+  throw new UsageError(
+    `The database isn't one of Fieldledger: it has the table ${String(other.name)}. Name an empty one.`,
+  );
 }
 
 async function appliedNames(transaction: Transaction<Tables>): Promise<string[]> {
@@ -128,10 +139,15 @@ async function appliedNames(transaction: Transaction<Tables>): Promise<string[]>
   return rows.map(({ name }) => name);
 }
 
-/** @throws UsageError unless these are the migrations of a database that this version can bring up to date. */
-export function refuseOthers(names: string[], subject: string): void {
+/** @throws UsageError unless these rows are of a database that this version can bring up to date. */
+export function refuseOthers(
+  { migrations, contracts }: { migrations: { name: string }[]; contracts: Tables['record_contracts'][] },
+  subject: string,
+): void {
+  const names = migrations.map(({ name }) => name);
   if (!names.includes(access.name)) throw new UsageError(`${subject} isn't a database of Fieldledger.`);
   refuseUnknown(names, subject);
+  refuseLater(contracts, subject);
 }
 
 function refuseUnknown(names: string[], subject = 'The database'): void {

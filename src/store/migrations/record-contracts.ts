@@ -26,6 +26,7 @@ export interface Outdated {
   hasBegun: boolean;
 }
 
+/** The contract that renders a resource's records, and how far that has come. */
 type Rendering = Tables['record_contracts'];
 
 /** The place of a record in the order of companies and ids. */
@@ -106,18 +107,19 @@ export function placeOf(row: Rendering): Place | undefined {
   return { company: row.rendered_company, id: row.rendered_id };
 }
 
-function refuseLater(rows: readonly Rendering[]): void {
+/** @throws UsageError when a later contract has rendered records of the subject. */
+export function refuseLater(rows: readonly Rendering[], subject = 'The database'): void {
   const later = rows.find(
     ({ resource, contract_version: version, digest }) =>
       isLater(version, contractVersion()) && digest !== renderingDigest(resource as Resource),
   );
-  if (later) throw isRendered(later);
+  if (later) throw isRendered(later, subject);
 }
 
 /** The refusal of records that another version renders, or has rendered. */
-export function isRendered({ contract_version: version }: Rendering): UsageError {
+export function isRendered({ contract_version: version }: Rendering, subject = 'The database'): UsageError {
   return new UsageError(
-    `The database has records of the contract ${version}, and this version of Fieldledger has the contract ${contractVersion()}; run a later one, or go back to a backup.`,
+    `${subject} has records of the contract ${version}, and this version of Fieldledger has the contract ${contractVersion()}; run a later one, or go back to a backup.`,
   );
 }
 

@@ -31,16 +31,29 @@ for (const name of engineNames) {
   t.test(`${name}: a migration that fails leaves nothing behind`, async (t) => {
     await using workplace = await openWorkplace(name, { isEmpty: true });
     await using engine = await openEngine(workplace.databaseUrl);
-    // A table that is in the way of one of the first migration's.
-    await engine.run('CREATE TABLE key_hours (id INTEGER)');
+    // A view that is in the way of one of the first migration's tables.
+    await engine.run('CREATE VIEW key_hours AS SELECT 1 AS id');
     await t.rejects(migrate(engine), /key_hours/);
     const tables =
       name === 'sqlite'
         ? "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
         : 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1';
-    t.strictSame(await engine.run(tables), [{ name: 'key_hours' }]);
-    await engine.run('DROP TABLE key_hours');
+    t.strictSame(await engine.run(tables), []);
+    await engine.run('DROP VIEW key_hours');
     t.strictSame((await migrate(engine)).applied, names, 'and it can be tried again');
+  });
+
+  t.test(`${name}: a database of another program is left as it is`, async (t) => {
+    await using workplace = await openWorkplace(name, { isEmpty: true });
+    await using engine = await openEngine(workplace.databaseUrl);
+    await engine.run('CREATE TABLE ledger (id INTEGER)');
+    for (const command of ['migrate', 'verify', 'company list'])
+      t.match(await workplace.call(command.split(' ')), {
+        exitCode: 1,
+        stderr:
+          "fieldledger: The database isn't one of Fieldledger: it has the table ledger. Name an empty one.\n",
+      });
+    await t.rejects(engine.run('SELECT * FROM migrations'), 'it has no table more');
   });
 
   t.test(`${name}: of several that migrate at once one applies each`, async (t) => {
