@@ -10,8 +10,7 @@ import { openEngine } from '../store/engines/open-engine.ts';
 import { lockServing } from '../store/engines/serving-lock.ts';
 import { keyFileOf } from '../webhooks/secret-key.ts';
 import { withDatabaseName } from './database.ts';
-import { showSteps } from './progress.ts';
-import { listenForStop } from './stop.ts';
+import { showSteps, watched } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `fieldledger copy`: moves a store to another database, mostly from SQLite to PostgreSQL. */
@@ -27,14 +26,13 @@ export function copyCommand(terminal: Terminal): Command {
       if (from.startsWith('sqlite:') && !existsSync(from.slice('sqlite:'.length)))
         throw new UsageError(`There is no database ${from}.`);
       const startedAt = performance.now();
-      using stop = listenForStop();
-      using progress = showSteps('rows');
       await using opened = new AsyncDisposableStack();
       const source = opened.use(await openNamed(from));
       const target = opened.use(await openNamed(to));
       for (const url of [from, to]) opened.use(lockServing(url));
-      const copying = { signal: stop.signal, onProgress: progress.update };
-      const { rowCount } = await copyStore(source, target, copying).catch((error: unknown) => {
+      const { rowCount } = await watched(showSteps('rows'), (bars, signal) =>
+        copyStore(source, target, { signal, onProgress: bars.update }),
+      ).catch((error: unknown) => {
         throw withDatabaseName(error, to);
       });
       const seconds = Math.round(performance.now() - startedAt) / 1000;
@@ -60,12 +58,13 @@ function refuseAddress(option: string, text: string): void {
 
 /** Without a time limit: a batch of large rows may take long. */
 async function openNamed(url: string): Promise<Engine> {
-  const engine = await openEngine(url, { poolMax: 1, statementMsMax: 0 });
+  let engine: Engine | undefined;
   try {
+    engine = await openEngine(url, { poolMax: 1, statementMsMax: 0 });
     await engine.run('SELECT 1');
     return engine;
   } catch (error) {
-    await engine[Symbol.asyncDispose]();
+    await engine?.[Symbol.asyncDispose]();
     throw withDatabaseName(error, url);
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -133,6 +133,37 @@ t.test('a copy that is killed goes on when it is asked for again', async (t) => 
   t.strictSame(await readAll(to), await readAll(databaseUrl));
 });
 
+t.test('a copy that was broken off goes on with its own source only', async (t) => {
+  await using workplace = await openWorkplace();
+  const { databaseUrl, folder, run, call } = workplace;
+  const fresh = `sqlite:${join(folder, 'fresh.db')}`;
+  await call(['migrate'], { DATABASE_URL: fresh });
+  {
+    await using engine = await openEngine(fresh);
+    await engine.run("INSERT INTO migrations VALUES ('unfinished-copy-0123456789abcdef')");
+  }
+  t.match(await run(['copy', '--from', databaseUrl, '--to', fresh]), {
+    exitCode: 1,
+    stderr: /The target has a part of a copy that was broken off, of another source, .* copy again\./,
+  });
+});
+
+t.test('a database is not copied onto itself by another name', async (t) => {
+  await using workplace = await openWorkplace();
+  const { run } = workplace;
+  const postgres = await emptyPostgres();
+  await run(['migrate'], { ...env, DATABASE_URL: postgres });
+  const other = new URL(postgres);
+  other.hostname = other.hostname === '127.0.0.1' ? 'localhost' : '127.0.0.1';
+  const before = await readAll(postgres);
+  t.match(await run(['copy', '--from', postgres, '--to', other.href], env), {
+    exitCode: 1,
+    stderr: 'The source and the target are the same database.',
+  });
+  t.strictSame(await readAll(postgres), before);
+  t.match(await run(['migrate', '--check'], { ...env, DATABASE_URL: postgres }), { exitCode: 0 });
+});
+
 t.test('a copy is refused where it would lose or leak something', async (t) => {
   await using workplace = await openWorkplace();
   const { databaseUrl, folder, run, call } = workplace;
@@ -165,7 +196,16 @@ t.test('a copy is refused where it would lose or leak something', async (t) => {
     t.notMatch(refused.stdout + refused.stderr, 'secret@');
   }
   t.notOk(existsSync(join(folder, 'none.db')));
+  writeFileSync(join(folder, 'notes.txt'), 'Not a database.');
+  for (const [from, to] of [
+    [`sqlite:${join(folder, 'notes.txt')}`, fresh],
+    [databaseUrl, `sqlite:${join(folder, 'notes.txt')}`],
+  ] as const)
+    t.match(await run(['copy', '--from', from, '--to', to]), {
+      exitCode: 1,
+      stderr: /^fieldledger: The database sqlite:.*notes\.txt can't be used: file is not a database\n$/,
+    });
   await workplace.serve();
   const served = await run(['copy', '--from', databaseUrl, '--to', fresh]);
-  t.match(served, { exitCode: 1, stderr: /Another server serves the database/ });
+  t.match(served, { exitCode: 1, stderr: /Another process serves, copies or restores the database/ });
 });

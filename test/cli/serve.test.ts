@@ -122,7 +122,7 @@ t.test('sqlite: a second server is refused in a sentence, other commands are not
   t.strictSame(await workplace.run(['serve'], { PORT: '0' }), {
     exitCode: 1,
     stdout: '',
-    stderr: `fieldledger: Another server serves the database ${workplace.databaseUrl} already, and a SQLite file has one at a time. Stop that one, or use PostgreSQL.\n`,
+    stderr: `fieldledger: Another process serves, copies or restores the database ${workplace.databaseUrl}, and a SQLite file has one at a time. Stop that one, or use PostgreSQL.\n`,
   });
   t.strictSame(await workplace.json(['company', 'list']), []);
   await first.end('SIGKILL');

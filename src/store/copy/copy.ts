@@ -38,6 +38,10 @@ export async function copyStore(
   await refuseOutdated(source);
   const marker = `${UNFINISHED_COPY}${await digestOfCompanies(source)}`;
   await beginCopy(target, marker);
+  if (await hasMarker(source, marker)) {
+    await removeMarker(target, marker);
+    throw new UsageError('The source and the target are the same database.');
+  }
   let total = 0;
   for (const table of STORED_TABLES) total += await countRows(source, table);
   const steps = { copied: 0, verified: 0 };
@@ -62,7 +66,7 @@ export async function copyStore(
         `The copy of ${table.name} differs from its source: something wrote to one of them. Stop all servers, workers and feeds, empty the target, and copy again.`,
       );
   }
-  await sql`DELETE FROM migrations WHERE name = ${marker}`.execute(target.db);
+  await removeMarker(target, marker);
   return { rowCount: total };
 }
 
@@ -85,23 +89,34 @@ async function digestOfCompanies(source: Engine): Promise<string> {
 /** Makes the target's tables, or finds those of a copy that was broken off. */
 async function beginCopy(target: Engine, marker: string): Promise<void> {
   if (await hasMarker(target, marker)) return;
+  if (await hasMarker(target, `${UNFINISHED_COPY}%`))
+    throw new UsageError(
+      'The target has a part of a copy that was broken off, of another source, or of this one before its companies changed. Empty the target, and copy again.',
+    );
   await migrate(target);
   for (const table of STORED_TABLES.filter(({ key }) => key.length > 0))
     if ((await lastRow(target, table)) !== undefined)
       throw new UsageError(
         `The target is not empty: its table ${table.name} has rows. Name an empty database.`,
       );
-  await sql`INSERT INTO migrations (name) VALUES (${marker})`.execute(target.db);
+  const { numAffectedRows } =
+    await sql`INSERT INTO migrations (name) VALUES (${marker}) ON CONFLICT DO NOTHING`.execute(target.db);
+  if (numAffectedRows === 0n) throw new UsageError('Another copy has just begun to fill the target.');
 }
 
-async function hasMarker(target: Engine, marker: string): Promise<boolean> {
+/** @param marker may end in `%`, which stands for any digest. */
+async function hasMarker(engine: Engine, marker: string): Promise<boolean> {
   try {
-    const { rows } = await sql`SELECT name FROM migrations WHERE name = ${marker}`.execute(target.db);
+    const { rows } = await sql`SELECT name FROM migrations WHERE name LIKE ${marker}`.execute(engine.db);
     return rows.length > 0;
   } catch {
     // A new database has no such table. What else is wrong, migrating it says.
     return false;
   }
+}
+
+async function removeMarker(target: Engine, marker: string): Promise<void> {
+  await sql`DELETE FROM migrations WHERE name = ${marker}`.execute(target.db);
 }
 
 async function copyTable(

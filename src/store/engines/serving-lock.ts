@@ -25,7 +25,7 @@ export function lockServing(databaseUrl: string): Disposable {
     lock.close();
     if (!(error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY'))) throw error;
     throw new UsageError(
-      `Another server serves the database ${databaseUrl} already, and a SQLite file has one at a time. Stop that one, or use PostgreSQL.`,
+      `Another process serves, copies or restores the database ${databaseUrl}, and a SQLite file has one at a time. Stop that one, or use PostgreSQL.`,
     );
   }
   return { [Symbol.dispose]: () => lock.close() };
