@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 
 import type { Command } from 'commander';
 
@@ -8,13 +9,17 @@ import { quote, UsageError } from '../errors.ts';
 import { createPrint, type Print } from '../invoice-pdf/printing.ts';
 import { eraseCompany } from '../store/company-data/erase.ts';
 import { unfinishedPath } from '../store/backup/unfinished-file.ts';
-import { countCompanyRows, readCompanyRows, unprintedDocuments } from '../store/company-data/export.ts';
+import {
+  countCompanyRows,
+  countUnprinted,
+  readCompanyRows,
+  unprintedDocuments,
+} from '../store/company-data/export.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { createDocumentStore } from '../store/records/documents.ts';
 import type { Row } from '../store/stored-tables.ts';
 import { withDatabase } from './database.ts';
-import { showSteps } from './progress.ts';
-import { listenForStop } from './stop.ts';
+import { type Progress, showProgress, watched } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `fieldledger company export|erase`: what a processor owes by GDPR articles 20 and 17. */
@@ -43,14 +48,9 @@ export function addCompanyDataCommands(command: Command, terminal: Terminal): vo
       if (confirm !== id)
         throw new UsageError(`--confirm is ${quote(confirm)}, and the company is ${quote(id)}.`);
       await withDatabase(terminal, async (engine) => {
-        using stop = listenForStop();
-        using progress = showSteps('rows');
-        const erasing = {
-          now: new Date(),
-          signal: stop.signal,
-          onProgress: (done: number, total: number) => progress.update('erased', done, total),
-        };
-        const { id: erasure, rowCount } = await eraseCompany(engine, id, erasing);
+        const { id: erasure, rowCount } = await watched(showProgress('rows erased'), (bar, signal) =>
+          eraseCompany(engine, id, { now: new Date(), signal, onProgress: bar.update }),
+        );
         terminal.show(
           { company: id, erasure, rowCount },
           `${id} is erased: ${rowCount.toLocaleString('en')} rows. The erasure ${erasure} is kept, without the company's name or id. Backups still have the company.`,
@@ -72,19 +72,17 @@ async function exportCompany(engine: Engine, company: string, folder: string): P
   await getCompany(engine, company);
   const place = resolve(folder);
   if (existsSync(place)) throw new UsageError(`${folder} is there already. Name a folder that isn't.`);
-  using stop = listenForStop();
-  using progress = showSteps('rows');
-  const watch = (step: string, done: number, total: number) => {
-    progress.update(step, done, total);
-    if (stop.signal.aborted)
-      throw new UsageError(`Stopped by ${String(stop.signal.reason)}. Nothing was written.`);
-  };
   let unfinished: string | undefined;
   try {
     unfinished = unfinishedPath(place);
     mkdirSync(join(unfinished, 'documents'), { recursive: true, mode: 0o700 });
-    await printMissing(engine, company);
-    const exported = await writeCompany(engine, company, { folder: unfinished, watch });
+    const writing = { folder: unfinished };
+    await watched(showProgress('documents printed'), (bar, signal) =>
+      printMissing(engine, company, watching(bar, signal)),
+    );
+    const exported = await watched(showProgress('rows exported'), (bar, signal) =>
+      writeCompany(engine, company, { ...writing, watch: watching(bar, signal) }),
+    );
     renameSync(unfinished, place);
     return exported;
   } catch (error) {
@@ -95,20 +93,37 @@ async function exportCompany(engine: Engine, company: string, folder: string): P
   }
 }
 
+/** Is told how far the work has come. */
+type Watch = (done: number, total: number) => Promise<void>;
+
+/** @returns a function that moves the bar, and throws a UsageError after a signal to stop. */
+function watching(bar: Progress, signal: AbortSignal): Watch {
+  return async (done, total) => {
+    bar.update(done, total);
+    // SQLite never waits, so signals are noticed only in a turn of their own.
+    await turn();
+    if (signal.aborted) throw new UsageError(`Stopped by ${String(signal.reason)}. Nothing was written.`);
+  };
+}
+
 /** The PDF of a document is made when it is asked for first, which this may be. */
-async function printMissing(engine: Engine, company: string): Promise<void> {
+async function printMissing(engine: Engine, company: string, watch: Watch): Promise<void> {
+  const total = await countUnprinted(engine, company);
+  let done = 0;
   let print: Print | undefined;
   for await (const id of unprintedDocuments(engine, company)) {
     // Loaded here, because few commands need its fonts.
     const { createRenderer } = await import('../invoice-pdf/render.ts');
     print ??= createPrint(engine, createRenderer());
     await print(company, id);
+    done += 1;
+    await watch(done, Math.max(done, total));
   }
 }
 
 interface Writing {
   folder: string;
-  watch: (step: string, done: number, total: number) => void;
+  watch: Watch;
 }
 
 async function writeCompany(engine: Engine, company: string, { folder, watch }: Writing): Promise<Exported> {
@@ -130,7 +145,7 @@ async function writeCompany(engine: Engine, company: string, { folder, watch }: 
     }
     appendFileSync(join(folder, `${table}.jsonl`), lines, { mode: 0o600 });
     exported.rowCount += rows.length;
-    watch('exported', exported.rowCount, total);
+    await watch(exported.rowCount, total);
   }
   return exported;
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,7 +8,7 @@ import t from 'tap';
 
 import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { STORED_TABLES } from '../../src/store/stored-tables.ts';
-import { openWorkplace, type Workplace } from '../_command.ts';
+import { openWorkplace, until, type Workplace } from '../_command.ts';
 import { fillOtherTables } from '../_full-store.ts';
 import { type EngineName, engineNames, STORY_NOW } from '../_server.ts';
 import { fillLargeCompany } from '../contract/_large-company.ts';
@@ -145,6 +146,44 @@ for (const engineName of engineNames) {
   });
 }
 
+t.test("an erased company is gone from SQLite's file too, wherever its rows have been", async (t) => {
+  await using workplace = await openWorkplace();
+  await workplace.call(['demo', '--records', '1000']);
+  const path = workplace.databaseUrl.slice('sqlite:'.length);
+  const hits = () => readFileSync(path, 'latin1').split('demo-1000').length - 1;
+  t.ok(hits() > 1000);
+  await workplace.json(['company', 'erase', 'demo-1000', '--confirm', 'demo-1000']);
+  t.equal(hits(), 0);
+  t.equal(statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0, 0, 'nor is it in the log');
+});
+
+t.test('an erasure that could not write the file anew does so when it is asked for again', async (t) => {
+  await using workplace = await openWorkplace();
+  await workplace.call(['demo']);
+  const erase = ['company', 'erase', COMPANY, '--confirm', COMPANY];
+  await workplace.json(erase);
+  await using engine = await openEngine(workplace.databaseUrl);
+  await engine.run('UPDATE erasures SET ended_at = NULL');
+  t.match(await workplace.call(erase), { exitCode: 0, stdout: 'brennan is erased: ' });
+  t.strictSame(await engine.run('SELECT count(*) AS count FROM erasures WHERE ended_at IS NULL'), [
+    { count: 0 },
+  ]);
+});
+
+t.test('an export that is told to stop leaves nothing', async (t) => {
+  await using workplace = await openWorkplace();
+  await workplace.call(['demo', '--records', '3000']);
+  const place = join(workplace.folder, 'takeout');
+  const running = workplace.start(['company', 'export', 'demo-3000', place]);
+  const unfinished = () =>
+    readdirSync(workplace.folder).filter((name) => name.startsWith('takeout.unfinished-'));
+  await until(() => unfinished().length > 0);
+  t.strictSame(await running.end('SIGINT'), { exitCode: 1, signal: null });
+  t.equal(running.output.stderr, 'fieldledger: Stopped by SIGINT. Nothing was written.\n');
+  t.strictSame(unfinished(), []);
+  t.notOk(existsSync(place));
+});
+
 t.test('an export has all that a company has, and no secret', async (t) => {
   await using workplace = await openFullStore('sqlite');
   const { call, folder, json, key } = workplace;
@@ -191,7 +230,8 @@ t.test('an export has all that a company has, and no secret', async (t) => {
   writeFileSync(join(folder, 'file'), '');
   const below = await call(['company', 'export', COMPANY, join(folder, 'file', 'x')]);
   t.match(below, { exitCode: 1, stderr: /can't be written: ENOTDIR.* Nothing was written\./ });
-  mkdirSync(join(folder, 'other.unfinished-0123abcd'));
+  const left = join(folder, `other.unfinished-${spawnSync('true').pid}-0123abcd`);
+  mkdirSync(left);
   await json(['company', 'export', COMPANY, join(folder, 'other')]);
-  t.notOk(existsSync(join(folder, 'other.unfinished-0123abcd')), 'the rest of a killed one is removed');
+  t.notOk(existsSync(left), 'the rest of a killed one is removed');
 });

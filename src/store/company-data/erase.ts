@@ -25,6 +25,9 @@ export interface Erased {
 /** Rows that one transaction removes: SQLite does nothing else meanwhile. */
 const ROWS_AT_ONCE = 500;
 
+/** How long writing the file anew waits for others that write. */
+const BUSY_MS_MAX = 60_000;
+
 /** Rows that refer to a table go before it. */
 const tables = STORED_TABLES.filter(({ ofCompany }) => ofCompany !== null).reverse();
 
@@ -59,11 +62,27 @@ export async function eraseCompany(
         );
     }
   }
-  const rowCount = await endErasure(engine, company, { id, now });
+  await removeRest(engine, company, id);
   onProgress(total, total);
+  if (engine.name === 'sqlite') await writeAnew(engine);
+  return { id, rowCount: await endErasure(engine, { id, now }) };
+}
+
+/**
+ * Writes SQLite's file anew: parts of rows are left wherever SQLite has moved them, in pages of others too. Nobody else
+ * writes meanwhile; a gigabyte takes some ten seconds.
+ */
+async function writeAnew(engine: Engine): Promise<void> {
+  try {
+    await engine.run(`PRAGMA busy_timeout = ${BUSY_MS_MAX}`);
+    await engine.run('VACUUM');
+  } catch (error) {
+    throw new UsageError(
+      `The company's rows are gone, but not yet from the unused parts of the file, which can't be written anew: ${(error as Error).message}. The same command tries that again.`,
+    );
+  }
   // The log beside the file still has what was written before. Where a reader is busy, a later checkpoint does it.
-  if (engine.name === 'sqlite') await engine.run('PRAGMA wal_checkpoint(TRUNCATE)');
-  return { id, rowCount };
+  await engine.run('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
 /** @returns the id of the erasure, which one that was broken off has already. */
@@ -83,12 +102,12 @@ async function beginErasure(engine: Engine, company: string, now: Date): Promise
       .where('company_sha256', '=', digest)
       .orderBy('started_at', 'desc')
       .executeTakeFirst();
+    if (earlier?.ended_at === null) return earlier.id;
     if (found.numUpdatedRows === 0n) {
-      const erased = earlier ? `: it was erased on ${String(earlier.ended_at).slice(0, 10)}` : '';
+      const erased = earlier ? `: it was erased on ${earlier.ended_at.slice(0, 10)}` : '';
       throw new UsageError(`There is no company ${quote(company)}${erased}.`);
     }
     await transaction.deleteFrom('company_clocks').where('company', '=', company).execute();
-    if (earlier?.ended_at === null) return earlier.id;
     const id = randomUUID();
     await transaction
       .insertInto('erasures')
@@ -124,12 +143,8 @@ async function removeSome(
 }
 
 /** Removes the company itself, with the few rows that somebody may have added who had begun before. */
-async function endErasure(
-  engine: Engine,
-  company: string,
-  { id, now }: { id: string; now: Date },
-): Promise<number> {
-  return engine.transaction(async (transaction) => {
+async function removeRest(engine: Engine, company: string, id: string): Promise<void> {
+  await engine.transaction(async (transaction) => {
     if (engine.name === 'postgres') {
       // New rows that refer to the company wait for this lock, and are refused then.
       await sql`SELECT id FROM companies WHERE id = ${company} FOR UPDATE`.execute(transaction);
@@ -140,6 +155,12 @@ async function endErasure(
       let removed = ROWS_AT_ONCE;
       while (removed === ROWS_AT_ONCE) removed = await removeSome(transaction, table, { company, id });
     }
+  });
+}
+
+/** @returns how many rows were removed. */
+async function endErasure(engine: Engine, { id, now }: { id: string; now: Date }): Promise<number> {
+  return engine.transaction(async (transaction) => {
     const { row_count: rowCount } = await transaction
       .updateTable('erasures')
       .set({ ended_at: now.toISOString() })

@@ -55,13 +55,25 @@ export async function* readCompanyRows(engine: Engine, company: string): AsyncGe
 
 const DOCUMENTS_AT_ONCE = 100;
 
+/** A company's issued documents that have no PDF yet. */
+const unprinted = (company: string) => sql`
+  FROM invoices AS i LEFT JOIN documents AS d ON d.company = i.company AND d.invoice = i.id
+  WHERE i.company = ${company} AND i.status = 'issued' AND d.invoice IS NULL`;
+
+/** How many ids `unprintedDocuments` gives. */
+export async function countUnprinted(engine: Engine, company: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`SELECT COUNT(*) AS count ${unprinted(company)}`.execute(
+    engine.db,
+  );
+  return Number(rows[0]?.count);
+}
+
 /** The ids of a company's issued documents that have no PDF yet. */
 export async function* unprintedDocuments(engine: Engine, company: string): AsyncGenerator<string> {
   let after = '';
   for (;;) {
     const { rows } = await sql<{ id: string }>`
-      SELECT i.id FROM invoices AS i LEFT JOIN documents AS d ON d.company = i.company AND d.invoice = i.id
-      WHERE i.company = ${company} AND i.status = 'issued' AND i.id > ${after} AND d.invoice IS NULL
+      SELECT i.id ${unprinted(company)} AND i.id > ${after}
       ORDER BY i.id LIMIT ${sql.lit(DOCUMENTS_AT_ONCE)}`.execute(engine.db);
     for (const { id } of rows) yield id;
     const last = rows.at(-1);
