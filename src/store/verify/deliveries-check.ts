@@ -40,6 +40,7 @@ export function eventsCheck(engine: Engine): Check {
     return problems.map((problem) => ({ in: 'events', company, id, problem }));
   };
   return {
+    in: 'events',
     count: countRows(engine, sql.table('events')),
     looks: () => lookThrough(read, ({ id }) => [id], problemsOf, 1),
   };
@@ -91,6 +92,7 @@ export function deliveriesCheck(engine: Engine): Check {
     return problems.map((problem) => ({ in: 'deliveries', company, id, problem }));
   };
   return {
+    in: 'deliveries',
     count: countRows(engine, sql.table('deliveries')),
     looks: () => lookThrough(read, ({ company, webhook, id }) => [company, webhook, id], problemsOf, 3),
   };
@@ -122,6 +124,7 @@ export function attemptsCheck(engine: Engine): Check {
     return number > count ? finding(`attempt ${number} is one of ${count}`) : [];
   };
   return {
+    in: 'delivery_attempts',
     count: countRows(engine, sql.table('delivery_attempts')),
     looks: () =>
       lookThrough(read, (row) => [row.company, row.webhook, row.delivery, String(row.number)], problemsOf, 4),

@@ -42,6 +42,7 @@ export function documentsCheck(engine: Engine): Check {
     return problems.map((problem) => ({ in: 'documents', company, id: invoice, problem }));
   };
   return {
+    in: 'documents',
     count: countRows(engine, sql.table('documents')),
     looks: () => lookThrough(read, ({ company, invoice }) => [company, invoice], problemsOf, 2),
   };

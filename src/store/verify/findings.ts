@@ -19,6 +19,8 @@ export interface Looked {
 
 /** A part of the store: how many rows it will look at, and the looks at some of them at a time. */
 export interface Check {
+  /** What it looks at, as its findings say it. */
+  in: string;
   count: () => Promise<number>;
   looks: () => AsyncIterable<Looked>;
 }

@@ -11,7 +11,11 @@ const ROWS_AT_ONCE = sql.lit(1_000);
  * may begin with any number, and goes on from there: where an operator has set it forward since, that shows as a gap.
  */
 export function numbersCheck(engine: Engine): Check {
-  return { count: countRows(engine, sql`invoices WHERE status = 'issued'`), looks: () => lookAtAll(engine) };
+  return {
+    in: 'numbers',
+    count: countRows(engine, sql`invoices WHERE status = 'issued'`),
+    looks: () => lookAtAll(engine),
+  };
 }
 
 async function* lookAtAll(engine: Engine): AsyncGenerator<Looked> {

@@ -30,6 +30,7 @@ export function recordsCheck(engine: Engine, resource: Resource): Check {
     return rows;
   };
   return {
+    in: resource,
     count: countRows(engine, table),
     looks: () =>
       lookThrough(

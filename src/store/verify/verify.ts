@@ -29,9 +29,9 @@ export async function verifyStore(
   const others = [documentsCheck, numbersCheck, eventsCheck, deliveriesCheck, attemptsCheck];
   const checks: Check[] = [...records, ...others.map((check) => check(engine))];
   let total = 0;
-  for (const { count } of checks) total += await orDamage(count, onFinding, 0);
+  for (const { in: part, count } of checks) total += await orDamage(part, count, onFinding, 0);
   onProgress(0, total);
-  (await orDamage(() => fileFindings(engine), onFinding, [])).forEach(onFinding);
+  (await orDamage('pages', () => fileFindings(engine), onFinding, [])).forEach(onFinding);
   let rowCount = 0;
   const look = async ({ looks }: Check) => {
     for await (const looked of looks()) {
@@ -44,7 +44,8 @@ export async function verifyStore(
       if (signal.aborted) return;
     }
   };
-  for (const check of checks) if (!signal.aborted) await orDamage(() => look(check), onFinding, undefined);
+  for (const check of checks)
+    if (!signal.aborted) await orDamage(check.in, () => look(check), onFinding, undefined);
   return { rowCount };
 }
 
@@ -62,6 +63,7 @@ async function fileFindings(engine: Engine): Promise<Finding[]> {
 
 /** A page that is damaged ends one check, and not the others. */
 async function orDamage<T>(
+  part: string,
   work: () => Promise<T>,
   onFinding: Verifying['onFinding'],
   otherwise: T,
@@ -70,7 +72,7 @@ async function orDamage<T>(
     return await work();
   } catch (error) {
     if (!isDamage(error)) throw error;
-    onFinding({ in: 'file', company: null, id: null, problem: error.message });
+    onFinding({ in: 'file', company: null, id: null, problem: `${part} can't be read: ${error.message}` });
     return otherwise;
   }
 }
