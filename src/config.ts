@@ -271,6 +271,11 @@ function parsed({ parse, shown }: Setting<keyof Config>, subject: string, text: 
   }
 }
 
+/** A value as it is written in a setting. */
+function asSetting(value: Config[keyof Config]): string {
+  return typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value);
+}
+
 /** Every setting with its value as it may be shown, for `fieldledger config`. */
 export function describeConfig(
   environment: Environment,
@@ -280,7 +285,7 @@ export function describeConfig(
     const value = config[key as keyof Config];
     return {
       name,
-      value: value === undefined ? '' : (shown ?? String)(String(value)),
+      value: value === undefined ? '' : (shown ?? String)(asSetting(value)),
       isDefault: !environment[name] && !(shown && environment[`${name}_FILE`]),
       help: shown ? `${help}; or ${name}_FILE names a file with it` : help,
     };

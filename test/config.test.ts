@@ -118,6 +118,13 @@ t.test('every setting is read from its variable', async (t) => {
   );
 });
 
+t.test('every setting is shown as it is written', async (t) => {
+  const shown = describeConfig({}).filter(({ value }) => value !== '');
+  t.doesNotThrow(() =>
+    readConfig(Object.fromEntries(shown.map(({ name, value }): [string, string] => [name, value]))),
+  );
+});
+
 t.test('one message lists every problem, each with its rule and what was given', async (t) => {
   const message = refusalOf({
     HOST: 'not a host',

@@ -14,6 +14,7 @@ import { describeConfig, readConfig } from '../../src/config.ts';
  */
 
 const folder = join(import.meta.dirname, '..', '..', 'src', 'operating');
+const program = join(folder, '..', 'fieldledger.js');
 const read = (name: string) => readFileSync(join(folder, name), 'utf8');
 const UNITS = ['fieldledger.service', 'fieldledger@.service'];
 const settingNames = new Set(describeConfig({}).map(({ name }) => name));
@@ -72,13 +73,41 @@ t.test('a unit lets Fieldledger do what it needs, and no more', async (t) => {
     const { shutdownSeconds } = readConfig({});
     const stopSeconds = Number(valuesOf(unit, 'TimeoutStopSec')[0]);
     t.ok(stopSeconds >= 5 + shutdownSeconds + 11, 'deliveries have their time as well');
-    t.strictSame(
-      valuesOf(unit, 'LoadCredential').filter((value) => !value.includes(':/etc/fieldledger/')),
-      [],
-    );
-    for (const credential of [...read(unit).matchAll(/%d\/([\w-]+)/g)].map(([, name]) => name))
-      t.match(read(unit), `LoadCredential=${credential}:`);
   }
+});
+
+t.test("a command has the server's folder, settings and secrets", async (t) => {
+  const place = t.testdir({
+    etc: {
+      'fieldledger.env':
+        "SERVICE_NAME='Acme'\nBASE_URL=https://api.example.com\nWEBHOOK_SECRET_KEY_FILE=../etc/key\n",
+      key: `${Buffer.alloc(32, 7).toString('base64')}\n`,
+    },
+    state: {},
+  });
+  const script = read('fieldledger-command')
+    .replaceAll('/etc/fieldledger', `${place}/etc`)
+    .replaceAll('/var/lib/fieldledger', `${place}/state`)
+    // Only root may become another user.
+    .replace('runuser -u fieldledger -- /opt/fieldledger/bin/fieldledger', `'${program}'`);
+  const run = (...args: string[]) =>
+    spawnSync('sh', ['-c', script, 'fieldledger', ...args], {
+      encoding: 'utf8',
+      timeout: 30_000,
+      env: { PATH: process.env.PATH },
+    });
+  const { stdout, stderr } = run('config', '--json');
+  t.equal(stderr, '');
+  const values = Object.fromEntries(
+    (JSON.parse(stdout) as { name: string; value: string }[]).map(({ name, value }) => [name, value]),
+  );
+  t.match(values, {
+    SERVICE_NAME: 'Acme',
+    BASE_URL: 'https://api.example.com',
+    WEBHOOK_SECRET_KEY: '***',
+  });
+  t.equal(run('migrate').status, 0);
+  t.ok(existsSync(join(place, 'state', 'data', 'fieldledger.db')));
 });
 
 const analyze = '/usr/bin/systemd-analyze';
