@@ -9,9 +9,10 @@ import {
 } from '../store/portal/administrators.ts';
 import type { Origin } from '../store/portal/audit.ts';
 import { type Authority, doDeed, type SignedIn } from '../store/portal/deeds.ts';
-import type { Engine } from '../store/engines/engine.ts';
+import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { deleteLinksOf } from '../store/portal/portal-links.ts';
 import { deleteSessionRows } from '../store/portal/portal-sessions.ts';
+import { lockCompany } from '../store/records/companies.ts';
 import { getCompany } from './companies.ts';
 import { knownBrowserOf, rememberBrowser } from './known-browsers.ts';
 import { checkedLine } from './names.ts';
@@ -45,7 +46,7 @@ export async function signIn(
 ): Promise<{ token: string; administrator: Administrator; browser: string }> {
   const { password, address, client, now, lengths } = attempt;
   const email = canonicalEmail(attempt.email).slice(0, EMAIL_CHARACTERS_MAX);
-  const found = await findSignIn(engine, email);
+  const found = await findSignIn(engine.db, email);
   if (found) attempt.onAccount(found.administrator);
   const account = found && { id: found.administrator.id, password: found.password };
   const browser = knownBrowserOf(attempt.browser, account, now);
@@ -56,9 +57,7 @@ export async function signIn(
   await counted.forgive();
   const { administrator } = found;
   const begun = await engine.transaction(async (transaction) => {
-    // They may have been removed while the password was being hashed.
-    const current = await findAdministratorRow(transaction, administrator.company, administrator.id);
-    if (!current || current.disabledAt !== null)
+    if (!(await isStillPassword(engine, transaction, found)))
       throw new UsageError('The e-mail address or the password is wrong.');
     return beginSession(transaction, { administrator, address, client, now, lengths });
   });
@@ -90,19 +89,38 @@ export async function changePassword(
     address: by.address,
     browser: by.session,
   });
-  const found = await findSignIn(engine, administrator.email);
-  if (!(await isPassword(present, found?.password, { isKnown: true })))
-    throw new UsageError('Your present password is not right.', { field: 'present' });
+  const found = await findSignIn(engine.db, administrator.email);
+  const isRight = await isPassword(present, found?.password, { isKnown: true });
+  const wrong = new UsageError('Your present password is not right.', { field: 'present' });
+  if (!found || !isRight) throw wrong;
   await counted.forgive();
   const { name: companyName } = await getCompany(engine, administrator.company);
   await refuseWeakPassword(next, { ...administrator, companyName });
   const password = await hashPassword(next);
   await doDeed(engine, { company: administrator.company, by, now }, async (deed) => {
+    if (!(await isStillPassword(engine, deed.transaction, found))) throw wrong;
     await updateAdministratorRow(deed.transaction, by.administrator, { password });
     await deleteSessionRows(deed.transaction, by.administrator, { allBut: by.session });
     await deed.record({ action: 'administrator.changed_password', subject: by.administrator });
   });
   return rememberBrowser(change.browser, { id: by.administrator, password }, now);
+}
+
+/**
+ * Whether the password that was checked is still the administrator's. It may have been reset or changed, and they may
+ * have been removed, while the check waited for its turn. The company stays locked, so that neither happens until the
+ * transaction ends.
+ */
+async function isStillPassword(
+  engine: Engine,
+  transaction: StoreTransaction,
+  checked: { administrator: Administrator; password: string },
+): Promise<boolean> {
+  const { company, email } = checked.administrator;
+  await lockCompany(engine, transaction, company);
+  const current = await findSignIn(transaction, email);
+  // The stored form has a salt of its own, so it tells that it is the same person too.
+  return current?.password === checked.password;
 }
 
 /**

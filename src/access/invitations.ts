@@ -132,7 +132,7 @@ export async function inviteToReset(
   engine: Engine,
   { company, email, now }: { company: string; email: string; now: Date },
 ): Promise<{ token: string; administrator: Administrator }> {
-  const found = await findSignIn(engine, checkedEmail(email));
+  const found = await findSignIn(engine.db, checkedEmail(email));
   if (found?.administrator.company !== company)
     throw new UsageError(`The company ${quote(company)} has no administrator ${quote(email)}.`);
   const { administrator } = found;

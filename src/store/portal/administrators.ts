@@ -47,10 +47,10 @@ export async function insertAdministrator(
 
 /** The administrator with an e-mail address, and the stored form of their password; undefined when nobody may sign in. */
 export async function findSignIn(
-  engine: Engine,
+  db: Engine['db'] | StoreTransaction,
   email: string,
 ): Promise<{ administrator: Administrator; password: string } | undefined> {
-  const row = await engine.db
+  const row = await db
     .selectFrom('administrators')
     .selectAll()
     .where('email', '=', email)

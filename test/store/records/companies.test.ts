@@ -130,13 +130,13 @@ for (const name of engineNames) {
       );
     const outcomes = await Promise.all([insert('acme', 'a'), insert('other', 'b'), insert('acme', 'c')]);
     t.equal(outcomes.filter(Boolean).length, 1);
-    const found = await findSignIn(engine, 'jane@example.com');
+    const found = await findSignIn(engine.db, 'jane@example.com');
     t.equal(found?.password, 'hash');
     await engine.transaction((transaction) =>
       updateAdministratorRow(transaction, found?.administrator.id ?? '', { disabledAt: NOW }),
     );
-    t.equal(await findSignIn(engine, 'jane@example.com'), undefined, 'who was disabled may not sign in');
+    t.equal(await findSignIn(engine.db, 'jane@example.com'), undefined, 'who was disabled may not sign in');
     t.ok(await insert('other', 'd'), 'and leaves the address to others');
-    t.equal((await findSignIn(engine, 'jane@example.com'))?.administrator.id, 'd');
+    t.equal((await findSignIn(engine.db, 'jane@example.com'))?.administrator.id, 'd');
   });
 }
