@@ -188,7 +188,8 @@ export async function acceptLink(
 ): Promise<{ token: string; administrator: Administrator; browser: string }> {
   const { address, client, now, lengths } = use;
   const expected = await getLink(engine, use.token, now);
-  const name = expected.kind === 'invitation' ? checkedName(use.name) : '';
+  const name =
+    expected.kind === 'invitation' ? checkedName(use.name) : await nameOfOwner(engine, expected.email);
   const { name: companyName } = await getCompany(engine, expected.company);
   await refuseWeakPassword(use.password, { email: expected.email, name, companyName });
   const password = await hashPassword(use.password);
@@ -204,6 +205,12 @@ export async function acceptLink(
   });
   const remembered = { id: begun.administrator.id, password };
   return { ...begun, browser: rememberBrowser(use.browser, remembered, now) };
+}
+
+/** The name that a new password must not be made of. */
+async function nameOfOwner(engine: Engine, email: string): Promise<string> {
+  const found = await findSignIn(engine.db, email);
+  return found?.administrator.name ?? '';
 }
 
 async function addInvited(

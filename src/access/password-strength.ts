@@ -16,7 +16,31 @@ const IDLE_MS_MAX = 60_000;
 /** The estimator's highest: not found in 10^10 guesses, which would take decades with this service's hash. */
 const SCORE_MIN = 4;
 /** Many passwords contain shorter words by chance. */
-const KNOWN_CHARACTERS_MIN = 4;
+const ANYWHERE_CHARACTERS_MIN = 4;
+/** Single letters say nothing about anybody. */
+const KNOWN_CHARACTERS_MIN = 2;
+/** The characters that people put in place of letters. */
+const LOOKALIKES: Readonly<Record<string, string>> = {
+  a: '[a4@]',
+  e: '[e3]',
+  i: '[i1!]',
+  l: '[l1]',
+  o: '[o0]',
+  s: '[s5$]',
+  t: '[t7]',
+};
+/** Letters whose stroke Unicode doesn't take for a mark. */
+const STROKED: Readonly<Record<string, string>> = { ł: 'l', ø: 'o', đ: 'd' };
+/** Letters that people write as two on another keyboard. */
+const SPELLED_OUT: Readonly<Record<string, string>> = {
+  ä: 'ae',
+  ö: 'oe',
+  ü: 'ue',
+  ß: 'ss',
+  æ: 'ae',
+  ø: 'oe',
+  å: 'aa',
+};
 
 /** The owner of a password. */
 export interface PasswordOwner {
@@ -38,8 +62,8 @@ export async function refuseWeakPassword(password: string, owner: PasswordOwner)
   if (length < CHARACTERS_MIN || length > CHARACTERS_MAX)
     refuse(`The password must have ${CHARACTERS_MIN} to ${CHARACTERS_MAX} characters.`);
   const words = knownWords(owner);
-  const rest = words.reduce((text, word) => text.replaceAll(word, ''), given.toLowerCase());
-  const hasKnown = rest !== given.toLowerCase();
+  const rest = withoutKnown(plain(given), words);
+  const hasKnown = rest !== plain(given);
   const text = [...(hasKnown ? rest : given)].slice(0, ESTIMATED_CHARACTERS_MAX).join('');
   const { score, advice } = await estimate({ text, words });
   if (score >= SCORE_MIN) return;
@@ -55,14 +79,50 @@ function refuse(reason: string): never {
   throw new UsageError(`${reason.trim()} ${advice}`, { field: 'password' });
 }
 
-/** The longest first, so that a name goes before its parts. */
+/** The words of the owner's texts in each of their spellings, the longest first, so that a name goes before its parts. */
 function knownWords({ email, name, companyName }: PasswordOwner): string[] {
-  const texts = [email, email.split('@')[0] ?? '', name, companyName].map((text) => text.normalize('NFKC'));
-  const parts = texts.flatMap((text) => text.split(/[^\p{L}\p{N}]+/u));
-  const words = [...texts, ...parts, parts.join('')].map((text) => text.toLowerCase());
+  const texts = [email, name, companyName].flatMap((text) => [plain(text), plain(spelledOut(text))]);
+  const words = texts.flatMap((text) => {
+    const parts = text.split(/[^\p{L}\p{N}]+/u);
+    return [...parts, parts.join('')];
+  });
   return [...new Set(words)]
     .filter((word) => word.length >= KNOWN_CHARACTERS_MIN)
     .sort((one, other) => other.length - one.length);
+}
+
+/** Small letters without accents: people leave accents out where they are hard to type. */
+function plain(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[łøđ]/g, (letter) => STROKED[letter] ?? letter);
+}
+
+function spelledOut(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[äöüßæøå]/g, (letter) => SPELLED_OUT[letter] ?? letter);
+}
+
+/** Takes known words out: short ones only where letters stand that are made of nothing else. */
+function withoutKnown(text: string, words: readonly string[]): string {
+  const isShort = (word: string) => word.length < ANYWHERE_CHARACTERS_MIN;
+  const rest = words
+    .filter((word) => !isShort(word))
+    .reduce((left, word) => left.replaceAll(lookalikesOf(word), ''), text);
+  return rest.replaceAll(/\p{L}+/gu, (letters) => {
+    const unknown = words.filter(isShort).reduce((left, word) => left.replaceAll(word, ''), letters);
+    return unknown === '' ? '' : letters;
+  });
+}
+
+/** Finds a word, which has letters and digits alone, also when some of its letters were replaced. */
+function lookalikesOf(word: string): RegExp {
+  return new RegExp([...word].map((letter) => LOOKALIKES[letter] ?? letter).join(''), 'gu');
 }
 
 let thread: Tinypool | undefined;

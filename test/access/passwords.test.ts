@@ -2,7 +2,7 @@ import { scryptSync } from 'node:crypto';
 
 import t from 'tap';
 
-import { refuseWeakPassword } from '../../src/access/password-strength.ts';
+import { type PasswordOwner, refuseWeakPassword } from '../../src/access/password-strength.ts';
 import { hashPassword, isPassword } from '../../src/access/passwords.ts';
 import { AppError, UsageError } from '../../src/errors.ts';
 
@@ -66,9 +66,9 @@ const owner = {
 };
 
 /** The refusal's sentence; undefined when the password is taken. */
-async function refusalOf(password: string): Promise<string | undefined> {
+async function refusalOf(password: string, of: PasswordOwner = owner): Promise<string | undefined> {
   try {
-    await refuseWeakPassword(password, owner);
+    await refuseWeakPassword(password, of);
     return undefined;
   } catch (error) {
     if (error instanceof UsageError && error.field === 'password') return error.message;
@@ -124,6 +124,83 @@ t.test('a password that would take long to guess is taken, in whatever language'
   ];
   for (const password of taken) t.equal(await refusalOf(password), undefined, password);
 });
+
+/** People whose names are typed in several ways, or are short, and passwords that are made of these names. */
+const named: (PasswordOwner & { passwords: string[] })[] = [
+  {
+    companyName: 'Ó Ceallacháin Pluiméireacht',
+    name: 'Siobhán Ní Dhómhnaill',
+    email: 'office@pipes.example',
+    passwords: [
+      'oceallachain2026',
+      'ceallachain2026!',
+      'pluimeireacht1',
+      'Dhomhnaill2026!',
+      'Ní Dhómhnaill 1',
+      'Siobhan.Ni.2026',
+    ],
+  },
+  {
+    companyName: 'Müller Sanitär',
+    name: 'Seán Brónagh',
+    email: 'office@pipes.example',
+    passwords: ['SeanBronagh1', 'MullerSanitar1', 'muellersanitaer', 'Mu\u0308ller2026!!'],
+  },
+  {
+    companyName: 'Čerpadla s.r.o.',
+    name: 'Žofie Nováková',
+    email: 'office@pipes.example',
+    passwords: ['zofienovakova', 'Cerpadla2026!'],
+  },
+  {
+    companyName: 'Łukasz Sørensen Straßenbau',
+    name: 'Jim Roe',
+    email: 'office@pipes.example',
+    passwords: ['lukasz2026!!', 'Sorensen2026!', 'soerensen2026', 'Strassenbau26'],
+  },
+  {
+    companyName: 'ABC Ltd',
+    name: 'Jim Roe',
+    email: 'office@pipes.example',
+    passwords: ['jimroeabc2026', 'JimRoe1985!!', 'abcltd2026!!', 'Jim-Roe-2026', 'roejim.1985.'],
+  },
+  {
+    companyName: 'Acme Plumbing',
+    name: 'Bob Day',
+    email: 'office@pipes.example',
+    passwords: ['bobday2026!!', 'Bob.Day.2026', 'Acme.Bob.1985'],
+  },
+  {
+    companyName: 'Brennan Heating Ltd',
+    name: 'Aoife Brennan',
+    email: 'office@pipes.example',
+    passwords: ['Br3nn4n2026!!', 'H3@7!ng2026!!'],
+  },
+];
+
+for (const { passwords, ...of } of named) {
+  t.test(`${of.name} of ${of.companyName} can't take a password that is made of these names`, async (t) => {
+    const rule = /too easy to guess\. People who guess try your name, your e-mail address and your company/;
+    for (const password of passwords) t.match(await refusalOf(password, of), rule, password);
+  });
+
+  t.test(
+    `${of.name} of ${of.companyName} can take a password that has parts of them by chance`,
+    async (t) => {
+      const taken = [
+        'correct-horse-battery-staple-9',
+        'tram lantern orbit velvet',
+        'holiday abscess bobbin heroes',
+        'sunday jimjams progress cobalt',
+        'a bob of lanterns for a day',
+        'the ferret and roe deer limited',
+        'T7#kbobW9q!mz2',
+        'x7Kq9mPz4tLw',
+      ];
+      for (const password of taken) t.equal(await refusalOf(password, of), undefined, password);
+    },
+  );
+}
 
 t.test('the longest password is looked at in a moment, and the server goes on meanwhile', async (t) => {
   let longestMs = 0;

@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { removeAdministrator } from '../../src/access/administrators.ts';
-import { invite, inviteToReset } from '../../src/access/invitations.ts';
+import { acceptLink, invite, inviteToReset } from '../../src/access/invitations.ts';
 import { listSessionRows } from '../../src/store/portal/portal-sessions.ts';
 import { engineNames, STORY_NOW } from '../_server.ts';
 import {
@@ -233,4 +233,21 @@ t.test('a weak password is refused at its field wherever one is set, and nothing
   await portal.signedIn({ email: EMAIL, password: PASSWORD });
   const accepted = await useLink(invitation.token, 'granite lanterns drift north');
   t.equal((await accepted.visit('/portal')).statusCode, 200, 'and a strong one is taken');
+});
+
+t.test('a link for a new password takes none that is made of the name of its owner', async (t) => {
+  const { engine } = await startPortal(t);
+  const email = 'office@brennan.example';
+  await addAdministrator(engine, { email, name: 'Siobhán Ní Dhómhnaill' });
+  const { token } = await inviteToReset(engine, { company: COMPANY, email, now: STORY_NOW });
+  const use = {
+    token,
+    name: '',
+    address: '192.0.2.1',
+    client: 'Test',
+    now: STORY_NOW,
+    lengths: { idleMinutes: 30, hoursMax: 12 },
+  };
+  await t.rejects(acceptLink(engine, { ...use, password: 'Dhomhnaill2026!' }), /too easy to guess/);
+  await acceptLink(engine, { ...use, password: NEW_PASSWORD });
 });
