@@ -40,7 +40,8 @@ const ADMINISTRATORS_MAX = 50;
 
 /** The same sentence for every reason why a link can't be used: it may be somebody else's. */
 const UNUSABLE =
-  "This link can't be used: it was used already, has expired, or was replaced. Ask for a new one.";
+  "This link can't be used: it was used already, has expired, or was replaced. If you have set your password with it, " +
+  'sign in with your e-mail address and that password. Otherwise ask for a new one.';
 
 /**
  * Invites somebody to administer a company.

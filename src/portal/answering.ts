@@ -3,16 +3,16 @@ import type { Request, RequestHandler, Response } from 'express';
 import { getCompany } from '../access/companies.ts';
 import type { ActiveSession } from '../access/sessions.ts';
 import type { Administrator } from '../store/portal/administrators.ts';
-import { FormUsedError } from '../store/portal/deeds.ts';
+import { AuthorityEndedError, FormUsedError } from '../store/portal/deeds.ts';
 import type { AssetPaths } from './assets.ts';
 import type { Cookies } from './cookies.ts';
 import { findResult, keepResult, takeNoticeOf } from './form-results.ts';
 import { formTokenFor } from './form-tokens.ts';
 import type { PortalOptions } from './options.ts';
 import { notWellFormed, toPageError } from './page-error.ts';
-import type { Route } from './routes.ts';
+import type { AdministratorsRoute, Route } from './routes.ts';
 import { administratorPage, guestPage } from './views/frame.ts';
-import { type GuestVisit, type Page, redirect, type RedirectReply, type Reply, type Visit } from './visit.ts';
+import { type GuestVisit, redirect, type RedirectReply, type Reply, signedOut, type Visit } from './visit.ts';
 
 /** Everything that answering a request needs. */
 export interface Answering extends PortalOptions {
@@ -60,13 +60,17 @@ export function answer(route: Route, answering: Answering): RequestHandler {
       return;
     }
     const visit = await visitOf(guest, res, answering);
-    if (visit) await write(await replyOnce(visit, route.page, answering), { req, res, visit, answering });
+    if (visit) await write(await replyOnce(visit, route, answering), { req, res, visit, answering });
     else res.redirect(303, signInPath(req, guest));
   };
 }
 
 /** Asks the page, unless the form was sent before: then the visitor is led to the same page as before. */
-async function replyOnce(visit: Visit, ask: Page, { engine }: Answering): Promise<Reply> {
+async function replyOnce(
+  visit: Visit,
+  { page: ask, endsSession = false }: AdministratorsRoute,
+  { engine }: Answering,
+): Promise<Reply> {
   const { session, signedIn } = visit;
   const { form } = signedIn;
   if (form === undefined) return ask(visit);
@@ -82,6 +86,8 @@ async function replyOnce(visit: Visit, ask: Page, { engine }: Answering): Promis
     // The refusal may come from the first sending of the same form, which has done its work meanwhile.
     return (await findEarlier()) ?? reply;
   } catch (error) {
+    // The results of a session's forms end with it.
+    if (endsSession && error instanceof AuthorityEndedError) return signedOut;
     const isRefused = error instanceof FormUsedError || toPageError(error).status < 500;
     const earlierMeanwhile = isRefused ? await findEarlier() : undefined;
     if (!earlierMeanwhile) throw error;

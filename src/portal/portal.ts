@@ -1,4 +1,4 @@
-import { type ErrorRequestHandler, type RequestHandler, Router, text } from 'express';
+import { type ErrorRequestHandler, type Request, type RequestHandler, Router, text } from 'express';
 import helmet from 'helmet';
 
 import { createSessionLookup } from '../access/sessions.ts';
@@ -11,6 +11,7 @@ import { notFound, PageError, toPageError } from './page-error.ts';
 import { answer, type Answering, type Trace, traceOf, type Visitor, visitorOf } from './answering.ts';
 import { portalRoutes, type Route } from './routes.ts';
 import { errorPage } from './views/frame.ts';
+import { signedOut } from './visit.ts';
 
 export const PORTAL_PATH = '/portal';
 const FORM_BYTES_MAX = 32 * 1024;
@@ -27,8 +28,10 @@ export function createPortal(options: PortalOptions): Router {
   // The form is read before the session is looked up, because sending it may take as long as a request may.
   router.use(readForm);
   router.use(findVisitor(answering));
-  router.use(refuseForeignForms(answering));
+  router.use(refuseOtherSites(answering));
   const routes = portalRoutes(options);
+  for (const { path } of routes.filter(({ endsSession }) => endsSession)) router.post(path, leadOutAgain);
+  router.use(refuseForeignForms);
   for (const route of routes) router[route.method](route.path, answer(route, answering));
   router.use(refuseOtherMethods(routes));
   router.use(() => {
@@ -92,36 +95,51 @@ function findVisitor({ engine, cookies, sessionLengths, now }: Answering): Reque
 /** Reads a form as text; its fields come in any number of times and are looked up by name, so nothing is nested. */
 const readForm: RequestHandler = text({ type: 'application/x-www-form-urlencoded', limit: FORM_BYTES_MAX });
 
-/** Refuses a form that doesn't come from a page of ours in this browser, before any action sees it. */
-function refuseForeignForms({ baseUrl }: Answering): RequestHandler {
-  return (req, res, next) => {
-    if (req.method === 'GET' || req.method === 'HEAD') {
-      next();
-      return;
-    }
-    const { formSecret } = visitorOf(res);
-    const form = new URLSearchParams(typeof req.body === 'string' ? req.body : '');
-    const tokens = form.getAll(FORM_TOKEN_FIELD);
-    const isOurs = isFromOwnPage(
-      {
-        origin: req.headers.origin,
-        host: req.headers.host,
-        'sec-fetch-site': req.get('sec-fetch-site'),
-      },
-      baseUrl(),
-    );
-    if (!isOurs || tokens.length !== 1 || !isFormToken(tokens[0] ?? '', formSecret)) {
-      throw new PageError(
-        403,
-        'This form can’t be used any more',
-        'Nothing was changed. You may have signed in or out since it was loaded: go back, load the page again and repeat what you did.',
-      );
-    }
-    form.delete(FORM_TOKEN_FIELD);
-    res.locals.form = form;
-    res.locals.formId = formIdOf(tokens[0] ?? '', req.path);
+/** Refuses a form that another site's page sent, before any action sees it. */
+function refuseOtherSites({ baseUrl }: Answering): RequestHandler {
+  return (req, _res, next) => {
+    const { origin, host } = req.headers;
+    const headers = { origin, host, 'sec-fetch-site': req.get('sec-fetch-site') };
+    if (isForm(req) && !isFromOwnPage(headers, baseUrl())) throw unusableForm();
     next();
   };
+}
+
+/**
+ * Answers a form that ends a session when the browser has none, such as the second of two clicks. It changes nothing
+ * and sets no cookie, because without the session the form's token can't be checked.
+ */
+const leadOutAgain: RequestHandler = (_req, res, next) => {
+  if (visitorOf(res).session) next();
+  else res.redirect(303, signedOut.to);
+};
+
+/** Refuses a form that doesn't come from a page that this browser was given, before any action sees it. */
+const refuseForeignForms: RequestHandler = (req, res, next) => {
+  if (!isForm(req)) {
+    next();
+    return;
+  }
+  const form = new URLSearchParams(typeof req.body === 'string' ? req.body : '');
+  const tokens = form.getAll(FORM_TOKEN_FIELD);
+  const [token = ''] = tokens;
+  if (tokens.length !== 1 || !isFormToken(token, visitorOf(res).formSecret)) throw unusableForm();
+  form.delete(FORM_TOKEN_FIELD);
+  res.locals.form = form;
+  res.locals.formId = formIdOf(token, req.path);
+  next();
+};
+
+function isForm({ method }: Request): boolean {
+  return method !== 'GET' && method !== 'HEAD';
+}
+
+function unusableForm(): PageError {
+  return new PageError(
+    403,
+    'This form can’t be used any more',
+    'Nothing was changed. You may have signed in or out since it was loaded: go back, load the page again and repeat what you did.',
+  );
 }
 
 /** Answers a known path with another method. */

@@ -16,10 +16,15 @@ import { registerWebhook, showNewWebhook, showWebhooks } from './pages/webhooks.
 import { showUsage } from './pages/usage.ts';
 import type { GuestPage, Page } from './visit.ts';
 
-/** A page or an action, and who may ask for it. `path` is below `/portal`, with `:name` for what varies. */
-export type Route = { method: 'get' | 'post'; path: string } & (
+/**
+ * A page or an action, and who may ask for it. `path` is below `/portal`, with `:name` for what varies. An action that
+ * ends the session leads to the sign-in page also when the session has ended before.
+ */
+export type Route = { method: 'get' | 'post'; path: string; endsSession?: boolean } & (
   { access: 'administrators'; page: Page } | { access: 'guests'; page: GuestPage }
 );
+
+export type AdministratorsRoute = Extract<Route, { access: 'administrators' }>;
 
 /**
  * Every page and action of the portal.
@@ -41,7 +46,7 @@ export function portalRoutes(options: PortalOptions): Route[] {
     guestGet('/invitation', showInvitation),
     guestPost('/invitation', openInvitation(engine)),
     guestPost('/invitation/accept', acceptInvitation({ engine, sessionLengths })),
-    post('/sign-out', signOut(engine)),
+    { ...post('/sign-out', signOut(engine)), endsSession: true },
 
     get('/', showOverview(engine)),
 
@@ -65,7 +70,7 @@ export function portalRoutes(options: PortalOptions): Route[] {
     get('/account', showAccount({ engine, sessionLengths })),
     post('/account/password', changeOwnPassword({ engine, limits, sessionLengths })),
     post('/account/sessions/:id/end', endOtherSession(engine)),
-    post('/account/sign-out-everywhere', signOutEverywhere(engine)),
+    { ...post('/account/sign-out-everywhere', signOutEverywhere(engine)), endsSession: true },
 
     get('/audit', showAudit(engine)),
   ];

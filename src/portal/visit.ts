@@ -92,3 +92,6 @@ export function page(
 export function redirect(to: string, notice?: Notice): RedirectReply {
   return { kind: 'redirect', to, ...(notice && { notice }) };
 }
+
+/** Follows every action that ended the visitor's own session. */
+export const signedOut: RedirectReply = { ...redirect('/portal/sign-in?left'), session: 'ended' };

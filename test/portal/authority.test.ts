@@ -172,7 +172,8 @@ for (const name of engineNames) {
               before = await everything(engine);
             },
           );
-          t.equal(status, route.access === 'guests' ? '422' : '403', `${route.path}, ${ending}`);
+          const refusal = route.access === 'guests' ? '422' : '403';
+          t.equal(status, route.endsSession ? '303' : refusal, `${route.path}, ${ending}`);
           t.equal(await everything(engine), before, `${route.path} changes nothing`);
           if (undo !== undefined) await engine.run(undo);
           await engine.run("UPDATE portal_links SET expires_at = '2026-11-30'");

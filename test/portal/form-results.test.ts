@@ -1,9 +1,10 @@
 import t from 'tap';
 
+import { invite } from '../../src/access/invitations.ts';
 import { listKeys } from '../../src/access/keys.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { RESULTS_OF_SESSION_MAX } from '../../src/store/portal/form-results.ts';
-import { engineNames, KEY_PREFIX, openTestDatabase, startTestServer } from '../_server.ts';
+import { engineNames, KEY_PREFIX, openTestDatabase, startTestServer, STORY_NOW } from '../_server.ts';
 import {
   addAdministrator,
   addCompany,
@@ -107,6 +108,67 @@ for (const name of engineNames) {
     t.equal(await count(), 0);
   });
 }
+
+/** The forms that end a session, and the page of each. */
+const LEAVING = { '/portal/sign-out': '/portal', '/portal/account/sign-out-everywhere': '/portal/account' };
+
+for (const name of engineNames) {
+  t.test(`${name}: signing out by two clicks leads to the sign-in page, whichever is answered`, async (t) => {
+    const portal = await startPortal(t, name);
+    for (const [action, page] of Object.entries(LEAVING)) {
+      const visitor = await portal.signedIn();
+      await visitor.visit(page);
+      const hidden = hiddenFields(visitor.shown, action);
+      const clicks = Array.from({ length: 4 }, () => visitor.copy());
+      const late = visitor.copy();
+      const answers = await Promise.all(clicks.map((click) => click.send(action, hidden)));
+      answers.push(await late.send(action, hidden), await (clicks[0] ?? late).send(action, hidden));
+      for (const { statusCode, headers } of answers)
+        t.strictSame([statusCode, headers.location], [303, '/portal/sign-in?left'], action);
+    }
+  });
+
+  t.test(
+    `${name}: two clicks that accept an invitation make one account, and say how to sign in`,
+    async (t) => {
+      const portal = await startPortal(t, name);
+      const invited = { email: 'niamh@brennan.example', scopes: ['jobs:read'], mayInvite: false };
+      const by = { company: COMPANY, by: 'operator', now: STORY_NOW } as const;
+      const { token } = await invite(portal.engine, { ...by, ...invited });
+      const visitor = portal.visitor();
+      await visitor.visit('/portal/invitation');
+      await visitor.submit('/portal/invitation', { code: token });
+      const password = 'granite lanterns drift north';
+      const filled = { name: 'Niamh Kelly', password, 'password-again': password };
+      const fields = { ...hiddenFields(visitor.shown, '/portal/invitation/accept'), ...filled };
+      const second = visitor.copy();
+      t.equal((await visitor.send('/portal/invitation/accept', fields)).headers.location, '/portal');
+      t.equal((await second.send('/portal/invitation/accept', fields)).statusCode, 422);
+      t.match(
+        second.text,
+        /If you have set your password with it, sign in with your e-mail address and that/,
+      );
+      t.match(second.shown, '<a href="/portal/sign-in">');
+      t.notOk(second.cookies.has('fieldledger_session'), 'the link alone opens nothing');
+      await portal.signedIn({ email: invited.email, password });
+    },
+  );
+}
+
+t.test('a form of another site, which comes without the session, signs nobody out', async (t) => {
+  const portal = await startPortal(t);
+  const visitor = await portal.signedIn();
+  for (const action of Object.keys(LEAVING)) {
+    const from = { 'sec-fetch-site': 'cross-site' };
+    t.equal((await portal.visitor().send(action, {}, from)).statusCode, 403, action);
+    // Browsers that are too old to tell where a form comes from.
+    const { headers } = await portal.visitor().send(action, {});
+    const cookies = (headers['set-cookie'] ?? []).filter((cookie) => /^fieldledger_session/.test(cookie));
+    t.strictSame(cookies, []);
+    t.notOk('clear-site-data' in headers);
+  }
+  t.equal((await visitor.visit('/portal')).statusCode, 200);
+});
 
 t.test('a form whose first sending was broken off says that it did its work', async (t) => {
   const portal = await startPortal(t);

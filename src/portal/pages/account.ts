@@ -17,7 +17,7 @@ import { browserName, time } from '../views/formats.ts';
 import { html } from '../views/html.ts';
 import { badge } from '../views/notice.ts';
 import { facts, table } from '../views/table.ts';
-import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { page, type Page, type PageReply, redirect, signedOut, type Visit } from '../visit.ts';
 
 interface Needs {
   engine: Engine;
@@ -56,7 +56,7 @@ export function endOtherSession(engine: Engine): Page {
   return async ({ company, signedIn, session, params, now }) => {
     const id = params.id ?? '';
     await endSessions(engine, { company: company.id, by: signedIn, now, id });
-    if (id === session.id) return { ...redirect('/portal/sign-in?left'), session: 'ended' };
+    if (id === session.id) return signedOut;
     return redirect('/portal/account', { kind: 'done', text: 'The session has ended.' });
   };
 }
@@ -64,7 +64,7 @@ export function endOtherSession(engine: Engine): Page {
 export function signOutEverywhere(engine: Engine): Page {
   return async ({ company, signedIn, now }) => {
     await endSessions(engine, { company: company.id, by: signedIn, now });
-    return { ...redirect('/portal/sign-in?left'), session: 'ended' };
+    return signedOut;
   };
 }
 

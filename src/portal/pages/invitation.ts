@@ -62,7 +62,7 @@ function codeOf({ form: filled }: GuestVisit): string {
 }
 
 function codePage(visit: GuestVisit, problem?: string): PageReply {
-  const content = form(
+  const codeForm = form(
     visit,
     { action: '/portal/invitation' },
     html`${textField({
@@ -74,6 +74,8 @@ function codePage(visit: GuestVisit, problem?: string): PageReply {
     })}
     ${button('Continue')}`,
   );
+  const content = html`${codeForm}
+  ${problem !== undefined && html`<p><a href="/portal/sign-in">Go to the sign-in page</a></p>`}`;
   return page('Use your link', content, { isRefused: problem !== undefined });
 }
 

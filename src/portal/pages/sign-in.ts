@@ -6,7 +6,15 @@ import type { Engine } from '../../store/engines/engine.ts';
 import { refusalOf } from '../page-error.ts';
 import { button, form, textField } from '../views/form.ts';
 import { html } from '../views/html.ts';
-import { type GuestPage, type GuestVisit, page, type Page, type PageReply, redirect } from '../visit.ts';
+import {
+  type GuestPage,
+  type GuestVisit,
+  page,
+  type Page,
+  type PageReply,
+  redirect,
+  signedOut,
+} from '../visit.ts';
 
 export const showSignIn: GuestPage = (visit) => signInPage(visit, { next: visit.query.get('next') });
 
@@ -38,7 +46,7 @@ export function signInWithPassword({
 export function signOut(engine: Engine): Page {
   return async ({ company, signedIn, session, now }) => {
     await endSessions(engine, { company: company.id, by: signedIn, now, id: session.id });
-    return { ...redirect('/portal/sign-in?left'), session: 'ended' };
+    return signedOut;
   };
 }
 
