@@ -71,6 +71,31 @@ t.test('a folder with files of something else is left alone', async (t) => {
   t.strictSame(readdirSync(other), ['jobs.jsonl', 'state.json']);
 });
 
+t.test('a SQLite copy is in the file of its name, and in no other', (t) => {
+  const there = process.cwd();
+  process.chdir(t.testdir());
+  t.teardown(() => process.chdir(there));
+  new Database('accounts.db').exec('CREATE TABLE notes (text)').close();
+  for (const name of ['accounts.db ', 'accounts.db\n', ''])
+    t.throws(() => openSqliteCopy(name, SOURCE), {
+      name: 'CopyError',
+      message: `${JSON.stringify(name)} can't be a copy's name: it is empty or ends with a blank. Name another file.`,
+    });
+  for (const name of [':memory:', ' accounts.db', 'file:accounts.db']) {
+    const copy = openSqliteCopy(name, SOURCE);
+    copy.commit(first);
+    copy.close();
+    const opened = openSqliteCopy(name, SOURCE);
+    t.strictSame(opened.load(), first.state, name);
+    opened.close();
+  }
+  t.strictSame(readdirSync('.').sort(), [' accounts.db', ':memory:', 'accounts.db', 'file:accounts.db']);
+  const accounts = new Database('accounts.db', { readonly: true });
+  t.strictSame(accounts.prepare('SELECT name FROM sqlite_schema').pluck().all(), ['notes']);
+  accounts.close();
+  t.end();
+});
+
 t.test('a column that the contract gains is added, and its resource read anew', async (t) => {
   const place = join(folder, 'older.sqlite');
   openSqliteCopy(place, SOURCE).commit({

@@ -3,6 +3,7 @@
  * @module
  */
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 import Database, { type Database as Connection, type Statement } from 'better-sqlite3';
 
@@ -41,6 +42,7 @@ interface Opened {
  * @throws CopyError when the file is something else, or can't be used.
  */
 export function openSqliteCopy(path: string, { source }: { source: string }): SqliteCopy {
+  checkName(path);
   let opened = inSentences(path, () => (isThere(path) ? open(path, source) : undefined));
   return {
     load: () => opened?.state,
@@ -54,6 +56,19 @@ export function openSqliteCopy(path: string, { source }: { source: string }): Sq
   };
 }
 
+/** better-sqlite3 leaves out blanks at the end of a name, and would so open another file. */
+function checkName(path: string): void {
+  if (path === '' || path !== path.trimEnd())
+    throw new CopyError(
+      `${JSON.stringify(path)} can't be a copy's name: it is empty or ends with a blank. Name another file.`,
+    );
+}
+
+/** Opens the very file: an absolute path is neither `:memory:` nor begins with a blank, which better-sqlite3 leaves out too. */
+function openDatabase(path: string, options?: Database.Options): Connection {
+  return new Database(resolve(path), options);
+}
+
 /** An empty file is what is left of one that was begun. */
 function isThere(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -62,7 +77,7 @@ function isThere(path: string): boolean {
 }
 
 function open(path: string, source: string): Opened {
-  const db = new Database(path, { fileMustExist: true });
+  const db = openDatabase(path, { fileMustExist: true });
   try {
     const isCopy = db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'fieldledger_copy'`).get();
     if (!isCopy) throw new CopyError(`${path} is a database of something else. Name another file.`);
@@ -109,7 +124,7 @@ function withoutOutdated(db: Connection, columns: Opened['columns'], state: Sync
 /** Makes a copy for its first batch. It may hold what concerns people, so only its owner may read it. */
 function create(path: string, source: string, batch: Batch): Opened {
   closeSync(openSync(path, 'a', 0o600));
-  const db = new Database(path);
+  const db = openDatabase(path);
   const opened = openedFrom(db, 0);
   try {
     const make = db.transaction(() => {
