@@ -101,16 +101,29 @@ async function reconcile(
 }
 
 async function reconcileAll(api: Client): Promise<void> {
-  await reconcile('jobs', api.listJobs);
-  await reconcile('quotes', api.listQuotes);
-  await reconcile('invoices', api.listInvoices);
-  for await (const { id } of api.listForms())
-    await reconcile('submissions', (query) => api.listFormSubmissions(id, query), `submissions of ${id}`);
+  await tried('jobs', () => reconcile('jobs', api.listJobs));
+  await tried('quotes', () => reconcile('quotes', api.listQuotes));
+  await tried('invoices', () => reconcile('invoices', api.listInvoices));
+  await tried('forms', async () => {
+    for await (const { id } of api.listForms()) {
+      const name = `submissions of ${id}`;
+      await tried(name, () => reconcile('submissions', (query) => api.listFormSubmissions(id, query), name));
+    }
+  });
+}
+
+async function tried(name: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    // The next list may be readable, and this one later.
+    console.error(`${name} could not be read:`, error);
+  }
 }
 
 async function reconcileForever(api: Client): Promise<never> {
   for (;;) {
-    await reconcileAll(api).catch((error: unknown) => console.error('Not all could be read:', error));
+    await reconcileAll(api);
     await pause(Number(RECONCILE_SECONDS ?? 600) * 1000);
   }
 }

@@ -130,6 +130,22 @@ async function testReceiver(t: Test, program: Program): Promise<void> {
     t.ok(await holds(), 'the state of the event is older');
     await kill();
   });
+
+  await t.test('reads every list that its key may read, although others are forbidden to it', async (t) => {
+    await using database = await openTestDatabase('sqlite');
+    const { engine } = database;
+    await recordDay(engine, new Date('2026-11-23T08:00:00.000Z'));
+    await using server = await startTestServer({ engine });
+    // The first list that it asks for is the one of jobs.
+    const key = await keyFor(engine, 'brennan', ['invoices:read', 'forms:read']);
+    const narrow = join(folder, `${basename(program[1])}-narrow.db`);
+    const api = { API_URL: server.url, API_KEY: key, DATABASE: narrow };
+    const { kill } = await startReceiver(t, program, { PORT: '0', ...api });
+    const held = () => new Set(Object.keys(copyIn(narrow)).map((record) => record.split(' ')[0]));
+    await until(() => ['invoices', 'submissions'].every((list) => held().has(list)));
+    t.notOk(held().has('jobs'));
+    await kill();
+  });
 }
 
 t.test('the receiver in TypeScript', (t) =>
