@@ -59,12 +59,11 @@ async function answerOf(
       );
       const read = (limit: number) =>
         firstPage(call(...named, { ...query, limit }, { signal }) as Listing<unknown>);
-      return text(
-        await boundedPage(read, Number(query['limit'] ?? inputSchema.properties?.['limit']?.default)),
-      );
+      const limit = Number(query['limit'] ?? inputSchema.properties?.['limit']?.default);
+      return list(await boundedPage(read, limit));
     }
     case 'record':
-      return text(JSON.stringify({ data: await call(...named, { signal }) }));
+      return texts(shortened(JSON.stringify({ data: await call(...named, { signal }) })));
     case 'file': {
       const uri = named.reduce((link, id) => link.replace(/\{\w+\}/, id), `${baseUrl}${path}`);
       return file((await call(...named, { signal })) as DownloadedFile, uri);
@@ -77,27 +76,47 @@ async function firstPage(listing: Listing<unknown>): Promise<Page<unknown>> {
   throw new Error('A list has at least one page.');
 }
 
-/** A page with as many records as fit. It is read again with fewer: only the service knows the cursor after them. */
-async function boundedPage(read: (limit: number) => Promise<Page<unknown>>, limit: number): Promise<string> {
-  const whole = await read(limit);
-  let bytes = 0;
-  const fitting = whole.data.filter((record) => {
-    bytes += Buffer.byteLength(JSON.stringify(record)) + 1;
-    return bytes < TEXT_BYTES_MAX - ENVELOPE_BYTES;
-  }).length;
-  const { data, nextCursor } = fitting < whole.data.length ? await read(Math.max(fitting, 1)) : whole;
-  return JSON.stringify({ data, nextCursor });
+/** A page with as many records as fit, or one. It is read again with fewer: only the service knows the cursor after them. */
+async function boundedPage(
+  read: (limit: number) => Promise<Page<unknown>>,
+  limit: number,
+): Promise<Page<unknown>> {
+  const page = await read(limit);
+  const fitting = countFitting(page.data);
+  if (fitting === page.data.length || limit === 1) return page;
+  // Fewer each time, whatever the service answers.
+  return boundedPage(read, Math.max(Math.min(fitting, limit - 1), 1));
 }
 
 /** Room for the members around the records, with a cursor. */
 const ENVELOPE_BYTES = 300;
 
-function text(whole: string): CallToolResult {
-  const bytes = Buffer.from(whole);
-  const isLong = bytes.length > TEXT_BYTES_MAX;
-  const note = `\n[The record has ${bytes.length} bytes. These are the first ${TEXT_BYTES_MAX}.]`;
-  const shown = isLong ? `${bytes.subarray(0, TEXT_BYTES_MAX).toString()}${note}` : whole;
-  return { content: [{ type: 'text', text: shown }] };
+function countFitting(records: readonly unknown[]): number {
+  let bytes = 0;
+  return records.filter((record) => {
+    bytes += Buffer.byteLength(JSON.stringify(record)) + 1;
+    return bytes < TEXT_BYTES_MAX - ENVELOPE_BYTES;
+  }).length;
+}
+
+/** A page, or the cursor and then as much of a record as fits: the records after it can be reached all the same. */
+function list({ data, nextCursor }: Page<unknown>): CallToolResult {
+  const whole = JSON.stringify({ data, nextCursor });
+  if (Buffer.byteLength(whole) <= TEXT_BYTES_MAX) return texts(whole);
+  return texts(JSON.stringify({ nextCursor }), shortened(JSON.stringify(data[0])));
+}
+
+/** The JSON of a record, or as much of it as fits, up to the end of a character. */
+function shortened(record: string): string {
+  const bytes = Buffer.from(record);
+  if (bytes.length <= TEXT_BYTES_MAX) return record;
+  // What a stream may still complete isn't decoded.
+  const shown = new TextDecoder().decode(bytes.subarray(0, TEXT_BYTES_MAX), { stream: true });
+  return `${shown}\n[The record has ${bytes.length} bytes. These are the first ${Buffer.byteLength(shown)}.]`;
+}
+
+function texts(...parts: string[]): CallToolResult {
+  return { content: parts.map((text) => ({ type: 'text', text })) };
 }
 
 /** The file itself, or a link to one that is too large for a message. */
@@ -116,7 +135,7 @@ function file({ bytes, fileName }: DownloadedFile, uri: string): CallToolResult 
 
 /** An error as the model reads it: the contract's code and message, or the reason for which nothing came. */
 function failure(error: unknown): CallToolResult {
-  return { content: [{ type: 'text', text: describe(error) }], isError: true };
+  return { ...texts(describe(error)), isError: true };
 }
 
 function describe(error: unknown): string {

@@ -210,6 +210,42 @@ t.test('an answer is no longer than a model reads, and the next page goes on fro
   t.match(await call('listPeople'), { isError: true, text: 'missing_scope: Bearer [key]' });
 });
 
+t.test('a record that is too long for an answer is cut, and those after it can be reached', async (t) => {
+  const key = 'fl.acme.0123456789ab.secret';
+  // The bound goes through a character.
+  const large = { id: 'job_1', notes: 'ü'.repeat(50_000) };
+  const jobs = [{ id: 'job_0', notes: 'y'.repeat(2_000) }, large, { id: 'job_2' }, large];
+  const after = (count: number) => `1_${count}`;
+  const url = await startService(t, (req, res) => {
+    const { searchParams } = new URL(req.url ?? '', 'http://127.0.0.1');
+    const from = Number((searchParams.get('cursor') ?? after(0)).slice(2));
+    const to = from + Number(searchParams.get('limit'));
+    res.setHeader('Content-Type', 'application/json');
+    res.end(JSON.stringify({ data: jobs.slice(from, to), nextCursor: to < jobs.length ? after(to) : null }));
+  });
+  await using tools = await startTools(t, url, key);
+  const read = async (args: Record<string, unknown>) => {
+    const { content } = await tools.call('listJobs', args);
+    return content.map((item) => (item.type === 'text' ? item.text : ''));
+  };
+  const bytes = JSON.stringify(large).length + 50_000;
+  const isCut = (record = '') => {
+    const [shown = '', note] = record.split('\n');
+    t.ok(JSON.stringify(large).startsWith(shown), 'at a character');
+    t.equal(Buffer.byteLength(shown), 63_999);
+    t.equal(note, `[The record has ${bytes} bytes. These are the first 63999.]`);
+  };
+
+  t.strictSame(await read({}), [JSON.stringify({ data: [jobs[0]], nextCursor: after(1) })]);
+  const [cursor, record, ...others] = await read({ cursor: after(1) });
+  t.strictSame([cursor, others], [JSON.stringify({ nextCursor: after(2) }), []]);
+  isCut(record);
+  t.strictSame(await read({ cursor: after(2) }), [JSON.stringify({ data: [jobs[2]], nextCursor: after(3) })]);
+  const [end, last] = await read({ cursor: after(3), limit: 1 });
+  t.equal(end, '{"nextCursor":null}');
+  isCut(last);
+});
+
 t.test('a service that isn’t there, or is something else, is told of', async (t) => {
   const key = 'fl.acme.0123456789ab.secret';
   const nothing = await startService(t, () => {}, 'stopped');
