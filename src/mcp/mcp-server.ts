@@ -1,5 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { type CallToolResult, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
 import type { Client, DownloadedFile, Listing, Page } from '../client/index.ts';
 import { version } from '../version.ts';
@@ -19,14 +21,39 @@ export interface McpServerOptions {
   key: string;
 }
 
-/** Serves a program on this process's standard input and output, until the program ends the input. */
+/** Serves a program on this process's standard input and output, until it ends the input and has its answers. */
 export async function serveMcp(options: McpServerOptions): Promise<void> {
-  serveStdio(() => createMcpServer(options));
+  const transport = new AnsweringTransport();
+  serveStdio(() => createMcpServer(options, transport), { transport });
   await new Promise((resolve) => process.stdin.once('end', resolve).once('close', resolve));
+  await transport.close();
+}
+
+/** Standard input and output. It closes, at the end of the input too, when the calls under way have been answered. */
+class AnsweringTransport extends StdioServerTransport {
+  readonly #calls = new Set<Promise<unknown>>();
+
+  /** Waits for a call before it closes. A call ends after {@link ANSWER_MS_MAX} at the latest. */
+  async withCall<T>(call: Promise<T>): Promise<T> {
+    this.#calls.add(call);
+    try {
+      return await call;
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
+  override async close(): Promise<void> {
+    // What was read last reaches its tool in this turn, and what a tool answers is written in this turn.
+    await nextTurn();
+    await Promise.allSettled(this.#calls);
+    await nextTurn();
+    await super.close();
+  }
 }
 
 /** A server of the Model Context Protocol whose tools are the operations of the contract, which all only read. */
-function createMcpServer(options: McpServerOptions): McpServer {
+function createMcpServer(options: McpServerOptions, transport: AnsweringTransport): McpServer {
   const server = new McpServer({ name: 'fieldledger', version }, { instructions: instructions() });
   for (const tool of operationTools()) {
     const { name, title, description } = tool;
@@ -34,7 +61,7 @@ function createMcpServer(options: McpServerOptions): McpServer {
     const inputSchema = fromJsonSchema<Arguments>(tool.inputSchema);
     server.registerTool(name, { title, description, inputSchema, annotations }, async (given, { mcpReq }) => {
       const signal = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
-      const result = await answerOf(tool, options, given, signal).catch(failure);
+      const result = await transport.withCall(answerOf(tool, options, given, signal).catch(failure));
       return withoutSecret(result, options.key);
     });
   }

@@ -265,6 +265,45 @@ t.test('it ends when the program that started it ends its input', async (t) => {
   t.strictSame(output, { stdout: '', stderr: '' });
 });
 
+t.test('what was asked before the end of the input is answered', async (t) => {
+  const url = await startService(t, (_req, res) => {
+    res.setHeader('Content-Type', 'application/json');
+    setTimeout(() => res.end(JSON.stringify({ data: [], nextCursor: null })), 500);
+  });
+  const messages = [
+    {
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-06-18',
+        capabilities: {},
+        clientInfo: { name: 'test', version: '1' },
+      },
+    },
+    { method: 'tools/call', params: { name: 'listJobs', arguments: {} } },
+    { method: 'tools/call', params: { name: 'listPeople', arguments: {} } },
+    { method: 'ping' },
+  ];
+  const lines = messages.map((message, id) => `${JSON.stringify({ jsonrpc: '2.0', id, ...message })}\n`);
+  await using workplace = await openWorkplace('sqlite', { isEmpty: true });
+  const options = ['--url', url, '--key-file', keyFile('fl.acme.0123456789ab.secret')];
+  const { child, ended, output } = workplace.start(['mcp', ...options], {}, 'pipe');
+  child.stdin?.end(lines.join(''));
+  t.strictSame(await ended, { exitCode: 0, signal: null });
+  t.equal(output.stderr, '');
+  const answers = output.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id: number; result: { content?: unknown } });
+  const contents = answers.sort((a, b) => a.id - b.id).map(({ id, result }) => [id, result.content]);
+  const page = [{ type: 'text', text: '{"data":[],"nextCursor":null}' }];
+  t.strictSame(contents, [
+    [0, undefined],
+    [1, page],
+    [2, page],
+    [3, undefined],
+  ]);
+});
+
 t.test('a wrong address or key file is a sentence', async (t) => {
   const secret = '-----BEGIN PRIVATE KEY-----';
   writeFileSync(join(folder, 'other.txt'), secret);
