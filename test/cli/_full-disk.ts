@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-const program = join(import.meta.dirname, '..', '..', 'src', 'fieldledger.js');
+const command = join(import.meta.dirname, '..', '..', 'src', 'fieldledger.js');
 
-/** Runs a command line where no file may get larger than this, which is refused as it is on a full disk. */
+/**
+ * Runs a command line where no file may get larger than this, which is refused as it is on a full disk.
+ * @param options `program` is what runs, unless it is the command `fieldledger`.
+ */
 export async function runOnFullDisk(
   args: readonly string[],
-  { home, kilobytes }: { home: string; kilobytes: number },
+  { home, kilobytes, program = command }: { home: string; kilobytes: number; program?: string },
 ): Promise<{ exitCode: number | null; stderr: string }> {
   const env = {
     PATH: process.env.PATH,

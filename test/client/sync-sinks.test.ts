@@ -8,6 +8,7 @@ import t from 'tap';
 import { openJsonLinesCopy } from '../../src/client/sync/json-lines.ts';
 import { type Batch, CopyError, type SyncState } from '../../src/client/sync/sink.ts';
 import { openSqliteCopy } from '../../src/client/sync/sqlite.ts';
+import { runOnFullDisk } from '../cli/_full-disk.ts';
 import { company } from '../contract/_company.ts';
 import { readJsonLinesCopy, readSqliteCopy } from './_copies.ts';
 
@@ -51,7 +52,47 @@ for (const { name, open, read } of [
     t.throws(() => mine.commit(first), CopyError);
     t.strictSame(read(place).jobs, kept);
   });
+
+  t.test(`${name} keeps one of two copies that are begun at once, and refuses the other`, async (t) => {
+    const begun = `${place}-begun`;
+    const [mine, theirs] = [open(begun, SOURCE), open(begun, SOURCE)];
+    await theirs.commit(first);
+    t.throws(() => mine.commit(second), {
+      name: 'CopyError',
+      message: `Something else has brought ${begun} up to date meanwhile. Start again.`,
+    });
+    t.strictSame(read(begun).jobs, company.jobs.slice(0, 2));
+    await theirs.commit(second);
+    t.strictSame(read(begun).jobs, kept);
+  });
 }
+
+t.test('a program that reads a SQLite copy for long is told of, and not as one that writes', (t) => {
+  const place = join(folder, 'read.sqlite');
+  const copy = openSqliteCopy(place, SOURCE);
+  copy.commit(first);
+  const reader = new Database(place, { readonly: true });
+  reader.exec('BEGIN; SELECT * FROM jobs');
+  t.throws(() => copy.commit(second), {
+    name: 'CopyError',
+    message: `Another program is using ${place}. Close it and start again.`,
+  });
+  reader.close();
+  copy.commit(second);
+  copy.close();
+  t.strictSame(readSqliteCopy(place).jobs, kept);
+  t.end();
+});
+
+t.test('a SQLite copy that another program is making stays', (t) => {
+  const place = join(folder, 'making.sqlite');
+  const other = new Database(place);
+  other.exec('BEGIN IMMEDIATE');
+  t.throws(() => openSqliteCopy(place, SOURCE).commit(first), /Another program is using/);
+  other.exec('CREATE TABLE notes (text); COMMIT').close();
+  t.throws(() => openSqliteCopy(place, SOURCE), /is a database of something else/);
+  t.end();
+});
 
 t.test('what was being written to JSON Lines when a program was killed is dropped', async (t) => {
   const place = join(folder, 'JSON-Lines');
@@ -59,6 +100,58 @@ t.test('what was being written to JSON Lines when a program was killed is droppe
   t.strictSame(readJsonLinesCopy(place).jobs, kept);
   await openJsonLinesCopy(place, SOURCE).commit(first);
   t.strictSame(readJsonLinesCopy(place).jobs, company.jobs.slice(0, 2));
+});
+
+t.test(
+  'JSON Lines refuse a batch while another program writes one, and not what a killed one has left',
+  async (t) => {
+    const place = join(folder, 'busy');
+    const copy = openJsonLinesCopy(place, SOURCE);
+    await copy.commit(first);
+    writeFileSync(join(place, 'state.json.new'), '');
+    t.throws(() => copy.commit(second), {
+      name: 'CopyError',
+      message: `Another program is using ${place}. Close it and start again.`,
+    });
+    t.strictSame(readJsonLinesCopy(place).jobs, company.jobs.slice(0, 2));
+    await openJsonLinesCopy(place, SOURCE).commit(second);
+    t.strictSame(readJsonLinesCopy(place).jobs, kept);
+    t.strictSame(readdirSync(place).sort(), ['jobs.jsonl', 'state.json']);
+  },
+);
+
+t.test('what can’t be a folder of JSON Lines is told in a sentence', (t) => {
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  for (const name of [file, ''])
+    t.throws(() => openJsonLinesCopy(name, SOURCE), {
+      name: 'CopyError',
+      message: `${JSON.stringify(name)} is no folder. Name another one.`,
+    });
+  const odd = join(folder, 'odd');
+  mkdirSync(join(odd, 'state.json'), { recursive: true });
+  t.throws(() => openJsonLinesCopy(odd, SOURCE), {
+    name: 'CopyError',
+    message: `${odd} can't be used: EISDIR: illegal operation on a directory, read.`,
+  });
+  t.throws(() => openJsonLinesCopy(join(file, 'inside'), SOURCE).commit(first), {
+    name: 'CopyError',
+    message: /inside can't be used: ENOTDIR/,
+  });
+  t.end();
+});
+
+t.test('on a full disk JSON Lines stay at their last batch', async (t) => {
+  const place = join(folder, 'full');
+  const args = [join(import.meta.dirname, '_json-lines-writer.ts'), place, '1000'];
+  const refused = await runOnFullDisk(args, { home: folder, kilobytes: 100, program: process.execPath });
+  t.strictSame(refused, {
+    exitCode: 1,
+    stderr: `CopyError: The disk of ${place} is full or fails (EFBIG). The copy is as it was before.\n`,
+  });
+  t.strictSame(readJsonLinesCopy(place).jobs, [one]);
+  await openJsonLinesCopy(place, SOURCE).commit(second);
+  t.strictSame(readJsonLinesCopy(place).jobs, kept);
 });
 
 t.test('a folder with files of something else is left alone', async (t) => {

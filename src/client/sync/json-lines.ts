@@ -16,10 +16,13 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 
+import { changedMeanwhile, inSentences } from './in-sentences.ts';
 import { type Batch, CopyError, type Resource, resources, type Sink, type SyncState } from './sink.ts';
 
 /** The content of `state.json`. */
@@ -36,30 +39,46 @@ interface Kept {
  * @throws CopyError when the folder holds something else, or can't be used.
  */
 export function openJsonLinesCopy(folder: string, { source }: { source: string }): Sink {
-  let kept = readKept(folder, source);
-  const stateFile = join(folder, 'state.json');
+  let kept = inSentences(folder, () => open(folder, source));
   return {
     load: () => kept?.state,
-    commit: (batch) => {
-      if (!kept) {
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
-        kept = { source, bytes: {}, state: {} };
-        // Tells the files that follow from those of something else.
-        replace(stateFile, JSON.stringify(kept));
-      } else if (readFileSync(stateFile, 'utf8') !== JSON.stringify(kept)) {
-        throw new CopyError(`Something else has brought ${folder} up to date meanwhile. Start again.`);
-      }
-      const { resource, state } = batch;
-      const length = append(join(folder, `${resource}.jsonl`), kept.bytes[resource] ?? 0, textOf(batch));
-      const next = { source, bytes: { ...kept.bytes, [resource]: length }, state };
-      replace(stateFile, JSON.stringify(next));
-      kept = next;
-    },
+    commit: (batch) =>
+      inSentences(folder, () => {
+        kept ??= begin(folder, source);
+        kept = keep(folder, kept, batch);
+      }),
   };
 }
 
+function open(folder: string, source: string): Kept | undefined {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (folder === '' || (stats && !stats.isDirectory()))
+    throw new CopyError(`${JSON.stringify(folder)} is no folder. Name another one.`);
+  const kept = readKept(folder, source);
+  // What a program that was killed has left would keep others from writing.
+  rmSync(newStateFileIn(folder), { force: true });
+  return kept;
+}
+
+/** Makes a copy without records. Its state tells the files that follow from those of something else. */
+function begin(folder: string, source: string): Kept {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return replaceState(folder, undefined, () => ({ source, bytes: {}, state: {} }));
+}
+
+function keep(folder: string, kept: Kept, batch: Batch): Kept {
+  const { resource, state } = batch;
+  return replaceState(folder, kept, () => {
+    const length = append(join(folder, `${resource}.jsonl`), kept.bytes[resource] ?? 0, textOf(batch));
+    return { source: kept.source, bytes: { ...kept.bytes, [resource]: length }, state };
+  });
+}
+
+const stateFileIn = (folder: string) => join(folder, 'state.json');
+const newStateFileIn = (folder: string) => join(folder, 'state.json.new');
+
 function readKept(folder: string, source: string): Kept | undefined {
-  const file = join(folder, 'state.json');
+  const file = stateFileIn(folder);
   if (!existsSync(file)) {
     const other = resources
       .map((resource) => `${resource}.jsonl`)
@@ -103,14 +122,29 @@ function append(file: string, length: number, text: string): number {
   }
 }
 
-/** Replaces a file as a whole, or leaves it as it was. */
-function replace(file: string, text: string): void {
-  const handle = openSync(`${file}.new`, 'w', 0o600);
+/**
+ * Replaces the state before some work by the one after it, or leaves it as it was. The new file is made before the work,
+ * and while it is there no other program can make it: so two at once don't write over each other.
+ */
+function replaceState(folder: string, before: Kept | undefined, work: () => Kept): Kept {
+  const [file, newFile] = [stateFileIn(folder), newStateFileIn(folder)];
+  const handle = openSync(newFile, 'wx', 0o600);
   try {
-    writeFileSync(handle, text);
+    const isAsBefore = before
+      ? existsSync(file) && readFileSync(file, 'utf8') === JSON.stringify(before)
+      : !existsSync(file);
+    if (!isAsBefore) throw changedMeanwhile(folder);
+    const after = work();
+    writeFileSync(handle, JSON.stringify(after));
     fsyncSync(handle);
+    // A program that was started meanwhile has taken it for one that was left.
+    if (!existsSync(newFile)) throw changedMeanwhile(folder);
+    renameSync(newFile, file);
+    return after;
+  } catch (error) {
+    rmSync(newFile, { force: true });
+    throw error;
   } finally {
     closeSync(handle);
   }
-  renameSync(`${file}.new`, file);
 }

@@ -8,6 +8,7 @@ import { resolve } from 'node:path';
 import Database, { type Database as Connection, type Statement } from 'better-sqlite3';
 
 import { type Column, columnValue, readColumns } from './columns.ts';
+import { changedMeanwhile, inSentences } from './in-sentences.ts';
 import { type Batch, CopyError, type Resource, type Sink, type SyncState } from './sink.ts';
 
 /** A copy in a SQLite file. */
@@ -128,6 +129,7 @@ function create(path: string, source: string, batch: Batch): Opened {
   const opened = openedFrom(db, 0);
   try {
     const make = db.transaction(() => {
+      if (db.prepare('SELECT 1 FROM sqlite_schema').get()) throw changedMeanwhile(path);
       db.exec(CREATE_STATE);
       db.prepare('INSERT INTO fieldledger_copy VALUES (?, 0, ?)').run(source, '{}');
       for (const [resource, columns] of Object.entries(opened.columns))
@@ -138,7 +140,9 @@ function create(path: string, source: string, batch: Batch): Opened {
     return opened;
   } catch (error) {
     db.close();
-    if (statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path);
+    // The file is empty, too, while another program makes its first batch in it.
+    const isBusy = error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
+    if (!isBusy && statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path);
     throw error;
   }
 }
@@ -159,8 +163,7 @@ function keep(opened: Opened, { resource, put, remove, state }: Batch, path: str
   const { changes } = opened.db
     .prepare('UPDATE fieldledger_copy SET state = ?, revision = revision + 1 WHERE revision = ?')
     .run(JSON.stringify(state), opened.revision);
-  if (changes === 0)
-    throw new CopyError(`Something else has brought ${path} up to date meanwhile. Start again.`);
+  if (changes === 0) throw changedMeanwhile(path);
   return opened.revision + 1;
 }
 
@@ -177,24 +180,4 @@ function statementsOf(opened: Opened, resource: Resource) {
   };
   statements.set(resource, made);
   return made;
-}
-
-/** Tells an error of SQLite or of the disk in a sentence. */
-function inSentences<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    const { code } = error as { code?: unknown };
-    if (!(error instanceof Error) || typeof code !== 'string') throw error;
-    throw new CopyError(sentence(path, code, error.message), { cause: error });
-  }
-}
-
-function sentence(path: string, code: string, message: string): string {
-  if (code === 'SQLITE_NOTADB') return `${path} is no SQLite file. Name another one.`;
-  if (code === 'SQLITE_BUSY') return `Another program is writing to ${path}. Close it and start again.`;
-  if (code === 'SQLITE_READONLY') return `${path} may not be written to.`;
-  if (code === 'SQLITE_FULL' || code.startsWith('SQLITE_IOERR'))
-    return `The disk of ${path} is full or fails (${code}). The copy is as it was before.`;
-  return `${path} can't be used: ${message}.`;
 }
