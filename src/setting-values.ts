@@ -99,7 +99,8 @@ export function withoutPasswords(databaseUrl: string): string {
 const BYTES_MAX = 65_536;
 
 /**
- * Reads the secret that a file holds, without the end of its line.
+ * Reads the secret that a file holds, without what editors add: the mark of UTF-8 before it, blanks and ends of lines
+ * after it.
  * @param name the setting that names the file.
  * @throws Error naming the setting and the file, and never what the file holds.
  */
@@ -110,7 +111,9 @@ export function readSecretFile(name: string, path: string): string {
     const stats = statSync(path);
     if (!stats.isFile()) throw problem('which is no file');
     if (stats.size > BYTES_MAX) throw problem(`which has more than ${BYTES_MAX} bytes`);
-    text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    text = readFileSync(path, 'utf8')
+      .replace(/^\ufeff/, '')
+      .trimEnd();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw code === undefined ? error : problem(`which can't be read (${code})`);

@@ -278,10 +278,10 @@ const SECRET_SETTINGS = [
   'WEBHOOK_SECRET_KEY_PREVIOUS',
 ];
 
-t.test('every setting with a secret can come from a file, without the end of its line', async (t) => {
+t.test('every setting with a secret can come from a file, without what editors add to it', async (t) => {
   const folder = t.testdir({
     url: 'postgres://app:hunter2@db/ledger\n',
-    key: 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\r\n',
+    key: '\ufeffAAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8= \t\r\n\r\n',
   });
   const [url, key] = [join(folder, 'url'), join(folder, 'key')];
   const environment = {
@@ -320,7 +320,7 @@ t.test('every setting with a secret can come from a file, without the end of its
 });
 
 t.test('a file that holds no secret is told by its setting and path, and not by what it holds', async (t) => {
-  const folder = t.testdir({ empty: '\n', wrong: 'hunter2\n', large: 'hunter2'.repeat(10_000) });
+  const folder = t.testdir({ empty: '\ufeff \r\n\r\n', wrong: 'hunter2\n', large: 'hunter2'.repeat(10_000) });
   mkdirSync(join(folder, 'folder'));
   writeFileSync(join(folder, 'two'), 'hunter2\nhunter2\n');
   const problem = (setting: string, file: string) => {

@@ -28,7 +28,7 @@ export function withService(command: Command): Command {
  * @throws UsageError that names the option and its rule, and never the key.
  */
 export function serviceAccess({ url, keyFile }: ServiceOptions, { environment }: Terminal): ServiceAccess {
-  const key = keyFile === undefined ? environment.API_KEY : keyIn(keyFile);
+  const key = keyFile === undefined ? environment.API_KEY : secretIn('--key-file', keyFile);
   if (!key) throw new UsageError('A key is missing: name its file with --key-file, or set API_KEY.');
   // The contract, "Authentication": a certificate or a password has another form.
   if (!/^[\x21-\x7e]+$/.test(key) || key.split('.').length !== 4) {
@@ -46,9 +46,13 @@ function addressOf(given: string): string {
   }
 }
 
-function keyIn(file: string): string {
+/**
+ * Reads the secret of the file that an option names.
+ * @throws UsageError that names the option and the file, and never the secret.
+ */
+export function secretIn(option: string, file: string): string {
   try {
-    return readSecretFile('--key-file', file);
+    return readSecretFile(option, file);
   } catch (error) {
     throw new UsageError((error as Error).message);
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -7,10 +7,10 @@ import { Argument, Command, InvalidArgumentError } from 'commander';
 import { readConfig } from '../config.ts';
 import { exampleSecret } from '../contract/examples.ts';
 import type { DayEvent } from '../demo/day.ts';
-import { quote, UsageError } from '../errors.ts';
 import { openEngine } from '../store/engines/open-engine.ts';
 import { migrate } from '../store/migrations/migrate.ts';
 import { newestOf, type Played, playDay } from '../webhooks/played-day.ts';
+import { secretIn } from './service-access.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
 import { checkedSecret } from './webhook-sample.ts';
 
@@ -37,7 +37,10 @@ export function webhookPlayCommand(terminal: Terminal): Command {
     )
     .action(async (_story: string, { to, speed, secretFile }: PlayCommandOptions) => {
       const { serviceName } = readConfig(terminal.environment);
-      const secret = secretFile === undefined ? exampleSecret() : secretIn(secretFile);
+      const secret =
+        secretFile === undefined
+          ? exampleSecret()
+          : checkedSecret(secretIn('--secret-file', secretFile).trim());
       if (secretFile === undefined) terminal.tell(`Signed with the secret ${secret}\n\n`);
       const events = await recordedDay();
       const onPlayed = (played: Played) => terminal.tell(`${lineOf(played)}\n`);
@@ -56,15 +59,6 @@ function speedOf(text: string): number {
   if (!/^\d+(\.\d+)?$/.test(text) || speed < 0.1 || speed > SPEED_MAX)
     throw new InvalidArgumentError(`It must be a number from 0.1 to ${SPEED_MAX}.`);
   return speed;
-}
-
-const SECRET_FILE_BYTES_MAX = 1_000;
-
-function secretIn(file: string): string {
-  if (statSync(file).size > SECRET_FILE_BYTES_MAX)
-    throw new UsageError(`The file ${quote(file)} is too large for a secret.`);
-  // A file without a secret begins with something else.
-  return checkedSecret(readFileSync(file, 'utf8').trim());
 }
 
 /**

@@ -90,6 +90,12 @@ t.test('what a key may not read is left out, and said', async (t) => {
   t.match(outcome.stdout, /^ {2}invoices: not copied, because the answer is missing_scope$/m);
 });
 
+t.test('a key may be in a file that an editor on Windows has kept', async (t) => {
+  const file = join(folder, 'windows-key');
+  writeFileSync(file, `\ufeff${server.key} \r\n\r\n`);
+  t.match(await pull('--key-file', file), { exitCode: 0, stderr: '' });
+});
+
 t.test('what can’t be done is said in a sentence, and nothing is made or changed', async (t) => {
   const wrongKey = join(folder, 'wrong-key');
   writeFileSync(

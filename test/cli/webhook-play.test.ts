@@ -228,7 +228,8 @@ t.test('a secret from a file signs, and is never shown', async (t) => {
   t.teardown(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'secret');
   const own = 'whsec_c2VjcmV0IG9mIG15IG93bg==';
-  writeFileSync(file, `${own}\n`);
+  // As an editor on Windows may keep it.
+  writeFileSync(file, `\ufeff${own} \r\n\r\n`);
   chmodSync(file, 0o600);
   const { url } = await listen(t, (req, res) => {
     void genuine(req, own).then((delivery) => res.writeHead(delivery ? 204 : 403).end());
@@ -257,6 +258,8 @@ t.test('bad input is told in a sentence', async (t) => {
   t.teardown(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'secret');
   writeFileSync(file, 'ZmllbGRsZWRnZXI=');
+  const large = join(folder, 'large');
+  writeFileSync(large, secret.repeat(2_000));
   const to = ['--to', 'http://127.0.0.1:9/'];
   const cases: [args: string[], exitCode: number, message: RegExp][] = [
     [
@@ -274,7 +277,17 @@ t.test('bad input is told in a sentence', async (t) => {
       1,
       /The secret must be complete, as it was shown: it begins with whsec_\./,
     ],
-    [['day', ...to, '--secret-file', join(folder, 'none')], 1, /ENOENT: no such file or directory/],
+    [
+      ['day', ...to, '--secret-file', join(folder, 'none')],
+      1,
+      /--secret-file names ".*none", which can't be read \(ENOENT\)\.$/m,
+    ],
+    [['day', ...to, '--secret-file', folder], 1, /--secret-file names ".*", which is no file\.$/m],
+    [
+      ['day', ...to, '--secret-file', large],
+      1,
+      /--secret-file names ".*large", which has more than 65536 bytes\.$/m,
+    ],
     [['day', ...to, '--speed', '0'], 2, /It must be a number from 0\.1 to 1000000\./],
     [['night', ...to], 2, /Allowed choices are day\./],
     [['day'], 2, /required option '--to <url>' not specified/],
