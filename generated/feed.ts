@@ -166,7 +166,7 @@ export interface components {
                 legalName?: components["schemas"]["ShortTextOrNull"];
                 addressLines: components["schemas"]["AddressLines"];
                 countryCode: components["schemas"]["CountryCode"];
-                /** @description The VAT number with its country prefix. Numbers of the European Union, of GB and XI must have the form and the check digits of their countries; others are taken as they are. */
+                /** @description The VAT number with its country prefix, which is EL for Greece and GB for the United Kingdom. Numbers of the European Union, of GB and XI must have the form and the check digits of their countries; those of other countries are taken as they are. */
                 vatId?: components["schemas"]["VatIdOrNull"];
                 email?: components["schemas"]["EmailAddressOrNull"];
                 contactName?: components["schemas"]["ShortTextOrNull"];

@@ -1,5 +1,5 @@
 import { isModule, modules } from '../contract/scopes.ts';
-import { isVatNumber } from '../contract/vat-numbers.ts';
+import { problemOfVatNumber } from '../contract/vat-numbers.ts';
 import { quote, UsageError } from '../errors.ts';
 import { type Company, findCompanyRow, insertCompany, updateCompanyRow } from '../store/records/companies.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -95,9 +95,9 @@ function refuseBadSettings(settings: CompanySettings): void {
 }
 
 function refuseBadVatId(vatId: string | undefined): void {
-  if (vatId === undefined || isVatNumber(vatId)) return;
-  const rule = `the form or the check digits of a VAT number of ${vatId.slice(0, 2)}, written without spaces`;
-  throw new UsageError(`The VAT number ${quote(vatId)} doesn't have ${rule}.`);
+  if (vatId === undefined) return;
+  const problem = problemOfVatNumber(vatId);
+  if (problem !== undefined) throw new UsageError(`The VAT number ${quote(vatId)} ${problem}.`);
 }
 
 function refuseBadLogo(logo: string | undefined): void {

@@ -1,7 +1,7 @@
 import type { WithOf } from '../contract/feed.ts';
 import type { Customer } from '../contract/records.ts';
 import type { RenderedRecord } from '../contract/render.ts';
-import { isVatNumber } from '../contract/vat-numbers.ts';
+import { problemOfVatNumber } from '../contract/vat-numbers.ts';
 import { quote } from '../errors.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
@@ -37,10 +37,10 @@ function refuseTwins(sites: Customer['sites']): void {
 }
 
 function refuseBadVatId(vatId: string | null | undefined): void {
-  if (typeof vatId !== 'string' || isVatNumber(vatId)) return;
-  const country = vatId.slice(0, 2);
-  const message = `vatId is ${quote(vatId)}, whose form or check digits aren't those of a VAT number of ${country}.`;
-  throw new Refusal('invalid_change', message, '/with/vatId');
+  if (typeof vatId !== 'string') return;
+  const problem = problemOfVatNumber(vatId);
+  if (problem === undefined) return;
+  throw new Refusal('invalid_change', `vatId is ${quote(vatId)}, which ${problem}.`, '/with/vatId');
 }
 
 /** Puts a customer away. @throws Refusal `wrong_state` when it is archived already. */

@@ -1,5 +1,5 @@
 import type { Invoice } from '../contract/records.ts';
-import { isVatNumber } from '../contract/vat-numbers.ts';
+import { problemOfVatNumber } from '../contract/vat-numbers.ts';
 import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
 import { isVisible } from './text-rules.ts';
 
@@ -63,12 +63,14 @@ export const vatRules: LegalRule[] = [
         : undefined,
   },
   {
-    item: 'VAT numbers with the form and the check digits of their countries',
+    item: 'VAT numbers with the prefix, the form and the check digits of their countries',
     source: 'IE reg. 20(2)(c) and (e), UK reg. 14(1)(d), Directive 2006/112/EC art. 215',
     problem: ({ supplier, document: { buyer } }) =>
       Object.entries({ company: supplier.vatId, customer: buyer.vatId })
-        .filter(([, vatId]) => typeof vatId === 'string' && !isVatNumber(vatId))
-        .map(([whose, vatId]) => `the ${whose}'s VAT number ${vatId} can't be one of its country`)
+        .flatMap(([whose, vatId]) => {
+          const problem = typeof vatId === 'string' ? problemOfVatNumber(vatId) : undefined;
+          return problem === undefined ? [] : [`the ${whose}'s VAT number ${vatId} ${problem}`];
+        })
         .join(', ') || undefined,
   },
   {

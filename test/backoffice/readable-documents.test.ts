@@ -160,13 +160,18 @@ onEachEngine('document check finds what an earlier version issued', async (t, te
     "line 1 has the unitCode PCS, which isn't one of the Recommendation",
     'line 1 has a description without a visible character',
     "its typefaces lack 漢 (U+6F22) in the customer's name",
-    "the customer's VAT number IE00 can't be one of its country",
+    "the customer's VAT number IE00 doesn't have the form or the check digits of a VAT number of IE, written without spaces",
   ]);
 });
 
 onEachEngine('IE00 is no VAT number of a customer, nor of a company', async (t, testOffice) => {
   const company = await openCase(testOffice, { problem: '' });
   const save = (vatId: string | null) => customerSave({ id: 'cus_1', ...customerIn('IE', 'EUR'), vatId });
+  const prefixRules: Record<string, string> = {
+    GR00: 'must begin with EL instead of GR',
+    UK980780684: 'must begin with GB instead of UK',
+    XX12: "doesn't begin with the code of a country",
+  };
   for (const vatId of [
     'IE00',
     'IE6388047W',
@@ -174,14 +179,20 @@ onEachEngine('IE00 is no VAT number of a customer, nor of a company', async (t, 
     'XI123456789',
     'FR12345678901',
     'EL12345678901',
+    'GR00',
+    'UK980780684',
+    'XX12',
   ]) {
+    const rule =
+      prefixRules[vatId] ??
+      `doesn't have the form or the check digits of a VAT number of ${vatId.slice(0, 2)}, written without spaces`;
     t.strictSame(await company.refusal(save(vatId)), {
       code: 'invalid_change',
       path: '/with/vatId',
-      message: `vatId is "${vatId}", whose form or check digits aren't those of a VAT number of ${vatId.slice(0, 2)}.`,
+      message: `vatId is "${vatId}", which ${rule}.`,
     });
     const settings = { profile: { ...irishProfile, vatId } };
-    const message = `The VAT number "${vatId}" doesn't have the form or the check digits of a VAT number of ${vatId.slice(0, 2)}, written without spaces.`;
+    const message = `The VAT number "${vatId}" ${rule}.`;
     await t.rejects(setCompany(testOffice.engine, company.id, settings), { name: 'UsageError', message });
     await t.rejects(createCompany(testOffice.engine, 'other', settings, STORY_NOW), {
       name: 'UsageError',
@@ -206,7 +217,7 @@ onEachEngine('IE00 is no VAT number of a customer, nor of a company', async (t, 
   await rewrite(testOffice.engine, ['companies', 'profile'], irishProfile.vatId ?? '', 'IE01');
   t.match(await company.refusal(issue(id)), {
     message:
-      "The invoice can't be issued: the company's VAT number IE01 can't be one of its country, the customer's VAT number IE00 can't be one of its country.",
+      "The invoice can't be issued: the company's VAT number IE01 doesn't have the form or the check digits of a VAT number of IE, written without spaces, the customer's VAT number IE00 doesn't have the form or the check digits of a VAT number of IE, written without spaces.",
   });
   const settings = { name: 'Another name' };
   t.match(

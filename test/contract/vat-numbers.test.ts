@@ -1,14 +1,17 @@
 import t from 'tap';
 
-import { isVatNumber } from '../../src/contract/vat-numbers.ts';
+import { problemOfVatNumber } from '../../src/contract/vat-numbers.ts';
+
+const isVatNumber = (vatId: string) => problemOfVatNumber(vatId) === undefined;
 
 /** Numbers with right check digits, in every form that their countries give out. */
 const valid: Record<string, string[]> = {
   AT: ['ATU13585627'],
   BE: ['BE0428759497', 'BE0403019261', 'BE1000022785'],
-  BG: ['BG175074752'],
+  // Of companies; those of persons follow below.
+  BG: ['BG175074752', 'BG831919536'],
   CY: ['CY10259033P'],
-  CZ: ['CZ25123891', 'CZ46505334', 'CZ7103192745'],
+  CZ: ['CZ25123891', 'CZ46505334', 'CZ7103192745', 'CZ640903926'],
   DE: ['DE136695976'],
   DK: ['DK13585628'],
   EE: ['EE100931558'],
@@ -67,6 +70,47 @@ t.test('IE00 is no VAT number', async (t) => {
   }
 });
 
+t.test('a Bulgarian who was born in 1980 has a VAT number, and BG1234567890 is none', async (t) => {
+  const right = {
+    'born in 1875, 1880, 1945, 1980 and 2075': [
+      'BG7523169263',
+      'BG8032056031',
+      'BG4503120005',
+      'BG8001011236',
+      'BG7542011030',
+    ],
+    'a foreigner': ['BG7111042925'],
+    another: ['BG4503120009'],
+  };
+  for (const [whose, vatIds] of Object.entries(right)) {
+    for (const vatId of vatIds) t.ok(isVatNumber(vatId), `${vatId}, ${whose}`);
+  }
+  const wrong = [
+    'BG1234567890',
+    'BG8001011237',
+    'BG7523169262',
+    'BG8032056030',
+    'BG7111042922',
+    'BG4503120006',
+  ];
+  for (const vatId of wrong) t.notOk(isVatNumber(vatId), vatId);
+});
+
 t.test('the numbers of other countries are taken as they are', async (t) => {
-  for (const vatId of ['CHE123456788MWST', 'NO00', 'US', '', 'GR094259216']) t.ok(isVatNumber(vatId), vatId);
+  for (const vatId of ['CHE123456788MWST', 'NO00', 'US']) t.ok(isVatNumber(vatId), vatId);
+});
+
+t.test('GR00 and UK980780684 are refused with the prefix that belongs there', async (t) => {
+  for (const vatId of ['GR00', 'GR094259216']) {
+    t.equal(problemOfVatNumber(vatId), 'must begin with EL instead of GR', vatId);
+  }
+  t.equal(problemOfVatNumber('UK980780684'), 'must begin with GB instead of UK');
+  t.equal(problemOfVatNumber('IM003284123'), 'must begin with GB instead of IM');
+  t.equal(problemOfVatNumber('MC00'), 'must begin with FR instead of MC');
+});
+
+t.test('a prefix that no country has is refused', async (t) => {
+  for (const vatId of ['XX12', 'EU372000041', 'gb980780684', '9807', '']) {
+    t.equal(problemOfVatNumber(vatId), "doesn't begin with the code of a country", vatId);
+  }
 });
