@@ -79,7 +79,7 @@ export function asDraft(
 export function legendsOf(terms: LegendTerms): ReasonOf {
   return (line, lines) => {
     const given = line.vatExemptionReason ?? null;
-    const isMeant = given !== null && !(terms.isCreditNote && asksForReverseCharge(given));
+    const isMeant = given !== null && !asksForReverseCharge(line, terms);
     return isMeant ? given : legendOf(line.vatCategory, terms, lines);
   };
 }

@@ -58,9 +58,19 @@ export function legendOf(
   return supplierCountry === 'IE' ? PRINCIPAL_CONTRACTOR : domesticLegend(terms, lines);
 }
 
-/** Whether a reason has the words for an invoice; on a credit note they would ask the customer to pay. */
-export function asksForReverseCharge(reason: string): boolean {
-  return reason.startsWith(DOMESTIC_REVERSE_CHARGE);
+/** How somebody is told to pay, in whatever wording. */
+const TO_PAY = /\b(?:pay|paid|account|remit|owe|due|liable)/i;
+
+/**
+ * Whether a line of a British credit note has the words of its invoice, which tell the customer to pay the VAT: a credit
+ * note has to tell the opposite (VATREVCON39100). Words that only name the law may stay, as HMRC accepts them.
+ */
+export function asksForReverseCharge(
+  { vatCategory, vatExemptionReason }: DraftLine,
+  { isCreditNote, supplierCountry }: LegendTerms,
+): boolean {
+  const isCredited = isCreditNote && supplierCountry === 'GB' && vatCategory === 'AE';
+  return isCredited && TO_PAY.test(vatExemptionReason ?? '');
 }
 
 /**

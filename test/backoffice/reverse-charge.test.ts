@@ -28,6 +28,35 @@ t.test('a credit note with lines copied from its invoice states its own adjustme
   );
 });
 
+t.test('a British credit note tells nobody to pay the VAT, in whatever words its invoice did', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const company = await openIssuer(createTestOffice(database), {
+    company: britishCompany,
+    customer: customerIn('GB', 'GBP'),
+  });
+  const reasonCopied = async (vatExemptionReason: string) => {
+    const lines = [{ ...charged(10_000), vatExemptionReason }];
+    const invoice = await issued(company, invoiceDraft({ lines }));
+    t.equal(invoice.lines[0]?.vatExemptionReason, vatExemptionReason, 'an invoice has its own words');
+    return (await issued(company, creditNoteOf(invoice, { lines }))).lines[0]?.vatExemptionReason;
+  };
+  for (const words of [
+    'Reverse charge: customer to pay the VAT to HMRC',
+    'REVERSE CHARGE: CUSTOMER TO PAY THE VAT TO HMRC (20% = £100.00)',
+    'Reverse charge - VAT is payable by the customer',
+    'Domestic reverse charge. Customer to pay the VAT to HMRC.',
+    'Reverse charge: S55A VATA 94 applies, and the customer accounts for the VAT',
+  ]) {
+    t.equal(
+      await reasonCopied(words),
+      'Reverse charge: Customer to account for the output tax adjustment of £20.00 to HMRC (20% = £20.00)',
+      words,
+    );
+  }
+  const lawAlone = 'Reverse charge: S55A VATA 94 applies';
+  t.equal(await reasonCopied(lawAlone), lawAlone, 'words that tell nobody to pay stay');
+});
+
 t.test('the British reverse charge in euro states the tax in sterling, also after an edit', async (t) => {
   await using database = await openTestDatabase('sqlite');
   const company = await openIssuer(createTestOffice(database), {

@@ -96,10 +96,15 @@ const within = (path: string | undefined, rest: string) => (path === undefined ?
 
 const TO_PAY = 'Reverse charge: Customer to pay the VAT to HMRC';
 
-/** The draft's own words, unless they ask the customer of a credit note to pay. */
+const WORDS_OF_PAYING = ['pay', 'paid', 'account', 'remit', 'owe', 'due', 'liable'];
+
+/** The draft's own words, unless they ask the customer of a British credit note to pay. */
 function reasonOf(line: ModelLine, lines: readonly ModelLine[], parties: Parties): string | null {
   const own = line.vatExemptionReason ?? null;
-  const isOfInvoice = parties.isCreditNote && own?.startsWith(TO_PAY) === true;
+  const words = (own ?? '').toLowerCase().split(/\W+/);
+  const asksToPay = words.some((word) => WORDS_OF_PAYING.some((start) => word.startsWith(start)));
+  const isOfInvoice =
+    parties.isCreditNote && parties.supplierCountry === 'GB' && line.vatCategory === 'AE' && asksToPay;
   return own === null || isOfInvoice ? legendOf(line, lines, parties) : own;
 }
 
