@@ -4,15 +4,24 @@ import type { Socket } from 'node:net';
 
 import { errorBody } from './api/error-replies.ts';
 import type { ErrorCode } from './contract/operations.ts';
+import { AppError } from './errors.ts';
 
 /** `uri-host [ ":" port ]` (RFC 9112 section 3.2, RFC 3986 section 3.2.2); an http URI has no empty host (RFC 9110). */
 const HOST = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;
+
+/** Lets a request pass whose headers leave no doubt. @throws AppError `invalid_request` for another. */
+export function refuseBadHeaders(req: IncomingMessage, _res: ServerResponse, next: () => void): void {
+  const problem = problemOfHeaders(req);
+  if (problem !== undefined)
+    throw new AppError('invalid_request', `The request is not well-formed: ${problem}`);
+  next();
+}
 
 /**
  * The problem with the headers of a request that Node's parser took, as the end of a sentence. Of two headers that may
  * come only once Node keeps the first, while a proxy in front may have looked at the second.
  */
-export function problemOfHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
+function problemOfHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
   let hosts = 0;
   let authorizations = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -1,6 +1,12 @@
-import express, { type ErrorRequestHandler, type Express, Router } from 'express';
+import type { Server } from 'node:http';
 
+import express, { type ErrorRequestHandler, Router } from 'express';
+
+import { sendError } from './api/answer.ts';
+import { errorReply } from './api/error-replies.ts';
+import { createHttpServer } from './http-server.ts';
 import type { Logger } from './log.ts';
+import { refuseBadHeaders } from './malformed-requests.ts';
 import type { Metrics } from './metrics.ts';
 import type { Engine } from './store/engines/engine.ts';
 import { createWriteProbe } from './store/records/served-clock.ts';
@@ -48,22 +54,26 @@ export interface ManagementOptions extends ProbeOptions {
   metrics: Metrics;
 }
 
-/** Probes and metrics, for a port that only operators reach. */
-export function createManagement({ metrics, ...options }: ManagementOptions): Express {
+const EVERY_ANSWER = { 'X-Content-Type-Options': 'nosniff' };
+
+/** Creates the server of probes and metrics, not yet listening, for a port that only operators reach. */
+export function createManagement({ metrics, ...options }: ManagementOptions): Server {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.use((_req, res, next) => {
-    res.setHeader('X-Content-Type-Options', 'nosniff');
+    res.set(EVERY_ANSWER);
     next();
   });
+  app.use(refuseBadHeaders);
   app.use(createProbes(options));
   app.get('/metrics', async (_req, res) => {
     res.type(metrics.contentType).send(await metrics.text());
   });
-  app.use(((error: unknown, _req, res, _next) => {
-    options.log.error({ err: error }, 'management.failed');
-    res.status(503).json({ status: 'unavailable' });
+  app.use(((error: unknown, req, res, _next) => {
+    const reply = errorReply(error);
+    if (reply.status === 503) options.log.error({ err: error }, 'management.failed');
+    sendError(req, res, reply);
   }) satisfies ErrorRequestHandler);
-  return app;
+  return createHttpServer(app, () => EVERY_ANSWER);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 
 import express, { type ErrorRequestHandler, type RequestHandler, type Response } from 'express';
 import proxyAddr from 'proxy-addr';
@@ -9,9 +9,10 @@ import { createApi } from './api/api.ts';
 import { errorReply } from './api/error-replies.ts';
 import { type Exchange, exchangeOf } from './api/exchange.ts';
 import { AppError } from './errors.ts';
+import { createHttpServer } from './http-server.ts';
 import type { Documents } from './invoice-pdf/documents.ts';
 import type { Logger } from './log.ts';
-import { problemOfHeaders, refuseMalformedRequests } from './malformed-requests.ts';
+import { refuseBadHeaders } from './malformed-requests.ts';
 import type { Metrics } from './metrics.ts';
 import { createProbes } from './operator-pages.ts';
 import type { PortalSettings } from './portal/options.ts';
@@ -44,12 +45,6 @@ export interface ServerOptions {
   isReady: () => boolean;
 }
 
-const HEADERS_MS_MAX = 10_000;
-const REQUEST_MS_MAX = 30_000;
-/** Node would look for requests that take longer only twice a minute, and let them take three times as long. */
-const TIMEOUT_CHECK_MS = 1_000;
-/** Longer than the idle time of common load balancers, so that it is they who close a connection. */
-const KEEP_ALIVE_MS = 65_000;
 const YEAR_SECONDS = 31_536_000;
 
 /** Creates the HTTP server, not yet listening. Every request goes through one list, from its first line to its last. */
@@ -68,34 +63,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   app.use(refuseUnknownPath);
   app.use(answerError(options.log));
 
-  const server = createHttpServer({
-    requestTimeout: REQUEST_MS_MAX,
-    headersTimeout: HEADERS_MS_MAX,
-    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    // Node would answer a request without a Host with a bare 400, and not with an error's body.
-    requireHostHeader: false,
-  });
-  // Node answers an unknown expectation with a bare 417, unless somebody listens; the API has no use for a body anyway.
-  for (const event of ['request', 'checkExpectation']) {
-    server.on(event, (req: IncomingMessage, res: Response) => {
-      req.url = originForm(req.url ?? '/');
-      app(req, res);
-    });
-  }
-  refuseMalformedRequests(server, everyAnswer, REQUEST_MS_MAX);
-  return server;
-}
-
-/**
- * A request's target as a path with its query. Clients may also send it with scheme and host (RFC 9112 section 3.2.2),
- * which say nothing here; any other target, such as `*`, is no path of ours.
- */
-function originForm(target: string): string {
-  if (target.startsWith('/')) return target;
-  const [, path] = /^https?:\/\/[^/?#]*(.*)$/is.exec(target) ?? [];
-  if (path === undefined) return '/*';
-  return path.startsWith('/') ? path : `/${path}`;
+  return createHttpServer(app, everyAnswer);
 }
 
 /**
@@ -181,13 +149,6 @@ function requestLine(req: IncomingMessage, res: Response, exchange: Exchange, el
 function pathOf({ operation, page }: Exchange): string | undefined {
   return operation?.path ?? page;
 }
-
-const refuseBadHeaders: RequestHandler = (req, _res, next) => {
-  const problem = problemOfHeaders(req);
-  if (problem !== undefined)
-    throw new AppError('invalid_request', `The request is not well-formed: ${problem}`);
-  next();
-};
 
 const refuseUnknownPath: RequestHandler = () => {
   throw new AppError('not_found', 'There is nothing at this path; the description of the API is at /.');

@@ -37,10 +37,21 @@ const mayImport = {
     // Commands for people who read from a service elsewhere.
     'client',
   ],
-  server: ['malformed-requests', 'publication', 'operator-pages', 'portal', 'api', 'invoice-pdf', 'store'],
+  server: [
+    'http-server',
+    'malformed-requests',
+    'publication',
+    'operator-pages',
+    'portal',
+    'api',
+    'invoice-pdf',
+    'store',
+  ],
+  // The public port and the one for operators keep to the same rules.
+  'http-server': ['malformed-requests'],
   'malformed-requests': ['api', 'contract'],
   publication: ['api', 'contract'],
-  'operator-pages': ['store'],
+  'operator-pages': ['http-server', 'malformed-requests', 'api', 'store'],
   // The two faces of the service don't know each other.
   portal: ['access', 'webhooks', 'backoffice', 'invoice-pdf', 'store', 'contract'],
   api: ['access', 'backoffice', 'invoice-pdf', 'store', 'contract'],

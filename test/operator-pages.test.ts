@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
 import got from 'got';
 import t from 'tap';
 
@@ -10,7 +13,9 @@ import {
   STORY_NOW,
   type TestServer,
 } from './_server.ts';
+import { exchangeRaw } from './api/_raw.ts';
 import { until } from './_command.ts';
+import { connectTo } from './_socket.ts';
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)*)\})? (\S+)$/;
 
@@ -68,12 +73,13 @@ async function openManagement({ engine, metrics }: TestServer) {
   const log = createLogger('silent');
   const options = { engine, metrics, log, now: () => STORY_NOW, isReady: () => true };
   const management = await serveManagement(config, options);
+  const url = management.address ?? '';
   const http = got.extend({
-    prefixUrl: management.address ?? '',
+    prefixUrl: url,
     retry: { limit: 0 },
     throwHttpErrors: false,
   });
-  return { http, [Symbol.asyncDispose]: management[Symbol.asyncDispose] };
+  return { http, url, [Symbol.asyncDispose]: management[Symbol.asyncDispose] };
 }
 
 t.test('probes are short, and never kept: each is asked anew', async (t) => {
@@ -109,6 +115,57 @@ t.test('HEAD works wherever GET does', async (t) => {
     t.ok(Number(headers['content-length']) > 0, path);
     t.equal(rawBody.length, 0, path);
   }
+});
+
+t.test('the port for operators refuses two Hosts and a bad one, as the public port does', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  await using server = await startTestServer({ engine: database.engine });
+  await using management = await openManagement(server);
+  const get = (headers: string) => `GET /healthz HTTP/1.1\r\n${headers}\r\n`;
+  const requests: [name: string, request: string, status: number, code?: string][] = [
+    ['a Host', get('Host: a\r\n'), 200],
+    ['two Hosts', get('Host: a\r\nHost: b\r\n'), 400, 'invalid_request'],
+    ['a Host of two words', get('Host: a b\r\n'), 400, 'invalid_request'],
+    ['a Host with a path', get('Host: a/b\r\n'), 400, 'invalid_request'],
+    ['an empty Host', get('Host: \r\n'), 400, 'invalid_request'],
+    ['no Host', get(''), 400, 'invalid_request'],
+    ['what is not HTTP', 'nonsense\r\n\r\n', 400, 'invalid_request'],
+    ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
+    ['an expectation', get('Host: a\r\nExpect: foo\r\n'), 200],
+    ['a path of nothing', 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n', 404],
+  ];
+  for (const [name, request, status, code] of requests) {
+    for (const url of [management.url, server.url]) {
+      const [answer] = await exchangeRaw(url, request);
+      t.equal(answer?.status, status, `${name} at ${url}`);
+      t.equal(answer?.headers['x-content-type-options'], 'nosniff', `${name} at ${url}`);
+      if (code !== undefined)
+        t.match(JSON.parse(answer?.body ?? ''), { error: { code } }, `${name} at ${url}`);
+    }
+  }
+});
+
+t.test('a bad chunk gets one answer on the port for operators', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  await using server = await startTestServer({ engine: database.engine });
+  await using management = await openManagement(server);
+  using connection = await connectTo(Number(new URL(management.url).port));
+  connection.send('GET /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n');
+  const text = await connection.closed;
+  t.equal([...text.matchAll(/HTTP\/1\.1 \d{3} /g)].length, 1);
+  t.match(text, /^X-Content-Type-Options: nosniff\r$/m);
+});
+
+t.test('a client that asked to CONNECT and stays does not keep the port for operators open', async () => {
+  await using database = await openTestDatabase('sqlite');
+  await using server = await startTestServer({ engine: database.engine });
+  const management = await openManagement(server);
+  const { port, hostname } = new URL(management.url);
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+  socket.on('error', () => undefined).write('CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(socket, 'data');
+  await management[Symbol.asyncDispose]();
+  socket.destroy();
 });
 
 t.test('the metrics are not for the public', async (t) => {

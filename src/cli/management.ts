@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { Config } from '../config.ts';
+import { listen } from '../listen.ts';
 import { createManagement, type ManagementOptions } from '../operator-pages.ts';
 import { listenAs } from './ports.ts';
 
@@ -16,11 +16,9 @@ export async function serveManagement(
   options: ManagementOptions,
 ): Promise<AsyncDisposable & { address: string | undefined }> {
   if (port === undefined) return { address: undefined, [Symbol.asyncDispose]: async () => undefined };
-  const server = createServer(createManagement(options));
-  await listenAs({ host: 'MANAGEMENT_HOST', port: 'MANAGEMENT_PORT' }, { host, port }, async () => {
-    server.listen(port, host);
-    await once(server, 'listening');
-  });
+  const server = createManagement(options);
+  const settings = { host: 'MANAGEMENT_HOST', port: 'MANAGEMENT_PORT' } as const;
+  const connections = await listenAs(settings, { host, port }, () => listen(server, { host, port }));
   // A server that listens on a port has an address of this shape.
   const { address, family, port: chosen } = server.address() as AddressInfo;
   return {
@@ -28,7 +26,8 @@ export async function serveManagement(
     async [Symbol.asyncDispose]() {
       const closed = once(server, 'close');
       server.close();
-      server.closeAllConnections();
+      // A connection that asked to CONNECT is none of the server's own any more.
+      for (const socket of connections) socket.destroy();
       await closed;
     },
   };

@@ -1,0 +1,48 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+
+import { refuseMalformedRequests } from './malformed-requests.ts';
+
+const HEADERS_MS_MAX = 10_000;
+const REQUEST_MS_MAX = 30_000;
+/** Node would look for requests that take longer only twice a minute, and let them take three times as long. */
+const TIMEOUT_CHECK_MS = 1_000;
+/** Longer than the idle time of common load balancers, so that it is they who close a connection. */
+const KEEP_ALIVE_MS = 65_000;
+
+/**
+ * Creates an HTTP server for an application, not yet listening. Whatever is sent to it is answered by the application or
+ * refused with an error's body, always with the headers of every answer; Node itself answers nothing.
+ */
+export function createHttpServer(
+  app: RequestListener,
+  headersOfEveryAnswer: () => Record<string, string>,
+): Server {
+  const server = createServer({
+    requestTimeout: REQUEST_MS_MAX,
+    headersTimeout: HEADERS_MS_MAX,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // Node would answer a request without a Host with a bare 400, and not with an error's body.
+    requireHostHeader: false,
+  });
+  // Node answers an unknown expectation with a bare 417, unless somebody listens; the API has no use for a body anyway.
+  for (const event of ['request', 'checkExpectation']) {
+    server.on(event, (req: IncomingMessage, res: Parameters<RequestListener>[1]) => {
+      req.url = originForm(req.url ?? '/');
+      app(req, res);
+    });
+  }
+  refuseMalformedRequests(server, headersOfEveryAnswer, REQUEST_MS_MAX);
+  return server;
+}
+
+/**
+ * A request's target as a path with its query. Clients may also send it with scheme and host (RFC 9112 section 3.2.2),
+ * which say nothing here; any other target, such as `*`, is no path of ours.
+ */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const [, path] = /^https?:\/\/[^/?#]*(.*)$/is.exec(target) ?? [];
+  if (path === undefined) return '/*';
+  return path.startsWith('/') ? path : `/${path}`;
+}
