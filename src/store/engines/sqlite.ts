@@ -1,5 +1,5 @@
 import { unavailable } from '../../errors.ts';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -96,12 +96,26 @@ export async function openSqlite(path: string): Promise<Engine> {
   };
 }
 
-/** Creates a missing file for its owner alone. SQLite gives the files beside it the same mode. */
+/**
+ * Creates a missing file for its owner alone, and takes one of ours that is there already from everybody else, with what
+ * lies beside it. SQLite gives the files that it adds the same mode.
+ */
 export function makePrivately(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    for (const companion of ['', '-wal', '-shm']) takeFromOthers(`${path}${companion}`);
+  }
+}
+
+function takeFromOthers(path: string): void {
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (!file?.isFile() || file.uid !== process.geteuid?.() || (file.mode & 0o077) === 0) return;
+  try {
+    chmodSync(path, file.mode & 0o700);
+  } catch {
+    // A file system that keeps no modes refuses. It may serve all the same.
   }
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,6 +11,7 @@ import { createCompany } from '../../../src/access/companies.ts';
 import { AppError } from '../../../src/errors.ts';
 import { listCompanies } from '../../../src/store/records/companies.ts';
 import { openEngine } from '../../../src/store/engines/open-engine.ts';
+import { makePrivately } from '../../../src/store/engines/sqlite.ts';
 import { callCommand, until } from '../../_command.ts';
 import { keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../../_server.ts';
 
@@ -198,4 +199,30 @@ t.test('the file is in write-ahead mode, and closing leaves one file', async (t)
       .catch(() => undefined);
   }
   t.notOk(existsSync(`${path}-wal`), 'nor does one that was only read');
+});
+
+t.test('a database that others could read and write is its owner’s alone once it is opened', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'fieldledger-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'work.db');
+  const modeOf = (name: string) => statSync(name).mode & 0o777;
+  writeFileSync(path, '');
+  chmodSync(path, 0o666);
+  {
+    await using engine = await openEngine(`sqlite:${path}`);
+    t.equal(engine.name, 'sqlite');
+    for (const name of [path, `${path}-wal`, `${path}-shm`]) t.equal(modeOf(name), 0o600, name);
+  }
+  // A server that was killed leaves its log behind.
+  for (const [name, before, after] of [
+    [path, 0o644, 0o600],
+    [`${path}-wal`, 0o660, 0o600],
+    [`${path}-shm`, 0o604, 0o600],
+    [path, 0o440, 0o400],
+  ] as const) {
+    writeFileSync(name, '');
+    chmodSync(name, before);
+    makePrivately(path);
+    t.equal(modeOf(name), after, name);
+  }
 });
