@@ -150,7 +150,7 @@ function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined):
 }
 
 async function readRecord(exchange: Exchange, ask: Ask): Promise<unknown> {
-  return readJson(ask, await exchange(ask)).data;
+  return envelopeOf(ask, await exchange(ask)).data;
 }
 
 async function readFile(exchange: Exchange, ask: Ask): Promise<DownloadedFile> {
@@ -168,7 +168,7 @@ function listOf(exchange: Exchange, ask: Ask): unknown {
   const { cursor: first, ...filters } = ask.query;
   const readPage = async (cursor: unknown): Promise<Page<unknown>> => {
     const answer = await exchange({ ...ask, query: { limit: LIMIT_MAX, ...filters, cursor } });
-    const { data, nextCursor } = readJson(ask, answer);
+    const { data, nextCursor } = envelopeOf(ask, answer);
     if (!Array.isArray(data) || nextCursor === undefined) throw unreadable(ask.path, answer.headers);
     const date = new Date(answer.headers.get('Date') ?? NaN);
     const hasDate = !Number.isNaN(date.getTime());
@@ -183,13 +183,8 @@ interface Envelope {
   nextCursor?: string | null;
 }
 
-function readJson({ path }: Ask, { bytes, headers }: Answer): Envelope {
-  try {
-    const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    // The contract says the rest.
-    if (typeof body === 'object' && body !== null && 'data' in body) return body;
-  } catch {
-    // Said below.
-  }
+function envelopeOf({ path }: Ask, { json, headers }: Answer): Envelope {
+  // The contract says the rest.
+  if (typeof json === 'object' && json !== null && 'data' in json) return json;
   throw unreadable(path, headers);
 }

@@ -51,6 +51,8 @@ export interface Ask {
 /** A successful answer. */
 export interface Answer {
   bytes: Uint8Array<ArrayBuffer>;
+  /** The value of the body; undefined where the body isn't JSON. */
+  json: unknown;
   headers: Headers;
 }
 
@@ -134,11 +136,14 @@ async function sendOnce(
     // A fetch of the user's may not know of signals.
     const { data, error, response } = await unlessAborted(sent, signal);
     answered = response;
-    if (response.status === 304 && stored)
-      return { bytes: new TextEncoder().encode(stored.body), headers: response.headers };
+    const { headers } = response;
+    if (response.status === 304 && stored) return answerOf(new TextEncoder().encode(stored.body), headers);
     if (!response.ok) return apiError(ask, response, error);
     // There is no body when it has the length 0.
-    return { bytes: new Uint8Array(data ?? new ArrayBuffer()), headers: response.headers };
+    const answer = answerOf(new Uint8Array(data ?? new ArrayBuffer()), headers);
+    // A body without a length ends wherever its connection ends.
+    if (data && answer.json === undefined && isJson(headers)) throw new Error('its JSON is cut off');
+    return answer;
   } catch (cause) {
     ask.signal?.throwIfAborted();
     return new NoAnswerError(`GET ${ask.path}: no answer came (${reasonOf(cause)}).`, { cause });
@@ -147,6 +152,25 @@ async function sendOnce(
   }
 }
 
+function answerOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Answer {
+  return { bytes, json: jsonIn(bytes), headers };
+}
+
+function jsonIn(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+function isJson(headers: Headers): boolean {
+  return headers.get('Content-Type')?.startsWith('application/json') ?? false;
+}
+
+/** An answer was broken off because it is too long, which it would be again. */
+class TooLongError extends Error {}
+
 /** Breaks off an answer that would fill the memory. */
 function bounded(response: Response): Response {
   if (!response.body) return response;
@@ -154,7 +178,8 @@ function bounded(response: Response): Response {
   const limit = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform(chunk, controller) {
       bytesLeft -= chunk.length;
-      if (bytesLeft < 0) controller.error(new Error(`its body is longer than ${ANSWER_MEGABYTES_MAX} MB`));
+      if (bytesLeft < 0)
+        controller.error(new TooLongError(`its body is longer than ${ANSWER_MEGABYTES_MAX} MB`));
       else controller.enqueue(chunk);
     },
   });
@@ -182,21 +207,23 @@ async function keep(
 ): Promise<void> {
   const etag = headers.get('ETag');
   // PDFs aren't for this store: whoever keeps them has them already.
-  const isJson = headers.get('Content-Type')?.startsWith('application/json') ?? false;
-  if (!etags || etag === null || !isJson || etag === stored?.etag) return;
+  if (!etags || etag === null || !isJson(headers) || etag === stored?.etag) return;
   await etags.set(url, { etag, body: new TextDecoder().decode(bytes) });
 }
 
 function isTemporary(failure: Failure): boolean {
-  if (failure instanceof NoAnswerError) return true;
+  if (failure instanceof NoAnswerError) return !(failure.cause instanceof TooLongError);
   return TEMPORARY_STATUSES.includes(failure.status) && failure.code !== 'invoicing_not_enabled';
 }
 
-/** At least what the answer asks for, and twice as long each time; the end of a window of the rate limit stays put. */
+/**
+ * At least what the answer asks for, and twice as long each time. Only a 429 that says when its window ends is asked again
+ * just then. A wait of no time says nothing: a proxy's date may be over before it is read.
+ */
 function retryDelayMs(failure: Failure, retries: number): number {
-  const isApi = failure instanceof ApiError;
-  const askedMs = isApi && failure.retryAfter !== undefined ? failure.retryAfter * 1000 : RETRY_MS.first;
-  const growth = isApi && failure.status === 429 ? 1 : 2 ** retries;
+  const { status, retryAfter = 0 } = failure instanceof ApiError ? failure : {};
+  const askedMs = Math.max(retryAfter * 1000, RETRY_MS.first);
+  const growth = status === 429 && retryAfter > 0 ? 1 : 2 ** retries;
   const delayMs = Math.min(askedMs * growth, Math.max(askedMs, RETRY_MS.max));
   return delayMs + Math.random() * Math.min(delayMs / 2, JITTER_MS_MAX);
 }

@@ -98,8 +98,8 @@ export class Pace {
   #learn({ status, headers }: Answer, counted: RateWindow | undefined): void {
     const now = this.#clock.now();
     if (status === 429) {
-      const seconds = secondsIn(headers.get('Retry-After')) ?? 1;
-      this.#heldUntil = Math.max(this.#heldUntil, now + boundedMs(seconds) + SLACK_MS);
+      const holdMs = boundedMs(secondsIn(headers.get('Retry-After'))) + SLACK_MS;
+      this.#heldUntil = Math.max(this.#heldUntil, now + holdMs);
     }
     const [quota, seconds] = numbersIn(headers, 'RateLimit-Policy', /;q=(\d{1,9});w=(\d{1,9})/);
     if (quota !== undefined) this.#policy = { quota, windowMs: boundedMs(seconds) };

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import t from 'tap';
 import { ApiError, createClient, NoAnswerError } from '../../src/client/index.ts';
+import type { StoredAnswer } from '../../src/client/index.ts';
 import { answers, gives, refuses, startService } from './_service.ts';
 import type { Behaviour } from './_service.ts';
 
@@ -9,6 +10,10 @@ const cutsHead: Behaviour = (req) => req.socket.destroy();
 const cutsBody: Behaviour = (req, res) => {
   res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000' }).write('{"data":');
   setTimeout(() => req.socket.destroy(), 5);
+};
+const cutsUnmeasuredBody: Behaviour = (req) => {
+  const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n';
+  req.socket.end(`${head}{"data":{"id":`);
 };
 const staysSilent: Behaviour = () => undefined;
 
@@ -20,6 +25,7 @@ t.test('what is temporary is tried again, until it works', async (t) => {
     ['429', refuses(429, 'rate_limited', { 'Retry-After': '3' })],
     ['a connection that ends before the answer', cutsHead],
     ['a connection that ends in the middle of the answer', cutsBody],
+    ['a connection that ends in the middle of an answer without a length', cutsUnmeasuredBody],
   ] as const) {
     const { client, asked } = await startService(t, [behaviour, behaviour, gives]);
     t.strictSame(await client.getJob('job_0001'), { id: 'job_0001' }, name);
@@ -43,8 +49,8 @@ t.test('Retry-After may be a date, as a proxy writes it', async (t) => {
   const answers503 = (retryAfter: string) => refuses(503, 'unavailable', { 'Retry-After': retryAfter });
   for (const [retryAfter, leastMs, mostMs] of [
     [inSeconds(20), 18_000, 26_000],
-    // It is over already.
-    [inSeconds(-20), 0, 0],
+    // It is over already, which says nothing about how long to wait.
+    [inSeconds(-20), 500, 750],
     // No date, so the client waits as long as it does without one.
     ['soon GMT', 500, 750],
     ['-1', 500, 750],
@@ -56,7 +62,37 @@ t.test('Retry-After may be a date, as a proxy writes it', async (t) => {
   }
 });
 
-t.test('an answer that would fill the memory is broken off', async (t) => {
+t.test('without a time to wait for it is half a second, and twice as long each time', async (t) => {
+  for (const [name, behaviour] of [
+    ['503 without Retry-After', refuses(503, 'unavailable')],
+    ['503 with 0', refuses(503, 'unavailable', { 'Retry-After': '0' })],
+    ['429 without Retry-After', refuses(429, 'rate_limited')],
+    ['429 with 0', refuses(429, 'rate_limited', { 'Retry-After': '0' })],
+  ] as const) {
+    const { client, clock } = await startService(t, [behaviour, behaviour, behaviour, gives]);
+    await client.getJob('job_0001');
+    const leastMs = [500, 1_000, 2_000];
+    t.equal(clock.waits.length, leastMs.length, name);
+    for (const [index, least] of leastMs.entries()) {
+      const waited = clock.waits[index] ?? 0;
+      t.ok(waited >= least && waited <= least * 1.5, `${name}: ${waited} ms`);
+    }
+  }
+});
+
+t.test('a cut answer that stays cut is no answer, and no store keeps it', async (t) => {
+  const etags = new Map<string, StoredAnswer>();
+  const cut = answers(200, '{"data":', { ETag: '"cut"' });
+  const { client, asked } = await startService(t, [cut], { etags, maxRetries: 1 });
+  await t.rejects(client.getJob('job_0001'), {
+    name: 'NoAnswerError',
+    message: 'GET /api/v1/jobs/{jobId}: no answer came (its JSON is cut off).',
+  });
+  t.equal(asked.length, 2);
+  t.equal(etags.size, 0);
+});
+
+t.test('an answer that would fill the memory is broken off, and not asked for again', async (t) => {
   const megabyte = Buffer.alloc(2 ** 20, ' ');
   let sent = 0;
   const endless: Behaviour = (_req, res) => {
@@ -67,12 +103,13 @@ t.test('an answer that would fill the memory is broken off', async (t) => {
     res.on('drain', send);
     send();
   };
-  const { client } = await startService(t, [endless], { maxRetries: 0 });
+  const { client, asked } = await startService(t, [endless]);
   await t.rejects(client.getJob('job_0001'), {
     name: 'NoAnswerError',
     message: 'GET /api/v1/jobs/{jobId}: no answer came (its body is longer than 64 MB).',
   });
   t.ok(sent < 200, `${sent} MB were sent`);
+  t.equal(asked.length, 1);
 });
 
 t.test('429 holds back every request of the client until Retry-After', async (t) => {
