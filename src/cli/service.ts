@@ -29,6 +29,8 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
   const unreachable = new AbortController();
   const allowance = { quota: 120, windowSeconds: 60, remaining: 120, resetSeconds: 0 };
   let hasAnswered = false;
+  // Any web server answers, but not with a success in JSON.
+  let isApi = false;
   const client = createClient({
     baseUrl: url,
     key,
@@ -40,6 +42,7 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
       try {
         const answer = await fetch(request);
         hasAnswered = true;
+        isApi ||= answer.ok && answer.headers.get('Content-Type')?.startsWith('application/json') === true;
         learn(allowance, answer.headers);
         return answer;
       } catch (error) {
@@ -53,7 +56,7 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
     client,
     source: `${company} at ${url}`,
     secondsFor: (requestCount) => secondsFor(requestCount, allowance),
-    inSentences: (work) => inSentences(work, url),
+    inSentences: (work) => inSentences(work, url, () => isApi),
   };
 }
 
@@ -84,23 +87,31 @@ function secondsFor(
   return resetSeconds + Math.floor((requestCount - remaining - 1) / Math.max(quota, 1)) * windowSeconds;
 }
 
-/** Tells what a service or a copy has failed with in a sentence. */
-async function inSentences<T>(work: Promise<T>, url: string): Promise<T> {
+/**
+ * Tells what a service or a copy has failed with in a sentence.
+ * @param isApi whether an answer of the API has come before
+ */
+async function inSentences<T>(work: Promise<T>, url: string, isApi: () => boolean): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof ApiError) throw new UsageError(refusal(url, error));
+    if (error instanceof ApiError) throw new UsageError(refusal(url, error, isApi()));
     if (error instanceof NoAnswerError) throw silence(url, error);
     if (error instanceof CopyError) throw new UsageError(error.message);
     throw error;
   }
 }
 
-function refusal(url: string, { status, code, message, requestId }: ApiError): string {
-  if (code === undefined) return `${url} is not the address of this API: it answered with ${status}.`;
-  if (status === 401) return `${url} doesn't take the key (${code}). Ask for a new one.`;
+function refusal(url: string, error: ApiError, isApi: boolean): string {
+  const { status, code, message, requestId } = error;
   const asked = requestId === undefined ? '' : `, request ${requestId}`;
-  return `${url} refuses this (${message.replace(/\.$/, '')}${asked}).`;
+  const said = `${message.replace(/\.$/, '')}${asked}`;
+  if (code === undefined && !isApi)
+    return `${url} is not the address of this API: it answered with ${status}.`;
+  if (code === undefined && status === 200) return `${url} breaks the contract of this API (${said}).`;
+  if (code === undefined) return `${url} is out of order: it answered with ${status}.`;
+  if (status === 401) return `${url} doesn't take the key (${code}). Ask for a new one.`;
+  return `${url} refuses this (${said}).`;
 }
 
 /** The sentence for an answer that never came, with the innermost reason. */

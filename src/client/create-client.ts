@@ -150,7 +150,10 @@ function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined):
 }
 
 async function readRecord(exchange: Exchange, ask: Ask): Promise<unknown> {
-  return envelopeOf(ask, await exchange(ask)).data;
+  const answer = await exchange(ask);
+  const { data } = envelopeOf(ask, answer);
+  if (!isRecord(data)) throw unreadable(ask.path, answer.headers);
+  return data;
 }
 
 async function readFile(exchange: Exchange, ask: Ask): Promise<DownloadedFile> {
@@ -169,7 +172,8 @@ function listOf(exchange: Exchange, ask: Ask): unknown {
   const readPage = async (cursor: unknown): Promise<Page<unknown>> => {
     const answer = await exchange({ ...ask, query: { limit: LIMIT_MAX, ...filters, cursor } });
     const { data, nextCursor } = envelopeOf(ask, answer);
-    if (!Array.isArray(data) || nextCursor === undefined) throw unreadable(ask.path, answer.headers);
+    if (!Array.isArray(data) || !data.every(isRecord) || nextCursor === undefined)
+      throw unreadable(ask.path, answer.headers);
     const date = new Date(answer.headers.get('Date') ?? NaN);
     const hasDate = !Number.isNaN(date.getTime());
     return { data, hasMore: nextCursor !== null, nextCursor, date: hasDate ? date : undefined };
@@ -181,6 +185,11 @@ function listOf(exchange: Exchange, ask: Ask): unknown {
 interface Envelope {
   data: unknown;
   nextCursor?: string | null;
+}
+
+/** Every record of the contract has an id. */
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';
 }
 
 function envelopeOf({ path }: Ask, { json, headers }: Answer): Envelope {

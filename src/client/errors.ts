@@ -12,7 +12,10 @@ export interface ApiErrorDetail {
   retryAfter: number | undefined;
 }
 
-/** The service answered with an error, and trying again wouldn't have helped or didn't. Decide by `code`. */
+/**
+ * The service answered with an error, and trying again wouldn't have helped or didn't. Decide by `code`. An answer that says
+ * it is right and breaks the contract is such an error too, with status 200 and no code.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** The HTTP status. */
@@ -31,6 +34,11 @@ export class ApiError extends Error {
     this.requestId = requestId;
     this.retryAfter = retryAfter;
   }
+}
+
+/** The error for an answer that says it is right and breaks the contract. */
+export function brokenContract(message: string, requestId?: string): ApiError {
+  return new ApiError(message, { status: 200, code: undefined, requestId, retryAfter: undefined });
 }
 
 /** No answer came: the service couldn't be reached, the connection broke, or time ran out. `cause` says which. */

@@ -3,7 +3,7 @@ import createFetchClient, {
   createQuerySerializer,
   defaultPathSerializer,
 } from 'openapi-fetch';
-import { ApiError, NoAnswerError } from './errors.ts';
+import { ApiError, brokenContract, NoAnswerError } from './errors.ts';
 import { type Pace, secondsIn } from './pace.ts';
 import type { ErrorCode } from './records.ts';
 import { type Clock, unlessAborted } from './waiting.ts';
@@ -236,22 +236,16 @@ function apiError({ path }: Ask, { status, headers }: Response, body: unknown): 
   return new ApiError(`GET ${path}: ${status} ${said}`, {
     status,
     code: typeof code === 'string' ? code : undefined,
-    ...detailOf(headers),
+    requestId: requestIdIn(headers),
+    retryAfter: secondsIn(headers.get('Retry-After')),
   });
 }
 
 /** The error for an answer that says it is right, and can't be read. */
 export function unreadable(path: string, headers: Headers): ApiError {
-  return new ApiError(`GET ${path}: 200, but this is not an answer of the API`, {
-    status: 200,
-    code: undefined,
-    ...detailOf(headers),
-  });
+  return brokenContract(`GET ${path}: 200, but this is not an answer of the API`, requestIdIn(headers));
 }
 
-function detailOf(headers: Headers): { requestId: string | undefined; retryAfter: number | undefined } {
-  return {
-    requestId: headers.get('X-Request-Id') ?? undefined,
-    retryAfter: secondsIn(headers.get('Retry-After')),
-  };
+function requestIdIn(headers: Headers): string | undefined {
+  return headers.get('X-Request-Id') ?? undefined;
 }

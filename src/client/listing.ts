@@ -1,3 +1,5 @@
+import { brokenContract } from './errors.ts';
+
 /** One page of a list. */
 export interface Page<Item> {
   /** The records of the page, in the order of their ids. */
@@ -29,13 +31,16 @@ export function createListing<Item>(
 ): Listing<Item> {
   async function* pages(): AsyncGenerator<Page<Item>, void, undefined> {
     let cursor = first;
+    // They are short: those of a million records take a megabyte.
+    const seen = new Set([first]);
     for (;;) {
       const page = await readPage(cursor);
       yield page;
       if (page.nextCursor === null) return;
-      // A list that leads back to itself would never end.
-      if (page.nextCursor === cursor) throw new Error(`The cursor ${cursor} leads to itself.`);
       cursor = page.nextCursor;
+      // A list that leads back to where it was would never end.
+      if (seen.has(cursor)) throw brokenContract(`The cursor ${cursor} leads to itself.`);
+      seen.add(cursor);
     }
   }
   return {

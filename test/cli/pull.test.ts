@@ -11,6 +11,7 @@ import type { Change } from '../../src/contract/feed.ts';
 import { loadGeneratedCompany } from '../../src/demo/load.ts';
 import { readSource, readSqliteCopy } from '../client/_copies.ts';
 import { layRoughLine, silentAddress } from '../client/_rough-line.ts';
+import { answers, type Behaviour, startService } from '../client/_service.ts';
 import { openWorkplace, until } from '../_command.ts';
 import { keyFor, startExampleServer } from '../_server.ts';
 import { runOnFullDisk } from './_full-disk.ts';
@@ -155,6 +156,56 @@ t.test('what can’t be done is said in a sentence, and nothing is made or chang
   t.match(await workplace.call(['pull', '--url', server.url, '--into', copy]), {
     stderr: /A key is missing/,
   });
+});
+
+t.test('a service that is no API, fails, or breaks the contract is told in a sentence', async (t) => {
+  const page = (data: unknown[], nextCursor: string | null = null) => answers(200, { data, nextCursor });
+  const none = page([]);
+  const withoutDate: Behaviour = (req, res) => {
+    res.sendDate = false;
+    none(req, res);
+  };
+  const job = { id: 'job_0001', title: { of: 'a job' } };
+  const cases: [string, Behaviour[], string][] = [
+    ['no API', [answers(404, '<h1>')], 'is not the address of this API: it answered with 404.'],
+    [
+      'another page',
+      [answers(200, '<h1>', { 'Content-Type': 'text/html' })],
+      'is not the address of this API: it answered with 200.',
+    ],
+    ['a failure later', [none, answers(500, '<h1>')], 'is out of order: it answered with 500.'],
+    [
+      'another page later',
+      [none, answers(200, '<h1>', { 'Content-Type': 'text/html' })],
+      'breaks the contract of this API (GET /api/v1/customers: 200, but this is not an answer of the API, request req-1).',
+    ],
+    [
+      'no record',
+      [page([null])],
+      'breaks the contract of this API (GET /api/v1/people: 200, but this is not an answer of the API, request req-1).',
+    ],
+    [
+      'no Date',
+      [withoutDate],
+      'breaks the contract of this API (The answer has no Date, so nothing can be kept in sync with it).',
+    ],
+    [
+      'a circle',
+      [none, page([], 'c1'), page([], 'c2'), page([], 'c1')],
+      'breaks the contract of this API (The cursor c1 leads to itself).',
+    ],
+    [
+      'an object for a text',
+      [none, none, none, page([job])],
+      'breaks the contract of this API (The title of a record is {"of":"a job"}).',
+    ],
+  ];
+  for (const [name, behaviours, sentence] of cases) {
+    const { url } = await startService(t, behaviours);
+    const into = join(folder, `${name}.sqlite`);
+    const outcome = await workplace.call(['pull', '--url', url, '--key-file', keyFile, '--into', into]);
+    t.strictSame(outcome, { exitCode: 1, stdout: '', stderr: `fieldledger: ${url} ${sentence}\n` }, name);
+  }
 });
 
 t.test('killed at any instant, it goes on, and the copy is true in the end', async (t) => {

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import t from 'tap';
 import { ApiError, createClient, NoAnswerError } from '../../src/client/index.ts';
 import type { StoredAnswer } from '../../src/client/index.ts';
-import { answers, gives, refuses, startService } from './_service.ts';
+import { allOf, answers, gives, refuses, startService } from './_service.ts';
 import type { Behaviour } from './_service.ts';
 
 const unavailable = refuses(503, 'unavailable', { 'Retry-After': '2' });
@@ -180,6 +180,8 @@ t.test('an answer that isn’t the API’s is an error without a code', async (t
     ['nothing', answers(200, '', { 'Content-Length': '0' })],
     ['a redirect, which would take the key along', answers(302, '', { Location: 'http://127.0.0.1:1/' })],
     ['a page that says that something is missing', answers(404, 'null')],
+    ['a record that is none', answers(200, { data: null })],
+    ['a record without an id', answers(200, { data: {} })],
   ] as const) {
     const { client, asked } = await startService(t, [behaviour]);
     await t.rejects(client.getJob('job_0001'), { name: 'ApiError', code: undefined }, name);
@@ -199,13 +201,36 @@ t.test('a list that leads back to itself ends with an error', async (t) => {
   );
 });
 
+t.test('and so does one that leads around in a circle', async (t) => {
+  const page = (nextCursor: string) => answers(200, { data: [{ id: 'job_0001' }], nextCursor });
+  const { client, asked } = await startService(t, [page('c1'), page('c2'), page('c3'), page('c1')]);
+  await t.rejects(allOf(client.listJobs()), {
+    name: 'ApiError',
+    status: 200,
+    code: undefined,
+    message: 'The cursor c1 leads to itself.',
+  });
+  t.equal(asked.length, 4);
+});
+
+t.test('a page with what is no record is not an answer of the API', async (t) => {
+  for (const item of [null, 'job_0001', {}, { id: 1 }]) {
+    const { client } = await startService(t, [answers(200, { data: [item], nextCursor: null })]);
+    await t.rejects(allOf(client.listJobs()), {
+      name: 'ApiError',
+      message: 'GET /api/v1/jobs: 200, but this is not an answer of the API',
+      requestId: 'req-1',
+    });
+  }
+});
+
 t.test('a signal ends a call wherever it is', async (t) => {
   const reason = new Error('The user left.');
   const usedUp = { 'RateLimit-Policy': '"default";q=1;w=60', RateLimit: '"default";r=0;t=60' };
   for (const [name, behaviours] of [
     ['while it waits for the answer', [gives, staysSilent]],
     ['while it waits for another try', [gives, refuses(503, 'unavailable', { 'Retry-After': '60' })]],
-    ['while it waits for the rate limit', [answers(200, { data: {} }, usedUp)]],
+    ['while it waits for the rate limit', [answers(200, { data: { id: 'job_0001' } }, usedUp)]],
   ] as const) {
     for (const place of ['call', 'client'] as const) {
       const { signal, abort } = abortable();

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError, brokenContract } from '../errors.ts';
 import type { Page } from '../listing.ts';
 import type { CallOptions } from '../operations.ts';
 import type { AnyRecord, ListAccess, Query } from './lists.ts';
@@ -55,7 +55,7 @@ async function take(
 ): Promise<Changes> {
   const startedAt = state.pass?.startedAt ?? date?.toISOString();
   if (startedAt === undefined)
-    throw new Error('The answer has no Date, so nothing can be kept in sync with it.');
+    throw brokenContract('The answer has no Date, so nothing can be kept in sync with it.');
   const changes = await complete(data.filter((record) => !isKnown(record, state)));
   // A record on a page that was read may change while the others are read, so the time before the first page counts.
   const checkpoint = new Date(Date.parse(startedAt) - OVERLAP_MS).toISOString();

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 
+import { brokenContract } from '../errors.ts';
 import type { Resource } from './sink.ts';
 
 /** A column of a resource's table: a member of its records. */
@@ -9,6 +10,9 @@ export interface Column {
   /** Whether it holds what is inside a member as JSON; SQLite keeps a boolean as 0 or 1. */
   holds: 'value' | 'boolean' | 'json';
 }
+
+/** Characters of a wrong value that are shown. */
+const SHOWN_MAX = 60;
 
 interface Schema {
   $ref?: string;
@@ -55,11 +59,16 @@ function kindOf({ type = [] }: Schema): Pick<Column, 'type' | 'holds'> {
   return { type: 'TEXT', holds: 'json' };
 }
 
-/** The value of a column; null where the record has no such member. */
-export function columnValue({ name, holds }: Column, record: object): string | number | null {
+/**
+ * The value of a column; null where the record has no such member.
+ * @throws ApiError for a value that the contract doesn't allow there.
+ */
+export function columnValue({ name, type, holds }: Column, record: object): string | number | null {
   const value = (record as Record<string, unknown>)[name] ?? null;
   if (value === null) return null;
   if (holds === 'json') return JSON.stringify(value);
-  // The contract says so.
-  return holds === 'boolean' ? Number(value) : (value as string | number);
+  if (holds === 'boolean' && typeof value === 'boolean') return Number(value);
+  if (holds === 'value' && type === 'TEXT' && typeof value === 'string') return value;
+  if (holds === 'value' && type !== 'TEXT' && typeof value === 'number') return value;
+  throw brokenContract(`The ${name} of a record is ${JSON.stringify(value).slice(0, SHOWN_MAX)}.`);
 }
