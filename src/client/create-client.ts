@@ -81,7 +81,7 @@ export function createClient(options: ClientOptions): Client {
     etags: options.etags,
     maxRetries: options.maxRetries ?? 5,
     retryTimeMs: options.retryTimeMs ?? 120_000,
-    timeoutMs: options.timeoutMs ?? 60_000,
+    timeoutMs: checkedTimeout(options.timeoutMs ?? 60_000),
     clock,
     pace: new Pace(clock),
   });
@@ -105,10 +105,19 @@ function checkedBaseUrl(baseUrl: string): string {
   return url.href.replace(/(\/api\/v1)?\/*$/, '');
 }
 
-function checkedKey(key: string): string {
-  if (!/^[\x21-\x7e]+$/.test(key))
+function checkedKey(key: unknown): string {
+  if (typeof key !== 'string' || !/^[\x21-\x7e]+$/.test(key))
     throw new TypeError('key must be an API key: visible ASCII without spaces.');
   return key;
+}
+
+/** Timers of the runtimes take no more, which is 24 days. */
+const TIMEOUT_MS_MAX = 2 ** 31 - 1;
+
+function checkedTimeout(timeoutMs: number): number {
+  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > TIMEOUT_MS_MAX)
+    throw new TypeError(`timeoutMs must be a whole number from 1 to ${TIMEOUT_MS_MAX}, not ${timeoutMs}.`);
+  return timeoutMs;
 }
 
 type Method = (...args: unknown[]) => unknown;
@@ -158,13 +167,26 @@ async function readRecord(exchange: Exchange, ask: Ask): Promise<unknown> {
 
 async function readFile(exchange: Exchange, ask: Ask): Promise<DownloadedFile> {
   const { bytes, headers } = await exchange(ask);
-  const disposition = headers.get('Content-Disposition') ?? '';
+  const fileName = fileNameIn(headers.get('Content-Disposition') ?? '');
+  if (fileName === undefined) throw unreadable(ask.path, headers);
+  return { bytes, fileName };
+}
+
+/** It is a name, and never a path. */
+function fileNameIn(disposition: string): string | undefined {
   const [, encoded] = /filename\*=UTF-8''([^ ;]+)/.exec(disposition) ?? [];
   const [, plain] = /filename="([^"]+)"/.exec(disposition) ?? [];
-  const fileName = encoded === undefined ? plain : decodeURIComponent(encoded);
-  if (fileName === undefined) throw unreadable(ask.path, headers);
-  // It is a name, and never a path.
-  return { bytes, fileName: fileName.replaceAll(/[/\\]/g, '-') };
+  const name = (encoded === undefined ? undefined : decoded(encoded)) ?? plain;
+  return name === '.' || name === '..' ? undefined : name?.replaceAll(/[/\\]/g, '-');
+}
+
+/** @returns undefined for what stands for no text. */
+function decoded(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
 }
 
 function listOf(exchange: Exchange, ask: Ask): unknown {

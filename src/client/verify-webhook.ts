@@ -24,8 +24,7 @@ export async function verifyWebhook(
   secrets: string | readonly string[],
   { now = new Date(), toleranceSeconds = 300 }: VerifyOptions = {},
 ): Promise<Event> {
-  const keys = typeof secrets === 'string' ? [secrets] : secrets;
-  if (keys.length === 0 || keys.includes('')) throw new TypeError('A signing secret must not be empty.');
+  const keys = checkedSecrets(secrets);
   const { t, v1 } = signatureIn(headers);
   const seconds = Math.abs(now.getTime() / 1000 - Number(t));
   if (!(seconds <= toleranceSeconds))
@@ -36,6 +35,17 @@ export async function verifyWebhook(
   if (!matches.includes(true))
     throw new WebhookError('wrong_signature', 'The signature belongs to another secret or another body.');
   return eventIn(body);
+}
+
+/** The error never shows a secret, whatever form it has. */
+function checkedSecrets(secrets: string | readonly string[]): string[] {
+  const keys = [secrets].flat();
+  // JavaScript lets anything through.
+  for (const key of keys as unknown[])
+    if (typeof key !== 'string')
+      throw new TypeError(`A signing secret must be a text, not ${key === null ? 'null' : typeof key}.`);
+  if (keys.length === 0 || keys.includes('')) throw new TypeError('A signing secret must not be empty.');
+  return keys;
 }
 
 function signatureIn(headers: WebhookHeaders): { t: string; v1: string } {
@@ -49,8 +59,11 @@ function signatureIn(headers: WebhookHeaders): { t: string; v1: string } {
 function headerOf(headers: WebhookHeaders, name: string): string | undefined {
   // Only the web's headers have a function under this name.
   if (typeof headers.get === 'function') return headers.get(name) ?? undefined;
-  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name.toLowerCase()) ?? [];
-  return typeof value === 'string' ? value : undefined;
+  const entries: [string, unknown][] = Object.entries(headers);
+  const [, value] = entries.find(([key]) => key.toLowerCase() === name.toLowerCase()) ?? [];
+  // Node's `headersDistinct` has arrays. Of several signatures none is believed.
+  const [only, ...others] = [value].flat();
+  return typeof only === 'string' && others.length === 0 ? only : undefined;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;

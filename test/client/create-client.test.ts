@@ -177,6 +177,13 @@ t.test('bad input is refused in a sentence before anything is sent', async (t) =
     const message = 'key must be an API key: visible ASCII without spaces.';
     t.throws(() => clientThatTells({ key }), { name: 'TypeError', message });
   }
+  const noKey = undefined as unknown as string;
+  t.throws(() => clientThatTells({ key: noKey }), { name: 'TypeError', message: /^key must be/ });
+  for (const timeoutMs of [Infinity, 2 ** 32, 2 ** 31, 0, -1, 0.5, NaN]) {
+    const message = `timeoutMs must be a whole number from 1 to 2147483647, not ${timeoutMs}.`;
+    t.throws(() => clientThatTells({ timeoutMs }), { name: 'TypeError', message });
+  }
+  await clientThatTells({ timeoutMs: 2 ** 31 - 1 }).client.getJob('job_0001');
   const { client, sent } = clientThatTells();
   for (const id of ['', '.', '..', '/', '?']) {
     const message = `jobId must be an id, which begins with a letter or a digit, not "${id}".`;
@@ -184,6 +191,31 @@ t.test('bad input is refused in a sentence before anything is sent', async (t) =
   }
   await t.rejects(client.getJob('a/../../people'), { code: 'not_found' }, 'a slash stays within the id');
   t.equal(sent.length, 1);
+});
+
+t.test('the name of a file is never a path', async (t) => {
+  const named = async (disposition: string) => {
+    const headers = { 'Content-Disposition': disposition };
+    const { client } = clientThatTells({ fetch: async () => new Response('%PDF', { headers }) });
+    return (await client.getInvoicePdf(ids.invoiceId)).fileName;
+  };
+  for (const [disposition, fileName] of [
+    ['attachment; filename="a.pdf"', 'a.pdf'],
+    [`attachment; filename="a.pdf"; filename*=UTF-8''%C3%A4.pdf`, 'ä.pdf'],
+    ['attachment; filename="../a.pdf"', '..-a.pdf'],
+    [`attachment; filename*=UTF-8''..%2F..%5Ca.pdf`, '..-..-a.pdf'],
+    [`attachment; filename="a.pdf"; filename*=UTF-8''%E0%A4`, 'a.pdf'],
+  ] as const) {
+    t.equal(await named(disposition), fileName, disposition);
+  }
+  for (const disposition of [
+    'attachment',
+    'attachment; filename=".."',
+    `attachment; filename*=UTF-8''.`,
+    `attachment; filename*=UTF-8''%E0%A4`,
+  ]) {
+    await t.rejects(named(disposition), { name: 'ApiError', status: 200, code: undefined }, disposition);
+  }
 });
 
 t.test('a program can give its name', async (t) => {

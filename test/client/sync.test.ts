@@ -3,7 +3,7 @@ import t from 'tap';
 import { applyChange } from '../../src/backoffice/apply.ts';
 import { openOffice } from '../../src/backoffice/office.ts';
 import { ApiError, createClient } from '../../src/client/index.ts';
-import type { Batch } from '../../src/client/sync/sink.ts';
+import type { Batch, Resource } from '../../src/client/sync/sink.ts';
 import { sync } from '../../src/client/sync/sync.ts';
 import type { Change } from '../../src/contract/feed.ts';
 import { keyFor, startExampleServer } from '../_server.ts';
@@ -110,6 +110,15 @@ t.test('a quote that expires is found, and one request tells that the others are
   await sync(watchedClient({ date: new Date('2190-01-11T00:30:00Z') }).client, { sink: copy });
   t.match([statusOf(soon), statusOf(later)], [{ status: 'expired' }, { status: 'sent' }]);
   t.strictSame(copy.contents(), await readSource(url, key));
+});
+
+t.test('a resource that there isn’t is refused before anything is read', async (t) => {
+  const { client, asked } = watchedClient();
+  for (const resources of [['job'], ['jobs', 'toString'], [undefined]] as Resource[][]) {
+    const message = `resources must be among people, customers, forms, jobs, submissions, quotes, invoices, not ${JSON.stringify(resources.at(-1))}.`;
+    await t.rejects(sync(client, { sink: () => undefined, resources }), { name: 'TypeError', message });
+  }
+  t.strictSame(asked, []);
 });
 
 t.test('a service that doesn’t know a cursor any more is read again from the checkpoint', async (t) => {

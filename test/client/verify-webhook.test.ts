@@ -23,6 +23,7 @@ t.test('the contract’s test vector is believed, in every form of body and head
     new Headers(headers),
     { 'Service-Signature': vector.header },
     { ...headers, other: ['a', 'b'] },
+    { 'service-signature': [vector.header] },
   ]) {
     t.strictSame(await verifyWebhook(bytes, given, secret, later(0)), event);
   }
@@ -80,11 +81,32 @@ t.test('whatever was changed is not believed, and the error says what is wrong',
   }
 });
 
+t.test('of several signatures none is believed', async (t) => {
+  for (const several of [[], [vector.header, vector.header], [vector.header, 'other']]) {
+    await t.rejects(verifyWebhook(vector.body, { 'service-signature': several }, secret, later(0)), {
+      name: 'WebhookError',
+      code: 'no_signature',
+    });
+  }
+});
+
 t.test('a missing secret is a mistake of the program, not of the sender', async (t) => {
   for (const missing of ['', [], [secret, '']]) {
     await t.rejects(
       verifyWebhook(vector.body, headers, missing, later(0)),
       new TypeError('A signing secret must not be empty.'),
+    );
+  }
+  // JavaScript lets these through.
+  for (const [wrong, named] of [
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [[secret, undefined], 'undefined'],
+    [Buffer.from(secret), 'object'],
+  ] as const) {
+    await t.rejects(
+      verifyWebhook(vector.body, headers, wrong as unknown as string, later(0)),
+      new TypeError(`A signing secret must be a text, not ${named}.`),
     );
   }
 });

@@ -70,8 +70,10 @@ const LEFT_CODES: readonly (ErrorCode | undefined)[] = [
  * Brings a copy of a company's records up to date: everything the first time, and what has changed every time after.
  * It may end at any moment, and goes on from the last batch that was kept.
  * @throws ApiError or NoAnswerError where the client gives up, the reason of the signal, and whatever the sink throws.
+ * TypeError for a resource that there isn't.
  */
 export async function sync(client: Client, options: SyncOptions): Promise<SyncResult> {
+  checkResources(options.resources ?? []);
   const run = await beginRun(client, options);
   if (options.onProgress) await countDetails(run, options);
   for (const resource of options.resources ?? allResources) await read(run, resource, options);
@@ -81,6 +83,14 @@ export async function sync(client: Client, options: SyncOptions): Promise<SyncRe
   // It is one of those above.
   const left = run.left.map(({ resource, error }) => ({ resource, code: error.code as ErrorCode }));
   return { state: structuredClone(run.state), counts: run.counts, left };
+}
+
+function checkResources(resources: readonly Resource[]): void {
+  for (const resource of resources)
+    if (!allResources.includes(resource))
+      throw new TypeError(
+        `resources must be among ${allResources.join(', ')}, not ${JSON.stringify(resource)}.`,
+      );
 }
 
 /** One call of `sync`. */
