@@ -57,7 +57,7 @@ export type WebhookErrorCode =
   /** The signature is right, but the body isn't an event. */
   | 'no_event';
 
-/** A webhook that must not be believed: answer it with 400 and do nothing else. */
+/** A webhook that must not be believed: answer it with 401 and do nothing else. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
   /** The reason. */
