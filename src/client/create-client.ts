@@ -133,7 +133,7 @@ function methodOf(
     const rest = args.slice(names.length);
     // The types of the operation hold callers to this order; only lists have a query.
     const [query, options] = (answer === 'list' ? rest : [{}, ...rest]) as [object?, CallOptions?];
-    return { path, ids, query: { ...query }, signal: eitherOf(ofClient, options?.signal) };
+    return { path, ids, query: checkedQuery(query), signal: eitherOf(ofClient, options?.signal) };
   };
   switch (answer) {
     case 'record':
@@ -152,6 +152,14 @@ function checkedId(name: string, value: unknown): string {
       `${name} must be an id, which begins with a letter or a digit, not ${JSON.stringify(value)}.`,
     );
   return value;
+}
+
+/** What has no text of its own, such as a Date, would be left out of the request. */
+function checkedQuery(query: object = {}): Record<string, unknown> {
+  for (const [name, value] of Object.entries(query))
+    if (!['string', 'number', 'boolean', 'undefined'].includes(typeof value))
+      throw new TypeError(`${name} must be a text or a number, not ${JSON.stringify(value)}.`);
+  return { ...query };
 }
 
 function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {

@@ -141,8 +141,8 @@ async function sendOnce(
     if (!response.ok) return apiError(ask, response, error);
     // There is no body when it has the length 0.
     const answer = answerOf(new Uint8Array(data ?? new ArrayBuffer()), headers);
-    // A body without a length ends wherever its connection ends.
-    if (data && answer.json === undefined && isJson(headers)) throw new Error('its JSON is cut off');
+    if (data && answer.json === undefined && isJson(headers) && !hasEnd(headers))
+      throw new Error('its JSON is cut off');
     return answer;
   } catch (cause) {
     ask.signal?.throwIfAborted();
@@ -162,6 +162,11 @@ function jsonIn(bytes: Uint8Array): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Whether an answer says where it ends: fetch fails when it is cut off. Another ends wherever its connection ends. */
+function hasEnd(headers: Headers): boolean {
+  return headers.has('Content-Length') || headers.has('Transfer-Encoding');
 }
 
 function isJson(headers: Headers): boolean {

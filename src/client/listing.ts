@@ -39,7 +39,7 @@ export function createListing<Item>(
       if (page.nextCursor === null) return;
       cursor = page.nextCursor;
       // A list that leads back to where it was would never end.
-      if (seen.has(cursor)) throw brokenContract(`The cursor ${cursor} leads to itself.`);
+      if (seen.has(cursor)) throw brokenContract(`The cursor ${cursor} leads back to itself.`);
       seen.add(cursor);
     }
   }

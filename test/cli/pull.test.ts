@@ -192,7 +192,7 @@ t.test('a service that is no API, fails, or breaks the contract is told in a sen
     [
       'a circle',
       [none, page([], 'c1'), page([], 'c2'), page([], 'c1')],
-      'breaks the contract of this API (The cursor c1 leads to itself).',
+      'breaks the contract of this API (The cursor c1 leads back to itself).',
     ],
     [
       'an object for a text',

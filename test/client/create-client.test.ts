@@ -189,6 +189,12 @@ t.test('bad input is refused in a sentence before anything is sent', async (t) =
     const message = `jobId must be an id, which begins with a letter or a digit, not "${id}".`;
     await t.rejects(client.getJob(id), { name: 'TypeError', message });
   }
+  // JavaScript lets a Date through, which would be left out.
+  const query = { updatedSince: new Date(0) as unknown as string };
+  t.throws(() => client.listJobs(query), {
+    name: 'TypeError',
+    message: /^updatedSince must be a text or a number, not "1970-01-01T00:00:00/,
+  });
   await t.rejects(client.getJob('a/../../people'), { code: 'not_found' }, 'a slash stays within the id');
   t.equal(sent.length, 1);
 });

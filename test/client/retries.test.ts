@@ -82,7 +82,11 @@ t.test('without a time to wait for it is half a second, and twice as long each t
 
 t.test('a cut answer that stays cut is no answer, and no store keeps it', async (t) => {
   const etags = new Map<string, StoredAnswer>();
-  const cut = answers(200, '{"data":', { ETag: '"cut"' });
+  // Without a length: fetch itself notices another cut.
+  const cut: Behaviour = (_req, res) => {
+    res.useChunkedEncodingByDefault = false;
+    res.writeHead(200, { 'Content-Type': 'application/json', ETag: '"cut"' }).end('{"data":');
+  };
   const { client, asked } = await startService(t, [cut], { etags, maxRetries: 1 });
   await t.rejects(client.getJob('job_0001'), {
     name: 'NoAnswerError',
@@ -90,6 +94,14 @@ t.test('a cut answer that stays cut is no answer, and no store keeps it', async 
   });
   t.equal(asked.length, 2);
   t.equal(etags.size, 0);
+});
+
+t.test('an answer that is whole and no JSON is not asked for again', async (t) => {
+  const { client, asked } = await startService(t, [
+    answers(200, '<!doctype html>', { 'Content-Length': '15' }),
+  ]);
+  await t.rejects(client.getJob('job_0001'), { name: 'ApiError', status: 200, code: undefined });
+  t.equal(asked.length, 1);
 });
 
 t.test('an answer that would fill the memory is broken off, and not asked for again', async (t) => {
@@ -197,7 +209,7 @@ t.test('a list that leads back to itself ends with an error', async (t) => {
     async () => {
       for await (const job of client.listJobs()) t.equal(job.id, 'job_0001');
     },
-    { message: 'The cursor 1abc leads to itself.' },
+    { message: 'The cursor 1abc leads back to itself.' },
   );
 });
 
@@ -208,7 +220,7 @@ t.test('and so does one that leads around in a circle', async (t) => {
     name: 'ApiError',
     status: 200,
     code: undefined,
-    message: 'The cursor c1 leads to itself.',
+    message: 'The cursor c1 leads back to itself.',
   });
   t.equal(asked.length, 4);
 });

@@ -154,6 +154,20 @@ t.test('on a full disk JSON Lines stay at their last batch', async (t) => {
   t.strictSame(readJsonLinesCopy(place).jobs, kept);
 });
 
+t.test('a SQLite file whose first batch was undone is begun anew', async (t) => {
+  const place = join(folder, 'undone');
+  const undone = new Database(place);
+  undone.exec('CREATE TABLE fieldledger_copy (state TEXT); DROP TABLE fieldledger_copy');
+  undone.close();
+  const copy = openSqliteCopy(place, SOURCE);
+  t.equal(copy.load(), undefined);
+  copy.commit(first);
+  copy.close();
+  const again = openSqliteCopy(place, SOURCE);
+  t.strictSame(again.load(), first.state);
+  again.close();
+});
+
 t.test('a folder with files of something else is left alone', async (t) => {
   const other = join(folder, 'other');
   mkdirSync(other);

@@ -67,8 +67,14 @@ export function columnValue({ name, type, holds }: Column, record: object): stri
   const value = (record as Record<string, unknown>)[name] ?? null;
   if (value === null) return null;
   if (holds === 'json') return JSON.stringify(value);
-  if (holds === 'boolean' && typeof value === 'boolean') return Number(value);
-  if (holds === 'value' && type === 'TEXT' && typeof value === 'string') return value;
-  if (holds === 'value' && type !== 'TEXT' && typeof value === 'number') return value;
-  throw brokenContract(`The ${name} of a record is ${JSON.stringify(value).slice(0, SHOWN_MAX)}.`);
+  const isAllowed = holds === 'boolean' ? typeof value === 'boolean' : fits[type](value);
+  if (!isAllowed)
+    throw brokenContract(`The ${name} of a record is ${JSON.stringify(value).slice(0, SHOWN_MAX)}.`);
+  return typeof value === 'boolean' ? Number(value) : (value as string | number);
 }
+
+const fits: Record<Column['type'], (value: unknown) => boolean> = {
+  TEXT: (value) => typeof value === 'string',
+  INTEGER: Number.isSafeInteger,
+  REAL: (value) => typeof value === 'number',
+};

@@ -77,9 +77,14 @@ function isThere(path: string): boolean {
   return stats !== undefined && stats.size > 0;
 }
 
-function open(path: string, source: string): Opened {
+/** @returns undefined for a file without content: that of a first batch that was killed is, once SQLite has undone it. */
+function open(path: string, source: string): Opened | undefined {
   const db = openDatabase(path, { fileMustExist: true });
   try {
+    if (!db.prepare('SELECT 1 FROM sqlite_schema').get()) {
+      db.close();
+      return undefined;
+    }
     const isCopy = db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'fieldledger_copy'`).get();
     if (!isCopy) throw new CopyError(`${path} is a database of something else. Name another file.`);
     // The table has one row.
