@@ -1,4 +1,4 @@
-import { closeSync, openSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, lstatSync, openSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
@@ -78,7 +78,7 @@ function check(resource: Resource, { lines, since, out }: ExportOptions): void {
     throw new UsageError(`--lines is for quotes and invoices: ${resource} have none.`);
   if (since !== undefined && resource === 'people')
     throw new UsageError('--since is not for people: nobody knows when they changed.');
-  checkPlace(out);
+  inPlace(out, () => checkPlace(out));
 }
 
 function checkPlace(out: string): void {
@@ -88,6 +88,8 @@ function checkPlace(out: string): void {
   if (there?.isDirectory()) throw new UsageError(`${quote(out)} is a folder.`);
   // To rename a file into the place of a device or a pipe would take that away.
   if (!namesFile(out) || (there && !there.isFile())) throw new UsageError(`${quote(out)} is no file.`);
+  if (!there && lstatSync(out, { throwIfNoEntry: false }))
+    throw new UsageError(`${quote(out)} is a link that leads nowhere.`);
 }
 
 /** Writes the file. @returns how many rows it has. */
@@ -98,7 +100,7 @@ async function write(
   options: CallOptions,
 ): Promise<number> {
   const columns = csvColumns(schemaOf(resource, lines));
-  using file = begin(out);
+  using file = inPlace(out, () => begin(out));
   const handle = openSync(file.path, 'a');
   let count = 0;
   try {
@@ -117,15 +119,20 @@ async function write(
   } finally {
     closeSync(handle);
   }
-  file.replace();
+  inPlace(out, () => file.replace());
   return count;
 }
 
 /** A file that is replaced keeps its mode, and a link to it stays one. */
 function begin(out: string): UnfinishedFile {
+  const there = statSync(out, { throwIfNoEntry: false });
+  return there ? beginFile(realpathSync(out), there.mode & 0o777) : beginFile(out);
+}
+
+/** @throws UsageError that says why nothing can be written to a place. */
+function inPlace<T>(out: string, work: () => T): T {
   try {
-    const there = statSync(out, { throwIfNoEntry: false });
-    return there ? beginFile(realpathSync(out), there.mode & 0o777) : beginFile(out);
+    return work();
   } catch (error) {
     throw unwritable(error, out) ?? error;
   }

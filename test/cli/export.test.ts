@@ -155,6 +155,7 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
   // To rename a file into its place would end the pipe, or the device.
   const pipe = join(folder, 'pipe');
   spawnSync('mkfifo', [pipe]);
+  symlinkSync('none', join(folder, 'nowhere'));
   const cases: [string[], RegExp, number?][] = [
     [['invoices', '--key-file', other], /refuses this \(GET \/api\/v1\/invoices: 403 missing_scope/],
     [['invoices', '--key-file', wrong], /doesn't take the key \(invalid_key\)\. Ask for a new one\.$/m],
@@ -175,6 +176,8 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
     [['jobs', '--out', join(folder, 'no', 'file')], /There is no folder ".*no"\./],
     [['jobs', '--out', folder], /".*" is a folder\./],
     [['jobs', '--out', ''], /"" is no file\./],
+    [['jobs', '--out', join(folder, 'nowhere')], /".*nowhere" is a link that leads nowhere\./],
+    [['jobs', '--out', join(folder, 'x'.repeat(260))], /can't be written \(ENAMETOOLONG\)\. No file was/],
     [['jobs', '--out', pipe], /".*pipe" is no file\./],
     [['jobs', '--since', '9999-12-31T23:59:59-14:00'], /In UTC, its year must have four digits\./, 2],
   ];
