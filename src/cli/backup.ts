@@ -8,7 +8,7 @@ import { withoutPasswordParts } from '../setting-values.ts';
 import { backUp } from '../store/backup/backup.ts';
 import { copyPrivately } from '../store/backup/restore.ts';
 import { openEngine } from '../store/engines/open-engine.ts';
-import { keyFileOf, missingKeys, refuseOtherThanKey } from '../webhooks/secret-key.ts';
+import { keyFileOf, namesOfKeys, refuseOtherThanKey } from '../webhooks/secret-key.ts';
 import { showProgress, watched } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -24,26 +24,20 @@ export function backupCommand(terminal: Terminal): Command {
     .action(async (file: string, { withSecretKey = false }: { withSecretKey?: boolean }) => {
       const config = readConfig(terminal.environment);
       const path = sqlitePathOf(config, backupOfPostgres(config, file));
-      const keyFile = keyFileOf(config);
-      const hasKey = keyFile !== undefined && existsSync(keyFile);
-      if (withSecretKey && !hasKey) {
-        const reason = config.webhookSecretKey ? 'WEBHOOK_SECRET_KEY holds it' : 'none has been made yet';
-        throw new UsageError(`There is no key file ${keyFile ?? ''} to copy: ${reason}.`);
-      }
+      const used = await keysInUse(path, config);
+      const keyFile = keyFileOf(config) ?? '';
       const secretKeyCopy = withSecretKey ? `${file}-secret-key` : null;
-      if (secretKeyCopy !== null) refuseOtherThanKey(secretKeyCopy);
+      if (secretKeyCopy !== null) checkKeyCopy(config, { keyFile, copy: secretKeyCopy, used });
       const startedAt = performance.now();
       const { byteCount } = await watched(showProgress('MB', MEGABYTE), (bar, signal) =>
         backUp(path, file, { signal, onProgress: bar.update }),
       );
-      if (secretKeyCopy !== null && hasKey) copyPrivately(keyFile, secretKeyCopy);
+      if (secretKeyCopy !== null) copyPrivately(keyFile, secretKeyCopy);
       const seconds = Math.round(performance.now() - startedAt) / 1000;
-      const secretKey = hasKey ? keyFile : null;
-      await using engine = await openEngine(config.databaseUrl);
-      const missing = await missingKeys(engine, config);
+      const secretKey = existsSync(keyFile) ? keyFile : null;
       terminal.show(
         { file, byteCount, seconds, secretKey, secretKeyCopy },
-        `${file} is a backup of ${path}: ${sizeText(byteCount)}, checked, in ${seconds.toFixed(1)} s.\n${keySentence(config, secretKey, secretKeyCopy, missing)}`,
+        `${file} is a backup of ${path}: ${sizeText(byteCount)}, checked, in ${seconds.toFixed(1)} s.\n${keySentence(used, secretKeyCopy)}`,
       );
     });
 }
@@ -78,15 +72,35 @@ export function inShell(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** @param missing the fingerprints of keys that its signing secrets need and that are somewhere else. */
-function keySentence(config: Config, file: string | null, copy: string | null, missing: string[]): string {
-  if (missing.length > 0)
-    return `Its signing secrets are encrypted with a key that is not here, the one with the fingerprint ${missing.join(' and the one with ')}: keep that one too, in another place.`;
+/** @returns what holds the keys that the stored signing secrets are sealed with. */
+async function keysInUse(path: string, config: Config): Promise<string[]> {
+  if (!existsSync(path)) return [];
+  try {
+    await using engine = await openEngine(config.databaseUrl);
+    return await namesOfKeys(engine, config);
+  } catch {
+    // A database that can't be asked is refused by the backup itself, which knows why.
+    return [];
+  }
+}
+
+/** @throws UsageError when there is no key to copy, or something else than a key where it is copied from or to. */
+function checkKeyCopy(
+  { webhookSecretKey }: Config,
+  { keyFile, copy, used }: { keyFile: string; copy: string; used: readonly string[] },
+): void {
+  if (!existsSync(keyFile)) {
+    const missing = used.length > 0 ? 'it is missing' : 'none has been made yet';
+    const reason = webhookSecretKey ? 'WEBHOOK_SECRET_KEY holds it' : missing;
+    throw new UsageError(`There is no key file ${keyFile} to copy: ${reason}.`);
+  }
+  for (const file of [keyFile, copy]) refuseOtherThanKey(file);
+}
+
+function keySentence(used: readonly string[], copy: string | null): string {
   if (copy !== null)
     return `${copy} is the key of the signing secrets: whoever has both files can sign as you, so keep them apart.`;
-  if (config.webhookSecretKey)
-    return 'The key of the signing secrets, WEBHOOK_SECRET_KEY, is left out: keep it in another place.';
-  return file === null
+  return used.length === 0
     ? 'There is no key of signing secrets yet.'
-    : `The key of the signing secrets, ${file}, is left out: keep it in another place.`;
+    : `The key of the signing secrets, ${used.join(' and ')}, is left out: keep it in another place.`;
 }

@@ -39,24 +39,29 @@ export async function takeSecretBox(engine: Engine, settings: Settings): Promise
     await refuseMissingKeys(engine, createSecretBox(undefined, settings.webhookSecretKeyPrevious), settings);
     await makeKey(engine, file);
   }
-  return boxOf(settings);
-}
-
-/** The keys that are here: those that are set, and the one beside the database. */
-function boxOf({ webhookSecretKey, webhookSecretKeyPrevious, ...settings }: Settings): SecretBox {
-  const file = keyFileOf(settings);
   const own = file !== undefined && existsSync(file) ? readKey(file) : undefined;
-  return createSecretBox(webhookSecretKey ?? own, webhookSecretKeyPrevious, own);
+  return createSecretBox(settings.webhookSecretKey ?? own, settings.webhookSecretKeyPrevious, own);
 }
 
-/** The fingerprints of keys that stored secrets are sealed with and that aren't here. */
-export async function missingKeys(engine: Engine, settings: Settings): Promise<string[]> {
-  return missingIn(engine, boxOf(settings));
+/** The names of the keys that stored secrets are sealed with: the setting or the file, or that it isn't here. */
+export async function namesOfKeys(engine: Engine, settings: Settings): Promise<string[]> {
+  const file = keyFileOf(settings);
+  const keys: Record<string, string | undefined> = {
+    WEBHOOK_SECRET_KEY: settings.webhookSecretKey,
+    WEBHOOK_SECRET_KEY_PREVIOUS: settings.webhookSecretKeyPrevious,
+    ...(file !== undefined && holdsKey(file) ? { [file]: readKey(file) } : {}),
+  };
+  const used = await usedFingerprints(engine);
+  return used.map((fingerprint) => {
+    const found = Object.entries(keys).find(([, key]) =>
+      createSecretBox(undefined, key).fingerprints.includes(fingerprint),
+    );
+    return found?.[0] ?? `the one with the fingerprint ${fingerprint}, which is not here`;
+  });
 }
 
-async function missingIn(engine: Engine, { fingerprints }: SecretBox): Promise<string[]> {
-  const used = (await listSeals(engine)).map((seal) => seal.split('.')[1] ?? '');
-  return used.filter((fingerprint) => !fingerprints.includes(fingerprint));
+async function usedFingerprints(engine: Engine): Promise<string[]> {
+  return (await listSeals(engine)).map((seal) => seal.split('.')[1] ?? '');
 }
 
 /** The file beside a SQLite database that holds the key of its signing secrets where no setting does. */
@@ -94,13 +99,18 @@ function isKey(text: string): boolean {
 
 /** @throws UsageError when there is something else than a key where one is to be read or replaced. */
 export function refuseOtherThanKey(file: string): void {
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (!found || (found.isFile() && found.size < 100 && isKey(readFileSync(file, 'utf8').trim()))) return;
+  if (!existsSync(file) || holdsKey(file)) return;
   throw new UsageError(`${file} isn't a key of signing secrets, so nothing is done.`);
 }
 
+function holdsKey(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found?.isFile() === true && found.size < 100 && isKey(readFileSync(file, 'utf8').trim());
+}
+
 async function refuseMissingKeys(engine: Engine, box: SecretBox, settings: Settings): Promise<void> {
-  const missing = await missingIn(engine, box);
+  const used = await usedFingerprints(engine);
+  const missing = used.filter((fingerprint) => !box.fingerprints.includes(fingerprint));
   if (missing.length === 0) return;
   const file = keyFileOf(settings);
   const other = file === undefined ? '' : `, or put ${file} back from a backup`;

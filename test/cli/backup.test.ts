@@ -232,7 +232,15 @@ t.test('the key of signing secrets is named, and copied only where that is asked
       WEBHOOK_SECRET_KEY: SECRET_KEY,
     });
     const { stdout } = await other.call(['backup', join(other.folder, 'backup.db')]);
-    t.match(stdout, /encrypted with a key that is not here, the one with the fingerprint [\w-]+: keep that/);
+    t.match(
+      stdout,
+      /The key of the signing secrets, the one with the fingerprint [\w-]+, which is not here, is left out/,
+    );
+    const named = await other.call(['backup', join(other.folder, 'backup.db')], {
+      WEBHOOK_SECRET_KEY: Buffer.alloc(32, 8).toString('base64'),
+      WEBHOOK_SECRET_KEY_PREVIOUS: SECRET_KEY,
+    });
+    t.match(named.stdout, 'The key of the signing secrets, WEBHOOK_SECRET_KEY_PREVIOUS, is left out');
   });
 
   await t.test('and put back with the backup', async (t) => {

@@ -150,11 +150,12 @@ t.test("an erased company is gone from SQLite's file too, wherever its rows have
   await using workplace = await openWorkplace();
   await workplace.call(['demo', '--records', '1000']);
   const path = workplace.databaseUrl.slice('sqlite:'.length);
-  const hits = () => readFileSync(path, 'latin1').split('demo-1000').length - 1;
-  t.ok(hits() > 1000);
+  const hits = (name: string) => readFileSync(name, 'latin1').split('demo-1000').length - 1;
+  t.ok(hits(path) > 1000);
+  await workplace.serve();
   await workplace.json(['company', 'erase', 'demo-1000', '--confirm', 'demo-1000']);
-  t.equal(hits(), 0);
-  t.equal(statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0, 0, 'nor is it in the log');
+  t.equal(hits(path), 0);
+  t.equal(hits(`${path}-wal`), 0, 'nor has the log what was written before, beside a server that keeps it');
 });
 
 t.test('an erasure that could not write the file anew does so when it is asked for again', async (t) => {

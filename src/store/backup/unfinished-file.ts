@@ -35,9 +35,9 @@ export function beginFile(place: string, mode = 0o600): UnfinishedFile {
   return {
     path,
     replace() {
+      sync(path);
       // Where a program on another machine took it for one that was left, SQLite has made it anew, for everybody to read.
       chmodSync(path, mode);
-      sync(path);
       renameSync(path, place);
       sync(folder);
     },
@@ -64,7 +64,8 @@ export function unfinishedPath(place: string): string {
   const [folder, name] = [dirname(place), `${basename(place)}.unfinished-`];
   for (const left of readdirSync(folder).filter((other) => other.startsWith(name))) {
     const [, maker] = /^(\d+)-[0-9a-f]{8}(?:-\w+)?$/.exec(left.slice(name.length)) ?? [];
-    if (maker !== undefined && !isRunning(Number(maker)))
+    // In a container every program may have the id that a killed one had.
+    if (maker !== undefined && (Number(maker) === process.pid || !isRunning(Number(maker))))
       rmSync(join(folder, left), { recursive: true, force: true });
   }
   return join(folder, `${name}${process.pid}-${randomBytes(4).toString('hex')}`);

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
@@ -27,6 +27,7 @@ const ROWS_AT_ONCE = 500;
 
 /** How long writing the file anew waits for others that write. */
 const BUSY_MS_MAX = 60_000;
+const BUSY_PAUSE_MS = 20;
 
 /** Rows that refer to a table go before it. */
 const tables = STORED_TABLES.filter(({ ofCompany }) => ofCompany !== null).reverse();
@@ -76,13 +77,23 @@ async function writeAnew(engine: Engine): Promise<void> {
   try {
     await engine.run(`PRAGMA busy_timeout = ${BUSY_MS_MAX}`);
     await engine.run('VACUUM');
+    await emptyLog(engine);
   } catch (error) {
     throw new UsageError(
-      `The company's rows are gone, but not yet from the unused parts of the file, which can't be written anew: ${(error as Error).message}. The same command tries that again.`,
+      `The company's rows are gone, but not yet from the unused parts of the file and its log, which can't be written anew: ${(error as Error).message}. The same command tries that again.`,
     );
   }
-  // The log beside the file still has what was written before. Where a reader is busy, a later checkpoint does it.
-  await engine.run('PRAGMA wal_checkpoint(TRUNCATE)');
+}
+
+/** Empties the log beside the file, which still has what was written before. Others' checkpoints have to end first. */
+async function emptyLog(engine: Engine): Promise<void> {
+  const deadline = performance.now() + BUSY_MS_MAX;
+  for (;;) {
+    const [result] = await engine.run('PRAGMA wal_checkpoint(TRUNCATE)');
+    if (result?.busy === 0) return;
+    if (performance.now() > deadline) throw new Error('somebody reads the log beside it');
+    await pause(BUSY_PAUSE_MS);
+  }
 }
 
 /** @returns the id of the erasure, which one that was broken off has already. */

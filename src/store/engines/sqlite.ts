@@ -105,7 +105,7 @@ export function makePrivately(path: string): void {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    for (const companion of ['', '-wal', '-shm']) takeFromOthers(`${path}${companion}`);
+    for (const companion of ['', '-wal', '-shm', '-secret-key']) takeFromOthers(`${path}${companion}`);
   }
 }
 

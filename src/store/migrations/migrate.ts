@@ -119,11 +119,12 @@ async function presentNames(engine: Engine): Promise<string[]> {
       ? "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'"
       : "SELECT 1 WHERE to_regclass('migrations') IS NOT NULL",
   );
-  if (found) return (await engine.run('SELECT name FROM migrations')).map(({ name }) => String(name));
+  const names = found ? await engine.run('SELECT name FROM migrations') : [];
+  if (names.length > 0) return names.map(({ name }) => String(name));
   const [other] = await engine.run(
     engine.name === 'sqlite'
-      ? "SELECT name FROM sqlite_schema WHERE type = 'table' LIMIT 1"
-      : 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() LIMIT 1',
+      ? "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'migrations' LIMIT 1"
+      : "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'migrations' LIMIT 1",
   );
   if (!other) return [];
   throw new UsageError(
