@@ -4,6 +4,7 @@ import express, { type ErrorRequestHandler, Router } from 'express';
 
 import { sendError } from './api/answer.ts';
 import { errorReply } from './api/error-replies.ts';
+import { AppError } from './errors.ts';
 import { createHttpServer } from './http-server.ts';
 import type { Logger } from './log.ts';
 import { refuseBadHeaders } from './malformed-requests.ts';
@@ -69,6 +70,9 @@ export function createManagement({ metrics, ...options }: ManagementOptions): Se
   app.use(createProbes(options));
   app.get('/metrics', async (_req, res) => {
     res.type(metrics.contentType).send(await metrics.text());
+  });
+  app.use(() => {
+    throw new AppError('not_found', 'There is nothing at this path: /healthz, /readyz and /metrics are.');
   });
   app.use(((error: unknown, req, res, _next) => {
     const reply = errorReply(error);

@@ -132,7 +132,7 @@ t.test('the port for operators refuses two Hosts and a bad one, as the public po
     ['what is not HTTP', 'nonsense\r\n\r\n', 400, 'invalid_request'],
     ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
     ['an expectation', get('Host: a\r\nExpect: foo\r\n'), 200],
-    ['a path of nothing', 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n', 404],
+    ['a path of nothing', 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n', 404, 'not_found'],
   ];
   for (const [name, request, status, code] of requests) {
     for (const url of [management.url, server.url]) {
