@@ -114,21 +114,19 @@ async function applyMigration(engine: Engine, migration: Migration): Promise<boo
  * @throws UsageError when it has tables of another program, and none of ours.
  */
 async function presentNames(engine: Engine): Promise<string[]> {
-  const [found] = await engine.run(
+  // One statement: another process may make all tables between two.
+  const [schema] = await engine.run(
     engine.name === 'sqlite'
-      ? "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'"
-      : "SELECT 1 WHERE to_regclass('migrations') IS NOT NULL",
+      ? `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations') AS has_migrations,
+           (SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'migrations' LIMIT 1) AS other`
+      : `SELECT to_regclass('migrations') IS NOT NULL AS has_migrations,
+           (SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'migrations' LIMIT 1)
+             AS other`,
   );
-  const names = found ? await engine.run('SELECT name FROM migrations') : [];
-  if (names.length > 0) return names.map(({ name }) => String(name));
-  const [other] = await engine.run(
-    engine.name === 'sqlite'
-      ? "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'migrations' LIMIT 1"
-      : "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'migrations' LIMIT 1",
-  );
-  if (!other) return [];
+  const names = schema?.has_migrations ? await engine.run('SELECT name FROM migrations') : [];
+  if (names.length > 0 || typeof schema?.other !== 'string') return names.map(({ name }) => String(name));
   throw new UsageError(
-    `The database isn't one of Fieldledger: it has the table ${String(other.name)}. Name an empty one.`,
+    `The database isn't one of Fieldledger: it has the table ${schema.other}. Name an empty one.`,
   );
 }
 
