@@ -62,8 +62,9 @@ export async function refuseWeakPassword(password: string, owner: PasswordOwner)
   if (length < CHARACTERS_MIN || length > CHARACTERS_MAX)
     refuse(`The password must have ${CHARACTERS_MIN} to ${CHARACTERS_MAX} characters.`);
   const words = knownWords(owner);
-  const rest = withoutKnown(plain(given), words);
-  const hasKnown = rest !== plain(given);
+  const plainGiven = plain(given);
+  const rest = withoutKnown(plainGiven, words);
+  const hasKnown = rest !== plainGiven;
   const text = [...(hasKnown ? rest : given)].slice(0, ESTIMATED_CHARACTERS_MAX).join('');
   const { score, advice } = await estimate({ text, words });
   if (score >= SCORE_MIN) return;

@@ -74,16 +74,16 @@ async function exportCompany(engine: Engine, company: string, folder: string): P
   if (existsSync(place)) throw new UsageError(`${folder} is there already. Name a folder that isn't.`);
   let unfinished: string | undefined;
   try {
-    unfinished = unfinishedPath(place);
-    mkdirSync(join(unfinished, 'documents'), { recursive: true, mode: 0o700 });
-    const writing = { folder: unfinished };
+    const made = unfinishedPath(place);
+    unfinished = made;
+    mkdirSync(join(made, 'documents'), { recursive: true, mode: 0o700 });
     await watched(showProgress('documents printed'), (bar, signal) =>
       printMissing(engine, company, watching(bar, signal)),
     );
     const exported = await watched(showProgress('rows exported'), (bar, signal) =>
-      writeCompany(engine, company, { ...writing, watch: watching(bar, signal) }),
+      writeCompany(engine, company, { folder: made, watch: watching(bar, signal) }),
     );
-    renameSync(unfinished, place);
+    renameSync(made, place);
     return exported;
   } catch (error) {
     if (unfinished !== undefined) rmSync(unfinished, { recursive: true, force: true });

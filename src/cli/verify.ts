@@ -4,8 +4,7 @@ import type { Engine } from '../store/engines/engine.ts';
 import type { Finding } from '../store/verify/findings.ts';
 import { verifyStore } from '../store/verify/verify.ts';
 import { withDatabase } from './database.ts';
-import { showProgress } from './progress.ts';
-import { listenForStop } from './stop.ts';
+import { showProgress, watched } from './progress.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
 
 /** A store that is thoroughly wrong must not fill the screen, or the memory. */
@@ -38,18 +37,15 @@ async function verify(engine: Engine): Promise<Result> {
   const startedAt = performance.now();
   const problems: Finding[] = [];
   let problemCount = 0;
-  using stop = listenForStop();
-  using progress = showProgress('rows');
-  const { rowCount } = await verifyStore(engine, {
-    signal: stop.signal,
-    onProgress: progress.update,
-    onFinding(finding) {
-      problemCount += 1;
-      if (problems.length < FINDINGS_SHOWN_MAX) problems.push(finding);
-    },
+  const onFinding = (finding: Finding) => {
+    problemCount += 1;
+    if (problems.length < FINDINGS_SHOWN_MAX) problems.push(finding);
+  };
+  const { rowCount, stopped } = await watched(showProgress('rows'), async (bar, signal) => {
+    const looked = await verifyStore(engine, { signal, onProgress: bar.update, onFinding });
+    return { ...looked, stopped: signal.aborted ? String(signal.reason) : null };
   });
   const seconds = Math.round(performance.now() - startedAt) / 1000;
-  const stopped = stop.signal.aborted ? String(stop.signal.reason) : null;
   return { rowCount, problemCount, problems, seconds, stopped };
 }
 

@@ -154,7 +154,7 @@ function checkedId(name: string, value: unknown): string {
   return value;
 }
 
-/** What has no text of its own, such as a Date, would be left out of the request. */
+/** A Date and the like have no text of their own, and would be left out of the request. */
 function checkedQuery(query: object = {}): Record<string, unknown> {
   for (const [name, value] of Object.entries(query))
     if (!['string', 'number', 'boolean', 'undefined'].includes(typeof value))

@@ -44,7 +44,7 @@ class AnsweringTransport extends StdioServerTransport {
   }
 
   override async close(): Promise<void> {
-    // What was read last reaches its tool in this turn, and what a tool answers is written in this turn.
+    // The last message reaches its tool in this turn, and the last answer is written in the one below.
     await nextTurn();
     await Promise.allSettled(this.#calls);
     await nextTurn();
@@ -137,7 +137,7 @@ function list({ data, nextCursor }: Page<unknown>): CallToolResult {
 function shortened(record: string): string {
   const bytes = Buffer.from(record);
   if (bytes.length <= TEXT_BYTES_MAX) return record;
-  // What a stream may still complete isn't decoded.
+  // As in a stream, the half of a character at the end isn't decoded.
   const shown = new TextDecoder().decode(bytes.subarray(0, TEXT_BYTES_MAX), { stream: true });
   return `${shown}\n[The record has ${bytes.length} bytes. These are the first ${Buffer.byteLength(shown)}.]`;
 }

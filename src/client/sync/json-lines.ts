@@ -55,7 +55,7 @@ function open(folder: string, source: string): Kept | undefined {
   if (folder === '' || (stats && !stats.isDirectory()))
     throw new CopyError(`${JSON.stringify(folder)} is no folder. Name another one.`);
   const kept = readKept(folder, source);
-  // What a program that was killed has left would keep others from writing.
+  // A program that was killed may have left it, which would keep others from writing.
   rmSync(newStateFileIn(folder), { force: true });
   return kept;
 }

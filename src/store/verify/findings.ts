@@ -19,7 +19,7 @@ export interface Looked {
 
 /** A part of the store: how many rows it will look at, and the looks at some of them at a time. */
 export interface Check {
-  /** What it looks at, as its findings say it. */
+  /** The part of the store, as its findings name it. */
   in: string;
   count: () => Promise<number>;
   looks: () => AsyncIterable<Looked>;
