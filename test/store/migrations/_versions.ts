@@ -12,7 +12,7 @@ import type { Outcome } from '../../_command.ts';
 const root = join(import.meta.dirname, '..', '..', '..');
 
 /** The version of the contract that the next release has. */
-export const NEXT_CONTRACT = '1.1.0';
+export const NEXT_CONTRACT = '1.2.0';
 
 /** The program of the next release. */
 export interface NextVersion extends Disposable {

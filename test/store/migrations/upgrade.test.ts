@@ -8,6 +8,7 @@ import t from 'tap';
 
 import { createCompany } from '../../../src/access/companies.ts';
 import { openEngine } from '../../../src/store/engines/open-engine.ts';
+import { version } from '../../../src/version.ts';
 import { openWorkplace, type Outcome, type Running, SECRET_KEY, type Workplace } from '../../_command.ts';
 import { fillLargeCompany } from '../../contract/_large-company.ts';
 import { createDatabase } from '../../_postgres.ts';
@@ -165,7 +166,7 @@ for (const name of engineNames) {
       'Nothing to do: the database is up to date.\n',
     );
     await t.test('and the release refuses to go back, and says what to do', async (t) => {
-      const sentence = `The database has records of the contract ${NEXT_CONTRACT}, and this version of Fieldledger has the contract 1.0.0; run a later one, or go back to a backup.`;
+      const sentence = `The database has records of the contract ${NEXT_CONTRACT}, and this version of Fieldledger has the contract ${version}; run a later one, or go back to a backup.`;
       for (const args of [['migrate', '--check'], ['migrate'], ['serve'], ['company', 'list']]) {
         const { exitCode, stderr } = await place.release.call(args);
         t.equal(stderr, `fieldledger: ${sentence}\n`, args.join(' '));
@@ -217,7 +218,7 @@ t.test("records that a contract can't render stop its upgrade before it has begu
     t.equal(stdout, '');
     t.ok(
       stderr.startsWith(
-        `fieldledger: The contract 1.1.0 of this version of Fieldledger can't render ${unrenderable.toLocaleString('en')} of the stored records, so nothing was changed; go on with the earlier version. They are: jobs "`,
+        `fieldledger: The contract ${NEXT_CONTRACT} of this version of Fieldledger can't render ${unrenderable.toLocaleString('en')} of the stored records, so nothing was changed; go on with the earlier version. They are: jobs "`,
       ),
       stderr,
     );
@@ -255,7 +256,10 @@ t.test('the release goes on serving beside an upgrade, and stores nothing after 
   const after = await readStored(place.url);
   send('job_0001');
   t.equal((await feed.ended).exitCode, 1);
-  t.match(feed.output.stdout, 'its records are of the contract 1.1.0, which this version of Fieldledger');
+  t.match(
+    feed.output.stdout,
+    `its records are of the contract ${NEXT_CONTRACT}, which this version of Fieldledger`,
+  );
   t.match(feed.output.stdout, 'Send this line again');
   t.strictSame(differences(await readStored(place.url), after), [], 'nothing is stored by the old contract');
   t.equal((await server.end('SIGTERM')).exitCode, 0);
