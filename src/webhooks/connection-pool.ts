@@ -72,7 +72,10 @@ export class ConnectionPool extends Agent {
   /** Node's agent asks this of every connection that a request has done with. */
   override keepSocketAlive(socket: Duplex): boolean {
     const ageMs = performance.now() - (this.#openedAt.get(socket) ?? 0);
-    if (this.#openedAt.size > OPEN_MAX || ageMs > AGE_MS_MAX) return false;
-    return nodeAgent.keepSocketAlive.call(this, socket);
+    const isKept =
+      this.#openedAt.size <= OPEN_MAX && ageMs <= AGE_MS_MAX && nodeAgent.keepSocketAlive.call(this, socket);
+    // Node closes it now, but says so later: others that are done with meanwhile would count it, and be closed for it.
+    if (!isKept) this.#openedAt.delete(socket);
+    return isKept;
   }
 }
