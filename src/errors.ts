@@ -50,18 +50,24 @@ export function quote(value: string): string {
     characters.length > SHOWN_CHARACTERS_MAX
       ? `${characters.slice(0, SHOWN_CHARACTERS_MAX).join('')}…`
       : value;
-  return escapeDirections(JSON.stringify(shown.toWellFormed()));
+  return escapeControls(JSON.stringify(shown.toWellFormed()));
 }
 
 /** Characters that turn the direction of writing for what follows (UAX #9 section 2). */
 const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g;
 
-/** Writes out what turns the direction of writing, as `\u202e`: a line then reads as it is stored. */
-export function escapeDirections(text: string): string {
-  return text.replace(DIRECTIONS, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
+/** The same, and every control character but the end of a line and the tabulator: terminals obey them. */
+const CONTROLS = /[\u202a-\u202e\u2066-\u2069]|(?![\n\t])\p{Cc}/gu;
+
+/**
+ * Writes out control characters and what turns the direction of writing, as `\u001b` and `\u202e`: a line then reads as it
+ * is stored, and no terminal obeys it. JSON stays the same value.
+ */
+export function escapeControls(text: string): string {
+  return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A text without what turns the direction of writing for what follows; see {@link escapeDirections}. */
+/** A text without what turns the direction of writing for what follows; see {@link escapeControls}. */
 export function withoutDirections(text: string): string {
   return text.replace(DIRECTIONS, '');
 }

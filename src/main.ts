@@ -1,30 +1,45 @@
 import { Command, CommanderError } from 'commander';
 
+import { EXAMPLES } from './cli/examples.ts';
 import { createTerminal, type Terminal, ToldFailure } from './cli/terminal.ts';
 import { version } from './version.ts';
 
-/** Each is loaded only when it is asked for: all of them together take as long to load as most take in all. */
-const COMMANDS = {
-  serve: async () => (await import('./cli/serve.ts')).serveCommand,
-  deliver: async () => (await import('./cli/deliver.ts')).deliverCommand,
-  migrate: async () => (await import('./cli/migrate.ts')).migrateCommand,
-  company: async () => (await import('./cli/company.ts')).companyCommand,
-  admin: async () => (await import('./cli/admin.ts')).adminCommand,
-  key: async () => (await import('./cli/key.ts')).keyCommand,
-  webhook: async () => (await import('./cli/webhook.ts')).webhookCommand,
-  apply: async () => (await import('./cli/apply.ts')).applyCommand,
-  numbering: async () => (await import('./cli/numbering.ts')).numberingCommand,
-  document: async () => (await import('./cli/document.ts')).documentCommand,
-  backup: async () => (await import('./cli/backup.ts')).backupCommand,
-  restore: async () => (await import('./cli/restore.ts')).restoreCommand,
-  copy: async () => (await import('./cli/copy.ts')).copyCommand,
-  verify: async () => (await import('./cli/verify.ts')).verifyCommand,
-  pull: async () => (await import('./cli/pull.ts')).pullCommand,
-  export: async () => (await import('./cli/export.ts')).exportCommand,
-  mcp: async () => (await import('./cli/mcp.ts')).mcpCommand,
-  demo: async () => (await import('./cli/demo.ts')).demoCommand,
-  config: async () => (await import('./cli/config.ts')).configCommand,
-};
+/**
+ * The commands, grouped as the help lists them. Each is loaded only when it is asked for: all of them together take as long
+ * to load as most take in all.
+ */
+const GROUPS = {
+  'For integrators ("webhook sample" and "webhook play" too):': {
+    pull: async () => (await import('./cli/pull.ts')).pullCommand,
+    export: async () => (await import('./cli/export.ts')).exportCommand,
+    mcp: async () => (await import('./cli/mcp.ts')).mcpCommand,
+  },
+  'For operators, the service:': {
+    serve: async () => (await import('./cli/serve.ts')).serveCommand,
+    deliver: async () => (await import('./cli/deliver.ts')).deliverCommand,
+    config: async () => (await import('./cli/config.ts')).configCommand,
+    demo: async () => (await import('./cli/demo.ts')).demoCommand,
+  },
+  'For operators, companies:': {
+    company: async () => (await import('./cli/company.ts')).companyCommand,
+    admin: async () => (await import('./cli/admin.ts')).adminCommand,
+    key: async () => (await import('./cli/key.ts')).keyCommand,
+    webhook: async () => (await import('./cli/webhook.ts')).webhookCommand,
+    apply: async () => (await import('./cli/apply.ts')).applyCommand,
+    numbering: async () => (await import('./cli/numbering.ts')).numberingCommand,
+    document: async () => (await import('./cli/document.ts')).documentCommand,
+  },
+  'For operators, the store:': {
+    migrate: async () => (await import('./cli/migrate.ts')).migrateCommand,
+    backup: async () => (await import('./cli/backup.ts')).backupCommand,
+    restore: async () => (await import('./cli/restore.ts')).restoreCommand,
+    copy: async () => (await import('./cli/copy.ts')).copyCommand,
+    verify: async () => (await import('./cli/verify.ts')).verifyCommand,
+  },
+  'Commands:': {
+    completion: async () => (await import('./cli/completion.ts')).completionCommand,
+  },
+} satisfies Record<string, Record<string, () => Promise<(terminal: Terminal) => Command>>>;
 
 /** A fault of the command exits with 1, a fault of its caller with 2. */
 const USAGE_EXIT_CODE = 2;
@@ -39,16 +54,15 @@ export async function main(args: readonly string[], terminal: Terminal = createT
     .description('A read-only JSON API over field-service and invoicing records')
     .version(version, '--version', 'print the version')
     .option('--json', 'machine-readable output on standard output')
-    .showHelpAfterError()
+    .showHelpAfterError('See "fieldledger --help".')
     .exitOverride()
-    .configureOutput({ writeOut: terminal.print, writeErr: terminal.tell });
-  // Without a command all of them are listed.
-  const [asked = ''] = args;
-  const loads = Object.hasOwn(COMMANDS, asked)
-    ? [COMMANDS[asked as keyof typeof COMMANDS]]
-    : Object.values(COMMANDS);
-  for (const command of await Promise.all(loads.map((load) => load())))
-    program.addCommand(inherit(command(terminal), program));
+    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .configureOutput({
+      writeOut: terminal.print,
+      writeErr: terminal.tell,
+      outputError: (message, write) => write(`fieldledger: ${sentenceOf(message)}\n`),
+    });
+  await addCommands(program, args[0], terminal);
   program.hook('preAction', (_program, action) => terminal.setJson(action.optsWithGlobals().json === true));
   // Known before the command is: an error in its arguments is told in the same way as its result.
   terminal.setJson(args.includes('--json'));
@@ -62,15 +76,45 @@ export async function main(args: readonly string[], terminal: Terminal = createT
       return 1;
     }
     if (error.exitCode === 0) return 0;
-    terminal.refuse(error.code === 'commander.help' ? 'A command is missing.' : error.message);
+    terminal.refuse(error.code === 'commander.help' ? 'A command is missing.' : sentenceOf(error.message));
     return USAGE_EXIT_CODE;
   }
 }
 
+/** Adds the command that is asked for, or all of them where none is. */
+async function addCommands(program: Command, asked: string | undefined, terminal: Terminal): Promise<void> {
+  const commands = Object.entries(GROUPS).flatMap(([group, members]) =>
+    Object.entries(members).map(([name, load]) => ({ group, name, load })),
+  );
+  // The completion is one of all commands.
+  const only = commands.filter(({ name }) => name === asked && name !== 'completion');
+  const added = (only.length > 0 ? only : commands).map(async ({ group, load }) =>
+    (await load())(terminal).helpGroup(group),
+  );
+  for (const command of await Promise.all(added)) program.addCommand(inherit(command, program));
+  if (only.length > 0) return;
+  program.addHelpText('after', '\nEach command explains itself: fieldledger COMMAND --help');
+}
+
+/** Commander's message of an error, as our own errors are written. */
+function sentenceOf(message: string): string {
+  const [first = '', ...hints] = message
+    .trim()
+    .replace(/^error: /, '')
+    .split('\n');
+  const sentence = `${first.charAt(0).toUpperCase()}${first.slice(1)}${first.endsWith('.') ? '' : '.'}`;
+  return [sentence, ...hints].join('\n');
+}
+
 /** Options and error handling of the program hold for its commands too, at every depth. */
-function inherit(command: Command, program: Command): Command {
+function inherit(command: Command, program: Command, path: readonly string[] = [program.name()]): Command {
   command.copyInheritedSettings(program);
+  const words = [...path, command.name()];
+  const examples = EXAMPLES[words.slice(1).join(' ')];
+  if (examples) command.addHelpText('after', `\nExamples:${examples}`);
+  // The whole help would push the error out of sight.
+  command.showHelpAfterError(`See "${words.join(' ')} --help".`);
   if (command.commands.length === 0) command.option('--json', 'machine-readable output on standard output');
-  for (const child of command.commands) inherit(child, program);
+  for (const child of command.commands) inherit(child, program, words);
   return command;
 }

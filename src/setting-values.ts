@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 
-import { escapeDirections } from './errors.ts';
+import { escapeControls } from './errors.ts';
 
 /*
  * Parsers of settings. The message of an error completes "NAME must be ...".
@@ -124,7 +124,7 @@ export function readSecretFile(name: string, path: string): string {
 
 /** A path as messages show it: whole, however long it is, because it is looked up. */
 export function quotePath(path: string): string {
-  return escapeDirections(JSON.stringify(path));
+  return escapeControls(JSON.stringify(path));
 }
 
 /** A PostgreSQL address without its passwords, for a command line: others may read that. */

@@ -9,8 +9,9 @@ const command = (...args: string[]) => callCommand(args);
 /** Every command that can be found by following the lists of commands in the help. */
 async function findCommands(words: readonly string[] = []): Promise<string[]> {
   const { stdout } = await command(...words, '--help');
-  const [, listed = ''] = stdout.split('\nCommands:\n');
-  const names = [...listed.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name ?? '');
+  // The lists of commands follow the options, or the sentence that says what a command is.
+  const listed = stdout.split('\n\n').filter((part) => /^(?:For|Commands)[^\n]*:\n/.test(part));
+  const names = [...listed.join('\n').matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name ?? '');
   const below = await Promise.all(
     names.filter((name) => name !== 'help').map((name) => findCommands([...words, name])),
   );
@@ -19,9 +20,13 @@ async function findCommands(words: readonly string[] = []): Promise<string[]> {
 
 t.test('the help leads to every command', async (t) => {
   t.strictSame(await findCommands(), [
+    'pull',
+    'export',
+    'mcp',
     'serve',
     'deliver',
-    'migrate',
+    'config',
+    'demo',
     'company',
     'company create',
     'company set',
@@ -47,9 +52,9 @@ t.test('the help leads to every command', async (t) => {
     'webhook resend',
     'webhook recover',
     'webhook ping',
+    'webhook seal',
     'webhook sample',
     'webhook play',
-    'webhook seal',
     'apply',
     'numbering',
     'numbering show',
@@ -57,15 +62,12 @@ t.test('the help leads to every command', async (t) => {
     'document',
     'document pdf',
     'document check',
+    'migrate',
     'backup',
     'restore',
     'copy',
     'verify',
-    'pull',
-    'export',
-    'mcp',
-    'demo',
-    'config',
+    'completion',
   ]);
 });
 
@@ -126,55 +128,58 @@ t.test('help is the same however it is asked for', async (t) => {
 const MISTAKES: [string[], string][] = [
   [[], 'A command is missing.'],
   [['company'], 'A command is missing.'],
-  [['serv'], "unknown command 'serv'\n(Did you mean serve?)"],
-  [['company', 'remove', 'acme'], "unknown command 'remove'"],
-  [['config', '--colour'], "unknown option '--colour'"],
-  [['config', 'PORT'], "too many arguments for 'config'. Expected 0 arguments but got 1: PORT."],
-  [['company', 'create'], "missing required argument 'id'"],
-  [['key', 'revoke', 'acme'], "missing required argument 'key-id'"],
-  [['key', 'create', 'acme', '--name'], "option '--name <name>' argument missing"],
+  [['serv'], "Unknown command 'serv'.\n(Did you mean serve?)"],
+  [['company', 'remove', 'acme'], "Unknown command 'remove'."],
+  [['config', '--colour'], "Unknown option '--colour'."],
+  [['config', 'PORT'], "Too many arguments for 'config'. Expected 0 arguments but got 1: PORT."],
+  [['company', 'create'], "Missing required argument 'id'."],
+  [['key', 'revoke', 'acme'], "Missing required argument 'key-id'."],
+  [['key', 'create', 'acme', '--name'], "Option '--name <name>' argument missing."],
   [
     ['company', 'set', 'acme', '--api', 'yes'],
-    "option '--api [on|off]' argument 'yes' is invalid. It must be on or off.",
+    "Option '--api [on|off]' argument 'yes' is invalid. It must be on or off.",
   ],
   [
     ['demo', '--records', '1e3'],
-    "option '--records <number>' argument '1e3' is invalid. It must be an integer from 1 to 10000000.",
+    "Option '--records <number>' argument '1e3' is invalid. It must be an integer from 1 to 10000000.",
   ],
   [
     ['demo', '--records', '0'],
-    "option '--records <number>' argument '0' is invalid. It must be an integer from 1 to 10000000.",
+    "Option '--records <number>' argument '0' is invalid. It must be an integer from 1 to 10000000.",
   ],
   [
     ['apply', '/nowhere.jsonl'],
-    "command-argument value '/nowhere.jsonl' is invalid for argument 'file'. There is no such file.",
+    "Command-argument value '/nowhere.jsonl' is invalid for argument 'file'. There is no such file.",
   ],
-  [['apply', '/'], "command-argument value '/' is invalid for argument 'file'. It is a folder."],
+  [['apply', '/'], "Command-argument value '/' is invalid for argument 'file'. It is a folder."],
   [
     ['apply', '-', 'feed.jsonl'],
-    "too many arguments for 'apply'. Expected 1 argument but got 2: -, feed.jsonl.",
+    "Too many arguments for 'apply'. Expected 1 argument but got 2: -, feed.jsonl.",
   ],
   [
     ['company', 'create', 'acme', '--logo', '/nowhere.png'],
-    "option '--logo <file>' argument '/nowhere.png' is invalid. There is no such file.",
+    "Option '--logo <file>' argument '/nowhere.png' is invalid. There is no such file.",
   ],
   [
     ['company', 'create', 'acme', '--logo', '/'],
-    "option '--logo <file>' argument '/' is invalid. There is no such file.",
+    "Option '--logo <file>' argument '/' is invalid. There is no such file.",
   ],
   [
     ['company', 'create', 'acme', '--logo', import.meta.filename],
-    `option '--logo <file>' argument '${import.meta.filename}' is invalid. It must be a PNG or JPEG picture.`,
+    `Option '--logo <file>' argument '${import.meta.filename}' is invalid. It must be a PNG or JPEG picture.`,
   ],
 ];
 
-t.test('a command line that is not understood exits with 2, an error and the help on stderr', async (t) => {
+t.test('a command line that is not understood exits with 2, and says where the help is', async (t) => {
   for (const [args, message] of MISTAKES) {
     const { exitCode, stdout, stderr } = await command(...args);
     t.equal(exitCode, 2, args.join(' '));
     t.equal(stdout, '', args.join(' '));
-    t.match(stderr, 'Usage: fieldledger', args.join(' '));
-    if (message !== 'A command is missing.') t.ok(stderr.startsWith(`error: ${message}\n`), stderr);
+    if (message === 'A command is missing.') t.match(stderr, 'Usage: fieldledger', args.join(' '));
+    else {
+      t.ok(stderr.startsWith(`fieldledger: ${message}\nSee "fieldledger `), stderr);
+      t.match(stderr, / --help"\.\n$/);
+    }
   }
 });
 
@@ -183,7 +188,7 @@ t.test('with --json the error is one JSON value on stdout as well', async (t) =>
     const { exitCode, stdout, stderr } = await command('--json', ...args);
     t.equal(exitCode, 2, args.join(' '));
     t.equal(stdout, `${JSON.stringify({ error: { message } })}\n`, args.join(' '));
-    t.match(stderr, 'Usage: fieldledger', args.join(' '));
+    t.match(stderr, 'fieldledger', args.join(' '));
   }
 });
 
@@ -221,7 +226,7 @@ t.test('the process ends with the exit code, and keeps stdout for results', asyn
     stderr: `fieldledger: ${message}\n`,
   });
   t.equal(misunderstood.exitCode, 2);
-  t.strictSame(JSON.parse(misunderstood.stdout), { error: { message: "unknown command 'nonsense'" } });
+  t.strictSame(JSON.parse(misunderstood.stdout), { error: { message: "Unknown command 'nonsense'." } });
 });
 
 t.test('a pipe that is closed early is no failure', async (t) => {

@@ -6,9 +6,10 @@ import type { Config } from '../config.ts';
 import { scopes } from '../contract/scopes.ts';
 import { quote, UsageError } from '../errors.ts';
 import type { Administrator } from '../store/portal/administrators.ts';
-import { COMPANY, listOf } from './arguments.ts';
+import { COMPANY, listOf, scopesText } from './arguments.ts';
 import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';
+import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `fieldledger admin create|list|disable|reset`. */
@@ -58,7 +59,7 @@ function listCommand(terminal: Terminal): Command {
     .action(async (company: string) => {
       await withDatabase(terminal, async (engine) => {
         const found = await listAdministrators(engine, company);
-        terminal.show(found, found.map(administratorLine).join('\n') || 'There are no administrators.');
+        terminal.show(found, tableOf(found));
       });
     });
 }
@@ -107,14 +108,11 @@ export function linkOf({ baseUrl, host, port }: Config, token: string): string {
   return `${baseUrl ?? `http://${name}:${port}`}/portal/invitation#${token}`;
 }
 
-function administratorLine({
-  email,
-  name,
-  createdAt,
-  disabledAt,
-  scopes: held,
-  mayInvite,
-}: Administrator): string {
-  const state = disabledAt === null ? 'active' : `disabled ${disabledAt}`;
-  return `${email}  ${state}  since ${createdAt}  ${held.join(',')}${mayInvite ? '  may invite' : ''}  ${name}`;
+function tableOf(administrators: readonly Administrator[]): string {
+  const rows = administrators.map(({ email, name, createdAt, disabledAt, scopes: held, mayInvite }) => {
+    const state = disabledAt === null ? 'active' : `disabled ${disabledAt}`;
+    return [email, name, state, createdAt, mayInvite ? 'yes' : 'no', scopesText(held)];
+  });
+  const headings = ['e-mail', 'name', 'state', 'since', 'may invite', 'scopes'];
+  return table(headings, rows, 'There are no administrators.');
 }

@@ -3,13 +3,13 @@ import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { SingleBar } from 'cli-progress';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 
 import { applyFeed } from '../backoffice/feed.ts';
 import { type Office, openOffice } from '../backoffice/office.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { withDatabase } from './database.ts';
+import { createBar, PROGRESS_MS } from './progress.ts';
 import { listenForStop } from './stop.ts';
 import { describeError, type Terminal, ToldFailure } from './terminal.ts';
 
@@ -22,6 +22,10 @@ export function applyCommand(terminal: Terminal): Command {
     .addArgument(new Argument('[file]', 'the feed; - for standard input').default(STDIN).argParser(readable))
     .action(async (file: string) => {
       await withDatabase(terminal, async (engine) => {
+        if (file === STDIN && process.stdin.isTTY)
+          terminal.tell(
+            'Waits for changes, each a line of JSON. Control-D on a line of its own ends them.\n',
+          );
         const summary = await applyFile(engine, file, terminal);
         terminal.conclude(summary, summaryText(summary));
         if (summary.refused > 0 || summary.stopped) throw new ToldFailure();
@@ -117,19 +121,12 @@ interface Progress extends Disposable {
   update: (bytesRead: number, lines: number) => void;
 }
 
-/** How often the bar moves. The time left is estimated from its latest moves. */
-const PROGRESS_MS = 100;
-
 /** A bar for a feed of known size, unless the answers themselves go to the screen. */
 function showProgress(file: string): Progress {
   const size = file === STDIN ? 0 : statSync(file).size;
   if (size === 0 || process.stdout.isTTY)
     return { update: () => undefined, [Symbol.dispose]: () => undefined };
-  const bar = new SingleBar({
-    format: '{bar} {percentage}% | {lines} lines | {eta_formatted} left',
-    noTTYOutput: false,
-    etaBuffer: 5_000 / PROGRESS_MS,
-  });
+  const bar = createBar('{lines} lines | {eta_formatted}');
   bar.start(size, 0, { lines: 0 });
   let movedAt = 0;
   return {

@@ -1,5 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 
+import { type Scope, scopes } from '../contract/scopes.ts';
+
 /** The first argument of most commands. */
 export const COMPANY = ['<company>', 'id of the company'] as const;
 
@@ -9,6 +11,11 @@ export function listOf(text: string, separator = ','): string[] {
     .split(separator)
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+/** Scopes in a list for people. */
+export function scopesText(held: readonly Scope[]): string {
+  return held.length === scopes.length ? 'all' : held.join(',');
 }
 
 /** Makes a reader of integers between two bounds, which are included. */

@@ -10,6 +10,7 @@ import type { Engine } from '../store/engines/engine.ts';
 import { listOf } from './arguments.ts';
 import { addCompanyDataCommands } from './company-data.ts';
 import { withDatabase } from './database.ts';
+import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `fieldledger company create|set|list|export|erase`. */
@@ -42,7 +43,7 @@ export function companyCommand(terminal: Terminal): Command {
     .action(async () => {
       await withDatabase(terminal, async (engine) => {
         const companies = await listCompanies(engine);
-        terminal.show(companies, companies.map(companyText).join('\n\n') || 'There are no companies.');
+        terminal.show(companies, tableOf(companies));
       });
     });
   addCompanyDataCommands(command, terminal);
@@ -118,8 +119,24 @@ export async function tellSwitches(terminal: Terminal, engine: Engine, id: strin
   terminal.tell(`Off for this company: ${what}. To switch on: fieldledger company set ${id} ${options}\n`);
 }
 
+const state = (isOn: boolean) => (isOn ? 'on' : 'off');
+
+function tableOf(companies: readonly Company[]): string {
+  const rows = companies.map((company) => [
+    company.id,
+    company.name,
+    state(company.apiEnabled),
+    state(company.subscriptionActive),
+    state(company.invoicingEnabled),
+    company.timeZone,
+    company.currency,
+    company.modules.length === modules.length ? 'all' : company.modules.join(',') || 'none',
+  ]);
+  const headings = ['id', 'name', 'api', 'subscription', 'invoicing', 'time zone', 'currency', 'modules'];
+  return table(headings, rows, 'There are no companies.');
+}
+
 function companyText(company: Company): string {
-  const state = (isOn: boolean) => (isOn ? 'on' : 'off');
   return [
     `${company.id}  ${company.name}`,
     `  api ${state(company.apiEnabled)}, subscription ${state(company.subscriptionActive)}, invoicing ${state(company.invoicingEnabled)}`,

@@ -3,9 +3,10 @@ import { Command } from 'commander';
 import { type Scope, scopes } from '../contract/scopes.ts';
 import { createKey, listKeys, revokeKey } from '../access/keys.ts';
 import type { ApiKey } from '../store/keys/keys.ts';
-import { COMPANY, listOf } from './arguments.ts';
+import { COMPANY, listOf, scopesText } from './arguments.ts';
 import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';
+import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `fieldledger key create|list|revoke`. */
@@ -34,7 +35,7 @@ export function keyCommand(terminal: Terminal): Command {
     .action(async (company: string) => {
       await withDatabase(terminal, async (engine) => {
         const keys = await listKeys(engine, company);
-        terminal.show(keys, keys.length === 0 ? 'There are no keys.' : keys.map(keyLine).join('\n'));
+        terminal.show(keys, tableOf(keys));
       });
     });
   command
@@ -51,7 +52,10 @@ export function keyCommand(terminal: Terminal): Command {
   return command;
 }
 
-function keyLine({ id, name, scopes: held, createdAt, revokedAt }: ApiKey): string {
-  const state = revokedAt === null ? 'active' : `revoked ${revokedAt}`;
-  return `${id}  ${state}  created ${createdAt}  ${held.join(',')}  ${name}`;
+function tableOf(keys: readonly ApiKey[]): string {
+  const rows = keys.map(({ id, name, scopes: held, createdAt, revokedAt }) => {
+    const state = revokedAt === null ? 'active' : `revoked ${revokedAt}`;
+    return [id, name, state, createdAt, scopesText(held)];
+  });
+  return table(['id', 'name', 'state', 'created', 'scopes'], rows, 'There are no keys.');
 }

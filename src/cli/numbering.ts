@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { getNumbering, type KindNumbering, setNumbering } from '../backoffice/numbering.ts';
 import { COMPANY, integerIn } from './arguments.ts';
 import { withDatabase } from './database.ts';
+import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 const LAST_MAX = 999_999_998;
@@ -10,7 +11,7 @@ const LAST_MAX = 999_999_998;
 /** `fieldledger numbering show|set`. */
 export function numberingCommand(terminal: Terminal): Command {
   const command = new Command('numbering').description("how a company's documents are numbered");
-  const show = (numbering: KindNumbering[]) => terminal.show(numbering, numbering.map(lineOf).join('\n'));
+  const show = (numbering: KindNumbering[]) => terminal.show(numbering, tableOf(numbering));
   command
     .command('show')
     .description('show the formats, and the numbers that come next')
@@ -37,6 +38,7 @@ export function numberingCommand(terminal: Terminal): Command {
   return command;
 }
 
-function lineOf({ kind, format, next }: KindNumbering): string {
-  return `${kind.padEnd(11)}  ${format.padEnd(24)}  next ${next}`;
+function tableOf(numbering: readonly KindNumbering[]): string {
+  const rows = numbering.map(({ kind, format, next }) => [kind, format, next]);
+  return table(['kind', 'format', 'next'], rows, '');
 }

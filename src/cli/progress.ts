@@ -20,8 +20,24 @@ export async function watched<P extends Disposable, T>(
   return await work(bar, stop.signal);
 }
 
-/** How often the bar moves. */
-const PROGRESS_MS = 100;
+/** How often a bar moves. */
+export const PROGRESS_MS = 100;
+
+/** The columns that stand beside a bar at most: a line that is longer than the screen would lose its end. */
+const TEXT_COLUMNS = 60;
+
+/** A bar that leaves room for the text beside it, and estimates the time left from its latest moves. */
+export function createBar(text: string): cliProgress.SingleBar {
+  return new cliProgress.SingleBar({
+    format: `{bar} {percentage}% | ${text}`,
+    barsize: Math.min(40, Math.max(5, process.stderr.columns - TEXT_COLUMNS)),
+    formatTime: (seconds, options, step) =>
+      // It isn't a number until something is done.
+      Number.isFinite(seconds) ? `${cliProgress.Format.TimeFormat(seconds, options, step)} left` : '',
+    noTTYOutput: false,
+    etaBuffer: 5_000 / PROGRESS_MS,
+  });
+}
 
 /**
  * Shows a bar.
@@ -29,14 +45,7 @@ const PROGRESS_MS = 100;
  * @param divisor how many of what `update` is told make one of them.
  */
 export function showProgress(unit: string, divisor = 1): Progress {
-  const bar = new cliProgress.SingleBar({
-    format: `{bar} {percentage}% | {value} of {total} ${unit} | {eta_formatted}`,
-    formatTime: (seconds, options, step) =>
-      // It isn't a number until something is done.
-      Number.isFinite(seconds) ? `${cliProgress.Format.TimeFormat(seconds, options, step)} left` : '',
-    noTTYOutput: false,
-    etaBuffer: 5_000 / PROGRESS_MS,
-  });
+  const bar = createBar(`{value} of {total} ${unit} | {eta_formatted}`);
   bar.start(1, 0);
   let movedAt = 0;
   return {

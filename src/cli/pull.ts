@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { SingleBar } from 'cli-progress';
 import { Command } from 'commander';
 
 import { type Resource, resources } from '../client/sync/sink.ts';
@@ -10,6 +9,7 @@ import { sync, type SyncProgress, type SyncResult } from '../client/sync/sync.ts
 import { quote, UsageError } from '../errors.ts';
 import { openService, type Service } from './service.ts';
 import { type ServiceOptions, withService } from './service-access.ts';
+import { createBar } from './progress.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -65,16 +65,15 @@ interface Bar extends Disposable {
 /** A bar of the details, which take nearly all of the requests; only where somebody sees it, because counting takes some. */
 function showBar(secondsFor: Service['secondsFor']): Bar | undefined {
   if (!process.stderr.isTTY) return undefined;
-  const bar = new SingleBar({ format: '{bar} {percentage}% | {resource} | {records} records | {left} left' });
-  bar.start(1, 0, { resource: 'asking', records: 0, left: '?' });
+  const bar = createBar('{doing} | {left} left');
+  bar.start(1, 0, { doing: 'asking', left: '?' });
   return {
     update({ resource, recordCount, details: { done, total } }) {
       bar.setTotal(Math.max(total, done, 1));
-      bar.update(done, {
-        resource,
-        records: recordCount,
-        left: timeText(secondsFor(Math.max(0, total - done))),
-      });
+      // Before anything is read, the documents are counted, which may take a minute.
+      const isCounting = recordCount === 0 && done === 0 && total > 0;
+      const doing = isCounting ? `${total} documents to read` : `${resource} | ${recordCount} records`;
+      bar.update(done, { doing, left: timeText(secondsFor(Math.max(0, total - done))) });
     },
     [Symbol.dispose]: () => bar.stop(),
   };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-import { AppError, escapeDirections, UsageError } from '../errors.ts';
+import { AppError, escapeControls, UsageError } from '../errors.ts';
 
 /** Ends a command with the exit code of a failure, after it has printed the reason. */
 export class ToldFailure extends Error {
@@ -10,7 +10,7 @@ export class ToldFailure extends Error {
 /** The output of a command: results on standard output, progress and notes on standard error. */
 export interface Terminal {
   environment: Readonly<Record<string, string | undefined>>;
-  /** Writes text, or the bytes of a file, to standard output as it is. */
+  /** Writes text, or the bytes of a file, to standard output as it is; on a screen control characters are written out. */
   print: (content: string | Uint8Array) => void;
   /**
    * Waits until standard output has room for more, or the signal aborts. A command that prints without end calls it after
@@ -18,7 +18,7 @@ export interface Terminal {
    * @returns whether anybody still reads standard output.
    */
   takesMore: (signal: AbortSignal) => Promise<boolean>;
-  /** Writes text to standard error as it is. */
+  /** Writes text to standard error. Control characters in it are written out. */
   tell: (text: string) => void;
   /** Shows a command's result: as prose, or as one JSON value with `--json`. */
   show: (result: unknown, prose: string) => void;
@@ -35,7 +35,7 @@ export interface Terminal {
 export function createTerminal(
   environment = process.env as Terminal['environment'],
   print: Terminal['print'] = printOut,
-  tell: (text: string) => void = (text) => process.stderr.write(text),
+  writeError: (text: string) => void = (text) => process.stderr.write(text),
   takesMore: Terminal['takesMore'] = outTakesMore,
 ): Terminal {
   let isJson = false;
@@ -43,7 +43,8 @@ export function createTerminal(
     if (isJson) print(`${JSON.stringify({ error: { message } })}\n`);
   };
   const textOf = (result: unknown, prose: string) =>
-    `${isJson ? JSON.stringify(result) : escapeDirections(prose)}\n`;
+    `${escapeControls(isJson ? JSON.stringify(result) : prose)}\n`;
+  const tell = (text: string) => writeError(escapeControls(text));
   return {
     environment,
     print,
@@ -56,7 +57,7 @@ export function createTerminal(
       printError(message);
       tell(`fieldledger: ${message}\n`);
     },
-    refuse: (message) => printError(message.replace(/^error: /, '')),
+    refuse: printError,
     setJson: (value) => {
       isJson = value;
     },
@@ -69,7 +70,9 @@ let isOutRead = true;
 function printOut(content: string | Uint8Array): void {
   // A closed pipe is no failure: `| head` has read enough.
   if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', ignoreClosedPipe);
-  process.stdout.write(content);
+  // A record or an answer may come from somebody who would like to command the reader's terminal.
+  const isOnScreen = typeof content === 'string' && process.stdout.isTTY;
+  process.stdout.write(isOnScreen ? escapeControls(content) : content);
 }
 
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {

@@ -15,6 +15,7 @@ import {
 import { openSecretBox, sealSecrets, takeSecretBox } from '../webhooks/secret-key.ts';
 import { COMPANY, integerIn, listOf } from './arguments.ts';
 import { withDatabase } from './database.ts';
+import { table } from './table.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
 import { webhookPlayCommand } from './webhook-play.ts';
 import { webhookSampleCommand } from './webhook-sample.ts';
@@ -33,9 +34,9 @@ export function webhookCommand(terminal: Terminal): Command {
     .addCommand(resendCommand(terminal))
     .addCommand(recoverCommand(terminal))
     .addCommand(pingCommand(terminal))
-    .addCommand(webhookSampleCommand(terminal))
-    .addCommand(webhookPlayCommand(terminal))
-    .addCommand(sealCommand(terminal));
+    .addCommand(sealCommand(terminal))
+    .addCommand(webhookSampleCommand(terminal).helpGroup('For integrators:'))
+    .addCommand(webhookPlayCommand(terminal).helpGroup('For integrators:'));
 }
 
 function createCommand(terminal: Terminal): Command {
@@ -66,8 +67,7 @@ function listCommand(terminal: Terminal): Command {
     .action(async (company: string) => {
       await withDatabase(terminal, async (engine) => {
         const webhooks = await listWebhooks(engine, company);
-        const prose = webhooks.map(webhookLine).join('\n');
-        terminal.show(webhooks, prose || 'There are no webhooks.');
+        terminal.show(webhooks, webhookTable(webhooks));
       });
     });
 }
@@ -199,16 +199,24 @@ function timeOf(text: string): Date {
   return time;
 }
 
-function webhookLine({ id, url, events, createdAt, pausedAt }: Webhook): string {
-  const paused = pausedAt === null ? '' : `  paused since ${pausedAt}`;
-  return `${id}  created ${createdAt}  ${events.join(',')}  ${url}${paused}`;
+function webhookTable(webhooks: readonly Webhook[]): string {
+  const rows = webhooks.map(({ id, url, events, createdAt, pausedAt }) => {
+    const chosen = events.length === moveEventKinds.length ? 'all' : events.join(',');
+    return [id, createdAt, pausedAt === null ? '' : `since ${pausedAt}`, url, chosen];
+  });
+  return table(['id', 'created', 'paused', 'address', 'events'], rows, 'There are no webhooks.');
 }
+
+const EVENT_COLUMNS = Math.max(...moveEventKinds.map((kind) => kind.length));
 
 function deliveryLines(delivery: DeliveryRecord): string[] {
   const { id, event, createdAt, state, withheldFor, nextAttemptAt, attempts } = delivery;
   const next = nextAttemptAt === null ? '' : `  next ${nextAttemptAt}`;
   const reason = withheldFor === null ? '' : ` (${withheldFor})`;
-  return [`${id}  ${event}  ${createdAt}  ${state}${reason}${next}`, ...attempts.map(attemptLine)];
+  return [
+    `${id}  ${event.padEnd(EVENT_COLUMNS)}  ${createdAt}  ${state}${reason}${next}`,
+    ...attempts.map(attemptLine),
+  ];
 }
 
 function attemptLine({ number, attemptedAt, status, error, phases, totalMs }: KeptAttempt): string {

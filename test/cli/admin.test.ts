@@ -55,7 +55,7 @@ for (const engine of engineNames) {
       `${EMAIL} no longer has access.\n`,
     );
     t.equal((await again.visit('/portal')).statusCode, 303);
-    t.match((await run(['admin', 'list', 'acme'])).stdout, /^aoife@acme.example {2}disabled 2.*Z/);
+    t.match((await run(['admin', 'list', 'acme'])).stdout, /\naoife@acme.example {2}Aoife {2}disabled 2.*Z/);
     const back = await run(['admin', 'create', 'acme', EMAIL, '--no-invite'], env);
     const returned = await use(back.stdout.trim(), { name: 'Aoife', ...password });
     t.equal((await returned.visit('/portal')).statusCode, 200, 'who was disabled can be invited again');

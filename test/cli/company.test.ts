@@ -97,13 +97,9 @@ for (const engine of engineNames) {
     t.strictSame({ exitCode, stderr }, { exitCode: 0, stderr: '' });
     t.equal(
       stdout,
-      `alpha  alpha
-  api on, subscription on, invoicing on
-  modules none; Europe/Dublin; EUR
-
-zeta  Zeta & Sons
-  api off, subscription off, invoicing off
-  modules quotes, jobs; Europe/London; GBP
+      `ID     NAME         API  SUBSCRIPTION  INVOICING  TIME ZONE      CURRENCY  MODULES
+alpha  alpha        on   on            on         Europe/Dublin  EUR       none
+zeta   Zeta & Sons  off  off           off        Europe/London  GBP       quotes,jobs
 `,
     );
   });
@@ -154,7 +150,10 @@ t.test('each refusal names its cause, and changes nothing', async (t) => {
       args.join(' '),
     );
   }
-  t.equal((await workplace.call(['company', 'list'])).stdout, created.stdout.replace('Created.\n', ''));
+  t.equal(
+    (await workplace.call(['company', 'set', 'acme'])).stdout,
+    created.stdout.replace('Created.\n', ''),
+  );
 });
 
 t.test('a logo that documents could not show is refused', async (t) => {

@@ -48,9 +48,9 @@ for (const name of engineNames) {
     const record: Webhook = { id, company, url, events: [...moveEventKinds], createdAt, pausedAt: null };
     t.strictSame(listed[1], record);
     const list = await call(['webhook', 'list', 'acme']);
-    t.equal(
-      list.stdout.split('\n')[0],
-      `${first?.id}  created ${first?.createdAt}  job.created,invoice.paid  https://hooks.example.com/`,
+    t.match(
+      list.stdout,
+      `\n${first?.id}  ${first?.createdAt}          https://hooks.example.com/  job.created,invoice.paid\n`,
     );
     for (const text of [list.stdout, JSON.stringify(listed)]) t.notOk(/whsec|sealed/.test(text));
 
@@ -64,7 +64,7 @@ for (const name of engineNames) {
     });
     t.match(
       (await call(['webhook', 'list', 'acme'])).stdout,
-      `https://a.com/in  paused since ${paused[1]?.pausedAt}\n`,
+      `  since ${paused[1]?.pausedAt}  https://a.com/in `,
     );
     t.match(await call(['webhook', 'ping', 'acme', created.id]), {
       exitCode: 1,
