@@ -71,10 +71,12 @@ const LIMIT_MAX = 100;
 /** Creates a client. Everything that is read with one key should share one client, because they share its rate limit. */
 export function createClient(options: ClientOptions): Client {
   const clock = { now: options.now ?? machineClock.now, wait: options.wait ?? machineClock.wait };
+  const key = checkedKey(options.key);
   const exchange = createExchange({
     baseUrl: checkedBaseUrl(options.baseUrl),
+    key,
     headers: {
-      Authorization: `Bearer ${checkedKey(options.key)}`,
+      Authorization: `Bearer ${key}`,
       ...(options.userAgent !== undefined && { 'User-Agent': options.userAgent }),
     },
     fetch: options.fetch,

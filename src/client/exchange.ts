@@ -30,6 +30,7 @@ export interface EtagStore {
 /** The settings of an exchange, all of them decided. */
 export interface ExchangeSettings {
   baseUrl: string;
+  key: string;
   headers: Record<string, string>;
   fetch: ((request: Request) => Promise<Response>) | undefined;
   etags: EtagStore | undefined;
@@ -119,10 +120,11 @@ function addressOf({ path, ids, query }: Ask, baseUrl: string): string {
 
 async function sendOnce(
   client: FetchClient,
-  { pace, timeoutMs }: ExchangeSettings,
+  settings: ExchangeSettings,
   ask: Ask,
   stored: StoredAnswer | undefined,
 ): Promise<Answer | Failure> {
+  const { pace, timeoutMs } = settings;
   const turn = await pace.nextTurn(ask.signal);
   let answered: Response | undefined;
   try {
@@ -138,7 +140,7 @@ async function sendOnce(
     answered = response;
     const { headers } = response;
     if (response.status === 304 && stored) return answerOf(new TextEncoder().encode(stored.body), headers);
-    if (!response.ok) return apiError(ask, response, error);
+    if (!response.ok) return apiError(ask, response, error, settings.key);
     // There is no body when it has the length 0.
     const answer = answerOf(new Uint8Array(data ?? new ArrayBuffer()), headers);
     if (data && answer.json === undefined && isJson(headers) && !hasEnd(headers))
@@ -233,14 +235,15 @@ function retryDelayMs(failure: Failure, retries: number): number {
   return delayMs + Math.random() * Math.min(delayMs / 2, JITTER_MS_MAX);
 }
 
-/** The error of an answer. */
-function apiError({ path }: Ask, { status, headers }: Response, body: unknown): ApiError {
+/** The error of an answer. A server that repeats the key doesn't bring it into anybody's log. */
+function apiError({ path }: Ask, { status, headers }: Response, body: unknown, key: string): ApiError {
   // The contract's form of an error, unless something else answers in its place.
   const { code, message } = (body as { error?: { code?: ErrorCode; message?: string } } | null)?.error ?? {};
-  const said = typeof code === 'string' ? `${code}: ${message ?? ''}` : 'this is not an answer of the API';
-  return new ApiError(`GET ${path}: ${status} ${said}`, {
+  const isOurs = typeof code === 'string' && !code.includes(key);
+  const said = isOurs ? `${code}: ${message ?? ''}` : 'this is not an answer of the API';
+  return new ApiError(`GET ${path}: ${status} ${said.replaceAll(key, '[the key]')}`, {
     status,
-    code: typeof code === 'string' ? code : undefined,
+    code: isOurs ? code : undefined,
     requestId: requestIdIn(headers),
     retryAfter: secondsIn(headers.get('Retry-After')),
   });
@@ -251,6 +254,8 @@ export function unreadable(path: string, headers: Headers): ApiError {
   return brokenContract(`GET ${path}: 200, but this is not an answer of the API`, requestIdIn(headers));
 }
 
+/** Something else, such as a key with its dots, is no id. */
 function requestIdIn(headers: Headers): string | undefined {
-  return headers.get('X-Request-Id') ?? undefined;
+  const id = headers.get('X-Request-Id') ?? '';
+  return /^[\w-]{1,100}$/.test(id) ? id : undefined;
 }

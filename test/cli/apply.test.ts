@@ -87,7 +87,7 @@ t.test('a file that can not be read is a mistake in the command, and touches no 
     t.strictSame({ exitCode, stdout }, { exitCode: 2, stdout: '' }, file);
     t.match(
       stderr,
-      /^error: command-argument value '.+' is invalid for argument 'file'\. (There|It) [a-z ]+\.\n/,
+      /^fieldledger: Command-argument value '.+' is invalid for argument 'file'\. (There|It) [a-z ]+\.\n/,
     );
   }
 });

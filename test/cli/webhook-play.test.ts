@@ -290,7 +290,7 @@ t.test('bad input is told in a sentence', async (t) => {
     ],
     [['day', ...to, '--speed', '0'], 2, /It must be a number from 0\.1 to 1000000\./],
     [['night', ...to], 2, /Allowed choices are day\./],
-    [['day'], 2, /required option '--to <url>' not specified/],
+    [['day'], 2, /Required option '--to <url>' not specified/],
   ];
   for (const [args, code, message] of cases) {
     const { exitCode, stderr } = await callCommand(['webhook', 'play', ...args]);

@@ -1,4 +1,6 @@
 import { getEventListeners } from 'node:events';
+import { inspect } from 'node:util';
+
 import t from 'tap';
 import { ApiError, createClient, NoAnswerError } from '../../src/client/index.ts';
 import type { StoredAnswer } from '../../src/client/index.ts';
@@ -198,6 +200,28 @@ t.test('an answer that isn’t the API’s is an error without a code', async (t
     const { client, asked } = await startService(t, [behaviour]);
     await t.rejects(client.getJob('job_0001'), { name: 'ApiError', code: undefined }, name);
     t.equal(asked.length, 1, name);
+  }
+});
+
+t.test('a service that repeats the key does not bring it into an error', async (t) => {
+  let key = '';
+  const echoes: Behaviour = (req, res) => {
+    key = String(req.headers.authorization).replace('Bearer ', '');
+    const error = {
+      code: req.url?.endsWith('1') ? 'invalid_key' : key,
+      message: `The key ${key} is unknown.`,
+    };
+    res.writeHead(401, { 'Content-Type': 'application/json', 'X-Request-Id': key });
+    res.end(JSON.stringify({ error }));
+  };
+  const { client } = await startService(t, [echoes, echoes]);
+  for (const [id, said] of [
+    ['job_1', 'GET /api/v1/jobs/{jobId}: 401 invalid_key: The key [the key] is unknown.'],
+    ['job_2', 'GET /api/v1/jobs/{jobId}: 401 this is not an answer of the API'],
+  ] as const) {
+    const error: unknown = await client.getJob(id).catch((caught: unknown) => caught);
+    t.match(error, { message: said, requestId: undefined });
+    t.ok(key.length > 3 && !inspect(error).includes(key));
   }
 });
 
