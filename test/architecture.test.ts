@@ -63,7 +63,7 @@ const mayImport = {
   webhooks: ['store', 'contract'],
   'invoice-pdf': ['typefaces', 'store', 'contract'],
   typefaces: [],
-  store: ['contract'],
+  store: ['contract', 'sqlite-look'],
   contract: [],
   config: ['setting-values'],
   'setting-values': [],
@@ -78,7 +78,9 @@ const mayImport = {
   // The codes of errors are the contract's.
   errors: ['contract'],
   // Integrators run it: it knows the contract's types and nothing of the service.
-  client: [],
+  client: ['sqlite-look'],
+  // A file is looked into before it is written, by the service and by a copy's reader.
+  'sqlite-look': [],
   // Programs that integrators start from: of ours they know what the package gives to everybody.
   examples: [],
   // It is an integrator's program, too.
@@ -214,7 +216,7 @@ const doors = {
   ],
   'src/store/lists': ['lists.ts', 'pages.ts'],
   // A search follows the index that the migration makes.
-  'src/store/migrations': ['migrate.ts', '0002-records.ts'],
+  'src/store/migrations': ['migrate.ts', 'schema-check.ts', '0002-records.ts'],
 };
 
 t.test('rooms of the store are used by their doors', async (t) => {

@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 
 import Database, { type Database as Connection, type Statement } from 'better-sqlite3';
 
+import { lookInto } from '../../sqlite-look.ts';
 import { type Column, columnValue, readColumns } from './columns.ts';
 import { changedMeanwhile, inSentences } from './in-sentences.ts';
 import { type Batch, CopyError, type Resource, type Sink, type SyncState } from './sink.ts';
@@ -79,14 +80,16 @@ function isThere(path: string): boolean {
 
 /** @returns undefined for a file without content: that of a first batch that was killed is, once SQLite has undone it. */
 function open(path: string, source: string): Opened | undefined {
+  // Nothing of another program's file is touched, nor what is beside it.
+  const { tables = [] } = lookInto(path, 'fieldledger_copy') ?? {};
+  if (tables.length > 0 && !tables.includes('fieldledger_copy'))
+    throw new CopyError(`${path} is a database of something else. Name another file.`);
   const db = openDatabase(path, { fileMustExist: true });
   try {
     if (!db.prepare('SELECT 1 FROM sqlite_schema').get()) {
       db.close();
       return undefined;
     }
-    const isCopy = db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'fieldledger_copy'`).get();
-    if (!isCopy) throw new CopyError(`${path} is a database of something else. Name another file.`);
     // The table has one row.
     const kept = db.prepare('SELECT source, revision, state FROM fieldledger_copy').get() as {
       source: string;

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 
 import { quote, UsageError } from '../../errors.ts';
+import { refuseForeignFile } from '../foreign.ts';
 import { examineCopy } from './examine.ts';
 import { beginFile, namesFile } from './unfinished-file.ts';
 
@@ -74,6 +75,7 @@ async function copyAtOneMoment(path: string, to: string, { signal, onProgress }:
 function openAtOneMoment(path: string): Database.Database {
   let source: Database.Database | undefined;
   try {
+    refuseForeignFile(path);
     source = new Database(path, { fileMustExist: true, timeout: BUSY_MS_MAX });
     source.exec('BEGIN');
     // The first read decides of which moment all others are.
@@ -81,6 +83,7 @@ function openAtOneMoment(path: string): Database.Database {
     return source;
   } catch (error) {
     source?.close();
+    if (error instanceof UsageError) throw error;
     throw new UsageError(`The database ${path} can't be read: ${(error as Error).message}.`);
   }
 }
@@ -104,9 +107,19 @@ function placeFor(path: string, file: string): string {
     throw new UsageError(`${file} ${what}. A backup needs another file.`);
   }
   // A mistyped name must not cost a file that isn't a backup.
-  if (there && !(there.isFile() && (there.size === 0 || isSqlite(place))))
+  if (there && !isBackup(place))
     throw new UsageError(`${file} is there already and isn't a backup, so it is left as it is.`);
   return place;
+}
+
+/** Whether a file is one that a backup may replace: a database of ours that nobody uses, or nothing. */
+function isBackup(path: string): boolean {
+  try {
+    refuseForeignFile(path);
+    return sizeOf(`${path}-wal`) === 0;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether two paths lead to the same file, also by a second name for it. */

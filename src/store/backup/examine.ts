@@ -2,12 +2,14 @@ import Database from 'better-sqlite3';
 
 import { UsageError } from '../../errors.ts';
 import { refuseOthers } from '../migrations/migrate.ts';
+import { fileDifferences } from '../migrations/schema-check.ts';
 import type { Tables } from '../schema.ts';
 
 /**
  * Looks at a copy of a database that nobody else has open, and makes one file of it.
  * @param name what messages call it.
- * @throws UsageError when it isn't SQLite, is damaged, or isn't a database that this version can bring up to date.
+ * @throws UsageError when it isn't SQLite, is damaged, isn't a database that this version can bring up to date, or has
+ *   another schema than its migrations make.
  */
 export function examineCopy(path: string, name: string): void {
   try {
@@ -22,12 +24,25 @@ export function examineCopy(path: string, name: string): void {
         contracts: rowsOf(database, 'record_contracts'),
       };
       refuseOthers(rows, name);
+      const applied = rows.migrations.map((row) => row.name);
+      refuseDifferences(fileDifferences(database, applied), name);
     } finally {
       database.close();
     }
   } catch (error) {
     throw isDamage(error) ? new UsageError(`${name} is damaged: ${error.message}.`) : error;
   }
+}
+
+const DIFFERENCES_SHOWN_MAX = 5;
+
+/** @throws UsageError that names the first differences of a schema, if there are any. */
+export function refuseDifferences(found: readonly string[], name: string): void {
+  if (found.length === 0) return;
+  const more = found.length > DIFFERENCES_SHOWN_MAX ? '; and more' : '';
+  throw new UsageError(
+    `${name} has been changed by something else: ${found.slice(0, DIFFERENCES_SHOWN_MAX).join('; ')}${more}.`,
+  );
 }
 
 interface Known {

@@ -4,8 +4,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { sql } from 'kysely';
 
 import { UsageError } from '../../errors.ts';
+import { refuseDifferences } from '../backup/examine.ts';
 import type { Engine } from '../engines/engine.ts';
 import { migrate, planMigration, UNFINISHED_COPY } from '../migrations/migrate.ts';
+import { schemaDifferences } from '../migrations/schema-check.ts';
 import {
   batchesOf,
   columnList,
@@ -36,8 +38,10 @@ export async function copyStore(
   copying: StoreCopying,
 ): Promise<{ rowCount: number }> {
   await refuseOutdated(source);
+  refuseDifferences(await schemaDifferences(source), 'The source');
   const marker = `${UNFINISHED_COPY}${await digestOfCompanies(source)}`;
   await beginCopy(target, marker);
+  refuseDifferences(await schemaDifferences(target), 'The target');
   if (await hasMarker(source, marker)) {
     await removeMarker(target, marker);
     throw new UsageError('The source and the target are the same database.');

@@ -16,6 +16,7 @@ import {
 
 import { keepCheckpoints } from './checkpoints.ts';
 import type { Engine } from './engine.ts';
+import { noteOurs, refuseForeignFile } from '../foreign.ts';
 import type { Tables } from '../schema.ts';
 import { compileStatement, slots } from './slots.ts';
 import { writing } from './writing.ts';
@@ -39,9 +40,11 @@ const WATCH_MS = 100;
  * may cost the last commits, never the file's integrity (sqlite.org/pragma.html#pragma_synchronous).
  */
 export async function openSqlite(path: string): Promise<Engine> {
+  refuseForeignFile(path);
   // Only its owner may open a folder that is made here: the file holds a company's whole business.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   makePrivately(path);
+  noteOurs(path);
   const writer = await openWriter(path);
   const reader = await openReader(path);
   const db = new Kysely<Tables>({

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 
 import { UsageError } from '../../errors.ts';
 import type { Engine } from '../engines/engine.ts';
+import { FIRST_MIGRATION, refuseForeign } from '../foreign.ts';
 import { access } from './0001-access.ts';
 import { records } from './0002-records.ts';
 import { backOffice } from './0003-back-office.ts';
@@ -15,12 +16,14 @@ import { findOutdated, type Outdated, refuseLater } from './record-contracts.ts'
 import type { OnProgress } from './render-anew.ts';
 import type { Tables } from '../schema.ts';
 
-const dialects: Record<Engine['name'], Dialect> = {
+/** How each engine writes what the other writes in another way. */
+export const dialects: Record<Engine['name'], Dialect> = {
   sqlite: { name: 'sqlite', text: 'TEXT', json: 'TEXT', table: 'STRICT' },
   postgres: { name: 'postgres', text: 'TEXT COLLATE "C"', json: 'JSON', table: '' },
 };
 
-const migrations: readonly Migration[] = [
+/** All migrations, in their order. */
+export const migrations: readonly Migration[] = [
   access,
   records,
   backOffice,
@@ -123,15 +126,17 @@ async function presentNames(engine: Engine): Promise<string[]> {
            (SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'migrations' LIMIT 1)
              AS other`,
   );
-  const names = schema?.has_migrations ? await engine.run('SELECT name FROM migrations') : [];
-  if (names.length > 0 || typeof schema?.other !== 'string') return names.map(({ name }) => String(name));
-  throw new UsageError(
-    `The database isn't one of Fieldledger: it has the table ${schema.other}. Name an empty one.`,
-  );
+  // All columns: another program's table of that name may have others.
+  const rows = schema?.has_migrations ? await engine.run('SELECT * FROM migrations') : [];
+  if (schema?.has_migrations || typeof schema?.other === 'string')
+    refuseForeign(typeof schema.other === 'string' ? [schema.other] : [], rows);
+  return rows.map(({ name }) => String(name));
 }
 
+export const CREATE_MIGRATIONS = 'CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)';
+
 async function appliedNames(transaction: Transaction<Tables>): Promise<string[]> {
-  await sql`CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)`.execute(transaction);
+  await sql.raw(CREATE_MIGRATIONS).execute(transaction);
   const { rows } = await sql<{ name: string }>`SELECT name FROM migrations ORDER BY name`.execute(
     transaction,
   );
@@ -144,7 +149,7 @@ export function refuseOthers(
   subject: string,
 ): void {
   const names = migrations.map(({ name }) => name);
-  if (!names.includes(access.name)) throw new UsageError(`${subject} isn't a database of Fieldledger.`);
+  if (!names.includes(FIRST_MIGRATION)) throw new UsageError(`${subject} isn't a database of Fieldledger.`);
   refuseUnknown(names, subject);
   refuseLater(contracts, subject);
 }

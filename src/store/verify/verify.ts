@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { resources } from '../../contract/rendering.ts';
 import { isDamage } from '../backup/examine.ts';
 import type { Engine } from '../engines/engine.ts';
+import { schemaDifferences } from '../migrations/schema-check.ts';
 import { attemptsCheck, deliveriesCheck, eventsCheck } from './deliveries-check.ts';
 import { documentsCheck } from './documents-check.ts';
 import type { Check, Finding } from './findings.ts';
@@ -17,7 +18,7 @@ export interface Verifying {
 }
 
 /**
- * Looks through the whole store, some rows at a time, while others use it: the file (SQLite), records, PDFs, numbers, events
+ * Looks through the whole store, some rows at a time, while others use it: the schema, the file (SQLite), records, PDFs, numbers, events
  * and deliveries. It changes nothing, and ends early when the signal aborts.
  * @returns how many rows were looked at.
  */
@@ -31,6 +32,8 @@ export async function verifyStore(
   let total = 0;
   for (const { in: part, count } of checks) total += await orDamage(part, count, onFinding, 0);
   onProgress(0, total);
+  for (const problem of await orDamage('schema', () => schemaDifferences(engine), onFinding, []))
+    onFinding({ in: 'schema', company: null, id: null, problem });
   (await orDamage('pages', () => fileFindings(engine), onFinding, [])).forEach(onFinding);
   let rowCount = 0;
   const look = async ({ looks }: Check) => {

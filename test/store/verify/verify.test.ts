@@ -143,6 +143,7 @@ t.test(
     t.strictSame(await findingsIn(engine), [
       'numbers brennan INV-2026-0005: no document has the number 4',
       'numbers brennan INV-2026-0005: two documents have this number',
+      'schema null null: the index invoices_numbered is missing',
     ]);
   },
 );
