@@ -14,59 +14,21 @@ import {
   withoutPasswords,
 } from './setting-values.ts';
 
-/** The operator's settings. Everything comes from the environment, read once at start. */
-export interface Config {
-  host: string;
-  port: number;
-  /** The address that integrators use, without the /api/v1 at its end; unless set, the one that the server listens on. */
-  baseUrl: string | undefined;
-  /** Where integrators get help; unless set, the base address stands for it. */
-  supportUrl: string | undefined;
-  databaseUrl: string;
-  /** Where PostgreSQL is listened to when `databaseUrl` leads to a pooler. */
-  databaseDirectUrl: string | undefined;
-  databasePoolMax: number;
-  serviceName: string;
-  keyPrefix: string;
-  logLevel: string;
-  rateLimitPerMinute: number;
-  wrongKeysPerMinute: number;
-  trustedProxies: number;
-  shutdownDelaySeconds: number;
-  shutdownSeconds: number;
-  /** Where probes and metrics are served beside the public port; without a port they aren't. */
-  managementHost: string;
-  managementPort: number | undefined;
-  /** 32 bytes in base64, with which signing secrets are stored encrypted; on SQLite a key beside the file serves without. */
-  webhookSecretKey: string | undefined;
-  webhookSecretKeyPrevious: string | undefined;
-  /** Whether `serve` delivers webhooks too. */
-  deliverWebhooks: boolean;
-  /** Deliveries that one process makes at once. */
-  deliveriesMax: number;
-  /** Public addresses of the service itself, which webhooks never call. */
-  ownAddresses: readonly string[];
-  /** Whether `serve` has the portal for companies' administrators. */
-  portal: boolean;
-  portalIdleMinutes: number;
-  portalSessionHours: number;
-}
-
 /** One setting: its variable, what it means, and how its text becomes a value. */
-interface Setting<K extends keyof Config> {
+interface Setting {
   name: string;
   help: string;
   /** Text that is used when the variable isn't set; undefined leaves the setting out. */
   fallback: string | undefined;
   /** @throws Error whose message completes "NAME must be ...". */
-  parse: (text: string) => Config[K];
+  parse: (text: string) => string | number | boolean | readonly string[];
   /** How a value is shown that holds a secret, which may come from a file; an error doesn't show it at all. */
   shown?: (value: string) => string;
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
-const settings: { [K in keyof Config]: Setting<K> } = {
+const settings = {
   host: {
     name: 'HOST',
     help: 'address that the server listens on; 0.0.0.0 or :: for every network',
@@ -147,6 +109,12 @@ const settings: { [K in keyof Config]: Setting<K> } = {
     fallback: '0',
     parse: integer(0, 10),
   },
+  connectionsPerNetworkMax: {
+    name: 'CONNECTIONS_PER_NETWORK_MAX',
+    help: 'connections that one network (an IPv4 address, an IPv6 /64) may have; with TRUSTED_PROXIES any number, because the proxy bounds them',
+    fallback: '100',
+    parse: integer(1, 10_000),
+  },
   shutdownDelaySeconds: {
     name: 'SHUTDOWN_DELAY_SECONDS',
     help: 'time after SIGTERM in which /readyz says 503 and requests are still served, so that a load balancer notices',
@@ -221,6 +189,13 @@ const settings: { [K in keyof Config]: Setting<K> } = {
     fallback: '12',
     parse: integer(1, 720),
   },
+} as const satisfies Record<string, Setting>;
+
+type Settings = typeof settings;
+
+/** The operator's settings, each explained by its `help`. Everything comes from the environment, read once at start. */
+export type Config = {
+  [K in keyof Settings]: ReturnType<Settings[K]['parse']> | (Settings[K]['fallback'] & undefined);
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -232,7 +207,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 function textOf(
   environment: Environment,
-  { name, fallback, shown }: Setting<keyof Config>,
+  { name, fallback, shown }: Setting,
 ): { subject: string; text: string | undefined } {
   const given = environment[name];
   const file = shown && environment[`${name}_FILE`];
@@ -248,7 +223,7 @@ function textOf(
 export function readConfig(environment: Environment): Config {
   const config: Record<string, unknown> = {};
   const problems: string[] = [];
-  for (const [key, setting] of Object.entries(settings)) {
+  for (const [key, setting] of Object.entries<Setting>(settings)) {
     try {
       const { subject, text } = textOf(environment, setting);
       if (text !== undefined) config[key] = parsed(setting, subject, text);
@@ -262,7 +237,7 @@ export function readConfig(environment: Environment): Config {
   return config as unknown as Config;
 }
 
-function parsed({ parse, shown }: Setting<keyof Config>, subject: string, text: string): unknown {
+function parsed({ parse, shown }: Setting, subject: string, text: string): unknown {
   try {
     return parse(text);
   } catch (error) {
@@ -281,7 +256,7 @@ export function describeConfig(
   environment: Environment,
 ): { name: string; value: string; isDefault: boolean; help: string }[] {
   const config = readConfig(environment);
-  return Object.entries(settings).map(([key, { name, help, shown }]) => {
+  return Object.entries<Setting>(settings).map(([key, { name, help, shown }]) => {
     const value = config[key as keyof Config];
     return {
       name,

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 
 import { refuseMalformedRequests } from './malformed-requests.ts';
+import { endUnreadAnswers, type UnreadLimits } from './unread-answers.ts';
 
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 30_000;
@@ -16,6 +17,7 @@ const KEEP_ALIVE_MS = 65_000;
 export function createHttpServer(
   app: RequestListener,
   headersOfEveryAnswer: () => Record<string, string>,
+  unread?: UnreadLimits,
 ): Server {
   const server = createServer({
     requestTimeout: REQUEST_MS_MAX,
@@ -28,11 +30,14 @@ export function createHttpServer(
   // Node answers an unknown expectation with a bare 417, unless somebody listens; the API has no use for a body anyway.
   for (const event of ['request', 'checkExpectation']) {
     server.on(event, (req: IncomingMessage, res: Parameters<RequestListener>[1]) => {
+      // Node reads on while the client takes the last answer of a connection.
+      if (req.socket.writableEnded) return;
       req.url = originForm(req.url ?? '/');
       app(req, res);
     });
   }
   refuseMalformedRequests(server, headersOfEveryAnswer, REQUEST_MS_MAX);
+  endUnreadAnswers(server, unread);
   return server;
 }
 

@@ -100,10 +100,8 @@ function refuseRaw(
   { status, code, message }: RawRefusal,
   headers: Record<string, string>,
 ): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
+  // The client may still be taking the connection's last answer.
+  if (!socket.writable) return;
   const body = errorBody(code, message);
   const lines = [
     `HTTP/1.1 ${status} ${status === 400 ? 'Bad Request' : 'Method Not Allowed'}`,

@@ -5,6 +5,8 @@ import { version } from './version.ts';
 /** The server's own counts, in Prometheus' text format. Labels have few values: no ids, no addresses. */
 export interface Metrics {
   requestAnswered: (operation: string, status: number, seconds: number) => void;
+  /** A connection was refused because there were too many, in all or of its network. */
+  connectionRefused: () => void;
   deliveries: DeliveryMetrics;
   documents: DocumentMetrics;
   contentType: string;
@@ -66,7 +68,13 @@ export function createMetrics(): Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
     registers: [registry],
   });
+  const refused = new Counter({
+    name: 'fieldledger_connections_refused_total',
+    help: 'Connections refused because there were too many, in all or of one network.',
+    registers: [registry],
+  });
   return {
+    connectionRefused: () => refused.inc(),
     requestAnswered(operation, status, elapsed) {
       requests.inc({ operation, status });
       seconds.observe({ operation }, elapsed);

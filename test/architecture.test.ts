@@ -48,7 +48,9 @@ const mayImport = {
     'store',
   ],
   // The public port and the one for operators keep to the same rules.
-  'http-server': ['malformed-requests'],
+  'http-server': ['malformed-requests', 'unread-answers'],
+  // Both know an address's bytes or network.
+  'unread-answers': ['access'],
   'malformed-requests': ['api', 'contract'],
   publication: ['api', 'contract'],
   'operator-pages': ['http-server', 'malformed-requests', 'api', 'store'],
@@ -67,7 +69,7 @@ const mayImport = {
   contract: [],
   config: ['setting-values'],
   'setting-values': [],
-  listen: [],
+  listen: ['access'],
   log: [],
   version: [],
   // Processes of PDFs and the thread of passwords.
@@ -118,7 +120,7 @@ const owners = {
   'prom-client': ['metrics'],
   commander: ['main', 'cli'],
   'cli-progress': ['cli'],
-  'ipaddr.js': ['webhooks'],
+  'ipaddr.js': ['webhooks', 'access'],
   // Which names are public.
   tldts: ['webhooks'],
   pdfkit: ['invoice-pdf'],

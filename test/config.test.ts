@@ -34,6 +34,7 @@ t.test('an empty environment gives the defaults', async (t) => {
     rateLimitPerMinute: 120,
     wrongKeysPerMinute: 120,
     trustedProxies: 0,
+    connectionsPerNetworkMax: 100,
     shutdownDelaySeconds: 0,
     shutdownSeconds: 10,
     managementHost: '127.0.0.1',
@@ -71,6 +72,7 @@ t.test('every setting is read from its variable', async (t) => {
     RATE_LIMIT_PER_MINUTE: '1',
     WRONG_KEYS_PER_MINUTE: '10000000',
     TRUSTED_PROXIES: '10',
+    CONNECTIONS_PER_NETWORK_MAX: '10000',
     SHUTDOWN_DELAY_SECONDS: '5',
     SHUTDOWN_SECONDS: '600',
     MANAGEMENT_HOST: '::',
@@ -98,6 +100,7 @@ t.test('every setting is read from its variable', async (t) => {
     rateLimitPerMinute: 1,
     wrongKeysPerMinute: 10_000_000,
     trustedProxies: 10,
+    connectionsPerNetworkMax: 10_000,
     shutdownDelaySeconds: 5,
     shutdownSeconds: 600,
     managementHost: '::',
@@ -139,6 +142,7 @@ t.test('one message lists every problem, each with its rule and what was given',
     RATE_LIMIT_PER_MINUTE: '1e3',
     WRONG_KEYS_PER_MINUTE: '-1',
     TRUSTED_PROXIES: '1.5',
+    CONNECTIONS_PER_NETWORK_MAX: '0',
     SHUTDOWN_SECONDS: 'soon',
     WEBHOOK_SECRET_KEY: 'c2hvcnQ=',
     WEBHOOK_SECRET_KEY_PREVIOUS: 'secret',
@@ -164,6 +168,7 @@ t.test('one message lists every problem, each with its rule and what was given',
   RATE_LIMIT_PER_MINUTE must be an integer from 1 to 10000000, not "1e3".
   WRONG_KEYS_PER_MINUTE must be an integer from 1 to 10000000, not "-1".
   TRUSTED_PROXIES must be an integer from 0 to 10, not "1.5".
+  CONNECTIONS_PER_NETWORK_MAX must be an integer from 1 to 10000, not "0".
   SHUTDOWN_SECONDS must be an integer from 0 to 600, not "soon".
   WEBHOOK_SECRET_KEY must be 32 bytes in base64.
   WEBHOOK_SECRET_KEY_PREVIOUS must be 32 bytes in base64.

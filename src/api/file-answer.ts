@@ -7,8 +7,6 @@ import { hasTag, setCacheHeaders } from './answer.ts';
 /** Of the files that are on their way to clients so much is held in memory; a client may take its time. */
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
 const RETRY_SECONDS = 5;
-/** A client that takes nothing for so long is gone. */
-const STALLED_MS_MAX = 30_000;
 
 /**
  * Sends a file with its strong ETag, or 304 when the client has it already (RFC 9110 section 13): then, and for HEAD,
@@ -23,7 +21,7 @@ export type SendFile = (
 ) => Promise<number>;
 
 /** Creates the sender of one server. */
-export function createFileSender(heldBytesMax = HELD_BYTES_MAX, stalledMsMax = STALLED_MS_MAX): SendFile {
+export function createFileSender(heldBytesMax = HELD_BYTES_MAX): SendFile {
   let heldBytes = 0;
   return async (req, res, { status, mediaType, contentDisposition, digest, byteCount, read }) => {
     const tag = `"${digest}"`;
@@ -56,7 +54,6 @@ export function createFileSender(heldBytesMax = HELD_BYTES_MAX, stalledMsMax = S
     };
     res.once('close', letGo);
     const bytes = await read();
-    res.setTimeout(stalledMsMax, () => res.destroy());
     sendHead().end(bytes);
     return byteCount;
   };

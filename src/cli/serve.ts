@@ -70,7 +70,7 @@ export function serveCommand(terminal: Terminal): Command {
         const onError = (error: unknown) => log.warn({ err: error }, 'server.clock-not-kept');
         background.use(await keepServedClock(engine, () => new Date(), onError));
         await using management = await serveManagement(config, pages);
-        const connections = await listenAs(SETTINGS, config, () => listen(server, config));
+        const connections = await listenAs(SETTINGS, config, () => listen(server, { ...config, metrics }));
         if (config.deliverWebhooks)
           deliveries.use(startDeliveries({ engine, config, secrets, log, metrics }));
         const address = addressOf(server, config);

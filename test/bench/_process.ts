@@ -48,6 +48,7 @@ export async function startProduct(databaseUrl: string, options: ProcessOptions)
     // The limits count, and are never reached.
     RATE_LIMIT_PER_MINUTE: '10000000',
     WRONG_KEYS_PER_MINUTE: '10000000',
+    CONNECTIONS_PER_NETWORK_MAX: '10000',
     ...options.environment,
   };
   return startServer([program, 'serve'], { ...options, environment });
