@@ -41,6 +41,9 @@ export class UsageError extends Error {
   }
 }
 
+/** The database is away at the moment; a command that can wait for it does. */
+export class DatabaseAwayError extends UsageError {}
+
 const SHOWN_CHARACTERS_MAX = 60;
 
 /** Quotes a value for an error message: shortened, with control characters escaped, so that it stays one readable line. */

@@ -4,7 +4,7 @@ import express, { type ErrorRequestHandler, Router } from 'express';
 
 import { sendError } from './api/answer.ts';
 import { errorReply } from './api/error-replies.ts';
-import { AppError } from './errors.ts';
+import { AppError, unavailable } from './errors.ts';
 import { createHttpServer } from './http-server.ts';
 import type { Logger } from './log.ts';
 import { refuseBadHeaders } from './malformed-requests.ts';
@@ -79,5 +79,19 @@ export function createManagement({ metrics, ...options }: ManagementOptions): Se
     if (reply.status === 503) options.log.error({ err: error }, 'management.failed');
     sendError(req, res, reply);
   }) satisfies ErrorRequestHandler);
+  return createHttpServer(app, () => EVERY_ANSWER);
+}
+
+/** Creates the server of a port while the database is away, not yet listening: nothing but the probes says more than that. */
+export function createUnready(): Server {
+  const app = express();
+  app.disable('x-powered-by');
+  app.use((_req, res, next) => {
+    res.set({ ...EVERY_ANSWER, 'Cache-Control': 'no-store' });
+    next();
+  });
+  app.get('/healthz', (_req, res) => void res.json({ status: 'alive' }));
+  app.get('/readyz', (_req, res) => void res.status(503).json({ status: 'not ready' }));
+  app.use((req, res) => void sendError(req, res, errorReply(unavailable())));
   return createHttpServer(app, () => EVERY_ANSWER);
 }

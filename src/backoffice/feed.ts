@@ -25,14 +25,19 @@ export interface FeedAnswer {
  *
  * A refused line costs that line only, unless the reason is that the database can't be used: then the feed ends with
  * that answer, because later lines may build on the line.
+ * @param isBack waits for the database after a fault; a line with an id is tried again when it is back.
  * @throws what reading the input throws.
  */
 export async function* applyFeed(
   office: Office,
   input: AsyncIterable<Uint8Array>,
+  isBack: (fault: unknown) => Promise<boolean> = async () => false,
 ): AsyncGenerator<FeedAnswer> {
   for await (const line of readFeedLines(input)) {
-    const answer = await answerLine(office, line);
+    let answer = await answerLine(office, line);
+    // Its id tells whether a change was made whose answer was lost. Nothing else does.
+    while ('fault' in answer && 'id' in idOf(line) && (await isBack(answer.fault)))
+      answer = await answerLine(office, line);
     yield answer;
     if ('fault' in answer) return;
   }

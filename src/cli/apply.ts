@@ -1,13 +1,14 @@
 import { accessSync, constants, createReadStream, openSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 
 import { Argument, Command, InvalidArgumentError } from 'commander';
 
 import { applyFeed } from '../backoffice/feed.ts';
 import { type Office, openOffice } from '../backoffice/office.ts';
 import type { Engine } from '../store/engines/engine.ts';
+import { isAway } from '../store/engines/open-engine.ts';
 import { withDatabase } from './database.ts';
 import { createBar, PROGRESS_MS } from './progress.ts';
 import { listenForStop } from './stop.ts';
@@ -82,7 +83,7 @@ async function applyLines(
   const summary: Omit<Summary, 'seconds'> = { lines: 0, applied: 0, skipped: 0, refused: 0, stopped: null };
   let line = 0;
   try {
-    for await (const answer of applyFeed(office, input)) {
+    for await (const answer of applyFeed(office, input, waitingFor(terminal, signal))) {
       line = answer.line;
       summary.lines += 1;
       summary[answer.status] += 1;
@@ -105,6 +106,28 @@ async function applyLines(
   // A signal also ends the reading of a feed that sends nothing at the moment.
   if (signal.aborted) summary.stopped ??= { reason: 'signal', line, message: String(signal.reason) };
   return summary;
+}
+
+/** A failover takes a minute or two. After this time the feed's sender is told, and decides. */
+const AWAY_MS_MAX = 600_000;
+const RETRY_MS = 500;
+
+/** Builds the wait for a database that is away, which tells of it once each time. */
+function waitingFor(terminal: Terminal, signal: AbortSignal): (fault: unknown) => Promise<boolean> {
+  let [sinceMs, lastMs] = [0, -Infinity];
+  return async (fault) => {
+    if (!isAway(fault)) return false;
+    const nowMs = performance.now();
+    // A statement that nobody answers takes 16 seconds.
+    if (nowMs > lastMs + 60_000) {
+      sinceMs = nowMs;
+      const reason = describeError(fault);
+      terminal.conclude({ away: reason }, `The database is away (${reason}). Waiting for it.`);
+    }
+    lastMs = nowMs;
+    await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
+    return !signal.aborted && nowMs < sinceMs + AWAY_MS_MAX;
+  };
 }
 
 function summaryText({ lines, applied, skipped, refused, seconds, stopped }: Summary): string {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 
 import { type Config, readConfig } from '../config.ts';
-import { AppError, UsageError } from '../errors.ts';
+import { AppError, DatabaseAwayError, UsageError } from '../errors.ts';
 import { withoutPasswords } from '../setting-values.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { openEngine } from '../store/engines/open-engine.ts';
+import { isAway, openEngine } from '../store/engines/open-engine.ts';
 import { migrate, type Migrated, type MigrationPlan, planMigration } from '../store/migrations/migrate.ts';
 import { showSteps } from './progress.ts';
 import type { Terminal } from './terminal.ts';
@@ -65,11 +65,13 @@ async function openDatabase({ databaseUrl, databasePoolMax: poolMax, databaseDir
 /** Errors of the system and of the database have a code, and a message that seldom names the database. */
 export function withDatabaseName(error: unknown, databaseUrl: string): unknown {
   const cause = error instanceof AppError ? error.cause : error;
-  if (!(cause instanceof Error && 'code' in cause)) return error;
-  const reason = cause.message || String(cause.code);
+  if (!(cause instanceof Error && ('code' in cause || isAway(error)))) return error;
+  const { code } = cause as NodeJS.ErrnoException;
+  const reason = cause.message || String(code);
   const database = `The database ${withoutPasswords(databaseUrl)}`;
+  if (isAway(error)) return new DatabaseAwayError(`${database} can't be used: ${reason}`);
   return new UsageError(
-    cause.code === FORBIDDEN
+    code === FORBIDDEN
       ? `${database} is not up to date, or this role may not use it (${reason}). Run "fieldledger migrate" as the role that owns it.`
       : `${database} can't be used: ${reason}`,
   );

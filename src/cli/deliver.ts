@@ -12,7 +12,7 @@ import type { SecretBox } from '../webhooks/secrets.ts';
 import { createSender } from '../webhooks/sender.ts';
 import { version } from '../version.ts';
 import { withDatabase } from './database.ts';
-import { serveManagement } from './management.ts';
+import { compareClocks, serveManagement, withPatience } from './management.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -21,7 +21,7 @@ export function deliverCommand(terminal: Terminal): Command {
   return new Command('deliver')
     .description('deliver webhooks, beside servers that run with DELIVER_WEBHOOKS=off or beside others')
     .action(async () => {
-      await withDatabase(terminal, async (engine, config) => {
+      const deliver = async (engine: Engine, config: Config) => {
         const secrets = await openSecretBox(engine, config);
         const log = createLogger(config.logLevel);
         using stop = listenForStop();
@@ -35,10 +35,12 @@ export function deliverCommand(terminal: Terminal): Command {
         const greeting = ['Delivering webhooks.', ...(address ? [`  Metrics    ${address}/metrics`] : [])];
         terminal.show({ delivering: true, management: address }, greeting.join('\n'));
         log.info({ version, management: address }, 'deliveries.started');
+        await compareClocks(engine, log);
         await stop.told;
         await deliveries[Symbol.asyncDispose]();
         log.info('deliveries.stopped');
-      });
+      };
+      await withPatience(terminal, { isPublic: false }, () => withDatabase(terminal, deliver));
     });
 }
 

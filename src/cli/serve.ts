@@ -23,13 +23,10 @@ import type { SecretBox } from '../webhooks/secrets.ts';
 import { withDatabase } from './database.ts';
 import { startDeliveries } from './deliver.ts';
 import { type Demo, demoPortal, prepareDemo } from './demo.ts';
-import { serveManagement } from './management.ts';
+import { compareClocks, PUBLIC, serveManagement, withPatience } from './management.ts';
 import { listenAs } from './ports.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
-
-/** The settings of the public address. */
-const SETTINGS = { host: 'HOST', port: 'PORT' } as const;
 
 /** `fieldledger serve`: answers until it is told to stop. */
 export function serveCommand(terminal: Terminal): Command {
@@ -44,12 +41,8 @@ export function serveCommand(terminal: Terminal): Command {
         const log = createLogger(config.logLevel);
         using stop = listenForStop();
         const metrics = createMetrics();
-        await using documents = openDocuments({
-          engine,
-          databaseUrl: config.databaseUrl,
-          log,
-          metrics: metrics.documents,
-        });
+        const { databaseUrl } = config;
+        await using documents = openDocuments({ engine, databaseUrl, log, metrics: metrics.documents });
         await using usage = openKeyUsage(engine, {
           now: () => new Date(),
           onError: (error, lost) => log.warn({ err: error, lost }, 'usage.not-written'),
@@ -70,7 +63,7 @@ export function serveCommand(terminal: Terminal): Command {
         const onError = (error: unknown) => log.warn({ err: error }, 'server.clock-not-kept');
         background.use(await keepServedClock(engine, () => new Date(), onError));
         await using management = await serveManagement(config, pages);
-        const connections = await listenAs(SETTINGS, config, () => listen(server, { ...config, metrics }));
+        const connections = await listenAs(PUBLIC, config, () => listen(server, { ...config, metrics }));
         if (config.deliverWebhooks)
           deliveries.use(startDeliveries({ engine, config, secrets, log, metrics }));
         const address = addressOf(server, config);
@@ -78,6 +71,7 @@ export function serveCommand(terminal: Terminal): Command {
         const greeted = { address, management: management.address, demo, portal };
         terminal.show(greeted, greeting(greeted));
         log.info({ version, address, management: management.address }, 'server.started');
+        await compareClocks(engine, log);
         await stop.told;
         // A load balancer that asks /readyz meanwhile sends its requests elsewhere, and no client is refused.
         await pause(config.shutdownDelaySeconds * 1000);
@@ -89,7 +83,9 @@ export function serveCommand(terminal: Terminal): Command {
         await stopped;
         log.info('server.stopped');
       };
-      await withDatabase(terminal, serve, { mayCreate: true });
+      await withPatience(terminal, { isPublic: true }, () =>
+        withDatabase(terminal, serve, { mayCreate: true }),
+      );
     });
 }
 

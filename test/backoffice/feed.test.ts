@@ -231,3 +231,35 @@ onEachEngine('the feed ends with the line that meets a database that can not be 
   }
   t.strictSame(await apply(office, lines), ['1 job_1 skipped', '2 job_2 applied', '3 job_3 applied']);
 });
+
+onEachEngine(
+  'a change whose answer was lost is found by its id when the database is back',
+  async (t, office) => {
+    const { id: company } = await openStaffedCompany(office.openCompany);
+    const { engine } = office.office;
+    const lost = new AppError('unavailable', 'Away.', { cause: new Error('Away.') });
+    let transactions = 0;
+    const failing: Office = {
+      ...office.office,
+      engine: {
+        ...engine,
+        async transaction(work) {
+          const result = await engine.transaction(work);
+          transactions += 1;
+          if (transactions % 2 === 1) throw lost;
+          return result;
+        },
+      },
+    };
+    const lines = ['job_1', 'job_2'].map((id) => ({ id, company, ...jobCreate({ id }) }));
+    const faults: unknown[] = [];
+    const isBack = async (fault: unknown) => faults.push(fault) > 0;
+    const nameless = { company, ...jobCreate({ id: 'job_3' }) };
+    const text = feedOf([...lines, nameless, nameless]);
+    const answers = [];
+    for await (const answer of applyFeed(failing, stream(text), isBack))
+      answers.push(inShort(answerIn(answer.text)));
+    t.strictSame(answers, ['1 job_1 skipped', '2 job_2 skipped', '3 unavailable']);
+    t.strictSame(faults, [lost, lost], 'a change without an id is not tried again: it may have been made');
+  },
+);

@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 
 import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { type Running, until, type Workplace } from '../_command.ts';
+import { jobCreate } from '../backoffice/_changes.ts';
 import { answersIn, feedOf } from '../backoffice/_feed.ts';
 import { countJobs, fileOf, jobs, openAcme, shortAnswers, summaryIn } from './_apply.ts';
 
@@ -131,28 +132,58 @@ t.test('a feed waits for who reads its answers', async (t) => {
   t.equal(answersIn(running.output.stdout).length, MANY);
 });
 
-t.test('sqlite: a database that stays locked stops the feed at that line', async (t) => {
+/** Whether a feed has told that it waits for its database. */
+const waits = ({ output }: Running) => output.stderr.includes('"away"');
+
+async function endFeed(t: Test, running: Running): Promise<void> {
+  running.child.stdin?.end();
+  t.strictSame(await running.ended, { exitCode: 0, signal: null });
+  t.strictSame(shortAnswers(running.output.stdout), [
+    '1 change 1 applied',
+    '2 change 2 applied',
+    '3 change 3 applied',
+  ]);
+}
+
+t.test('sqlite: a feed waits for a database that stays locked, and goes on at that line', async (t) => {
   await using workplace = await openAcme();
   const running = await startFeed(workplace, 1);
   {
     await using engine = await openEngine(workplace.databaseUrl);
     await engine.transaction(async () => {
       running.child.stdin?.write(feedOf(jobs(2, 2)));
-      t.strictSame(await running.ended, { exitCode: 1, signal: null });
+      await until(() => waits(running));
     });
   }
-  t.strictSame(shortAnswers(running.output.stdout), ['1 change 1 applied', '2 change 2 unavailable']);
-  t.strictSame(summaryIn(running.output), {
-    lines: 2,
-    applied: 1,
-    skipped: 0,
-    refused: 1,
-    stopped: { reason: 'unavailable', line: 2, message: 'database is locked' },
-  });
-  t.equal(await countJobs(workplace), 1);
+  await endFeed(t, running);
+  t.match(running.output.stderr, /^{"away":"database is locked"}\n{"lines":3,/);
+  t.equal(await countJobs(workplace), 3);
 });
 
-t.test('postgres: a connection that breaks stops the feed at that line', async (t) => {
+t.test(
+  'a feed that waits for its database is told to stop, and a change without an id is not tried again',
+  async (t) => {
+    await using workplace = await openAcme();
+    const running = await startFeed(workplace, 1);
+    await using engine = await openEngine(workplace.databaseUrl);
+    await engine.transaction(async () => {
+      running.child.stdin?.write(feedOf(jobs(2, 2)));
+      await until(() => waits(running));
+      t.strictSame(await running.end('SIGTERM'), { exitCode: 1, signal: null });
+      const nameless = { company: 'acme', ...jobCreate({ id: 'job_4' }) };
+      const other = workplace.start(['apply', '--json'], {}, 'pipe');
+      other.child.stdin?.write(feedOf([nameless]));
+      t.strictSame(await other.ended, { exitCode: 1, signal: null });
+      t.match(summaryIn(other.output), {
+        stopped: { reason: 'unavailable', line: 1, message: 'database is locked' },
+      });
+    });
+    t.strictSame(shortAnswers(running.output.stdout), ['1 change 1 applied', '2 change 2 unavailable']);
+    t.equal(await countJobs(workplace), 1);
+  },
+);
+
+t.test('postgres: a feed goes on at the line at which its connection broke', async (t) => {
   await using workplace = await openAcme('postgres');
   const running = await startFeed(workplace, 1);
   {
@@ -167,10 +198,9 @@ t.test('postgres: a connection that breaks stops the feed at that line', async (
         );
         return ended.length > 0;
       });
-      t.strictSame(await running.ended, { exitCode: 1, signal: null });
+      await until(() => waits(running));
     });
   }
-  t.strictSame(shortAnswers(running.output.stdout), ['1 change 1 applied', '2 change 2 unavailable']);
-  t.match(summaryIn(running.output), { lines: 2, stopped: { reason: 'unavailable', line: 2 } });
-  t.equal(await countJobs(workplace), 1);
+  await endFeed(t, running);
+  t.equal(await countJobs(workplace), 3);
 });

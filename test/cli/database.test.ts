@@ -74,7 +74,7 @@ t.test('a PostgreSQL that does not answer is named without its password', async 
   await using workplace = await openWorkplace('sqlite', { isEmpty: true });
   const port = await closedPort();
   const DATABASE_URL = `postgres://app:hunter2@127.0.0.1:${port}/ledger`;
-  const { exitCode, stdout, stderr } = await workplace.run(['serve', '--json'], { DATABASE_URL });
+  const { exitCode, stdout, stderr } = await workplace.run(['migrate', '--json'], { DATABASE_URL });
   const message = `The database postgres://app:***@127.0.0.1:${port}/ledger can't be used: connect ECONNREFUSED 127.0.0.1:${port}`;
   t.equal(exitCode, 1);
   t.strictSame(JSON.parse(stdout), { error: { message } });
