@@ -693,7 +693,7 @@ export interface components {
             id?: components["schemas"]["NewUuid"];
             kind: components["schemas"]["DocumentKind"];
             customerId: components["schemas"]["Id"];
-            /** @description For a credit note, the id of the issued invoice it corrects. */
+            /** @description For a credit note, the id of the issued invoice it corrects. The credit note takes at most the net that is left in each VAT category and rate. Its VAT is that on all the net credited so far, less the VAT credited before; it is settled when the credit note is issued. */
             creditsInvoiceId?: components["schemas"]["Uuid"];
             /** @description The id of a site of the customer. */
             siteId?: components["schemas"]["IdOrNull"];

@@ -998,7 +998,7 @@ export interface components {
             rateBasisPoints: components["schemas"]["BasisPoints"];
             /** @description The sum of the lines of this category and rate. */
             taxableMinor: components["schemas"]["MoneyMinor"];
-            /** @description The VAT on that sum. */
+            /** @description The VAT on that sum. On a credit note, the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. So the credit notes of a whole invoice give back exactly its VAT. */
             vatMinor: components["schemas"]["MoneyMinor"];
         };
         /** @description The days over which the supply went on, both included; null when it was made on one day. */

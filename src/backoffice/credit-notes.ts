@@ -5,12 +5,13 @@ import { withinRange } from './document-lines.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import type { Unpublished } from './unpublished.ts';
-import { sumMinor } from './vat.ts';
+import { type Conversion, convertBreakdown, sumMinor, vatOf } from './vat.ts';
 
-/** An invoice that is corrected, with the amounts credited before. */
+/** An invoice that is corrected, with the amounts credited before: in its own currency, and in the accounting one. */
 export interface Credited {
   record: Invoice;
-  unpublished: Unpublished;
+  earlier: VatBreakdownItem[];
+  earlierAccounted: VatBreakdownItem[];
 }
 
 type VatBreakdownItem = Invoice['vatBreakdown'][number];
@@ -32,8 +33,7 @@ export async function creditedInvoiceOf(
     throw new Refusal('invalid_change', message, at);
   }
   if (creditsInvoiceId === undefined) return undefined;
-  const credited = await move.getDocument(creditsInvoiceId, at);
-  const { record } = credited;
+  const { record, unpublished } = await move.getDocument(creditsInvoiceId, at);
   if (record.kind !== 'invoice' || record.status !== 'issued') {
     throw new Refusal('wrong_state', `${quote(creditsInvoiceId)} isn't an issued invoice.`, at);
   }
@@ -45,32 +45,47 @@ export async function creditedInvoiceOf(
     const message = `The invoice ${quote(record.number ?? '')} is in ${record.currency}, and not in ${currency}.`;
     throw new Refusal('wrong_currency', message, `${path}/currency`);
   }
-  return credited;
+  return {
+    record,
+    earlier: unpublished.credited,
+    earlierAccounted: await accountedCreditsOf(move, { record, unpublished }),
+  };
+}
+
+/** What the credit notes of an invoice took in the accounting currency. Release 1.0.0 kept no sum of it. */
+export async function accountedCreditsOf(
+  move: Move,
+  { record, unpublished }: Pick<Credited, 'record'> & { unpublished: Unpublished },
+): Promise<VatBreakdownItem[]> {
+  if (unpublished.creditedAccounted ?? record.accountingCurrency === null) {
+    return unpublished.creditedAccounted ?? [];
+  }
+  let sum: VatBreakdownItem[] = [];
+  for (const { id } of record.creditNotes) {
+    const note = await move.getDocument(id, '');
+    sum = addCredit(sum, note.record.accountingCurrency?.vatBreakdown ?? []);
+  }
+  return sum;
 }
 
 /**
- * Holds a credit note to what is left of its invoice, for each VAT category and rate, net and VAT together as well.
+ * Holds a credit note to what is left of its invoice, net, in each VAT category and rate. The VAT follows from the net.
  * @throws Refusal `exceeds_invoice` naming the category, the rate and what is left.
  */
 export function refuseExcess(
-  { record, unpublished }: Credited,
+  { record, earlier }: Credited,
   { vatBreakdown }: Pick<Invoice, 'vatBreakdown'>,
   path: string,
 ): void {
   for (const item of vatBreakdown) {
-    const invoiced = itemLike(record.vatBreakdown, item);
-    const earlier = itemLike(unpublished.credited, item);
-    const figures = [
-      ['net', item.taxableMinor, invoiced.taxableMinor, earlier.taxableMinor],
-      ['gross', grossOf(item), grossOf(invoiced), grossOf(earlier)],
-    ] as const;
-    for (const [name, minor, invoicedMinor, earlierMinor] of figures) {
-      const leftMinor = withinRange(path, () => sumMinor([invoicedMinor, -earlierMinor]));
-      if (isWithin(minor, leftMinor)) continue;
-      const rate = `category ${item.category} at ${item.rateBasisPoints} basis points`;
-      const message = `The credit note takes ${minor} ${name} in ${rate}, where ${leftMinor} is left of the invoice.`;
-      throw new Refusal('exceeds_invoice', message, `${path}/lines`);
-    }
+    const { category, rateBasisPoints, taxableMinor } = item;
+    const invoiced = itemLike(record.vatBreakdown, item).taxableMinor;
+    const before = itemLike(earlier, item).taxableMinor;
+    const leftMinor = withinRange(path, () => sumMinor([invoiced, -before]));
+    if (isWithin(taxableMinor, leftMinor)) continue;
+    const rate = `category ${category} at ${rateBasisPoints} basis points`;
+    const message = `The credit note takes ${taxableMinor} net in ${rate}, where ${leftMinor} is left of the invoice.`;
+    throw new Refusal('exceeds_invoice', message, `${path}/lines`);
   }
 }
 
@@ -95,14 +110,51 @@ export function addCredit(
   return [...earlier.filter((item) => !credit.some((other) => isLike(item, other))), ...added];
 }
 
+/**
+ * What a credit note takes in the categories and rates of its lines, in the currency of its invoice and, by `conversion`,
+ * in the accounting one: the VAT on all the net credited so far, with this note, less the VAT credited before. So notes
+ * that credit all the net of an invoice give back the VAT that it charged, however each is rounded.
+ */
+export function amountsTaken(
+  { record, earlier, earlierAccounted }: Credited,
+  lines: readonly VatBreakdownItem[],
+  conversion: Conversion | null,
+): { vatBreakdown: VatBreakdownItem[]; accounted: VatBreakdownItem[] } {
+  const sums = lines.map((item) => {
+    const taxableMinor = sumMinor([item.taxableMinor, itemLike(earlier, item).taxableMinor]);
+    return { ...item, taxableMinor, vatMinor: vatOf({ ...item, taxableMinor }) };
+  });
+  const isAll = (item: VatBreakdownItem) =>
+    itemLike(sums, item).taxableMinor === itemLike(record.vatBreakdown, item).taxableMinor;
+  const lessEarlier = (
+    items: VatBreakdownItem[],
+    invoiced: readonly VatBreakdownItem[],
+    before: readonly VatBreakdownItem[],
+  ) => items.map((item) => difference(isAll(item) ? itemLike(invoiced, item) : item, itemLike(before, item)));
+  return {
+    vatBreakdown: lessEarlier(sums, record.vatBreakdown, earlier),
+    accounted: conversion
+      ? lessEarlier(
+          convertBreakdown(sums, conversion),
+          record.accountingCurrency?.vatBreakdown ?? [],
+          earlierAccounted,
+        )
+      : [],
+  };
+}
+
+function difference(item: VatBreakdownItem, before: VatBreakdownItem): VatBreakdownItem {
+  return {
+    ...item,
+    taxableMinor: sumMinor([item.taxableMinor, -before.taxableMinor]),
+    vatMinor: sumMinor([item.vatMinor, -before.vatMinor]),
+  };
+}
+
 function itemLike(items: readonly VatBreakdownItem[], like: VatBreakdownItem): VatBreakdownItem {
   return items.find((item) => isLike(item, like)) ?? { ...like, taxableMinor: 0, vatMinor: 0 };
 }
 
 function isLike(item: VatBreakdownItem, like: VatBreakdownItem): boolean {
   return item.category === like.category && item.rateBasisPoints === like.rateBasisPoints;
-}
-
-function grossOf({ taxableMinor, vatMinor }: VatBreakdownItem): number {
-  return sumMinor([taxableMinor, vatMinor]);
 }

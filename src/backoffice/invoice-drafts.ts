@@ -1,7 +1,7 @@
 import type { NewInvoice } from '../contract/feed.ts';
 import type { Customer, Invoice } from '../contract/records.ts';
 import { namingOf } from './buyers.ts';
-import { type Credited, creditedInvoiceOf, refuseExcess } from './credit-notes.ts';
+import { amountsTaken, type Credited, creditedInvoiceOf, refuseExcess } from './credit-notes.ts';
 import {
   asDraft,
   legendsOf,
@@ -75,8 +75,9 @@ export async function composeInvoice(
   const { currency } = terms;
   const exchange = exchangeOf(move, draft, currency, credited, path);
   const legendTerms = await legendTermsOf(move, draft.kind, currency, customer.countryCode, exchange);
-  const sums = await sumsOf(move, draft.lines ?? [], legendsOf(legendTerms), `${path}/lines`);
+  const { lines, ...sums } = await sumsOf(move, draft.lines ?? [], legendsOf(legendTerms), `${path}/lines`);
   if (credited) refuseExcess(credited, sums, path);
+  const amounts = amountsOf(move, sums, { currency, exchange, credited }, path);
   const record: Drafted['record'] = {
     id: fixed.id,
     kind: draft.kind,
@@ -86,14 +87,14 @@ export async function composeInvoice(
     issuedAt: null,
     ...terms,
     ...namingOf(customer, terms.siteId, path),
-    ...sums,
-    accountingCurrency: exchange ? accountingCurrencyOf(move, terms.currency, sums, exchange, path) : null,
+    lines,
+    ...amounts,
     createdAt: fixed.createdAt,
     links: { self: `/api/v1/invoices/${fixed.id}`, pdf: `/api/v1/invoices/${fixed.id}/pdf` },
     creditNotes: [],
     creditedInvoice: credited ? referenceTo(credited.record) : null,
   };
-  const reverseChargeRates = reverseChargeRatesOf(draft.lines, sums.lines);
+  const reverseChargeRates = reverseChargeRatesOf(draft.lines, lines);
   return { record, unpublished: { ...blankUnpublished, reverseChargeRates, quoteId: fixed.quoteId } };
 }
 
@@ -208,24 +209,34 @@ function exchangeOf(
   return (credited ? credited.record.accountingCurrency : exchange) ?? null;
 }
 
-function accountingCurrencyOf(
+/** The amounts of a document in its own currency and in the accounting one. */
+function amountsOf(
   move: Move,
-  currency: string,
   { vatBreakdown }: Pick<Invoice, 'vatBreakdown'>,
-  exchange: Exchange,
+  {
+    currency,
+    exchange,
+    credited,
+  }: { currency: string; exchange: Exchange | null; credited: Credited | undefined },
   path: string,
-): Invoice['accountingCurrency'] {
-  const { exchangeRate, exchangeRateDate, exchangeRateSource } = exchange;
-  const conversion = conversionOf(move, currency, exchange);
+): Pick<Invoice, 'vatBreakdown' | 'totals' | 'accountingCurrency'> {
+  const conversion = exchange && conversionOf(move, currency, exchange);
   return withinRange(`${path}/lines`, () => {
-    const converted = convertBreakdown(vatBreakdown, conversion);
+    const amounts = credited
+      ? amountsTaken(credited, vatBreakdown, conversion)
+      : { vatBreakdown, accounted: conversion ? convertBreakdown(vatBreakdown, conversion) : [] };
+    const { accounted } = amounts;
     return {
-      currency: conversion.to,
-      exchangeRate,
-      exchangeRateDate,
-      exchangeRateSource,
-      totals: totals(converted),
-      vatBreakdown: converted,
+      vatBreakdown: amounts.vatBreakdown,
+      totals: totals(amounts.vatBreakdown),
+      accountingCurrency: exchange && {
+        currency: move.company.currency,
+        exchangeRate: exchange.exchangeRate,
+        exchangeRateDate: exchange.exchangeRateDate,
+        exchangeRateSource: exchange.exchangeRateSource,
+        totals: totals(accounted),
+        vatBreakdown: accounted,
+      },
     };
   });
 }

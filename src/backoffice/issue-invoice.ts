@@ -2,7 +2,7 @@ import type { WithOf } from '../contract/feed.ts';
 import type { Invoice } from '../contract/records.ts';
 import type { RenderedRecord } from '../contract/render.ts';
 import { quote } from '../errors.ts';
-import { addCredit } from './credit-notes.ts';
+import { accountedCreditsOf, addCredit } from './credit-notes.ts';
 import { withinRange } from './document-lines.ts';
 import { composeInvoice, type Drafted, draftOf } from './invoice-drafts.ts';
 import { getDraft, nameOf } from './invoices.ts';
@@ -101,7 +101,12 @@ async function creditInvoice(move: Move, creditNote: Drafted['record']): Promise
     grossMinor: creditNote.totals.grossMinor,
   };
   const creditNotes = [...record.creditNotes, reference].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const credited = withinRange('/with/id', () => addCredit(unpublished.credited, creditNote.vatBreakdown));
-  const after = { record: { ...record, creditNotes }, unpublished: { ...unpublished, credited } };
+  const { vatBreakdown, accountingCurrency } = creditNote;
+  const accounted = await accountedCreditsOf(move, invoice);
+  const sums = withinRange('/with/id', () => ({
+    credited: addCredit(unpublished.credited, vatBreakdown),
+    creditedAccounted: addCredit(accounted, accountingCurrency?.vatBreakdown ?? []),
+  }));
+  const after = { record: { ...record, creditNotes }, unpublished: { ...unpublished, ...sums } };
   sendIfSettled(move, await putRebalanced(move, invoice, after, '/with/id'));
 }

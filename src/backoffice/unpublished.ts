@@ -17,6 +17,8 @@ export interface Unpublished {
   supplier: Supplier | null;
   /** Of an issued invoice: the amounts that its credit notes took from each VAT category and rate. */
   credited: Invoice['vatBreakdown'];
+  /** The same in the accounting currency, where the invoice has one; a credit note keeps it up to date. */
+  creditedAccounted?: Invoice['vatBreakdown'];
   /** Of an issued invoice: its voided payments and refunds. */
   voidedPayments: Payment[];
   voidedRefunds: Refund[];

@@ -33,6 +33,15 @@ export function vatMinor(taxableMinor: number, rateBasisPoints: number): number 
   return safeNumber(divideHalfUp(BigInt(taxableMinor) * BigInt(rateBasisPoints), basisPointsPerUnit));
 }
 
+/** The VAT of an item of a breakdown: it is charged in category S alone. */
+export function vatOf({
+  category,
+  rateBasisPoints,
+  taxableMinor,
+}: Pick<VatBreakdownItem, 'category' | 'rateBasisPoints' | 'taxableMinor'>): number {
+  return category === 'S' ? vatMinor(taxableMinor, rateBasisPoints) : 0;
+}
+
 /**
  * One item for each category and rate among the lines. VAT is computed on the sum of an item's lines and never per
  * line; it is charged in category S alone. Items come in the order S, Z, E, AE, K, G, O, then any others by their code,
@@ -53,13 +62,8 @@ export function vatBreakdown(lines: readonly VatLine[]): VatBreakdownItem[] {
     }
   }
   return [...items.values()].sort(compareItems).map(({ category, rateBasisPoints, taxable }) => {
-    const taxableMinor = safeNumber(taxable);
-    return {
-      category,
-      rateBasisPoints,
-      taxableMinor,
-      vatMinor: category === 'S' ? vatMinor(taxableMinor, rateBasisPoints) : 0,
-    };
+    const item = { category, rateBasisPoints, taxableMinor: safeNumber(taxable) };
+    return { ...item, vatMinor: vatOf(item) };
   });
 }
 

@@ -1,6 +1,6 @@
 /** The invariants of vat-invoices.md, 3.6, of documents together and of what becomes of them. */
 import type { Invoice } from '../../src/contract/records.ts';
-import { isSafe, sumOf } from './_exact.ts';
+import { converted, isSafe, sumOf, vatOn } from './_exact.ts';
 import type { Documents, History, Step } from './_histories.ts';
 import type { Invariant } from './_invariants.ts';
 
@@ -67,6 +67,23 @@ export const historyInvariants: Invariant<History>[] = [
             ({ creditsInvoiceId, status }) => creditsInvoiceId === invoice.id && status === 'issued',
           ),
         ),
+      ),
+  },
+  {
+    label: 'C7',
+    title:
+      'the VAT of the credit notes of an invoice is that on their net, and so it is in the accounting currency',
+    problems: (history) =>
+      history.shown.flatMap(({ document, home }) =>
+        document.kind === 'invoice'
+          ? creditedVatProblems(
+              document,
+              home,
+              creditNotesIn(history).filter(
+                ({ creditsInvoiceId, status }) => creditsInvoiceId === document.id && status === 'issued',
+              ),
+            )
+          : [],
       ),
   },
   {
@@ -191,6 +208,28 @@ function excessProblems(invoice: Invoice, notes: readonly Invoice[]): string[] {
     const gross = (list: readonly Item[]) => net(list) + sumOf(list.map(({ vatMinor }) => vatMinor));
     const isWithin = isBetween(net(items), net(invoiced)) && isBetween(gross(items), gross(invoiced));
     return unless(isWithin, `${nameOf(invoice)} in ${key}: ${net(items)} of ${net(invoiced)}`);
+  });
+}
+
+function creditedVatProblems(invoice: Invoice, home: string, notes: readonly Invoice[]): string[] {
+  const items = Map.groupBy(
+    notes.flatMap(({ vatBreakdown }) => vatBreakdown),
+    keyOf,
+  );
+  const accounted = notes.flatMap(({ accountingCurrency }) => accountingCurrency?.vatBreakdown ?? []);
+  return [...items].flatMap(([key, own]) => {
+    const net = sumOf(own.map(({ taxableMinor }) => taxableMinor));
+    const vat = sumOf(own.map(({ vatMinor }) => vatMinor));
+    const { category = '', rateBasisPoints = 0 } = own[0] ?? {};
+    const exact = category === 'S' ? vatOn(net, rateBasisPoints) : 0n;
+    const inHome = (amount: bigint) =>
+      converted(amount, invoice.accountingCurrency?.exchangeRate ?? '', invoice.currency, home);
+    const ofKey = accounted.filter((item) => keyOf(item) === key);
+    const isAccounted =
+      invoice.accountingCurrency === null ||
+      (sumOf(ofKey.map(({ taxableMinor }) => taxableMinor)) === inHome(net) &&
+        sumOf(ofKey.map(({ vatMinor }) => vatMinor)) === inHome(vat));
+    return unless(vat === exact && isAccounted, `${nameOf(invoice)} in ${key}: ${vat}, not ${exact}`);
   });
 }
 

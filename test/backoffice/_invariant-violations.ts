@@ -115,6 +115,7 @@ export const brokenHistories: Violation<History>[] = [
   ['C2', 'an earlier day', (history) => (note(history).issueDate = '2026-01-01')],
   ['C3', 'a cent too much', (history) => (first(note(history).vatBreakdown).taxableMinor = 1e9)],
   ['C3', 'VAT too much', (history) => (first(note(history).vatBreakdown).vatMinor = 1e9)],
+  ['C7', 'a cent of VAT', (history) => (first(note(history).vatBreakdown).vatMinor += 1)],
   ['C4', 'a note of nothing', (history) => (note(history).totals.grossMinor = 0)],
   ['C4', 'a negative item', (history) => (first(note(history).vatBreakdown).vatMinor = -1)],
   ['C5', 'a note that is missing', (history) => invoice(history).creditNotes.pop()],

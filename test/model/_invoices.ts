@@ -12,6 +12,7 @@ import {
   type Item,
   sumOf,
   totalsOf,
+  vatOn,
 } from '../backoffice/_exact.ts';
 import { type Draft, type Kept, type Moves, need, type Turn, without } from './_model.ts';
 import { asModelLines, customerOf, keptLines, namingOf, partiesOf, sumsOf } from './_lines.ts';
@@ -158,8 +159,9 @@ export function composed(
   checkTerms(turn, draft, invoice, at);
   const exchange = invoice ? invoice.accountingCurrency : draft.exchange;
   const parties = partiesOf(turn, customer, currency, { kind, exchange });
-  const { items, ...sums } = sumsOf(turn, draft.lines, parties, at('lines'));
-  if (invoice) faultExcess(turn, invoice, items, at('lines'));
+  const { items: ofLines, lines } = sumsOf(turn, draft.lines, parties, at('lines'));
+  if (invoice) faultExcess(turn, invoice, ofLines, at('lines'));
+  const items = invoice ? itemsTaken(turn, invoice, ofLines) : ofLines;
   return {
     id,
     kind,
@@ -176,8 +178,10 @@ export function composed(
     buyerReference,
     purchaseOrderReference,
     creditsInvoiceId,
-    ...sums,
-    accountingCurrency: accountedFor(turn, items, currency, invoice?.accountingCurrency ?? draft.exchange),
+    lines,
+    vatBreakdown: asBreakdown(items),
+    totals: asTotals(totalsOf(items)),
+    accountingCurrency: accountedFor(turn, items, currency, { invoice, exchange: draft.exchange }),
     issuedAt: null,
     createdAt,
     links: { self: `/api/v1/invoices/${id}`, pdf: `/api/v1/invoices/${id}/pdf` },
@@ -213,22 +217,60 @@ function checkDates(
   if (supplyDate && supplyDate !== endDate) turn.fault('invalid_change', at('supplyDate'));
 }
 
-/** Holds a credit note to what is left of its invoice in each VAT category and rate, net and gross. */
+type Breakdown = Invoice['vatBreakdown'];
+
+/** The issued credit notes of an invoice. */
+function notesOf(turn: Turn, { id }: Invoice): Invoice[] {
+  const all = [...turn.company.tables.invoices.values()];
+  return all.filter(({ creditsInvoiceId, status }) => creditsInvoiceId === id && status === 'issued');
+}
+
+/** The sum of an amount over the items of one category and rate. */
+function sumIn(
+  breakdown: Breakdown,
+  { category, rateBasisPoints }: Item,
+  amountOf: 'taxableMinor' | 'vatMinor',
+): bigint {
+  const own = breakdown.filter(
+    (other) => other.category === category && other.rateBasisPoints === rateBasisPoints,
+  );
+  return sumOf(own.map((item) => item[amountOf]));
+}
+
+/** Holds a credit note to what is left of its invoice, net, in each VAT category and rate. */
 function faultExcess(turn: Turn, invoice: Invoice, items: readonly Item[], path: string | undefined): void {
-  const earlier = [...turn.company.tables.invoices.values()]
-    .filter((other) => other.creditsInvoiceId === invoice.id && other.status === 'issued')
-    .flatMap(({ vatBreakdown }) => vatBreakdown);
+  const earlier = notesOf(turn, invoice).flatMap(({ vatBreakdown }) => vatBreakdown);
   for (const item of items) {
-    const isOwn = (other: Invoice['vatBreakdown'][number]) =>
-      other.category === item.category && other.rateBasisPoints === item.rateBasisPoints;
-    const left = (amountOf: (other: Invoice['vatBreakdown'][number]) => bigint) =>
-      sumOf(invoice.vatBreakdown.filter(isOwn).map(amountOf)) - sumOf(earlier.filter(isOwn).map(amountOf));
-    const leftNet = left(({ taxableMinor }) => BigInt(taxableMinor));
-    const leftGross = left(({ taxableMinor, vatMinor }) => BigInt(taxableMinor) + BigInt(vatMinor));
-    if (!isWithin(item.taxable, leftNet) || !isWithin(item.taxable + item.vat, leftGross)) {
-      turn.fault('exceeds_invoice', path);
-    }
+    const left = sumIn(invoice.vatBreakdown, item, 'taxableMinor') - sumIn(earlier, item, 'taxableMinor');
+    if (!isWithin(item.taxable, left)) turn.fault('exceeds_invoice', path);
   }
+}
+
+/** The VAT of a credit note: on all the net that is credited with it, less the VAT that was credited before. */
+function itemsTaken(turn: Turn, invoice: Invoice, items: readonly Item[]): Item[] {
+  const earlier = notesOf(turn, invoice).flatMap(({ vatBreakdown }) => vatBreakdown);
+  return items.map((item) => {
+    const net = item.taxable + sumIn(earlier, item, 'taxableMinor');
+    const vat = item.category === 'S' ? vatOn(net, item.rateBasisPoints) : 0n;
+    return { ...item, vat: vat - sumIn(earlier, item, 'vatMinor') };
+  });
+}
+
+/** The same in the accounting currency: all that is credited, converted, less what was credited there before. */
+function accountedItems(turn: Turn, invoice: Invoice, items: readonly Item[], rate: string): Item[] {
+  const notes = notesOf(turn, invoice);
+  const own = notes.flatMap(({ vatBreakdown }) => vatBreakdown);
+  const accounted = notes.flatMap(({ accountingCurrency }) => accountingCurrency?.vatBreakdown ?? []);
+  const all = items.map((item) => ({
+    ...item,
+    taxable: item.taxable + sumIn(own, item, 'taxableMinor'),
+    vat: item.vat + sumIn(own, item, 'vatMinor'),
+  }));
+  return convertedItems(all, rate, invoice.currency, turn.company.currency).map((item) => ({
+    ...item,
+    taxable: item.taxable - sumIn(accounted, item, 'taxableMinor'),
+    vat: item.vat - sumIn(accounted, item, 'vatMinor'),
+  }));
 }
 
 const isWithin = (amount: bigint, left: bigint) =>
@@ -243,12 +285,15 @@ function accountedFor(
   turn: Turn,
   items: readonly Item[],
   from: string,
-  exchange: Exchange | null | undefined,
+  given: { invoice: Invoice | undefined; exchange: Exchange | null | undefined },
 ): Invoice['accountingCurrency'] {
+  const exchange = given.invoice ? given.invoice.accountingCurrency : given.exchange;
   if (!exchange) return null;
   const { exchangeRate, exchangeRateDate, exchangeRateSource } = exchange;
   const { currency } = turn.company;
-  const own = convertedItems(items, exchangeRate, from, currency);
+  const own = given.invoice
+    ? accountedItems(turn, given.invoice, items, exchangeRate)
+    : convertedItems(items, exchangeRate, from, currency);
   if (!amountsOf(own).every(isSafe)) turn.fault('amount_out_of_range');
   const totals = asTotals(totalsOf(own));
   return {
