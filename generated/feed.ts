@@ -860,7 +860,7 @@ export interface components {
          */
         EmailAddressOrNull: string | null;
         /**
-         * @description The currency, as ISO 4217.
+         * @description The currency, as ISO 4217. Its list also says how many digits the minor unit has.
          * @example EUR
          */
         Currency: string;

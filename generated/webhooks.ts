@@ -588,7 +588,7 @@ export interface components {
             name: components["schemas"]["ShortText"];
         };
         /**
-         * @description The currency, as ISO 4217.
+         * @description The currency, as ISO 4217. Its list also says how many digits the minor unit has.
          * @example EUR
          */
         Currency: string;

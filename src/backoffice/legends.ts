@@ -1,3 +1,4 @@
+import { amountText } from '../contract/currencies.ts';
 import type { DraftLine } from '../contract/feed.ts';
 import { type Conversion, convertMinor, lineAmountMinor, sumMinor, vatMinor } from './vat.ts';
 
@@ -91,22 +92,13 @@ function domesticLegend(
       ofRate.map(({ quantity, unitPriceMinor }) => lineAmountMinor(quantity, unitPriceMinor)),
     );
     const amountMinor = vatMinor(taxableMinor, rate);
-    const text = `${rate / 100}% = ${moneyText(amountMinor, currency)}`;
+    const text = `${rate / 100}% = ${amountText(amountMinor, currency)}`;
     if (!conversion) return { text, amountMinor };
     const converted = convertMinor(amountMinor, conversion);
-    return { text: `${text} = ${moneyText(converted, conversion.to)}`, amountMinor: converted };
+    return { text: `${text} = ${amountText(converted, conversion.to)}`, amountMinor: converted };
   });
   const brackets = stated.length === 0 ? '' : ` (${stated.map(({ text }) => text).join('; ')})`;
   if (!isCreditNote) return `${DOMESTIC_REVERSE_CHARGE}${brackets}`;
-  const sum = moneyText(sumMinor(stated.map(({ amountMinor }) => amountMinor)), conversion?.to ?? currency);
+  const sum = amountText(sumMinor(stated.map(({ amountMinor }) => amountMinor)), conversion?.to ?? currency);
   return `${DOMESTIC_ADJUSTMENT(stated.length === 0 ? '' : ` of ${sum}`)}${brackets}`;
-}
-
-function moneyText(amountMinor: number, currency: string): string {
-  const format = new Intl.NumberFormat('en-GB', { style: 'currency', currency });
-  const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
-  const text = String(Math.abs(amountMinor)).padStart(digits + 1, '0');
-  const decimal = digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
-  // As text, an amount beyond a double's fifteen digits keeps its cents.
-  return format.format(`${amountMinor < 0 ? '-' : ''}${decimal}` as Intl.StringNumericLiteral);
 }

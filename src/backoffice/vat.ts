@@ -8,6 +8,7 @@
  * An amount beyond Number.MAX_SAFE_INTEGER, a fraction where an integer belongs and a malformed decimal are
  * RangeErrors: the contract refuses them before they come here.
  */
+import { minorDigits } from '../contract/currencies.ts';
 import type { Invoice } from '../contract/records.ts';
 
 type Line = Invoice['lines'][number];
@@ -89,8 +90,8 @@ export function convertMinor(amountMinor: number, { from, to, exchangeRate }: Co
     exchangeRate,
     /^(?=.*[1-9])(?:0|[1-9]\d{0,8})(?:\.\d{1,8})?$/,
   );
-  const scaled = BigInt(amountMinor) * numerator * 10n ** minorDigits(to);
-  return safeNumber(divideHalfUp(scaled, denominator * 10n ** minorDigits(from)));
+  const scaled = BigInt(amountMinor) * numerator * 10n ** BigInt(minorDigits(to));
+  return safeNumber(divideHalfUp(scaled, denominator * 10n ** BigInt(minorDigits(from))));
 }
 
 /**
@@ -181,17 +182,4 @@ function safeNumber(amount: bigint): number {
   const number = Number(amount);
   if (!Number.isSafeInteger(number)) throw new RangeError(`Amount out of range: ${amount}.`);
   return number;
-}
-
-const minorDigitsByCurrency = new Map<string, bigint>();
-
-/** ECMA-402 takes these digits from ISO 4217; an unknown code has two, a malformed one is a RangeError. */
-function minorDigits(currency: string): bigint {
-  let digits = minorDigitsByCurrency.get(currency);
-  if (digits === undefined) {
-    const format = new Intl.NumberFormat('en', { style: 'currency', currency });
-    digits = BigInt(format.resolvedOptions().maximumFractionDigits ?? 2);
-    minorDigitsByCurrency.set(currency, digits);
-  }
-  return digits;
 }

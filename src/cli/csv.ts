@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../contract/document.ts';
-import { decimalAmount } from '../invoice-pdf/amounts.ts';
+import { decimalAmount } from '../contract/currencies.ts';
 
 /** A column of a table that a spreadsheet opens. */
 export interface CsvColumn {

@@ -1,3 +1,5 @@
+import { currencyFormat, decimalAmount, decimalText } from '../contract/currencies.ts';
+
 /** The true minus sign is as wide as a figure, and isn't broken off its number at the end of a line. */
 const MINUS = '\u2212';
 
@@ -9,32 +11,27 @@ export interface MoneyFormat {
   plain: (amountMinor: number) => string;
 }
 
-interface Currency extends MoneyFormat {
-  /** Digits that its smallest unit stands for, by ISO 4217. */
-  digits: number;
-}
-
-/** To make a number format takes longer than all that is done with it. There are some 170 currencies. */
-const currencies = new Map<string, Currency>();
-
 /** Formats of a currency; `amountMinor` is in its smallest unit. */
 export function moneyFormat(currency: string): MoneyFormat {
-  return currencyOf(currency);
-}
-
-/** Digits that the smallest unit of a currency stands for: two for EUR, none for JPY, three for KWD. */
-export function minorDigits(currency: string): number {
-  return currencyOf(currency).digits;
-}
-
-/** An amount in minor units as a decimal with a point, exact: -5 in EUR is `-0.05`. */
-export function decimalAmount(amountMinor: number, currency: string): string {
-  return decimal(amountMinor, minorDigits(currency));
+  const symbol = currencyFormat(currency)
+    .formatToParts(0)
+    .filter(({ type }) => type === 'currency' || type === 'literal')
+    .map(({ value }) => value)
+    .join('');
+  const withPrefix = (amountMinor: number, prefix: string): string => {
+    const [whole = '', fraction] = decimalAmount(Math.abs(amountMinor), currency).split('.');
+    const sign = amountMinor < 0 ? MINUS : '';
+    return `${sign}${prefix}${groupThousands(whole)}${fraction === undefined ? '' : `.${fraction}`}`;
+  };
+  return {
+    withSymbol: (amountMinor) => withPrefix(amountMinor, symbol),
+    plain: (amountMinor) => withPrefix(amountMinor, ''),
+  };
 }
 
 /** A rate in basis points as a decimal: 1350 is `13.50`. */
 export function percent(basisPoints: number): string {
-  return decimal(basisPoints, 2);
+  return decimalText(basisPoints, 2);
 }
 
 /** 1350 basis points as '13.5%'. */
@@ -59,41 +56,6 @@ export function shareText(quantity: string): string | undefined {
   if (fraction === undefined || Number(fraction) === 0) return undefined;
   const digits = fraction.padEnd(2, '0');
   return `${quantityText(`-${Number(digits.slice(0, 2))}.${digits.slice(2)}`)}%`;
-}
-
-function currencyOf(code: string): Currency {
-  const known = currencies.get(code);
-  if (known) return known;
-  const made = makeCurrency(code);
-  currencies.set(code, made);
-  return made;
-}
-
-function makeCurrency(code: string): Currency {
-  const format = new Intl.NumberFormat('en-GB', { style: 'currency', currency: code });
-  const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
-  const symbol = format
-    .formatToParts(0)
-    .filter(({ type }) => type === 'currency' || type === 'literal')
-    .map(({ value }) => value)
-    .join('');
-  const withPrefix = (amountMinor: number, prefix: string): string => {
-    const [whole = '', fraction] = decimal(Math.abs(amountMinor), digits).split('.');
-    const sign = amountMinor < 0 ? MINUS : '';
-    return `${sign}${prefix}${groupThousands(whole)}${fraction === undefined ? '' : `.${fraction}`}`;
-  };
-  return {
-    digits,
-    withSymbol: (amountMinor) => withPrefix(amountMinor, symbol),
-    plain: (amountMinor) => withPrefix(amountMinor, ''),
-  };
-}
-
-/** As text, an amount beyond a double's fifteen digits keeps its cents. */
-function decimal(count: number, digits: number): string {
-  const text = String(Math.abs(count)).padStart(digits + 1, '0');
-  const sign = count < 0 ? '-' : '';
-  return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
 function groupThousands(digits: string): string {

@@ -1,5 +1,5 @@
+import { decimalAmount } from '../contract/currencies.ts';
 import type { Invoice } from '../contract/records.ts';
-import { decimalAmount } from './amounts.ts';
 import { date, formattedDate, rateOf } from './e-invoice-values.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import { element, leaf, optionalLeaf } from './xml-text.ts';

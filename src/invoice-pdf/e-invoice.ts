@@ -1,6 +1,6 @@
 import type { Invoice } from '../contract/records.ts';
+import { decimalAmount, minorDigits } from '../contract/currencies.ts';
 import { countryCodes, currencyCodes, unitCodes, vatPrefixes } from '../contract/code-lists.ts';
-import { decimalAmount, minorDigits } from './amounts.ts';
 import { buyerParty, deliveryParty, sellerParty } from './e-invoice-parties.ts';
 import { settlement } from './e-invoice-settlement.ts';
 import { date, rateOf } from './e-invoice-values.ts';

@@ -1,4 +1,5 @@
-import { minorDigits, moneyFormat, rateText } from './amounts.ts';
+import { minorDigits } from '../contract/currencies.ts';
+import { moneyFormat, rateText } from './amounts.ts';
 import type { PrintedDocument } from './printed-document.ts';
 
 type Line = PrintedDocument['record']['lines'][number];

@@ -2,13 +2,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { lineAmountMinor, totals, vatBreakdown } from '../../src/backoffice/vat.ts';
 import type { Invoice } from '../../src/contract/records.ts';
-import {
-  decimalAmount,
-  moneyFormat,
-  percent,
-  quantityText,
-  rateText,
-} from '../../src/invoice-pdf/amounts.ts';
+import { decimalAmount } from '../../src/contract/currencies.ts';
+import { moneyFormat, percent, quantityText, rateText } from '../../src/invoice-pdf/amounts.ts';
 import type { PrintedDocument } from '../../src/invoice-pdf/printed-document.ts';
 import { createRenderer } from '../../src/invoice-pdf/render.ts';
 import { exampleDocuments } from './_documents.ts';

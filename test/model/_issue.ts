@@ -89,7 +89,7 @@ function problemsOfAll(record: Unstamped, profile: CompanyProfile): boolean[] {
     isBlank(buyer.legalName ?? buyer.name),
     lines.some(({ description, unitCode }) => isBlank(description) || unitCode === 'PCS'),
     printed.some(isUnprintable),
-    !['EUR', 'GBP', 'USD', 'JPY', 'KWD'].includes(record.currency),
+    !['EUR', 'GBP', 'USD', 'JPY', 'KWD', 'HUF'].includes(record.currency),
     dueDate !== null && dueDate < (issueDate ?? ''),
     kind === 'credit_note' ? totals.grossMinor <= 0 : totals.grossMinor < 0,
   ];

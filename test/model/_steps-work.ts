@@ -149,7 +149,7 @@ function drawCustomer(draw: Draw): WithOf<'customer.save'> {
     countryCode,
     currency: draw.happens(0.8)
       ? draw.company.currency
-      : draw.oneOf('EUR', 'GBP', 'USD', 'JPY', 'KWD', 'ABC'),
+      : draw.oneOf('EUR', 'GBP', 'USD', 'JPY', 'KWD', 'HUF', 'ABC'),
     paymentTermsDays: draw.oneOf(0, 14, 30, 60),
     sites: draw.happens(0.03) ? [...sites, ...sites.slice(0, 1)] : sites,
     vatId: draw.happens(0.85) ? vatIdOf(draw, countryCode) : draw.happens(0.1) ? 'IE00' : null,

@@ -1,3 +1,4 @@
+import { amountText } from '../../contract/currencies.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { contentDisposition } from '../../invoice-pdf/file-name.ts';
 import type { FindDocument } from '../../invoice-pdf/documents.ts';
@@ -5,7 +6,7 @@ import { unitText } from '../../invoice-pdf/units.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { createInvoiceFinder } from '../../store/records/invoices.ts';
 import { notFound } from '../page-error.ts';
-import { amountText, dayText, time } from '../views/formats.ts';
+import { dayText, time } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
 import { facts, table } from '../views/table.ts';
 import { page, type Page, type Visit } from '../visit.ts';

@@ -1,3 +1,4 @@
+import { amountText } from '../../contract/currencies.ts';
 import type { InvoiceSummary } from '../../contract/records.ts';
 import {
   findByDays,
@@ -12,7 +13,7 @@ import type { Engine } from '../../store/engines/engine.ts';
 import { whyNot } from '../availability.ts';
 import { PageError } from '../page-error.ts';
 import { filterForm, textField, withQuery } from '../views/form.ts';
-import { amountText, dayText } from '../views/formats.ts';
+import { dayText } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
 import { badge, emptyState, warning } from '../views/notice.ts';
 import { pagination, table } from '../views/table.ts';

@@ -2,7 +2,6 @@ import type { Visit } from '../visit.ts';
 import { type Html, html } from './html.ts';
 
 const timeFormats = new Map<string, Intl.DateTimeFormat>();
-const amountFormats = new Map<string, { format: Intl.NumberFormat; minorUnits: number }>();
 const dayFormat = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', dateStyle: 'medium' });
 const countFormat = new Intl.NumberFormat('en-GB');
 
@@ -35,17 +34,6 @@ export function dayText(day: string | null): string {
 /** A whole number: 12345 is `12,345`. */
 export function countText(value: number): string {
   return countFormat.format(value);
-}
-
-/** An amount in minor units: 12345 of EUR is `€123.45`. */
-export function amountText(minor: number, currency: string): string {
-  let known = amountFormats.get(currency);
-  if (!known) {
-    const format = new Intl.NumberFormat('en-IE', { style: 'currency', currency });
-    known = { format, minorUnits: 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2) };
-    amountFormats.set(currency, known);
-  }
-  return known.format.format(minor / known.minorUnits);
 }
 
 /** An e-mail address that may break before its @. */

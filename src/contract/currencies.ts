@@ -1,0 +1,53 @@
+/** ISO 4217 of 1 January 2026: the currencies whose minor unit isn't a hundredth. */
+const digitsByCurrency = new Map(
+  [
+    { digits: 0, codes: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF' },
+    { digits: 3, codes: 'BHD IQD JOD KWD LYD OMR TND' },
+    { digits: 4, codes: 'CLF UYW' },
+  ].flatMap(({ digits, codes }) => codes.split(' ').map((code) => [code, digits])),
+);
+
+/** To make a number format takes longer than all that is done with it. There are some 170 currencies. */
+const formats = new Map<string, Intl.NumberFormat>();
+
+/**
+ * Digits that the minor unit of a currency stands for: two for EUR, none for JPY, three for KWD. `Intl` has those of
+ * CLDR, which are others for 17 currencies. Two where ISO 4217 names none, as for gold and for withdrawn codes.
+ * @throws RangeError for what can't be a code.
+ */
+export function minorDigits(currency: string): number {
+  if (!/^[A-Z]{3}$/.test(currency)) throw new RangeError(`Not a currency: ${JSON.stringify(currency)}.`);
+  return digitsByCurrency.get(currency) ?? 2;
+}
+
+/** An amount in minor units as a decimal with a point, exact: -5 in EUR is `-0.05`. */
+export function decimalAmount(amountMinor: number, currency: string): string {
+  return decimalText(amountMinor, minorDigits(currency));
+}
+
+/** A count of smallest parts as a decimal, exact: -5 with two digits is `-0.05`. */
+export function decimalText(count: number, digits: number): string {
+  // As text, an amount beyond a double's fifteen digits keeps its cents.
+  const text = String(Math.abs(count)).padStart(digits + 1, '0');
+  const sign = count < 0 ? '-' : '';
+  return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
+}
+
+/** How amounts of a currency are written in Ireland and the United Kingdom, with all digits of its minor unit. */
+export function currencyFormat(currency: string): Intl.NumberFormat {
+  const known = formats.get(currency);
+  if (known) return known;
+  const digits = minorDigits(currency);
+  const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  const made = new Intl.NumberFormat('en-GB', { style: 'currency', currency, ...fraction });
+  formats.set(currency, made);
+  return made;
+}
+
+/** An amount in minor units in the words of a sentence: 123450 of EUR is `€1,234.50`. */
+export function amountText(amountMinor: number, currency: string): string {
+  return currencyFormat(currency).format(
+    // It is a decimal.
+    decimalAmount(amountMinor, currency) as Intl.StringNumericLiteral,
+  );
+}
