@@ -11,7 +11,7 @@ export interface Attempt {
  * `dns`: the name has no address, or more than 128, or they could not be found out. `refused`: an address that isn't
  * public, or is the service's own. `connect`: no connection. `tls`: no TLS 1.2 or 1.3 with a valid certificate of that
  * name. `timeout`: the deadline of the whole attempt. `reset`: the connection ended before the answer. `protocol`: not
- * HTTP/1.1, or an answer beyond its limits.
+ * HTTP/1.1 (HTTP/2 alone, for example), or an answer beyond its limits.
  */
 export type AttemptError = 'dns' | 'refused' | 'connect' | 'tls' | 'timeout' | 'reset' | 'protocol';
 
@@ -26,7 +26,8 @@ export const attemptErrorTexts: Readonly<Record<AttemptError, string>> = {
   tls: 'No secure connection could be made: the certificate or the TLS version was not accepted.',
   timeout: 'There was no answer within 10 seconds.',
   reset: 'The connection was closed before there was an answer.',
-  protocol: 'The answer was not understood as HTTP/1.1.',
+  protocol:
+    'The receiver did not speak HTTP/1.1, or not as its rules are. Deliveries use HTTP/1.1, not HTTP/2.',
 };
 
 /** Ends an attempt with a class of error. */

@@ -7,7 +7,8 @@ import type { Resolve } from './resolver.ts';
 
 /**
  * Opens a connection to a public host, ready for HTTP/1.1.
- * @throws AttemptFailure `dns`, `refused`, `connect`, `tls`, or `timeout` when the attempt was ended.
+ * @throws AttemptFailure `dns`, `refused`, `connect`, `tls`, `protocol` for a receiver without HTTP/1.1, or `timeout`
+ * when the attempt was ended.
  */
 export type Connect = (hostname: string, attempt: Attempt) => Promise<TLSSocket>;
 
@@ -108,14 +109,20 @@ function opened(
       socket.destroy();
       reject(new AttemptFailure('timeout'));
     };
-    const fail = () => reject(new AttemptFailure(failure));
+    let cause: NodeJS.ErrnoException | undefined;
+    const fail = () => reject(new AttemptFailure(isNotSpoken(cause) ? 'protocol' : failure));
     socket.once('close', fail).once(event, () => {
       socket.off('close', fail);
       resolve();
     });
     // `close` follows. This listener stays: an error between two requests would otherwise end the process.
-    socket.on('error', () => undefined);
+    socket.on('error', (error) => (cause = error));
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
   });
+}
+
+/** Whether a receiver refused HTTP/1.1 in its handshake (RFC 7301 section 3.2), as one does that has HTTP/2 alone. */
+function isNotSpoken(error: NodeJS.ErrnoException | undefined): boolean {
+  return error?.code === 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL';
 }

@@ -33,9 +33,15 @@ const CLOSED_IPV4 = blocks(
 
 /**
  * The only part of IPv6 that IANA hands out to networks. Addresses outside of it are local, or carry an IPv4 address
- * (mapped, compatible, SIIT, NAT64). A list of the open part is safe; a list of all closed parts would miss new ones.
+ * (mapped, compatible, SIIT). A list of the open part is safe; a list of all closed parts would miss new ones.
  */
 const OPEN_IPV6 = blocks('2000::/3');
+/**
+ * On a network without IPv4, DNS64 gives a host that has only an IPv4 address this prefix with that address behind it
+ * (RFC 6052 section 2.1, RFC 6147). The prefixes of a network's own choice (64:ff9b:1::/48) stay closed: such an
+ * address tells nobody else where it leads.
+ */
+const NAT64 = blocks('64:ff9b::/96');
 /** Within it: protocol assignments (Teredo, ORCHID), documentation, 6to4, and documentation again (RFC 9637). */
 const CLOSED_IPV6 = blocks('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
@@ -47,17 +53,19 @@ const ISATAP_INTERFACES: readonly string[] = ['0:5efe', '200:5efe'];
  * a private or local network is never called"). A text that isn't one address, or that has a zone, isn't public.
  */
 export function isPublicAddress(address: string): boolean {
-  switch (isIP(address)) {
-    case 4:
-      return !isIn(ipaddr.IPv4.parse(address), CLOSED_IPV4);
-    case 6: {
-      const ipv6 = ipaddr.IPv6.parse(address);
-      const isOpen = ipv6.zoneId === undefined && isIn(ipv6, OPEN_IPV6) && !isIn(ipv6, CLOSED_IPV6);
-      return isOpen && !carriesIsatap(ipv6);
-    }
-    default:
-      return false;
-  }
+  if (isIP(address) === 0) return false;
+  const destination = destinationOf(address);
+  if (destination instanceof ipaddr.IPv4) return !isIn(destination, CLOSED_IPV4);
+  const isOpen =
+    destination.zoneId === undefined && isIn(destination, OPEN_IPV6) && !isIn(destination, CLOSED_IPV6);
+  return isOpen && !carriesIsatap(destination);
+}
+
+/** Where an address leads: for one of NAT64, the IPv4 address in its last 32 bits. */
+function destinationOf(address: string): ipaddr.IPv4 | ipaddr.IPv6 {
+  const parsed = ipaddr.parse(address);
+  const isTranslated = parsed instanceof ipaddr.IPv6 && parsed.zoneId === undefined && isIn(parsed, NAT64);
+  return isTranslated ? new ipaddr.IPv4(parsed.toByteArray().slice(12)) : parsed;
 }
 
 /**
@@ -91,7 +99,7 @@ function canonicalOwn(address: string): string {
 }
 
 function canonicalOf(address: string): string {
-  return ipaddr.parse(address).toNormalizedString();
+  return destinationOf(address).toNormalizedString();
 }
 
 function carriesIsatap(address: ipaddr.IPv6): boolean {

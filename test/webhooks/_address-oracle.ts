@@ -31,6 +31,7 @@ function isClosedIpv4(address: number): boolean {
 
 function isClosedIpv6(address: bigint): boolean {
   const group = (index: number) => Number((address >> BigInt(112 - 16 * index)) & 0xffffn);
+  if (address >> 32n === 0x64_ff9bn << 64n) return isClosedIpv4(Number(address & 0xffff_ffffn));
   const carried = carriedBy(address, group);
   if (carried !== undefined) return true;
   const [first, second] = [group(0), group(1)];
@@ -43,16 +44,19 @@ function isClosedIpv6(address: bigint): boolean {
   );
 }
 
-/** The IPv4 address within an IPv6 address, if it has a form that carries one. All such are closed, public or not. */
+/**
+ * The IPv4 address within an IPv6 address, if it has a form that carries one. All such are closed, public or not; only
+ * the well-known prefix of NAT64 leads to the address that it carries.
+ */
 function carriedBy(address: bigint, group: (index: number) => number): number | undefined {
   const last = Number(address & 0xffff_ffffn);
   const above = address >> 32n;
   const isCompatible = above === 0n;
   const isMapped = above === 0xffffn;
   const isSiit = above === 0xffff_0000n;
-  const isNat64 = above === 0x64_ff9bn << 64n || address >> 80n === 0x64_ff9b_0001n;
+  const isLocalNat64 = address >> 80n === 0x64_ff9b_0001n;
   const isIsatap = (group(4) & 0xfdff) === 0 && group(5) === 0x5efe;
-  if (isCompatible || isMapped || isSiit || isNat64 || isIsatap) return last;
+  if (isCompatible || isMapped || isSiit || isLocalNat64 || isIsatap) return last;
   if (group(0) === 0x2002) return Number((address >> 80n) & 0xffff_ffffn);
   // Teredo keeps it inverted (RFC 4380 section 4).
   if (group(0) === 0x2001 && group(1) === 0) return last ^ 0xffff_ffff;

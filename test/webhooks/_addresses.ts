@@ -46,6 +46,10 @@ export const publicAddresses: readonly Vector[] = [
   ['3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', 'last of 2000::/3'],
   ['2606:4700:0:0:0:5eff:808:808', 'beside ISATAP'],
   ['2606:4700:0:0:100:5efe:808:808', 'beside ISATAP'],
+  ['64:ff9b::808:808', 'NAT64 of a public address'],
+  ['64:ff9b::9ff:ffff', 'NAT64 just below RFC1918'],
+  ['64:ff9b::b00:0', 'NAT64 just above'],
+  ['64:ff9b::8.8.8.8', 'NAT64 with dots'],
 ];
 
 /** Addresses that no webhook may call. */
@@ -88,7 +92,16 @@ export const closedAddresses: readonly Vector[] = [
   ['::5efe:7f00:1', 'ISATAP over ::/64'],
   ['64:ff9b::7f00:1', 'NAT64 loopback'],
   ['64:ff9b::a00:1', 'NAT64 RFC1918'],
-  ['64:ff9b::808:808', 'NAT64 public'],
+  ['64:ff9b::', 'NAT64 this host'],
+  ['64:ff9b::6440:0', 'NAT64 CGNAT'],
+  ['64:ff9b::ac10:1', 'NAT64 RFC1918'],
+  ['64:ff9b::c0a8:1', 'NAT64 RFC1918'],
+  ['64:ff9b::a83f:8110', 'NAT64 services of Azure'],
+  ['64:ff9b::e000:1', 'NAT64 multicast'],
+  ['64:ff9b::ffff:ffff', 'NAT64 broadcast'],
+  ['64:ff9b::1:808:808', 'just above NAT64'],
+  ['64:ff9a:ffff:ffff:ffff:ffff:808:808', 'just below NAT64'],
+  ['64:ff9b:1::808:808', 'local NAT64 public'],
   ['64:ff9b:1::1', 'RFC8215 local NAT64'],
   ['100::1', 'discard-only'],
   ['100:0:0:1::1', 'RFC9780 dummy prefix; outside 2000::/3'],

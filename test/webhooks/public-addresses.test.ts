@@ -71,7 +71,7 @@ function randomIpv6(index: number): bigint {
 }
 
 t.test(
-  `${COUNT} random IPv6 addresses: none is called that is closed, or carries an IPv4 address`,
+  `${COUNT} random IPv6 addresses: none is called that is closed, or carries a closed IPv4 address`,
   async (t) => {
     let publicCount = 0;
     const wrong: string[] = [];
@@ -131,6 +131,13 @@ t.test('the addresses of the machine are looked at each time', async (t) => {
   t.equal(isCallable('2606:2800:220:1::3'), false);
 });
 
+t.test('an own address behind DNS64 is refused too, and one that is given so', async (t) => {
+  const isCallable = createAddressRule(['93.184.216.34', '64:ff9b::5db8:d823']);
+  t.equal(isCallable('64:ff9b::5db8:d822'), false);
+  t.equal(isCallable('93.184.216.35'), false);
+  t.equal(isCallable('64:ff9b::5db8:d824'), true);
+});
+
 t.test('an own address that is none is refused', async (t) => {
   t.throws(() => createAddressRule(['fieldledger.example.com']), {
     name: 'UsageError',
@@ -182,12 +189,25 @@ t.test('a name with a public address is called', async (t) => {
   ]);
 });
 
+t.test('on a network with DNS64 alone, a receiver with a public IPv4 address is not refused', async (t) => {
+  const { names } = await start(t, ({ type }) =>
+    type === 'AAAA' ? [{ type, value: '64:ff9b::5db8:d822' }] : [],
+  );
+  const addresses = await createResolve([names.address])(HOST, never);
+  t.strictSame(
+    addresses.map(createAddressRule()),
+    [true],
+    'the very rule of the sender, on what DNS64 answers',
+  );
+});
+
 const refusedAnswers: Record<string, readonly string[]> = {
   'a private address': ['127.0.0.2'],
   'a public and a private address': ['127.0.0.1', '10.0.0.1'],
   'a private and a public address': ['10.0.0.1', '127.0.0.1'],
   'a public IPv4 and a private IPv6 address': ['127.0.0.1', 'fc00::1'],
   'a public IPv4 address and a mapped one': ['127.0.0.1', '::ffff:127.0.0.1'],
+  'a private IPv4 address behind DNS64': ['64:ff9b::a00:1'],
   'one private address behind 99 public ones': [...Array<string>(99).fill('127.0.0.1'), '10.0.0.1'],
 };
 for (const [what, addresses] of Object.entries(refusedAnswers)) {

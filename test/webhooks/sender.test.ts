@@ -225,7 +225,7 @@ const cases: readonly [name: string, options: TlsOptions, expected: number | Att
   ['a certificate of an unknown authority', unknown, 'tls'],
   ['TLS 1.1 only', { ...old, minVersion: 'TLSv1', maxVersion: 'TLSv1.1' }, 'tls'],
   ['TLS 1.0 only', { ...old, minVersion: 'TLSv1', maxVersion: 'TLSv1' }, 'tls'],
-  ['HTTP/2 only', { ALPNProtocols: ['h2'] }, 'tls'],
+  ['HTTP/2 only', { ALPNProtocols: ['h2'] }, 'protocol'],
   ['HTTP/2 and HTTP/1.1', { ALPNProtocols: ['h2', 'http/1.1'] }, 200],
 ];
 
