@@ -796,7 +796,7 @@ export interface components {
          */
         RefusalCode: "malformed_line" | "invalid_change" | "unknown_change" | "unknown_company" | "unknown_record" | "duplicate_id" | "wrong_state" | "wrong_currency" | "amount_out_of_range" | "exceeds_invoice" | "exceeds_payments" | "incomplete_document" | "unsupported_country" | "limit_reached" | "unavailable";
         /**
-         * @description Names a record. Opaque; ids sort in the order in which the records were made.
+         * @description Names a record. Opaque.
          * @example job_0001
          */
         Id: string;
@@ -968,7 +968,7 @@ export interface components {
         DocumentKind: "invoice" | "credit_note" | "pro_forma";
         /**
          * Format: uuid
-         * @description Names an invoice or a quote. Sorts in the order in which they were made.
+         * @description Names an invoice or a quote. Opaque.
          * @example 01a0a486-e8e0-7076-ace5-e31611d48e0a
          */
         Uuid: string;

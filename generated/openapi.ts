@@ -462,7 +462,7 @@ export interface webhooks {
 export interface components {
     schemas: {
         /**
-         * @description Names a record. Opaque; ids sort in the order in which the records were made.
+         * @description Names a record. Opaque.
          * @example job_0001
          */
         Id: string;
@@ -474,7 +474,7 @@ export interface components {
         IdOrNull: string | null;
         /**
          * Format: uuid
-         * @description Names an invoice or a quote. Sorts in the order in which they were made.
+         * @description Names an invoice or a quote. Opaque.
          * @example 01a0a486-e8e0-7076-ace5-e31611d48e0a
          */
         Uuid: string;
@@ -1836,6 +1836,11 @@ export interface components {
          * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
          */
         Traceparent: string;
+        /**
+         * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+         * @example 626
+         */
+        BodyLength: number;
     };
     requestBodies: never;
     headers: {
@@ -2518,6 +2523,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -2564,6 +2574,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -2610,6 +2625,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -2656,6 +2676,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -2702,6 +2727,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -2748,6 +2778,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -2794,6 +2829,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -2840,6 +2880,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -2886,6 +2931,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -2932,6 +2982,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;

@@ -416,7 +416,7 @@ export interface components {
             message: components["schemas"]["ShortText"];
         };
         /**
-         * @description Names a record. Opaque; ids sort in the order in which the records were made.
+         * @description Names a record. Opaque.
          * @example job_0001
          */
         Id: string;
@@ -553,7 +553,7 @@ export interface components {
         };
         /**
          * Format: uuid
-         * @description Names an invoice or a quote. Sorts in the order in which they were made.
+         * @description Names an invoice or a quote. Opaque.
          * @example 01a0a486-e8e0-7076-ace5-e31611d48e0a
          */
         Uuid: string;
@@ -852,6 +852,11 @@ export interface components {
          * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
          */
         Traceparent: string;
+        /**
+         * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+         * @example 626
+         */
+        BodyLength: number;
     };
     requestBodies: never;
     headers: never;
@@ -888,6 +893,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -934,6 +944,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -980,6 +995,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -1026,6 +1046,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -1072,6 +1097,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -1118,6 +1148,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -1164,6 +1199,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -1210,6 +1250,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -1256,6 +1301,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;
@@ -1302,6 +1352,11 @@ export interface operations {
                  * @example 00-01a1f8c80f557176b43a90d58e48d22d-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description The length of the body in bytes. The service always sends it, and no delivery is longer than the maximum; a proxy of yours may send the body in chunks instead.
+                 * @example 626
+                 */
+                "Content-Length"?: components["parameters"]["BodyLength"];
             };
             path?: never;
             cookie?: never;

@@ -82,8 +82,8 @@ export async function testFirstHour(t: Test, prefix: string, served: Served): Pr
   const environment = { PORT: '0', DATABASE: join(folder, 'receiver.db') };
   const { port } = await startReceiver(t, [process.execPath, receiver], environment);
   for (const [shownCommand, outcome] of [
-    [/`(npx fieldledger webhook sample [^`]+)`/, /delivered/],
-    [/`(npx fieldledger webhook play day [^`]+)`/, /The receiver did everything right\./],
+    [/`(npx --no fieldledger webhook sample [^`]+)`/, /delivered/],
+    [/`(npx --no fieldledger webhook play day [^`]+)`/, /The receiver did everything right\./],
   ] as const) {
     const [, command = ''] = shownCommand.exec(webhooks) ?? [];
     const aimed = command.replace('http://localhost:3000/', `http://127.0.0.1:${port}/`);

@@ -124,7 +124,7 @@ t.test('the layout has every folder of the source', async (t) => {
 
 t.test('every command that is named exists, with its options', async (t) => {
   const commands = READMES.flatMap((path) => [
-    ...read(path).matchAll(/(?:npx |`)fieldledger((?: [a-z]+)+)([^`#|\n]*)/g),
+    ...read(path).matchAll(/(?:npx --no |`)fieldledger((?: [a-z]+)+)([^`#|\n]*)/g),
   ]);
   t.ok(commands.length > 25, `${commands.length} commands`);
   for (const [whole, words = '', rest = ''] of commands) {
@@ -138,6 +138,33 @@ t.test('every command that is named exists, with its options', async (t) => {
   }
 });
 
+t.test('no published line lets npx take our name from the public registry', async (t) => {
+  const folders = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
+  const published = [
+    'README.md',
+    'Makefile',
+    'openapi.yaml',
+    'webhooks.yaml',
+    ...folders.map((path) => `src/${path}`),
+  ]
+    .filter((path) => /(file|\.(md|ya?ml|ts|js|py|txt|conf|service))$/.test(path))
+    .map((path) => ({ path, text: read(path) }));
+  t.ok(published.length > 300);
+  // As a line of a shell, and as the list of a program's arguments.
+  const asking = /\b(npx|bunx|dlx|npm (exec|install|i))\b["',\s]+(?!--no\b)([-\w=]+["',\s]+)*fieldledger\b/g;
+  t.strictSame(
+    published.flatMap(({ path, text }) => [...text.matchAll(asking)].map(([found]) => `${path}: ${found}`)),
+    [],
+  );
+  for (const line of [
+    'npx fieldledger serve',
+    '["npx", "fieldledger"]',
+    'npm install -g fieldledger',
+    'npx -y fieldledger',
+  ])
+    t.match(line, new RegExp(asking.source), line);
+});
+
 t.test('the way from the first company to the first paid invoice can be gone', async (t) => {
   await using workplace = await openWorkplace('sqlite', { isEmpty: true });
   const { folder, databaseUrl } = workplace;
@@ -145,7 +172,7 @@ t.test('the way from the first company to the first paid invoice can be gone', a
   const env = { PATH: process.env.PATH, HOME: folder, DATABASE_URL: databaseUrl };
   const options = { cwd: folder, env, encoding: 'utf8' } as const;
   // As npx finds it in a clone.
-  const script = blocksOf(FEEDING, 'sh').join('').replaceAll('npx fieldledger', program);
+  const script = blocksOf(FEEDING, 'sh').join('').replaceAll('npx --no fieldledger', program);
   const { stdout, stderr } = await run('bash', ['-ec', script], options);
   t.match(stdout, /29 items, nothing is missing/);
   t.match(stdout, '"number":"INV-2026-1042"'.replace('2026', String(new Date().getUTCFullYear())));
@@ -163,7 +190,10 @@ t.test('the way from the first company to the first paid invoice can be gone', a
     { skip: hasPython ? false : 'there is no python3' },
     async (t) => {
       const [python = ''] = blocksOf(FEEDING, 'python');
-      const text = python.replace('["npx", "fieldledger", "apply"]', JSON.stringify([program, 'apply']));
+      const text = python.replace(
+        '["npx", "--no", "fieldledger", "apply"]',
+        JSON.stringify([program, 'apply']),
+      );
       t.not(text, python);
       const outcome = await run('python3', ['-c', text], options);
       t.equal(outcome.stdout, '8 applied \n');
@@ -173,7 +203,7 @@ t.test('the way from the first company to the first paid invoice can be gone', a
   await t.test('and the first page’s change of the demo company is made', async (t) => {
     const [, command = ''] = /^ {4}\$ (echo .*)$/m.exec(read('README.md')) ?? [];
     await workplace.call(['demo']);
-    const made = await run('bash', ['-ec', command.replace('npx fieldledger', program)], options);
+    const made = await run('bash', ['-ec', command.replace('npx --no fieldledger', program)], options);
     t.match(made.stdout, '{"line":1,"id":"17","status":"applied","record":{"id":"job_0002",');
   });
 });

@@ -9,7 +9,7 @@
  * - Complete: at the start and every ten minutes it reads what changed since it last looked, and so makes up for
  *   events that never came. Without API_KEY it doesn't.
  *
- * It can be killed at any moment. `npx fieldledger webhook play day --to http://localhost:3000/` tries it.
+ * It can be killed at any moment. `npx --no fieldledger webhook play day --to http://localhost:3000/` tries it.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';

@@ -80,6 +80,11 @@ export function resolve<T extends Reference>(bundle: Bundle, place: T): T {
   return resolve(bundle, { ...named, ...beside });
 }
 
+/** Whether a schema is of strings, numbers or truth values, null among them or not. */
+export function isScalar({ type }: { type?: unknown }): boolean {
+  return type !== undefined && ![type].flat().some((name) => name === 'object' || name === 'array');
+}
+
 /** The name of the component that a place refers to. */
 export function nameOf({ $ref }: Reference): string | undefined {
   return $ref?.split('/').at(-1);

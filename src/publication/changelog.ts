@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 
 import { parse } from 'yaml';
 
+import { escaped, plainPage, withCode } from './plain-page.ts';
+
 export interface Release {
   version: string;
   /** The day on which it was cut. */
@@ -16,16 +18,6 @@ export function readChangelog(): Release[] {
   return parse(readFileSync(new URL('changelog.yaml', import.meta.url), 'utf8')) as Release[];
 }
 
-const STYLE = `
-  :root { color-scheme: light dark; }
-  body { max-width: 44rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
-  li { margin-bottom: 0.5rem; }
-  time { font-weight: normal; font-size: 1rem; }`;
-
-/** The page runs nothing, loads nothing, and stands in nobody's frame. */
-export const changelogPolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 /** The changelog as a page. */
 export function changelogPage(): string {
   const articles = readChangelog().map(
@@ -35,24 +27,11 @@ export function changelogPage(): string {
 ${changesOf(release, 'h3')}
 </article>`,
   );
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Changelog of Fieldledger</title>
-<link rel="alternate" type="application/atom+xml" title="Changelog of Fieldledger" href="/changelog.atom">
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-<h1>Changelog of Fieldledger</h1>
-<p><a href="/reference">Reference</a> · <a href="/changelog.atom">Atom feed</a></p>
-${articles.join('\n')}
-</main>
-</body>
-</html>
-`;
+  return plainPage({
+    title: 'Changelog of Fieldledger',
+    head: '<link rel="alternate" type="application/atom+xml" title="Changelog of Fieldledger" href="/changelog.atom">\n',
+    content: `<p><a href="/reference">Reference</a> · <a href="/changelog.atom">Atom feed</a></p>\n${articles.join('\n')}`,
+  });
 }
 
 /**
@@ -89,12 +68,8 @@ function changesOf({ integrators = [], operators = [] }: Release, heading: 'h2' 
   return Object.entries({ integrators, operators })
     .filter(([, changes]) => changes.length > 0)
     .map(([readers, changes]) => {
-      const items = changes.map((change) => `<li>${withCode(escaped(change))}</li>`);
+      const items = changes.map((change) => `<li>${withCode(change)}</li>`);
       return `<${heading}>For ${readers}</${heading}>\n<ul>\n${items.join('\n')}\n</ul>`;
     })
     .join('\n');
 }
-
-const withCode = (text: string) => text.replaceAll(/`([^`]+)`/g, '<code>$1</code>');
-const escaped = (text: string) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

@@ -26,6 +26,7 @@ export function llmsText(): string {
     [
       linkTo('Reference', 'reference.md', 'all of it in one file of Markdown'),
       linkTo('OpenAPI 3.1', 'openapi.json', 'the contract for programs, also as /openapi.yaml'),
+      linkTo('OpenAPI 3.0', 'openapi-3.0.json', 'the same without the webhooks, for generators that need it'),
     ].join('\n'),
     '## Guides',
     [...info.description.matchAll(/^# (.+)$/gm)].map(([, heading = '']) => inReference(heading)).join('\n'),
@@ -39,19 +40,26 @@ export function llmsText(): string {
     Object.entries(webhooks)
       .map(([name, { post }]) => inReference(`Event ${name}`, `${post.summary}.`))
       .join('\n'),
+    '## Clients and tools',
+    [
+      inReference('Clients and tools', TOOLS),
+      inReference('Generated clients', 'which generators read the contract, and what they need'),
+      linkTo('Postman', 'postman.json', 'every operation with its examples, as a collection'),
+      linkTo('Bruno', 'bruno.json', 'the same for Bruno'),
+      linkTo('Workflows', 'workflows/', 'requests in their order, in Arazzo 1.0'),
+    ].join('\n'),
     '## Optional',
     [
       linkTo('Reference for browsers', 'reference', 'the same as a page'),
-      linkTo(
-        'Postman',
-        'postman.json',
-        'every operation with its examples, as a collection; also as /bruno.json',
-      ),
       linkTo('Changelog', 'changelog.atom', 'what each release added, as an Atom feed'),
     ].join('\n'),
     '',
   ].join('\n\n');
 }
+
+const TOOLS =
+  'the package `fieldledger` has `fieldledger/client` for TypeScript, `pull` for a copy in SQLite, `export` for a ' +
+  'spreadsheet, `mcp` for a language model, and `webhook play` for a receiver';
 
 const firstLine = (text: string) => text.split('\n')[0] ?? '';
 

@@ -5,11 +5,14 @@ import { stringify } from 'yaml';
 
 import { bundledContract, isReferenceBuilt, referenceFile } from '../contract/document.ts';
 import { AppError } from '../errors.ts';
-import { changelogFeed, changelogPage, changelogPolicy } from './changelog.ts';
+import { changelogFeed, changelogPage } from './changelog.ts';
 import { brunoCollection, postmanCollection } from './collections.ts';
+import { openapi30 } from './openapi-30.ts';
 import { llmsText } from './llms-text.ts';
+import { plainPagePolicy } from './plain-page.ts';
 import { createPublishedText } from './published-text.ts';
 import { referenceMarkdown } from './reference-markdown.ts';
+import { workflowFiles, workflowsPage, workflowText } from './workflows.ts';
 
 export interface PublicationOptions {
   /** The address that integrators use; asked once the server listens. */
@@ -18,11 +21,6 @@ export interface PublicationOptions {
   supportUrl: string | undefined;
   serviceName: string;
 }
-
-/** Sequences of requests in Arazzo 1.0, which `redocly respect` and other tools run. */
-export const workflowFiles = ['first-hour', 'first-sync', 'delta-sync', 'webhook-received'].map(
-  (name) => `${name}.arazzo.yaml`,
-);
 
 /**
  * The contract as integrators read it: the description in both notations, the reference as a page and as Markdown,
@@ -38,6 +36,8 @@ export function createPublication(options: PublicationOptions): Router {
   const router = Router();
   router.get('/openapi.json', createPublishedText('application/json', json));
   router.get('/openapi.yaml', createPublishedText('application/yaml', yaml));
+  const older = () => asConfigured(JSON.stringify(openapi30()), options);
+  router.get('/openapi-3.0.json', createPublishedText('application/json', older));
   router.get(
     '/reference',
     createPublishedText('text/html', reference, (page) => ({
@@ -53,17 +53,18 @@ export function createPublication(options: PublicationOptions): Router {
   const bruno = () => asConfigured(JSON.stringify(brunoCollection()), options);
   router.get('/postman.json', createPublishedText('application/json', postman));
   router.get('/bruno.json', createPublishedText('application/json', bruno));
-  const page = () => asConfigured(changelogPage(), options);
   const feed = () => asConfigured(changelogFeed(options.baseUrl()), options);
-  const policy = { 'Content-Security-Policy': changelogPolicy };
-  router.get(
-    '/changelog',
-    createPublishedText('text/html', page, () => policy),
-  );
+  for (const [path, make] of Object.entries({ '/changelog': changelogPage, '/workflows/': workflowsPage })) {
+    const page = () => asConfigured(make(), options);
+    const policy = { 'Content-Security-Policy': plainPagePolicy };
+    router.get(
+      path,
+      createPublishedText('text/html', page, () => policy),
+    );
+  }
   router.get('/changelog.atom', createPublishedText('application/atom+xml', feed));
   for (const file of workflowFiles) {
-    const workflow = () =>
-      asConfigured(readFileSync(new URL(`workflows/${file}`, import.meta.url), 'utf8'), options);
+    const workflow = () => asConfigured(workflowText(file), options);
     router.get(`/workflows/${file}`, createPublishedText('application/yaml', workflow));
   }
   // This path leads to a description of the API, whether the reference was built or not.

@@ -50,12 +50,19 @@ t.test('each event has its headers and says what becomes of the answer', async (
   for (const { kind, parameters, responses } of events) {
     t.same(
       parameters.map(({ name }) => name),
-      ['Service-Event', 'Service-Delivery', 'Service-Signature', 'User-Agent', 'traceparent'],
+      [
+        'Service-Event',
+        'Service-Delivery',
+        'Service-Signature',
+        'User-Agent',
+        'traceparent',
+        'Content-Length',
+      ],
       kind,
     );
     t.ok(
       parameters.every(({ name, required, ...at }) => {
-        return at.in === 'header' && required === (name !== 'traceparent');
+        return at.in === 'header' && required === !['traceparent', 'Content-Length'].includes(name);
       }),
       kind,
     );

@@ -3,6 +3,7 @@
  * called `fieldledger` everywhere.
  */
 export function otherNames(text: string): string[] {
-  const other = /.{0,20}fieldledger(?!(?: webhook (?:sample|play)|\/client|`|<\/code>)).{0,20}/gi;
+  const other =
+    /.{0,20}fieldledger(?!(?: webhook (?:sample|play)| (?:pull|export|mcp) |-X|\/client|`|<\/code>)).{0,20}/gi;
   return text.match(other) ?? [];
 }

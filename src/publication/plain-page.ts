@@ -1,0 +1,36 @@
+const STYLE = `
+  :root { color-scheme: light dark; }
+  body { max-width: 44rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
+  li { margin-bottom: 0.5rem; }
+  pre { overflow-x: auto; }
+  time { font-weight: normal; font-size: 1rem; }`;
+
+/** A plain page runs nothing, loads nothing, and stands in nobody's frame. */
+export const plainPagePolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** A page of text. `head` and `content` are HTML; the title is text. */
+export function plainPage({ title, head = '', content }: { title: string; head?: string; content: string }) {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)}</title>
+${head}<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${escaped(title)}</h1>
+${content}
+</main>
+</body>
+</html>
+`;
+}
+
+/** A text as HTML shows it, with code where it has backquotes. */
+export const withCode = (text: string) => escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+
+export const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
