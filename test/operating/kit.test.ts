@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -89,7 +89,7 @@ t.test("a command has the server's folder, settings and secrets", async (t) => {
     .replaceAll('/etc/fieldledger', `${place}/etc`)
     .replaceAll('/var/lib/fieldledger', `${place}/state`)
     // Only root may become another user.
-    .replace('runuser -u fieldledger -- /opt/fieldledger/bin/fieldledger', `'${program}'`);
+    .replace(/^exec runuser .*$/m, `exec '${program}' "$@"`);
   const run = (...args: string[]) =>
     spawnSync('sh', ['-c', script, 'fieldledger', ...args], {
       encoding: 'utf8',
@@ -108,6 +108,55 @@ t.test("a command has the server's folder, settings and secrets", async (t) => {
   });
   t.equal(run('migrate').status, 0);
   t.ok(existsSync(join(place, 'state', 'data', 'fieldledger.db')));
+});
+
+t.test(
+  'a setting with an unquoted & reaches the command, and a line that can’t be read stops it',
+  async (t) => {
+    const place = t.testdir({ state: {} });
+    const script = read('fieldledger-command')
+      .replaceAll('/etc/fieldledger', place)
+      .replaceAll('/var/lib/fieldledger', `${place}/state`)
+      .replace(/^exec runuser .*$/m, 'exec env');
+    const run = (settings: string) => {
+      writeFileSync(join(place, 'fieldledger.env'), settings);
+      const env = { PATH: process.env.PATH };
+      const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8', env });
+      const [, value] = /^DATABASE_URL=(.*)$/m.exec(stdout) ?? [];
+      return { status, value, stderr };
+    };
+    // As systemd 252 reads them (parse_env_file_internal in env-file.c).
+    const readable: [text: string, value: string][] = [
+      ['postgres://u:p&w@h/db', 'postgres://u:p&w@h/db'],
+      [' $HOME `id` #1;2 "3" ', '$HOME `id` #1;2 "3"'],
+      ['\'a "b" $c\'', 'a "b" $c'],
+      ['"it\'s $c"  ', "it's $c"],
+      ["it's", "it's"],
+      ['a=b', 'a=b'],
+      ['', ''],
+    ];
+    for (const [text, value] of readable)
+      for (const end of ['\n', '\r\n', ''])
+        t.match(
+          run(`# first\n ; second\n\n  DATABASE_URL=${text}${end}`),
+          { status: 0, value, stderr: '' },
+          text,
+        );
+    const unreadable = ["A='x", "A='x'y'", 'A="x" y', 'A=a\\b', 'export A=b', 'A', '1A=b', 'A B=c', '=x'];
+    for (const line of unreadable) {
+      const { status, value, stderr } = run(`DATABASE_URL=postgres://u:hunter2@h/db\n${line}`);
+      t.strictSame([status, value], [1, undefined], line);
+      t.match(stderr, /^fieldledger: line 2 of .*fieldledger.env is not NAME=VALUE/);
+      t.notMatch(stderr, 'hunter2');
+    }
+  },
+);
+
+t.test('a command on the terminal of root gets another one, and elsewhere none', async (t) => {
+  const script = read('fieldledger-command');
+  t.match(script, 'if [ -t 0 ] && [ -t 1 ] && [ -t 2 ]; then\n  exec runuser --pty -u fieldledger -- ');
+  t.match(script, /^exec runuser .* --command .*$/m, 'which begins a session of its own');
+  t.equal(script.match(/\brunuser\b/g)?.length, 2);
 });
 
 const analyze = '/usr/bin/systemd-analyze';
@@ -166,7 +215,8 @@ t.test(
     const { port } = readConfig({});
     for (const name of ['Caddyfile', 'nginx.conf']) {
       const text = read(name).replaceAll(/#.*/g, '');
-      for (const path of ['/metrics', '/healthz', '/readyz']) t.ok(text.includes(path), `${name}: ${path}`);
+      t.ok(text.includes('^/+(metrics|healthz|readyz)/*$'), name);
+      t.ok(text.includes('^/+api(/|$)'), `${name}: a key that was sent over http isn’t led to https`);
       t.match(text, `127.0.0.1:${port}`, name);
       const [, seconds] = /keepalive(?:_timeout)? (\d+)s/.exec(text) ?? [];
       t.ok(Number(seconds) < 65, name);
@@ -175,6 +225,11 @@ t.test(
     const nginx = read('nginx.conf').replaceAll(/#.*/g, '');
     t.match(nginx, 'proxy_pass_header Date;', 'integrators go on from the Date of Fieldledger');
     t.match(nginx, 'proxy_set_header X-Forwarded-For $remote_addr;');
+    t.notMatch(
+      nginx,
+      /\$host|http2 on/,
+      'no host that the client made up, and nothing that nginx 1.22 lacks',
+    );
     const ends = nginx
       .split('\n')
       .map((line) => line.trim())
@@ -182,3 +237,23 @@ t.test(
     t.strictSame(ends, [], 'every statement ends');
   },
 );
+
+const NGINX = '/usr/sbin/nginx';
+t.test('nginx loads its file', { skip: !existsSync(NGINX) && 'nginx is not installed' }, async (t) => {
+  const place = t.testdir();
+  const pem = join(place, 'one.pem');
+  const request = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=a -keyout ${pem} -out ${pem}`;
+  t.equal(spawnSync('openssl', request.split(' ')).status, 0);
+  const site = read('nginx.conf').replaceAll(/\/etc\/letsencrypt\S+\.pem/g, pem);
+  const logs = `error_log stderr; pid ${place}/pid;`;
+  writeFileSync(join(place, 'nginx.conf'), `${logs} events {} http { access_log off; ${site} }`);
+  const { status, stderr } = spawnSync(NGINX, ['-t', '-p', place, '-c', 'nginx.conf'], { encoding: 'utf8' });
+  t.equal(status, 0, stderr);
+});
+
+const CADDY = '/usr/bin/caddy';
+t.test('Caddy loads its file', { skip: !existsSync(CADDY) && 'Caddy is not installed' }, async (t) => {
+  const args = ['adapt', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')];
+  const { status, stderr } = spawnSync(CADDY, args, { encoding: 'utf8', env: { HOME: t.testdir() } });
+  t.equal(status, 0, stderr);
+});
