@@ -1605,6 +1605,7 @@ export interface components {
                 ETag: components["headers"]["ETag"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
+                "Store-Generation": components["headers"]["Store-Generation"];
                 [name: string]: unknown;
             };
             content?: never;
@@ -1865,6 +1866,11 @@ export interface components {
          */
         ETag: string;
         /**
+         * @description Names the store that the records come from. It differs after the service was restored from a backup or moved to another database; see *Staying in sync*.
+         * @example dBjftJeZ4CVP-mB9
+         */
+        "Store-Generation": string;
+        /**
          * @description The allowance: `q` requests in each window of `w` seconds.
          * @example "default";q=120;w=60
          */
@@ -1953,6 +1959,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Store-Generation": components["headers"]["Store-Generation"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1991,6 +1998,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Store-Generation": components["headers"]["Store-Generation"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2035,6 +2043,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Store-Generation": components["headers"]["Store-Generation"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2083,6 +2092,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Store-Generation": components["headers"]["Store-Generation"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2137,6 +2147,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Store-Generation": components["headers"]["Store-Generation"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2186,6 +2197,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Store-Generation": components["headers"]["Store-Generation"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2224,6 +2236,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Store-Generation": components["headers"]["Store-Generation"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2288,6 +2301,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Store-Generation": components["headers"]["Store-Generation"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2326,6 +2340,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Store-Generation": components["headers"]["Store-Generation"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2400,6 +2415,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Store-Generation": components["headers"]["Store-Generation"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2438,6 +2454,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Store-Generation": components["headers"]["Store-Generation"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2477,6 +2494,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Store-Generation": components["headers"]["Store-Generation"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
                     "Content-Length": components["headers"]["Content-Length"];
                     [name: string]: unknown;

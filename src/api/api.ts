@@ -7,6 +7,7 @@ import { AppError } from '../errors.ts';
 import type { Documents } from '../invoice-pdf/documents.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { Counted } from '../store/keys/rate-counters.ts';
+import { openGeneration } from '../store/records/generation.ts';
 import { type AllowanceLimits, createAllowance, type Taken, WINDOW_SECONDS } from './allowance.ts';
 import { sendBody } from './answer.ts';
 import { authorise } from './authorisation.ts';
@@ -33,7 +34,7 @@ export async function createApi(options: ApiOptions): Promise<RequestHandler> {
   const backend = await createContractBackend({
     handlers: createHandlers(options),
     admit: createAdmission(options),
-    send: createSender(),
+    send: createSender(await openGeneration(options.engine)),
   });
   const enter = createLoadLimit();
   return async (req, res) => {
@@ -84,17 +85,20 @@ function createAdmission({ engine, keyPrefix, ...limits }: ApiOptions): Duties['
 }
 
 /** Sends replies: JSON together with the turn's others, a file by itself once it is made. */
-function createSender(): Duties['send'] {
+function createSender(generation: () => string): Duties['send'] {
   const sendingTurn = createSendingTurn();
   const sendFile = createFileSender();
   return async (reply, exchange, req, res, leave) => {
     if ('body' in reply) {
       await sendingTurn();
+      res.setHeader('Store-Generation', generation());
       exchange.bodyBytes = sendBody(req, res, reply);
     } else {
       // A request that waits for a document to be printed takes no place from others.
       leave();
-      exchange.bodyBytes = await sendFile(req, res, { ...(await reply.file()), status: reply.status });
+      const file = await reply.file();
+      res.setHeader('Store-Generation', generation());
+      exchange.bodyBytes = await sendFile(req, res, { ...file, status: reply.status });
     }
   };
 }

@@ -58,7 +58,7 @@ export function sizeText(byteCount: number): string {
 }
 
 function backupOfPostgres(config: Config, file: string): string {
-  return `PostgreSQL has tools of its own. Run: pg_dump --format=custom --file=${inShell(file)} ${addressInShell(config)} (it asks for the password, or takes it from ~/.pgpass), and keep WEBHOOK_SECRET_KEY in another place.`;
+  return `PostgreSQL has tools of its own. Run: pg_dump --format=custom --exclude-table-data=store_generation --file=${inShell(file)} ${addressInShell(config)} (it asks for the password, or takes it from ~/.pgpass), and keep WEBHOOK_SECRET_KEY in another place.`;
 }
 
 /** The address of PostgreSQL itself, without its password, as a shell and PostgreSQL's own tools take it. */

@@ -35,8 +35,11 @@ export function pullCommand(terminal: Terminal): Command {
       const service = openService(options, terminal, stop.signal);
       const result = await service.inSentences(pull(service, options, stop.signal));
       const seconds = Math.round(performance.now() - startedAt) / 1000;
-      const { counts, left } = result;
-      terminal.show({ file: options.into, counts, left, seconds }, proseOf(options.into, result, seconds));
+      const { counts, left, isAnew } = result;
+      terminal.show(
+        { file: options.into, counts, left, isAnew, seconds },
+        proseOf(options.into, result, seconds),
+      );
     });
 }
 
@@ -85,7 +88,7 @@ function timeText(seconds: number): string {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-function proseOf(file: string, { counts, left }: SyncResult, seconds: number): string {
+function proseOf(file: string, { counts, left, isAnew }: SyncResult, seconds: number): string {
   const count = (value: number, what: string) => (value > 0 ? [`${value.toLocaleString('en')} ${what}`] : []);
   const lines = resources.flatMap((resource: Resource) => {
     const { put = 0, removed = 0 } = counts[resource] ?? {};
@@ -96,5 +99,8 @@ function proseOf(file: string, { counts, left }: SyncResult, seconds: number): s
     ({ resource, code }) => `  ${resource}: not copied, because the answer is ${code}`,
   );
   const verdict = lines.length > 0 ? 'is up to date' : 'was up to date';
-  return [`${file} ${verdict}, in ${seconds.toFixed(1)} s`, ...lines, ...refused].join('\n');
+  const anew = isAnew
+    ? ['  It was begun anew: the service was restored from a backup or moved, and may have lost records.']
+    : [];
+  return [`${file} ${verdict}, in ${seconds.toFixed(1)} s`, ...anew, ...lines, ...refused].join('\n');
 }

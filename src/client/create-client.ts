@@ -208,7 +208,13 @@ function listOf(exchange: Exchange, ask: Ask): unknown {
       throw unreadable(ask.path, answer.headers);
     const date = new Date(answer.headers.get('Date') ?? NaN);
     const hasDate = !Number.isNaN(date.getTime());
-    return { data, hasMore: nextCursor !== null, nextCursor, date: hasDate ? date : undefined };
+    return {
+      data,
+      hasMore: nextCursor !== null,
+      nextCursor,
+      date: hasDate ? date : undefined,
+      generation: answer.headers.get('Store-Generation') ?? undefined,
+    };
   };
   // The types of the operation hold the cursor to a string.
   return createListing(readPage, first as string | undefined);

@@ -10,6 +10,8 @@ export interface Page<Item> {
   nextCursor: string | null;
   /** The time of the answer by the service's clock (`Date`). The checkpoint of a sync is made of the first page's. */
   date: Date | undefined;
+  /** Names the store that the records come from (`Store-Generation`). It differs once the service was put back from a backup. */
+  generation: string | undefined;
 }
 
 /**

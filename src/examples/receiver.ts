@@ -19,6 +19,8 @@ import { type Client, createClient, type Event, verifyWebhook, WebhookError } fr
 
 const { WEBHOOK_SECRET, API_URL, API_KEY, DATABASE, PORT, RECONCILE_SECONDS } = process.env;
 const BODY_BYTES_MAX = 10_000_000;
+/** Under this name the store that was read (`Store-Generation`) is kept among the checkpoints. */
+const GENERATION = 'generation';
 
 const db = new DatabaseSync(DATABASE ?? 'receiver.db', { timeout: 5_000 });
 db.exec(`
@@ -79,7 +81,7 @@ interface Row {
   updatedAt?: string;
 }
 interface Pages {
-  pages: () => AsyncIterable<{ data: Row[]; date: Date | undefined }>;
+  pages: () => AsyncIterable<{ data: Row[]; date: Date | undefined; generation: string | undefined }>;
 }
 
 /** Reads what changed in a list since it was last read (the reference, "Staying in sync"). */
@@ -90,7 +92,9 @@ async function reconcile(
 ): Promise<void> {
   const since = findCheckpoint.get(name)?.since;
   let startedAt: Date | undefined;
-  for await (const { data, date } of read(typeof since === 'string' ? { updatedSince: since } : {}).pages()) {
+  const pages = read(typeof since === 'string' ? { updatedSince: since } : {}).pages();
+  for await (const { data, date, generation } of pages) {
+    if (generation !== undefined && isOtherStore(generation)) return reconcile(list, read, name);
     startedAt ??= date;
     inTransaction(() => {
       for (const row of data) keep(list, row.id, row.updatedAt ?? row.createdAt, row);
@@ -98,6 +102,19 @@ async function reconcile(
   }
   // A minute for clocks that differ. Rows that are read twice change nothing.
   if (startedAt) putCheckpoint.run(name, new Date(startedAt.getTime() - 60_000).toISOString());
+}
+
+/** A service that was restored has lost records. Then all that can be read again is forgotten, and all is read again. */
+function isOtherStore(generation: string): boolean {
+  const known = findCheckpoint.get(GENERATION)?.since;
+  if (known === generation) return false;
+  inTransaction(() => {
+    // Payments and settlements come with events alone.
+    if (known !== undefined)
+      db.exec("DELETE FROM checkpoints; DELETE FROM records WHERE list NOT IN ('payments', 'settlements')");
+    putCheckpoint.run(GENERATION, generation);
+  });
+  return known !== undefined;
 }
 
 async function reconcileAll(api: Client): Promise<void> {

@@ -62,7 +62,8 @@ function typeScriptCall({ operationId, ids, query }: Request): string {
   return `client.${operationId}(${args.join(', ')})`;
 }
 
-const pythonHeaders = `{"Authorization": "Bearer " + os.environ["API_KEY"]}`;
+/** Python would send an ordinary header to wherever a redirect leads. */
+const pythonKey = `request.add_unredirected_header("Authorization", "Bearer " + os.environ["API_KEY"])`;
 
 const python: Writer = {
   list: ({ address, query }) => `
@@ -72,10 +73,8 @@ from urllib.request import Request, urlopen
 
 query = {${[longestPage, ...query].map(([name, value]) => `"${name}": "${value}"`).join(', ')}}
 while True:
-    request = Request(
-        "${address}?" + urlencode(query),
-        headers=${pythonHeaders},
-    )
+    request = Request("${address}?" + urlencode(query))
+    ${pythonKey}
     with urlopen(request, timeout=60) as answer:
         page = json.load(answer)
     for record in page["data"]:
@@ -87,10 +86,8 @@ while True:
 import json, os
 from urllib.request import Request, urlopen
 
-request = Request(
-    "${address}",
-    headers=${pythonHeaders},
-)
+request = Request("${address}")
+${pythonKey}
 with urlopen(request, timeout=60) as answer:
     record = json.load(answer)["data"]
 print(record)`,
@@ -98,10 +95,8 @@ print(record)`,
 import os, shutil
 from urllib.request import Request, urlopen
 
-request = Request(
-    "${address}",
-    headers=${pythonHeaders},
-)
+request = Request("${address}")
+${pythonKey}
 with urlopen(request, timeout=60) as answer, open("invoice.pdf", "wb") as file:
     shutil.copyfileobj(answer, file)`,
 };

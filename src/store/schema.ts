@@ -32,6 +32,8 @@ export interface Tables {
   company_clocks: { company: string; last_stamp_ms: ColumnType<number | string, number, number> };
   /** One row: a time that the API has told its readers, or a later one. */
   served_clock: { latest_ms: ColumnType<number | string, number, number> };
+  /** One row, or none until it is served: see records/generation.ts. */
+  store_generation: { only_row: number; generation: string };
   /** `series` is a number's format with its year filled in; `last_number` is the last that was given out. */
   number_series: { company: string; series: string; last_number: number };
   /** The feed's changes that were made, by their ids. */

@@ -32,7 +32,7 @@ const formsOf = (company: string) =>
 
 /**
  * All that a store keeps: what a table refers to comes before it, and what triggers fill after the table that they watch.
- * Migrations make `record_contracts`, and the counts of rates live for a minute.
+ * Migrations make `record_contracts`, the counts of rates live for a minute, and each store has a generation of its own.
  */
 export const STORED_TABLES: readonly StoredTable[] = [
   table('erasures', ['id'], null),

@@ -101,7 +101,7 @@ t.test('a store goes from SQLite to PostgreSQL and back, whole', async (t) => {
   t.match(list, { exitCode: 0, stdout: /zenith/ }, 'the copy is a store like another');
 });
 
-t.test('all tables are copied but those that a migration fills', async (t) => {
+t.test('all tables are copied but those that a migration fills, and the generation', async (t) => {
   await using workplace = await openWorkplace();
   await using engine = await openEngine(workplace.databaseUrl);
   const tables = await engine.run(
@@ -109,7 +109,7 @@ t.test('all tables are copied but those that a migration fills', async (t) => {
   );
   t.strictSame(
     tables.map(({ name }) => String(name)).sort(),
-    [...STORED_TABLES.map(({ name }) => name), 'migrations', 'record_contracts'].sort(),
+    [...STORED_TABLES.map(({ name }) => name), 'migrations', 'record_contracts', 'store_generation'].sort(),
   );
 });
 

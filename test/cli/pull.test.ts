@@ -13,6 +13,7 @@ import { readSource, readSqliteCopy } from '../client/_copies.ts';
 import { layRoughLine, silentAddress } from '../client/_rough-line.ts';
 import { answers, type Behaviour, startService } from '../client/_service.ts';
 import { openWorkplace, until } from '../_command.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { keyFor, startExampleServer } from '../_server.ts';
 import { runOnFullDisk } from './_full-disk.ts';
 
@@ -53,7 +54,7 @@ t.test('its tables can be asked as they are', async (t) => {
   const db = new Database(copy, { readonly: true });
   const row = db
     .prepare(
-      `SELECT number, totals ->> 'grossMinor' AS gross, json_array_length(lines) AS lines, amountDueMinor
+      `SELECT number, json_extract(totals, '$.grossMinor') AS gross, json_array_length(lines) AS lines, amountDueMinor
        FROM invoices WHERE number = 'INV-2026-0001'`,
     )
     .get();
@@ -245,4 +246,47 @@ t.test('on a full disk the copy stays at its last batch, and goes on when there 
   const outcome = await workplace.call(['pull', ...service, '--into', into]);
   t.match(outcome, { exitCode: 0, stderr: '' });
   t.strictSame(readSqliteCopy(into), await readSource(server.url, server.key));
+});
+
+t.test(
+  'after a restore from an older backup the copy has no phantoms, and the command says why',
+  async (t) => {
+    await using place = await openWorkplace('sqlite');
+    const path = place.databaseUrl.slice('sqlite:'.length);
+    const into = join(place.folder, 'phantoms.sqlite');
+    const first = await place.serve(['--demo']);
+    const { address, demo } = first.greeting;
+    const API_KEY = demo?.key ?? '';
+    const pullFrom = () => place.call(['pull', '--url', address, '--into', into], { API_KEY });
+    t.match(await place.call(['backup', join(place.folder, 'backup.db')]), { exitCode: 0 });
+    await using engine = await openEngine(place.databaseUrl);
+    await applyChange(openOffice(engine), {
+      company: 'brennan',
+      change: 'form.save',
+      with: { id: 'phantom', title: 'Lost', fields: [{ id: 'q1', type: 'yesno', label: 'Gone?' }] },
+    });
+    t.match(await pullFrom(), { exitCode: 0 });
+    t.ok(readSqliteCopy(into).forms.some(({ id }) => id === 'phantom'));
+    await first.end('SIGTERM');
+    await engine[Symbol.asyncDispose]();
+    for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
+    t.match(await place.call(['restore', join(place.folder, 'backup.db')]), { exitCode: 0 });
+    await place.serve([], { PORT: new URL(address).port });
+    const { stdout } = await pullFrom();
+    t.match(
+      stdout,
+      /is up to date.*\n {2}It was begun anew: the service was restored from a backup or moved,/,
+    );
+    t.strictSame(readSqliteCopy(into), await readSource(address, API_KEY));
+    t.match(await pullFrom(), { stdout: /was up to date, in [\d.]+ s\n$/ });
+  },
+);
+
+t.test('SQLite of before 3.37 opens a copy: its tables ask for nothing newer', (t) => {
+  const db = new Database(copy, { readonly: true });
+  const texts = db.prepare('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL').pluck().all();
+  t.ok(texts.length > 7);
+  for (const text of texts) t.notMatch(text, /STRICT|GENERATED|WITHOUT/i);
+  db.close();
+  t.end();
 });

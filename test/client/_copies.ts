@@ -78,9 +78,10 @@ export class MemoryCopy implements Sink {
     return this.state;
   }
 
-  commit({ resource, put, remove, state }: Batch): void {
+  commit({ resource, clear, put, remove, state }: Batch): void {
     this.batches.push({ resource, put, remove });
     const records = this.records.get(resource);
+    if (clear) records?.clear();
     for (const record of put) {
       if (JSON.stringify(records?.get(record.id)) === JSON.stringify(record)) this.doubles.push(record);
       records?.set(record.id, record);
@@ -117,7 +118,7 @@ export function readSqliteCopy(path: string): Contents {
   return contents;
 }
 
-/** The records of a copy in JSON Lines, read as its page says: the last line about an id counts. */
+/** The records of a copy in JSON Lines, read as its page says: the last line about an id counts, and none before it is cleared. */
 export function readJsonLinesCopy(folder: string): Contents {
   const { bytes } = JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8')) as {
     bytes: Partial<Record<Resource, number>>;
@@ -131,8 +132,9 @@ export function readJsonLinesCopy(folder: string): Contents {
       : '';
     const records = new Map<string, AnyRecord>();
     for (const line of text.split('\n').slice(0, -1)) {
-      const { put, remove } = JSON.parse(line) as { put?: AnyRecord; remove?: string };
-      if (put) records.set(put.id, put);
+      const { clear, put, remove } = JSON.parse(line) as { clear?: true; put?: AnyRecord; remove?: string };
+      if (clear) records.clear();
+      else if (put) records.set(put.id, put);
       else records.delete(remove ?? '');
     }
     return [...records.values()];

@@ -46,6 +46,8 @@ export interface Service {
   clock: MockClock;
   /** The targets of the requests so far. */
   asked: string[];
+  /** Their `Authorization`. */
+  keys: (string | undefined)[];
 }
 
 /** Starts a service that behaves as told, once in each way; the last way stays. */
@@ -55,9 +57,11 @@ export async function startService(
   options: Partial<ClientOptions> = {},
 ): Promise<Service> {
   const asked: string[] = [];
+  const keys: Service['keys'] = [];
   const server = createServer((req, res) => {
     const behave = behaviours[Math.min(asked.length, behaviours.length - 1)];
     asked.push(req.url ?? '');
+    keys.push(req.headers.authorization);
     behave?.(req, res);
   });
   server.listen(0, '127.0.0.1');
@@ -74,6 +78,7 @@ export async function startService(
   return {
     url,
     asked,
+    keys,
     clock,
     client: createClient({ baseUrl: url, key: 'fl.test.1.x', now, wait, ...options }),
   };

@@ -1,20 +1,30 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import t from 'tap';
 
 import { applyChange } from '../../src/backoffice/apply.ts';
 import { openOffice } from '../../src/backoffice/office.ts';
 import { ApiError, createClient } from '../../src/client/index.ts';
-import type { Batch, Resource } from '../../src/client/sync/sink.ts';
+import { openJsonLinesCopy } from '../../src/client/sync/json-lines.ts';
+import { type Batch, type Resource, resources, type Sink } from '../../src/client/sync/sink.ts';
+import { openSqliteCopy } from '../../src/client/sync/sqlite.ts';
 import { sync } from '../../src/client/sync/sync.ts';
 import type { Change } from '../../src/contract/feed.ts';
 import { keyFor, startExampleServer } from '../_server.ts';
-import { MemoryCopy, readSource } from './_copies.ts';
+import { type Contents, MemoryCopy, readJsonLinesCopy, readSource, readSqliteCopy } from './_copies.ts';
 
 const server = await startExampleServer('sqlite');
 t.teardown(() => server[Symbol.asyncDispose]());
 const { url, key } = server;
 
 /** A client that remembers the addresses it asked, and takes a time for the present of the service. */
-function watchedClient({ date, key: given = key }: { date?: Date; key?: string } = {}) {
+function watchedClient({
+  date,
+  key: given = key,
+  generation = () => undefined,
+}: { date?: Date; key?: string; generation?: () => string | undefined } = {}) {
   const asked: string[] = [];
   const client = createClient({
     baseUrl: url,
@@ -25,6 +35,9 @@ function watchedClient({ date, key: given = key }: { date?: Date; key?: string }
       const answer = await fetch(request);
       const headers = new Headers(answer.headers);
       if (date) headers.set('Date', date.toUTCString());
+      const shown = generation();
+      if (shown === '') headers.delete('Store-Generation');
+      else if (shown !== undefined) headers.set('Store-Generation', shown);
       return new Response(answer.body, { status: answer.status, headers });
     },
   });
@@ -155,7 +168,88 @@ t.test('a function can be the sink, and the state be kept elsewhere', async (t) 
   t.strictSame([...new Set(batches.map(({ resource }) => resource))], ['jobs', 'people']);
   const again = await sync(client, { resources: ['jobs', 'people'], sink: keep, state });
   t.strictSame(again.counts, { jobs: { put: 0, removed: 0 }, people: { put: 0, removed: 0 } });
-  t.strictSame(Object.keys(batches[0]?.state ?? {}), ['jobs'], 'a state that was given out stays as it was');
+  const [first] = batches;
+  t.strictSame(
+    Object.keys(first?.state ?? {}).sort(),
+    ['generation', 'jobs'],
+    'a state that was given out stays as it was',
+  );
+});
+
+t.test('a copy keeps no phantoms after the service was restored from a backup', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'fieldledger-phantoms-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const source = { source: 'brennan at test' };
+  const lines = openJsonLinesCopy(folder, source);
+  const file = join(folder, 'copy.sqlite');
+  const sqlite = openSqliteCopy(file, source);
+  t.teardown(() => sqlite.close());
+  const memory = new MemoryCopy();
+  const all = await readSource(url, key);
+  const sinks: [Sink, () => Contents][] = [
+    [memory, () => memory.contents()],
+    [lines, () => readJsonLinesCopy(folder)],
+    [sqlite, () => readSqliteCopy(file)],
+  ];
+  for (const [sink, contents] of sinks) {
+    let generation = 'one';
+    const { client } = watchedClient({ generation: () => generation });
+    t.match(await sync(client, { sink }), { isAnew: false });
+    // What the service has lost: a record of each resource.
+    const { state = {} } = { state: await sink.load?.() };
+    for (const resource of resources) {
+      const phantom = { ...all[resource][0], id: 'phantom' };
+      await sink.commit({ resource, put: [phantom], remove: [], state } as unknown as Batch);
+    }
+    t.match(await sync(client, { sink }), { isAnew: false });
+    t.ok(resources.every((name) => contents()[name].some(({ id }) => id === 'phantom')));
+    generation = 'two';
+    t.match(await sync(client, { sink, details: true }), {
+      isAnew: true,
+      counts: { jobs: { put: all.jobs.length } },
+    });
+    t.strictSame(contents(), all);
+    t.match(await sync(client, { sink }), { isAnew: false, counts: { jobs: { put: 0 } } });
+  }
+});
+
+t.test('a sync that is begun anew and killed goes on to clear the rest', async (t) => {
+  const copy = new MemoryCopy();
+  let generation = 'one';
+  const { client } = watchedClient({ generation: () => generation });
+  await sync(client, { sink: copy });
+  copy.records.get('invoices')?.set('phantom', { id: 'phantom' });
+  copy.records.get('submissions')?.set('phantom', { id: 'phantom' });
+  generation = 'two';
+  const stop = new AbortController();
+  const commit = (batch: Batch) => {
+    copy.commit(batch);
+    if (batch.resource === 'forms') stop.abort();
+  };
+  const killed = sync(client, { sink: { load: () => copy.load(), commit }, signal: stop.signal });
+  await t.rejects(killed, { name: 'AbortError' });
+  t.match(copy.state, { generation: 'two', outdated: ['jobs', 'submissions', 'quotes', 'invoices'] });
+  await sync(client, { sink: copy });
+  t.strictSame(copy.contents(), await readSource(url, key));
+});
+
+t.test('a copy of a service that tells no generation takes on the first one that is told', async (t) => {
+  const copy = new MemoryCopy();
+  let generation = '';
+  const { client } = watchedClient({ generation: () => generation });
+  await sync(client, { sink: copy });
+  generation = 'one';
+  t.match(await sync(client, { sink: copy }), { isAnew: false, counts: { jobs: { put: 0 } } });
+  t.equal(copy.state?.generation, 'one');
+});
+
+t.test('two services that answer at one address by turns are told of', async (t) => {
+  let asked = 0;
+  const { client } = watchedClient({ generation: () => (asked++ % 2 === 0 ? 'one' : 'two') });
+  await t.rejects(sync(client, { sink: new MemoryCopy() }), {
+    name: 'CopyError',
+    message: /shows one store and then another/,
+  });
 });
 
 t.test('a key that reads little leaves the rest out, unless it was asked for by name', async (t) => {

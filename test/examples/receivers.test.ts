@@ -12,6 +12,7 @@ import { openOffice } from '../../src/backoffice/office.ts';
 import { exampleSecret } from '../../src/contract/examples.ts';
 import { type DayEvent, recordDay } from '../../src/demo/day.ts';
 import { type Played, playDay } from '../../src/webhooks/played-day.ts';
+import { startService } from '../client/_service.ts';
 import { callCommand, until } from '../_command.ts';
 import { keyFor, openTestDatabase, startTestServer } from '../_server.ts';
 import { type Program, startReceiver } from './_receiver.ts';
@@ -129,6 +130,50 @@ async function testReceiver(t: Test, program: Program): Promise<void> {
     t.strictSame(late.map(({ problem }) => problem).filter(Boolean), []);
     t.ok(await holds(), 'the state of the event is older');
     await kill();
+  });
+
+  await t.test('gives its key to nobody else, wherever an answer leads', async (t) => {
+    const stranger = await startService(t, [(_req, res) => res.end('{"data":[],"nextCursor":null}')]);
+    const leading = await startService(t, [
+      (req, res) => res.writeHead(302, { Location: `${stranger.url}${req.url ?? ''}` }).end(),
+    ]);
+    const receiver = { DATABASE: join(folder, 'led.db'), PORT: '0', RECONCILE_SECONDS: '0.2' };
+    const { kill } = await startReceiver(t, program, {
+      ...receiver,
+      API_URL: leading.url,
+      API_KEY: 'fl.a.b.c',
+    });
+    await until(() => leading.asked.length > 3);
+    await kill();
+    t.ok(leading.keys.includes('Bearer fl.a.b.c'));
+    t.strictSame(stranger.keys.filter(Boolean), []);
+  });
+
+  await t.test('keeps no phantoms after the service was restored from a backup', async (t) => {
+    await using database = await openTestDatabase('sqlite');
+    const { engine } = database;
+    await recordDay(engine, new Date('2026-11-23T08:00:00.000Z'));
+    const API_KEY = await keyFor(engine, 'brennan');
+    const DATABASE = join(folder, `${basename(program[1])}.phantoms.db`);
+    const before = await startTestServer({ engine });
+    const receiver = { DATABASE, PORT: '0', API_KEY, RECONCILE_SECONDS: '0.2' };
+    const first = await startReceiver(t, program, { ...receiver, API_URL: before.url });
+    await until(() => Object.keys(copyIn(DATABASE)).some((key) => key.startsWith('submissions')));
+    await first.kill();
+    const copied = copyIn(DATABASE);
+    using db = new DatabaseSync(DATABASE, { timeout: 5_000 });
+    db.exec(
+      `INSERT INTO records VALUES ('jobs', 'phantom', '2026-11-23', '{}'), ('payments', 'kept', '2026-11-23', '{}')`,
+    );
+    await before[Symbol.asyncDispose]();
+    await engine.run('DELETE FROM store_generation');
+    await using after = await startTestServer({ engine });
+    const second = await startReceiver(t, program, { ...receiver, API_URL: after.url });
+    await until(() => !('jobs phantom' in copyIn(DATABASE)));
+    const wanted = { ...copied, 'payments kept': {} };
+    await until(() => Object.keys(copyIn(DATABASE)).length === Object.keys(wanted).length);
+    await second.kill();
+    t.strictSame(copyIn(DATABASE), wanted);
   });
 
   await t.test('reads every list that its key may read, although others are forbidden to it', async (t) => {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { type SampledOperation, sampleLanguages, samplesOf } from '../../src/reference/samples.ts';
+import { startService } from '../client/_service.ts';
 import { startExampleServer } from '../_server.ts';
 import { judgeOutput, judgePdf, missing, run, samplesFor, skipCompiled, sourceIn } from './_samples.ts';
 
@@ -41,6 +42,26 @@ t.test('each operation has a sample in each language, with its own request', asy
       t.notMatch(source, /undefined|\[object/);
     }
   }
+});
+
+t.test('the key goes to nobody else, wherever an answer leads', async (t) => {
+  const stranger = await startService(t, [(_req, res) => res.end('{"data":[],"nextCursor":null}')]);
+  const { asked, keys } = stranger;
+  const leading = await startService(t, [
+    (req, res) => res.writeHead(302, { Location: `${stranger.url}${req.url ?? ''}` }).end(),
+  ]);
+  const aimed = samplesFor(operations, servers[0].url, leading.url);
+  const programs = { Python: 'python3', PHP: 'php' };
+  for (const [language, program] of Object.entries(programs)) {
+    if (missing(program)) continue;
+    for (const operation of aimed) {
+      const folder = t.testdir({ sample: sourceIn(language, operation) });
+      // It may fail, as it should.
+      await run(program, ['sample'], options(folder)).catch(() => undefined);
+    }
+  }
+  t.equal(asked.length > 0, !missing('python3'), 'Python follows');
+  t.strictSame(keys.filter(Boolean), []);
 });
 
 t.test('the samples in PHP read every page', { skip: missing('php') }, async (t) => {

@@ -2,7 +2,7 @@
  * Keeps a copy of a company's records in files of JSON Lines, for `sync`. It needs Node.
  *
  * Each resource has a file, `invoices.jsonl` for example, which only grows. A line is `{"put":RECORD}` or
- * `{"remove":ID}`, and the last line about an id counts. `state.json` says how long each file is (`bytes`): what comes
+ * `{"remove":ID}`, and the last line about an id counts. After `{"clear":true}` nothing before it does. `state.json` says how long each file is (`bytes`): what comes
  * after that was being written when the program was killed, and has to be left out.
  * @module
  */
@@ -103,8 +103,12 @@ function parsed(file: string): Kept | undefined {
   }
 }
 
-function textOf({ put, remove }: Batch): string {
-  const lines = [...put.map((record) => ({ put: record })), ...remove.map((id) => ({ remove: id }))];
+function textOf({ clear, put, remove }: Batch): string {
+  const lines = [
+    ...(clear ? [{ clear }] : []),
+    ...put.map((record) => ({ put: record })),
+    ...remove.map((id) => ({ remove: id })),
+  ];
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 

@@ -1,5 +1,5 @@
 import type { Client } from '../create-client.ts';
-import type { Page } from '../listing.ts';
+import type { Listing, Page } from '../listing.ts';
 import type { CallOptions } from '../operations.ts';
 
 /** The query of a list. */
@@ -30,21 +30,32 @@ export interface DocumentsAccess extends ListAccess {
   whole: (id: string, options: CallOptions) => Promise<AnyRecord>;
 }
 
-/** The ways of a client to each list, with all that belongs to it: drafts, and every version of a quote. */
-export function accessOf(client: Client) {
+/**
+ * The ways of a client to each list, with all that belongs to it: drafts, and every version of a quote.
+ * @param check looks at each page before anything is made of it.
+ */
+export function accessOf(client: Client, check: (page: Page<AnyRecord>) => void) {
+  async function* checked(listing: Listing<AnyRecord>): AsyncGenerator<Page<AnyRecord>> {
+    for await (const page of listing.pages()) {
+      check(page);
+      yield page;
+    }
+  }
   return {
-    customers: { pages: (query, options) => client.listCustomers(query, options).pages() } as ListAccess,
-    forms: { pages: (query, options) => client.listForms(query, options).pages() } as ListAccess,
-    jobs: { pages: (query, options) => client.listJobs(query, options).pages() } as ListAccess,
+    // Its only query is a cursor.
+    people: { pages: (_query, options) => checked(client.listPeople({}, options)) } as ListAccess,
+    customers: { pages: (query, options) => checked(client.listCustomers(query, options)) } as ListAccess,
+    forms: { pages: (query, options) => checked(client.listForms(query, options)) } as ListAccess,
+    jobs: { pages: (query, options) => checked(client.listJobs(query, options)) } as ListAccess,
     submissionsOf: (formId: string): ListAccess => ({
-      pages: (query, options) => client.listFormSubmissions(formId, query, options).pages(),
+      pages: (query, options) => checked(client.listFormSubmissions(formId, query, options)),
     }),
     quotes: {
-      pages: (query, options) => client.listQuotes({ ...query, versions: 'all' }, options).pages(),
+      pages: (query, options) => checked(client.listQuotes({ ...query, versions: 'all' }, options)),
       whole: (id, options) => client.getQuote(id, options),
     } as DocumentsAccess,
     invoices: {
-      pages: (query, options) => client.listInvoices({ status: 'all', ...query }, options).pages(),
+      pages: (query, options) => checked(client.listInvoices({ status: 'all', ...query }, options)),
       whole: (id, options) => client.getInvoice(id, options),
     } as DocumentsAccess,
   };

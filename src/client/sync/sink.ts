@@ -57,6 +57,10 @@ export interface DocumentsState extends ListState {
 
 /** How far a copy has come. It is plain JSON: keep it together with the records, and give it back as it is. */
 export interface SyncState {
+  /** Names the store that was read (`Store-Generation`). */
+  generation?: string;
+  /** The resources of which the copy still holds the records of another store. */
+  outdated?: Resource[];
   /** A digest of each person of the copy, by id. */
   people?: Record<string, string>;
   customers?: ListState;
@@ -72,6 +76,8 @@ export interface SyncState {
 export type Batch = {
   [R in Resource]: {
     resource: R;
+    /** Whether all records of the resource are to go before these are put: they come from another store. */
+    clear?: boolean;
     /** New records, and new states of records: each takes the place of the record with its id. */
     put: SyncedRecord[R][];
     /** The ids of records that are gone. */

@@ -26,7 +26,7 @@ const CREATE_STATE = `CREATE TABLE fieldledger_copy (
   -- Grows with each batch, so that two at once don't undo each other.
   revision INTEGER NOT NULL,
   state TEXT NOT NULL
-) STRICT`;
+)`;
 
 /** An open copy. */
 interface Opened {
@@ -159,13 +159,14 @@ function createTable(resource: string, columns: readonly Column[]): string {
   const defined = columns.map(
     ({ name, type }) => `"${name}" ${type}${name === 'id' ? ' PRIMARY KEY NOT NULL' : ''}`,
   );
-  return `CREATE TABLE "${resource}" (\n  ${defined.join(',\n  ')}\n) STRICT`;
+  return `CREATE TABLE "${resource}" (\n  ${defined.join(',\n  ')}\n)`;
 }
 
 /** Writes a batch inside a transaction. @returns the new revision. */
-function keep(opened: Opened, { resource, put, remove, state }: Batch, path: string): number {
+function keep(opened: Opened, { resource, clear, put, remove, state }: Batch, path: string): number {
   const columns = opened.columns[resource];
   const statements = statementsOf(opened, resource);
+  if (clear) opened.db.exec(`DELETE FROM "${resource}"`);
   for (const record of put) statements.put.run(columns.map((column) => columnValue(column, record)));
   for (const id of remove) statements.remove.run(id);
   const { changes } = opened.db

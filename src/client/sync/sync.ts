@@ -12,6 +12,7 @@ import { completeDocuments, findDiscarded, findExpired } from './documents.ts';
 import { accessOf, type AnyRecord, type ListAccess } from './lists.ts';
 import {
   type Batch,
+  CopyError,
   type DocumentsState,
   type ListState,
   type Sink,
@@ -57,6 +58,8 @@ export interface SyncResult {
   counts: Partial<Record<Resource, { put: number; removed: number }>>;
   /** The resources that the key may not read, with the reason. */
   left: { resource: Resource; code: ErrorCode }[];
+  /** Whether the copy was begun anew, because the service was restored from a backup or moved. */
+  isAnew: boolean;
 }
 
 /** Reasons why a key can read some resources, but not this one. */
@@ -70,19 +73,42 @@ const LEFT_CODES: readonly (ErrorCode | undefined)[] = [
  * Brings a copy of a company's records up to date: everything the first time, and what has changed every time after.
  * It may end at any moment, and goes on from the last batch that was kept.
  * @throws ApiError or NoAnswerError where the client gives up, the reason of the signal, and whatever the sink throws.
- * TypeError for a resource that there isn't.
+ * CopyError when the service shows one store and then another. TypeError for a resource that there isn't.
  */
 export async function sync(client: Client, options: SyncOptions): Promise<SyncResult> {
   checkResources(options.resources ?? []);
-  const run = await beginRun(client, options);
-  if (options.onProgress) await countDetails(run, options);
-  for (const resource of options.resources ?? allResources) await read(run, resource, options);
+  let run = await beginRun(client, options);
+  let isAnew = false;
+  try {
+    await readAll(run, options);
+  } catch (error) {
+    if (!(error instanceof OtherStore)) throw error;
+    isAnew = true;
+    const state = { generation: error.generation, outdated: [...allResources] };
+    run = await beginRun(client, { ...options, state });
+    await readAll(run, options);
+  }
   const [first] = run.left;
   // A key that may read nothing is more likely a mistake than a copy of nothing.
   if (first && run.left.length === allResources.length) throw first.error;
   // It is one of those above.
   const left = run.left.map(({ resource, error }) => ({ resource, code: error.code as ErrorCode }));
-  return { state: structuredClone(run.state), counts: run.counts, left };
+  return { state: structuredClone(run.state), counts: run.counts, left, isAnew };
+}
+
+/** A page comes from another store than the copy. Told of a second time, two services answer at one address. */
+class OtherStore extends CopyError {
+  readonly generation: string;
+
+  constructor(generation: string) {
+    super('The service shows one store and then another (Store-Generation). Start again.');
+    this.generation = generation;
+  }
+}
+
+async function readAll(run: Run, options: SyncOptions): Promise<void> {
+  if (options.onProgress) await countDetails(run, options);
+  for (const resource of options.resources ?? allResources) await read(run, resource, options);
 }
 
 function checkResources(resources: readonly Resource[]): void {
@@ -96,7 +122,6 @@ function checkResources(resources: readonly Resource[]): void {
 /** One call of `sync`. */
 interface Run {
   access: ReturnType<typeof accessOf>;
-  client: Client;
   call: CallOptions;
   state: SyncState;
   progress: Omit<SyncProgress, 'resource'>;
@@ -112,9 +137,14 @@ async function beginRun(client: Client, options: SyncOptions): Promise<Run> {
   const state = structuredClone(options.state ?? (await sink.load?.()) ?? {});
   const counts: SyncResult['counts'] = {};
   const progress = { recordCount: 0, details: { done: 0, total: 0 } };
+  const checkStore = ({ generation }: { generation: string | undefined }) => {
+    // A service of version 1.0.0 doesn't tell, and neither does a copy of its time.
+    if (generation === undefined) return;
+    state.generation ??= generation;
+    if (generation !== state.generation) throw new OtherStore(generation);
+  };
   return {
-    access: accessOf(client),
-    client,
+    access: accessOf(client, checkStore),
     call: { signal: options.signal },
     state,
     progress,
@@ -122,8 +152,12 @@ async function beginRun(client: Client, options: SyncOptions): Promise<Run> {
     left: [],
     async keep(resource, { put, remove }) {
       options.signal?.throwIfAborted();
+      const { outdated } = state;
+      if (outdated) state.outdated = outdated.filter((other) => other !== resource);
+      const clear = outdated?.includes(resource) === true;
+      const changes = { put, remove, state: structuredClone(state) };
       // The resource says what its records are.
-      await sink.commit({ resource, put, remove, state: structuredClone(state) } as unknown as Batch);
+      await sink.commit({ resource, ...(clear && { clear }), ...changes } as unknown as Batch);
       const count = (counts[resource] ??= { put: 0, removed: 0 });
       count.put += put.length;
       count.removed += remove.length;
@@ -163,14 +197,15 @@ async function keepChanges(
 }
 
 /** People have no time of change, and who leaves is only missing: the list is read whole, and compared. */
-async function readPeople({ client, call, state, keep }: Run): Promise<void> {
+async function readPeople({ access, call, state, keep }: Run): Promise<void> {
   const known = state.people ?? {};
   const digests: Record<string, string> = {};
   const put: AnyRecord[] = [];
-  for await (const person of client.listPeople({}, call)) {
-    const digest = (digests[person.id] = await digestOf(person));
-    if (known[person.id] !== digest) put.push(person);
-  }
+  for await (const { data } of access.people.pages({}, call))
+    for (const person of data) {
+      const digest = (digests[person.id] = await digestOf(person));
+      if (known[person.id] !== digest) put.push(person);
+    }
   state.people = digests;
   await keep('people', { put, remove: Object.keys(known).filter((id) => !Object.hasOwn(digests, id)) });
 }
@@ -183,11 +218,14 @@ async function digestOf(value: unknown): Promise<string> {
 /** The submissions of each form are a list of their own. */
 async function readSubmissions(run: Run): Promise<void> {
   const states = (run.state.submissions ??= {});
-  for await (const { id } of run.client.listForms({}, run.call)) {
-    // An id may be the name of what every object has.
-    if (!Object.hasOwn(states, id)) states[id] = {};
-    await keepChanges(run, 'submissions', run.access.submissionsOf(id), states[id] ?? {});
-  }
+  for await (const { data } of run.access.forms.pages({}, run.call))
+    for (const { id } of data) {
+      // An id may be the name of what every object has.
+      if (!Object.hasOwn(states, id)) states[id] = {};
+      await keepChanges(run, 'submissions', run.access.submissionsOf(id), states[id] ?? {});
+    }
+  // A store without forms has no page that would clear those of the store before.
+  if (run.state.outdated?.includes('submissions')) await run.keep('submissions', { put: [], remove: [] });
 }
 
 async function readDocuments(run: Run, resource: 'quotes' | 'invoices', details: boolean): Promise<void> {

@@ -26,6 +26,8 @@ export function examineCopy(path: string, name: string): void {
       refuseOthers(rows, name);
       const applied = rows.migrations.map((row) => row.name);
       refuseDifferences(fileDifferences(database, applied), name);
+      // The store that it becomes is another one; see ../records/generation.ts.
+      if (hasTable(database, 'store_generation')) database.exec('DELETE FROM store_generation');
     } finally {
       database.close();
     }
@@ -52,8 +54,13 @@ interface Known {
 
 /** The rows of a table; none where it isn't there. */
 function rowsOf<Name extends keyof Known>(database: Database.Database, table: Name): Known[Name][] {
-  const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table);
-  return found === undefined ? [] : (database.prepare(`SELECT * FROM ${table}`).all() as Known[Name][]);
+  return hasTable(database, table) ? (database.prepare(`SELECT * FROM ${table}`).all() as Known[Name][]) : [];
+}
+
+function hasTable(database: Database.Database, name: string): boolean {
+  return (
+    database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
+  );
 }
 
 /** Whether an error says that a SQLite file isn't as SQLite left it. */
