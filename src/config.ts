@@ -7,6 +7,7 @@ import {
   parseBaseUrl,
   parseDatabaseUrl,
   parseKey,
+  parseNames,
   parsePostgresUrl,
   parseSupportUrl,
   quotePath,
@@ -115,6 +116,18 @@ const settings = {
     fallback: '100',
     parse: integer(1, 10_000),
   },
+  hstsSubdomains: {
+    name: 'HSTS_SUBDOMAINS',
+    help: 'on if browsers are to keep to https for all names below that of BASE_URL too',
+    fallback: 'off',
+    parse: onOrOff,
+  },
+  securityContact: {
+    name: 'SECURITY_CONTACT',
+    help: 'where security faults are reported, an https or mailto address for /.well-known/security.txt; unless set, there is none',
+    fallback: undefined,
+    parse: matching(/^(?:https:\/\/|mailto:)[\w.~:/?#@!%+=,;[\]-]+$/, 'an https or mailto address'),
+  },
   shutdownDelaySeconds: {
     name: 'SHUTDOWN_DELAY_SECONDS',
     help: 'time after SIGTERM in which /readyz says 503 and requests are still served, so that a load balancer notices',
@@ -138,6 +151,12 @@ const settings = {
     help: 'port of /metrics, /healthz and /readyz for operators, of `serve` and of `deliver`; 0 for any free one; unless set, there is none',
     fallback: undefined,
     parse: integer(0, 65_535),
+  },
+  managementNames: {
+    name: 'MANAGEMENT_NAMES',
+    help: 'comma-separated host names by which /metrics may be asked for, besides addresses and names without a dot',
+    fallback: '-',
+    parse: parseNames,
   },
   webhookSecretKey: {
     name: 'WEBHOOK_SECRET_KEY',

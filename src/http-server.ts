@@ -10,6 +10,13 @@ const TIMEOUT_CHECK_MS = 1_000;
 /** Longer than the idle time of common load balancers, so that it is they who close a connection. */
 const KEEP_ALIVE_MS = 65_000;
 
+/** Headers of every answer on both ports: no browser guesses its type, runs or frames it, or tells others its address. */
+export const EVERY_ANSWER = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+};
+
 /**
  * Creates an HTTP server for an application, not yet listening. Whatever is sent to it is answered by the application or
  * refused with an error's body, always with the headers of every answer; Node itself answers nothing.

@@ -1,11 +1,12 @@
 import type { Server } from 'node:http';
+import { isIP } from 'node:net';
 
 import express, { type ErrorRequestHandler, Router } from 'express';
 
 import { sendError } from './api/answer.ts';
 import { errorReply } from './api/error-replies.ts';
-import { AppError, unavailable } from './errors.ts';
-import { createHttpServer } from './http-server.ts';
+import { AppError, quote, unavailable } from './errors.ts';
+import { createHttpServer, EVERY_ANSWER } from './http-server.ts';
 import type { Logger } from './log.ts';
 import { refuseBadHeaders } from './malformed-requests.ts';
 import type { Metrics } from './metrics.ts';
@@ -23,7 +24,7 @@ export interface ProbeOptions {
 export function createProbes({ engine, log, now, isReady }: ProbeOptions): Router {
   const findAnyCompany = engine.prepare((db) => db.selectFrom('companies').select('id').limit(1));
   const tryToWrite = createWriteProbe(engine, now);
-  const router = Router();
+  const router = Router({ caseSensitive: true, strict: true });
   router.get(['/healthz', '/readyz'], (_req, res, next) => {
     res.setHeader('Cache-Control', 'no-store');
     next();
@@ -53,22 +54,24 @@ async function problemOf(check: () => Promise<unknown>): Promise<unknown> {
 
 export interface ManagementOptions extends ProbeOptions {
   metrics: Metrics;
+  /** The names of this server, besides addresses and names without a dot. */
+  managementNames: readonly string[];
 }
 
-const EVERY_ANSWER = { 'X-Content-Type-Options': 'nosniff' };
-
 /** Creates the server of probes and metrics, not yet listening, for a port that only operators reach. */
-export function createManagement({ metrics, ...options }: ManagementOptions): Server {
+export function createManagement({ metrics, managementNames, ...options }: ManagementOptions): Server {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.enable('case sensitive routing').enable('strict routing');
   app.use((_req, res, next) => {
     res.set(EVERY_ANSWER);
     next();
   });
   app.use(refuseBadHeaders);
   app.use(createProbes(options));
-  app.get('/metrics', async (_req, res) => {
+  app.get('/metrics', async (req, res) => {
+    refuseForeignName(req.headers.host, managementNames);
     res.type(metrics.contentType).send(await metrics.text());
   });
   app.use(() => {
@@ -86,6 +89,7 @@ export function createManagement({ metrics, ...options }: ManagementOptions): Se
 export function createUnready(): Server {
   const app = express();
   app.disable('x-powered-by');
+  app.enable('case sensitive routing').enable('strict routing');
   app.use((_req, res, next) => {
     res.set({ ...EVERY_ANSWER, 'Cache-Control': 'no-store' });
     next();
@@ -94,4 +98,18 @@ export function createUnready(): Server {
   app.get('/readyz', (_req, res) => void res.status(503).json({ status: 'not ready' }));
   app.use((req, res) => void sendError(req, res, errorReply(unavailable())));
   return createHttpServer(app, () => EVERY_ANSWER);
+}
+
+/**
+ * Refuses a name that may be somebody else's: a page of theirs could lead it to this machine, and have the browser of an
+ * operator read the answer (DNS rebinding).
+ */
+function refuseForeignName(host = '', names: readonly string[]): void {
+  const name = host.toLowerCase().replace(/:\d*$/, '');
+  const isAddress = isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
+  if (!isAddress && name.includes('.') && !names.includes(name))
+    throw new AppError(
+      'invalid_request',
+      `This server has no name ${quote(name)}: add it to MANAGEMENT_NAMES.`,
+    );
 }

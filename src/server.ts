@@ -9,7 +9,7 @@ import { createApi } from './api/api.ts';
 import { errorReply } from './api/error-replies.ts';
 import { type Exchange, exchangeOf } from './api/exchange.ts';
 import { AppError } from './errors.ts';
-import { createHttpServer } from './http-server.ts';
+import { createHttpServer, EVERY_ANSWER } from './http-server.ts';
 import type { Documents } from './invoice-pdf/documents.ts';
 import type { Logger } from './log.ts';
 import { refuseBadHeaders } from './malformed-requests.ts';
@@ -39,6 +39,8 @@ export interface ServerOptions {
   wrongKeysPerMinute: number;
   windowSeconds?: number;
   trustedProxies: number;
+  hstsSubdomains: boolean;
+  securityContact: string | undefined;
   /** Undefined for a server without the portal. */
   portal: PortalSettings | undefined;
   /** False once the server has been told to stop: a load balancer then sends its requests elsewhere. */
@@ -49,10 +51,11 @@ const YEAR_SECONDS = 31_536_000;
 
 /** Creates the HTTP server, not yet listening. Every request goes through one list, from its first line to its last. */
 export async function createServer(options: ServerOptions): Promise<Server> {
-  const everyAnswer = headersOfEveryAnswer(options.baseUrl);
+  const everyAnswer = headersOfEveryAnswer(options);
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.enable('case sensitive routing').enable('strict routing');
   app.set('query parser', false);
   app.use(beginExchange(options, everyAnswer));
   app.use(refuseBadHeaders);
@@ -66,18 +69,16 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   return createHttpServer(app, everyAnswer);
 }
 
-/**
- * The headers of every answer: a browser is not to guess its type, and keeps to https (RFC 6797) where integrators and
- * administrators are told an https address.
- */
-function headersOfEveryAnswer(baseUrl: () => string): () => Record<string, string> {
+/** The headers of every answer. Browsers keep to https (RFC 6797) where people are told an https address. */
+function headersOfEveryAnswer({ baseUrl, hstsSubdomains }: ServerOptions): () => Record<string, string> {
   let headers: Record<string, string> | undefined;
   // The address is known once the server listens.
-  return () => (headers ??= { 'X-Content-Type-Options': 'nosniff', ...strictTransport(baseUrl()) });
+  return () => (headers ??= { ...EVERY_ANSWER, ...strictTransport(baseUrl(), hstsSubdomains) });
 }
 
-function strictTransport(baseUrl: string): Record<string, string> {
-  return baseUrl.startsWith('https:') ? { 'Strict-Transport-Security': `max-age=${YEAR_SECONDS}` } : {};
+function strictTransport(baseUrl: string, hasSubdomains: boolean): Record<string, string> {
+  const value = `max-age=${YEAR_SECONDS}${hasSubdomains ? '; includeSubDomains' : ''}`;
+  return baseUrl.startsWith('https:') ? { 'Strict-Transport-Security': value } : {};
 }
 
 /** Gives each request its id, and one log line and one count when it is over. */

@@ -62,6 +62,18 @@ export function parseAddresses(text: string): string[] {
   return addresses;
 }
 
+export function parseNames(text: string): string[] {
+  const names =
+    text === '-'
+      ? []
+      : text
+          .toLowerCase()
+          .split(',')
+          .map((name) => name.trim());
+  if (!names.every((name) => /^[\w-]+(?:\.[\w-]+)*$/.test(name))) throw new Error('host names, or -');
+  return names;
+}
+
 /**
  * The address that integrators use (service.md, "Conventions": it ends in /api/v1), without that end: the portal and
  * the reference are beside it. Letters that a text or a page would escape are in no host name that DNS knows.

@@ -89,6 +89,8 @@ export interface TestServerOptions {
   baseUrl?: string;
   serviceName?: string;
   supportUrl?: string;
+  hstsSubdomains?: boolean;
+  securityContact?: string;
   usage?: KeyUsage;
   portal?: PortalSettings | undefined;
 }
@@ -114,6 +116,8 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     rateLimitPerMinute: 1_000_000,
     wrongKeysPerMinute: 1_000_000,
     trustedProxies: 0,
+    hstsSubdomains: false,
+    securityContact: undefined,
     portal: PORTAL_SETTINGS,
     ...options,
     documents,

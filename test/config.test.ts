@@ -35,9 +35,11 @@ t.test('an empty environment gives the defaults', async (t) => {
     wrongKeysPerMinute: 120,
     trustedProxies: 0,
     connectionsPerNetworkMax: 100,
+    hstsSubdomains: false,
     shutdownDelaySeconds: 0,
     shutdownSeconds: 10,
     managementHost: '127.0.0.1',
+    managementNames: [],
     deliverWebhooks: true,
     deliveriesMax: 64,
     ownAddresses: [],
@@ -73,10 +75,13 @@ t.test('every setting is read from its variable', async (t) => {
     WRONG_KEYS_PER_MINUTE: '10000000',
     TRUSTED_PROXIES: '10',
     CONNECTIONS_PER_NETWORK_MAX: '10000',
+    HSTS_SUBDOMAINS: 'on',
+    SECURITY_CONTACT: 'mailto:security@acme.example',
     SHUTDOWN_DELAY_SECONDS: '5',
     SHUTDOWN_SECONDS: '600',
     MANAGEMENT_HOST: '::',
     MANAGEMENT_PORT: '9464',
+    MANAGEMENT_NAMES: 'node1.acme.example, node2.acme.example',
     WEBHOOK_SECRET_KEY: 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
     WEBHOOK_SECRET_KEY_PREVIOUS: '/////////////////////////////////////////w8=',
     DELIVER_WEBHOOKS: 'off',
@@ -101,10 +106,13 @@ t.test('every setting is read from its variable', async (t) => {
     wrongKeysPerMinute: 10_000_000,
     trustedProxies: 10,
     connectionsPerNetworkMax: 10_000,
+    hstsSubdomains: true,
+    securityContact: 'mailto:security@acme.example',
     shutdownDelaySeconds: 5,
     shutdownSeconds: 600,
     managementHost: '::',
     managementPort: 9464,
+    managementNames: ['node1.acme.example', 'node2.acme.example'],
     webhookSecretKey: 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
     webhookSecretKeyPrevious: '/////////////////////////////////////////w8=',
     deliverWebhooks: false,
@@ -143,6 +151,9 @@ t.test('one message lists every problem, each with its rule and what was given',
     WRONG_KEYS_PER_MINUTE: '-1',
     TRUSTED_PROXIES: '1.5',
     CONNECTIONS_PER_NETWORK_MAX: '0',
+    HSTS_SUBDOMAINS: 'yes',
+    SECURITY_CONTACT: 'http://acme.example/security',
+    MANAGEMENT_NAMES: 'https://node1',
     SHUTDOWN_SECONDS: 'soon',
     WEBHOOK_SECRET_KEY: 'c2hvcnQ=',
     WEBHOOK_SECRET_KEY_PREVIOUS: 'secret',
@@ -169,7 +180,10 @@ t.test('one message lists every problem, each with its rule and what was given',
   WRONG_KEYS_PER_MINUTE must be an integer from 1 to 10000000, not "-1".
   TRUSTED_PROXIES must be an integer from 0 to 10, not "1.5".
   CONNECTIONS_PER_NETWORK_MAX must be an integer from 1 to 10000, not "0".
+  HSTS_SUBDOMAINS must be on or off, not "yes".
+  SECURITY_CONTACT must be an https or mailto address, not "http://acme.example/security".
   SHUTDOWN_SECONDS must be an integer from 0 to 600, not "soon".
+  MANAGEMENT_NAMES must be host names, or -, not "https://node1".
   WEBHOOK_SECRET_KEY must be 32 bytes in base64.
   WEBHOOK_SECRET_KEY_PREVIOUS must be 32 bytes in base64.
   DELIVER_WEBHOOKS must be on or off, not "yes".

@@ -89,8 +89,12 @@ t.test('the table of settings has every setting with its default', async (t) => 
   }
   const isSet = settings.filter(([, fallback]) => fallback !== undefined).map(([name]) => name);
   const withValue = described.filter(({ value }) => value !== '').map(({ name }) => name);
-  // No own addresses are none to be shown.
-  t.strictSame(isSet.sort(), [...withValue, 'OWN_ADDRESSES'].sort(), 'and those without a default have none');
+  // Empty lists are none to be shown.
+  t.strictSame(
+    isSet.sort(),
+    [...withValue, 'MANAGEMENT_NAMES', 'OWN_ADDRESSES'].sort(),
+    'and those without a default have none',
+  );
 });
 
 t.test('the table of moves has every move, and names events that there are', async (t) => {

@@ -33,18 +33,26 @@ function requests(key: string, etag: string): [name: string, request: string, st
   ];
 }
 
+const SERVED: [baseUrl: string, hstsSubdomains: boolean, insists: string | undefined][] = [
+  ['http://127.0.0.1', true, undefined],
+  ['https://api.acme.example', false, 'max-age=31536000'],
+  ['https://api.acme.example', true, 'max-age=31536000; includeSubDomains'],
+];
+
 t.test(
-  'every answer tells browsers not to guess its type, and with an https address to keep to https',
+  'no answer is guessed at, framed or run by a browser, nor tells others its address; with https browsers keep to https',
   async (t) => {
-    for (const baseUrl of ['http://127.0.0.1', 'https://api.acme.example']) {
-      await using server = await startExampleServer('sqlite', { baseUrl });
+    for (const [baseUrl, hstsSubdomains, insists] of SERVED) {
+      await using server = await startExampleServer('sqlite', { baseUrl, hstsSubdomains });
       const headers = { authorization: `Bearer ${server.key}` };
       const { etag = '' } = (await server.http('api/v1/jobs', { headers })).headers;
       for (const [name, request, status] of requests(server.key, etag)) {
         const [answer] = await exchangeRaw(server.url, request);
         t.equal(answer?.status, status, `${baseUrl}: ${name}`);
         t.equal(answer?.headers['x-content-type-options'], 'nosniff', `${baseUrl}: ${name}`);
-        const insists = baseUrl.startsWith('https:') ? 'max-age=31536000' : undefined;
+        t.match(answer?.headers['content-security-policy'], "default-src 'none'", `${baseUrl}: ${name}`);
+        t.match(answer?.headers['content-security-policy'], "frame-ancestors 'none'", `${baseUrl}: ${name}`);
+        t.match(answer?.headers['referrer-policy'], /^(?:no-referrer|same-origin)$/, `${baseUrl}: ${name}`);
         t.equal(answer?.headers['strict-transport-security'], insists, `${baseUrl}: ${name}`);
         t.match(answer?.headers['x-request-id'], /^[0-9a-f-]{36}$/, `${baseUrl}: ${name}`);
         t.strictSame(answer?.repeated, [], `${baseUrl}: ${name} has each header once`);

@@ -69,7 +69,7 @@ t.test('/readyz says 503 when the tables are missing', async (t) => {
 
 /** Serves the management pages of a test server on a port of their own. */
 async function openManagement({ engine, metrics }: TestServer) {
-  const config = { managementHost: '127.0.0.1', managementPort: 0 };
+  const config = { managementHost: '127.0.0.1', managementPort: 0, managementNames: ['node1.acme.example'] };
   const log = createLogger('silent');
   const options = { engine, metrics, log, now: () => STORY_NOW, isReady: () => true };
   const management = await serveManagement(config, options);
@@ -218,4 +218,53 @@ t.test('two servers in one process count for themselves', async (t) => {
     samplesOf(await metrics.text()).get('fieldledger_requests_total{operation="none",status="404"}');
   await until(async () => (await counted(first)) === 1);
   t.equal(await counted(second), undefined);
+});
+
+t.test('/metrics isn’t shown under a name that somebody else may lead to this machine', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  await using server = await startTestServer({ engine: database.engine });
+  await using management = await openManagement(server);
+  const hosts: [host: string, status: number][] = [
+    ['127.0.0.1:9464', 200],
+    ['[::1]:9464', 200],
+    ['10.0.0.7', 200],
+    ['localhost:9464', 200],
+    ['fieldledger:9464', 200],
+    ['node1.acme.example', 200],
+    ['NODE1.acme.example:9464', 200],
+    ['evil.example:9464', 400],
+    ['node1.acme.example.evil.example', 400],
+    ['127.0.0.1.evil.example', 400],
+    ['localhost.', 400],
+  ];
+  for (const [host, status] of hosts) {
+    const { statusCode, body } = await management.http('metrics', { headers: { host } });
+    t.equal(statusCode, status, host);
+    if (status === 400) t.match(body, 'add it to MANAGEMENT_NAMES');
+  }
+  const [answer] = await exchangeRaw(management.url, 'GET /metrics HTTP/1.0\r\n\r\n');
+  t.equal(answer?.status, 200, 'no browser asks without a Host');
+});
+
+t.test('a rule of a proxy for /readyz isn’t passed by another way of writing it', async (t) => {
+  await using server = await startExampleServer('sqlite');
+  await using management = await openManagement(server);
+  const paths = ['healthz', 'readyz', 'metrics', 'openapi.json', 'llms.txt', 'portal/sign-in', 'changelog'];
+  for (const path of paths) {
+    const escaped = `%${path.charCodeAt(0).toString(16)}${path.slice(1)}`;
+    const others = [
+      path.toUpperCase(),
+      `${path}/`,
+      `/${path}`,
+      `${path};`,
+      `${path}%2f`,
+      escaped,
+      `./${path}`,
+    ];
+    for (const url of [server.url, management.url])
+      for (const other of others) {
+        const [answer] = await exchangeRaw(url, `GET /${other} HTTP/1.1\r\nHost: a\r\n\r\n`);
+        t.equal(answer?.status, 404, other);
+      }
+  }
 });

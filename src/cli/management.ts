@@ -14,18 +14,20 @@ import { listenAs } from './ports.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
 
+type ManagementConfig = Pick<Config, 'managementHost' | 'managementPort' | 'managementNames'>;
+
 /**
  * Serves probes and metrics on MANAGEMENT_PORT, if the operator has set one: there no crowd of clients delays them.
  * @returns their address, of which disposing closes every connection.
  * @throws UsageError when the port is taken or the address isn't this machine's.
  */
 export async function serveManagement(
-  config: Pick<Config, 'managementHost' | 'managementPort'>,
-  options: ManagementOptions,
+  config: ManagementConfig,
+  options: Omit<ManagementOptions, 'managementNames'>,
 ): Promise<AsyncDisposable & { address: string | undefined }> {
-  const { managementHost: host, managementPort: port } = config;
+  const { managementHost: host, managementPort: port, managementNames } = config;
   if (port === undefined) return { address: undefined, [Symbol.asyncDispose]: async () => undefined };
-  return serveOn(MANAGEMENT, { host, port }, createManagement(options));
+  return serveOn(MANAGEMENT, { host, port }, createManagement({ ...options, managementNames }));
 }
 
 const MANAGEMENT = { host: 'MANAGEMENT_HOST', port: 'MANAGEMENT_PORT' } as const;

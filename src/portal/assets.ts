@@ -20,7 +20,7 @@ const YEAR_SECONDS = 31_536_000;
 
 /** Reads the portal's files and serves them below `root`. */
 export function createAssets(root: string): { router: Router; paths: AssetPaths } {
-  const router = Router();
+  const router = Router({ caseSensitive: true, strict: true });
   const serve = ({ name, type }: { name: string; type: string }): string => {
     const bytes = readFileSync(new URL(`./assets/${name}`, import.meta.url));
     const path = `/${hash('sha256', bytes, 'hex').slice(0, 16)}/${name}`;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-import { Router } from 'express';
+import { type RequestHandler, Router } from 'express';
 import { stringify } from 'yaml';
 
 import { bundledContract, isReferenceBuilt, referenceFile } from '../contract/document.ts';
@@ -20,6 +20,9 @@ export interface PublicationOptions {
   /** Where integrators get help; undefined for the address that they use. */
   supportUrl: string | undefined;
   serviceName: string;
+  /** Where security faults are reported; undefined for a service without security.txt. */
+  securityContact: string | undefined;
+  now: () => Date;
 }
 
 /**
@@ -33,7 +36,7 @@ export function createPublication(options: PublicationOptions): Router {
   // Aliases would save bytes and confuse half of the tools that read YAML.
   const yaml = () => stringify(JSON.parse(published()), { aliasDuplicateObjects: false });
   const reference = () => asConfigured(builtReference(), options);
-  const router = Router();
+  const router = Router({ caseSensitive: true, strict: true });
   router.get('/openapi.json', createPublishedText('application/json', json));
   router.get('/openapi.yaml', createPublishedText('application/yaml', yaml));
   const older = () => asConfigured(JSON.stringify(openapi30()), options);
@@ -67,11 +70,29 @@ export function createPublication(options: PublicationOptions): Router {
     const workflow = () => asConfigured(workflowText(file), options);
     router.get(`/workflows/${file}`, createPublishedText('application/yaml', workflow));
   }
+  if (options.securityContact !== undefined)
+    router.get('/.well-known/security.txt', showSecurityText(options));
   // This path leads to a description of the API, whether the reference was built or not.
   router.get('/', (_req, res) => {
     res.redirect(302, isReferenceBuilt() ? '/reference' : '/openapi.json');
   });
   return router;
+}
+
+/** Where to report a security fault (RFC 9116), good for half a year from each day on which it is asked for. */
+function showSecurityText({ baseUrl, securityContact, now }: PublicationOptions): RequestHandler {
+  return (_req, res) => {
+    const expiresAt = new Date(now().getTime() + 180 * 86_400_000);
+    const lines = [
+      `Contact: ${securityContact}`,
+      `Expires: ${expiresAt.toISOString().slice(0, 10)}T00:00:00Z`,
+      `Canonical: ${baseUrl()}/.well-known/security.txt`,
+    ];
+    res
+      .set('Cache-Control', 'no-cache')
+      .type('text/plain')
+      .send(`${lines.join('\n')}\n`);
+  };
 }
 
 /** Links to what programs would rather read than the reference (RFC 8288, RFC 8631). */

@@ -47,6 +47,8 @@ const beginnings = new Map([
 const file = referenceFile();
 
 /** Publishes it as the server does, and tells what it was asked for. */
+const NOTHING_ELSE = { supportUrl: undefined, securityContact: undefined, now: () => new Date() };
+
 async function serve(t: Test): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
   const app = express();
@@ -56,7 +58,7 @@ async function serve(t: Test): Promise<{ url: string; asked: string[] }> {
     res.set('Set-Cookie', 'seen=1; Path=/');
     next();
   });
-  app.use(createPublication({ baseUrl: () => BASE_URL, supportUrl: undefined, serviceName: 'Acme' }));
+  app.use(createPublication({ baseUrl: () => BASE_URL, ...NOTHING_ELSE, serviceName: 'Acme' }));
   const server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {

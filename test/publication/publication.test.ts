@@ -19,7 +19,7 @@ import { signatureOf } from '../../src/webhooks/delivery-request.ts';
 import { openWorkplace } from '../_command.ts';
 import { referenceFile } from '../_reference.ts';
 import { otherNames } from './_other-names.ts';
-import { openTestDatabase, startTestServer } from '../_server.ts';
+import { openTestDatabase, startExampleServer, startTestServer } from '../_server.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -196,6 +196,8 @@ async function serveUnbuilt(): Promise<AsyncDisposable & { http: Got }> {
       baseUrl: () => 'http://127.0.0.1',
       serviceName: 'Fieldledger',
       supportUrl: undefined,
+      securityContact: undefined,
+      now: () => new Date(),
     }),
   );
   app.use(((error: { code: string; message: string }, _req, res, _next) => {
@@ -258,3 +260,25 @@ t.test('a reference that has not been built is told of, with the command that bu
   });
   t.equal((await server.http('openapi.json')).statusCode, 200, 'the contract is there all the same');
 });
+
+t.test(
+  'whoever finds a fault of security is told where to report it, if the operator has said',
+  async (t) => {
+    await using silent = await startExampleServer('sqlite');
+    t.equal((await silent.http('.well-known/security.txt')).statusCode, 404);
+    await using server = await startExampleServer('sqlite', {
+      baseUrl: 'https://api.acme.example',
+      securityContact: 'mailto:security@acme.example',
+    });
+    const { statusCode, headers, body } = await server.http('.well-known/security.txt');
+    t.equal(statusCode, 200);
+    t.equal(headers['content-type'], 'text/plain; charset=utf-8');
+    t.equal(
+      body,
+      `Contact: mailto:security@acme.example
+Expires: 2027-05-19T00:00:00Z
+Canonical: https://api.acme.example/.well-known/security.txt
+`,
+    );
+  },
+);
