@@ -11,6 +11,7 @@ import { publishForm, saveForm, submitForm } from './forms.ts';
 import { discardInvoice, draftInvoice, editInvoice } from './invoices.ts';
 import { issueInvoice } from './issue-invoice.ts';
 import { completeJob, createJob, reopenJob, updateJob } from './jobs.ts';
+import { plainJson } from './kept-json.ts';
 import { Move } from './move.ts';
 import type { Office } from './office.ts';
 import { recordPayment, recordRefund, voidPayment, voidRefund } from './payments.ts';
@@ -89,18 +90,18 @@ export async function applyTogether(office: Office, changes: readonly Change[]):
  * A change as its JSON states it, without the methods and getters of the caller's object, held against the contract.
  */
 function checkedChange(change: Change): Change {
-  const plain = plainJson(change);
+  const plain = asJson(change);
   const problem = changeProblem(plain);
   if (problem) throw new Refusal(problem.code, problem.message, problem.path);
   // It has just been checked.
   return plain as Change;
 }
 
-function plainJson(value: unknown): unknown {
+function asJson(value: unknown): unknown {
   try {
-    // A value that has no JSON, such as a function, fails here.
-    return JSON.parse(JSON.stringify(value));
+    return plainJson(value);
   } catch (error) {
+    if (error instanceof Refusal) throw error;
     throw new Refusal('malformed_line', `A change must be JSON: ${(error as Error).message}.`);
   }
 }

@@ -1,12 +1,17 @@
+import { unkeptIn } from './kept-json.ts';
 import { Refusal } from './refusal.ts';
 
-/** A line of a feed that isn't blank: the value that it states, or why it states none. */
-export type FeedLine = {
+/** A line of a feed that isn't blank. */
+export interface FeedLine {
   /** From 1; blank lines count. */
   number: number;
   /** Bytes of the feed up to the end of this line. */
   bytesRead: number;
-} & ({ value: unknown; problem?: undefined } | { problem: Refusal });
+  /** What the line states; undefined where it can't be read. */
+  value?: unknown;
+  /** What is wrong with how the line states it. */
+  problem?: Refusal | undefined;
+}
 
 /** No change that keeps the contract comes near it. It bounds the memory that one line can take. */
 const LINE_BYTES_MAX = 8 * 1024 * 1024;
@@ -77,7 +82,7 @@ function withoutMark(bytes: Buffer): Buffer {
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The value of a line; undefined when it is blank. */
-function readLine(bytes: Buffer): { value: unknown } | { problem: Refusal } | undefined {
+function readLine(bytes: Buffer): Pick<FeedLine, 'value' | 'problem'> | undefined {
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -91,7 +96,7 @@ function readLine(bytes: Buffer): { value: unknown } | { problem: Refusal } | un
     if (isDeeperThan(DEPTH_MAX, value)) {
       return { problem: malformed(`The line nests values more than ${DEPTH_MAX} levels deep.`) };
     }
-    return { value };
+    return { value, problem: unkeptIn(text) };
   } catch (error) {
     return { problem: malformed(`The line is not JSON: ${(error as SyntaxError).message}.`) };
   }

@@ -76,9 +76,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** The id of a change that may be wrong in everything else. */
-function idOf(line: FeedLine): { id?: string } {
-  if (line.problem) return {};
-  const { value } = line;
+function idOf({ value }: FeedLine): { id?: string } {
   const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : undefined;
   return typeof id === 'string' ? { id } : {};
 }
