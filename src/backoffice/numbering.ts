@@ -73,7 +73,8 @@ export async function getNumbering(engine: Engine, company: string, now: Date): 
  * Sets how a kind of document is numbered, and where its series goes on, as when the numbers of an earlier system are
  * continued.
  * @param given.last the last number that was given out elsewhere.
- * @throws UsageError naming the value that is refused: a series never goes back, and no number is given out twice.
+ * @throws UsageError naming the value that is refused: a series goes back to the highest number that a document has, so that
+ *   none is given out twice.
  */
 export async function setNumbering(
   engine: Engine,
@@ -90,23 +91,19 @@ export async function setNumbering(
   if (problem !== undefined) throw new UsageError(`The format ${quote(format ?? '')} ${problem}.`);
   const { timeZone } = await getCompany(engine, company);
   const day = companyDay(timeZone, now);
-  await changeNumbering(engine, company, ({ formats, lastNumbers }) => {
+  await changeNumbering(engine, company, async ({ formats }, findHighest) => {
     const changed = format === undefined ? formats : { ...formats, [kind]: format };
     const series = seriesOf(changed[kind] ?? defaultNumberFormats[kind], day);
-    return {
-      formats: changed,
-      lastNumbers: last === undefined ? {} : { [series]: later(series, lastNumbers, last) },
-    };
+    if (last === undefined) return { formats: changed, lastNumbers: {} };
+    const [before = '', , after = ''] = series.split(NUMBER);
+    const highest = await findHighest(before, after);
+    if (last < highest)
+      throw new UsageError(
+        `The number ${inSeries(series, highest)} is given out already, so the last one can't be ${last}.`,
+      );
+    return { formats: changed, lastNumbers: { [series]: last } };
   });
   return getNumbering(engine, company, now);
-}
-
-function later(series: string, lastNumbers: Readonly<Record<string, number>>, last: number): number {
-  const given = lastNumbers[series] ?? 0;
-  if (last >= given) return last;
-  throw new UsageError(
-    `The number ${inSeries(series, given)} is given out already, so the last one can't be ${last}.`,
-  );
 }
 
 function isNumbered(kind: string): kind is Numbered {

@@ -3,6 +3,7 @@ import { setNumbering } from '../../src/backoffice/numbering.ts';
 import { type Office, openOffice } from '../../src/backoffice/office.ts';
 import { Refusal } from '../../src/backoffice/refusal.ts';
 import type { Invoice, Quote } from '../../src/contract/records.ts';
+import { UsageError } from '../../src/errors.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { STORY_NOW } from '../_server.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, openIssuer } from './_documents.ts';
@@ -127,6 +128,37 @@ onEachEngine('a number', async (t, testOffice) => {
     await format(company, 'pro_forma', { last: 1 });
     t.equal((await company.apply(issue(id))).number, 'A2');
   });
+
+  await t.test(
+    'that was set by mistake is taken back, down to the highest that a document has',
+    async (t) => {
+      const company = await openIssuer(testOffice);
+      for (const kind of ['invoice', 'pro_forma'])
+        await format(company, kind, { format: 'A_{number:2}./{year}', last: 98 });
+      t.strictSame(
+        [(await issued(company, invoiceDraft())).number, (await issued(company, invoiceDraft())).number],
+        ['A_99./2026', 'A_100./2026'],
+        'ten times as long as the ones before',
+      );
+      // Others that look alike: of another series, without digits, and too long.
+      for (const other of ['AX{number}./{year}', 'A_{number}./x{year}', 'A_9999999999999{number}./{year}']) {
+        await format(company, 'pro_forma', { format: other });
+        await issued(company, invoiceDraft({ kind: 'pro_forma' }));
+      }
+      await format(company, 'invoice', { last: 9_999_999 });
+      await t.rejects(
+        format(company, 'invoice', { last: 99 }),
+        new UsageError(`The number "A_100./2026" is given out already, so the last one can't be 99.`),
+      );
+      await format(company, 'invoice', { last: 100 });
+      t.equal((await issued(company, invoiceDraft())).number, 'A_101./2026');
+      await format(company, 'quote', { last: 500 });
+      await format(company, 'quote', { last: 0 });
+      const quote = await company.apply({ ...quoteDraft, with: { ...quoteDraft.with, lines: [line()] } });
+      await company.apply({ change: 'quote.send', with: { id: quote.id } });
+      await t.rejects(format(company, 'quote', { last: 0 }), UsageError);
+    },
+  );
 
   await t.test('of a quote is shared by its versions', async (t) => {
     const company = await openIssuer(testOffice);

@@ -56,6 +56,32 @@ async function readNumbering(db: Engine['db'], company: string): Promise<Numberi
   };
 }
 
+/** The highest number that a document has, of those with these texts before and after the digits; 0 where there is none. */
+type FindHighest = (before: string, after: string) => Promise<number>;
+
+/** No number has more digits. */
+const DIGITS_MAX = 9;
+
+async function highestNumber(
+  transaction: StoreTransaction,
+  company: string,
+  [before, after]: Parameters<FindHighest>,
+): Promise<number> {
+  const around = sql.lit(before.length + after.length);
+  const { rows } = await sql<{ highest: number | string | null }>`
+    SELECT MAX(CAST(digits AS BIGINT)) AS highest FROM (
+      SELECT number, CASE WHEN length(number) > ${around}
+        THEN substr(number, ${sql.lit(before.length + 1)}, length(number) - ${around}) END AS digits
+      FROM (
+        SELECT body ->> 'number' AS number FROM invoices WHERE company = ${company} AND status = 'issued'
+        UNION ALL SELECT body ->> 'number' FROM quotes WHERE company = ${company}
+      ) AS numbered
+    ) AS parted
+    WHERE number = ${before} || digits || ${after} AND trim(digits, '0123456789') = ''
+      AND length(digits) <= ${sql.lit(DIGITS_MAX)}`.execute(transaction);
+  return Number(rows[0]?.highest ?? 0);
+}
+
 /**
  * Changes a company's numbering under the company's lock; undefined when there is no such company. An error of `change`
  * leaves it as it was.
@@ -63,13 +89,15 @@ async function readNumbering(db: Engine['db'], company: string): Promise<Numberi
 export async function changeNumbering(
   engine: Engine,
   company: string,
-  change: (numbering: Numbering) => Numbering,
+  change: (numbering: Numbering, findHighest: FindHighest) => Promise<Numbering>,
 ): Promise<Numbering | undefined> {
   return engine.transaction(async (transaction) => {
     if (!(await lockCompany(engine, transaction, company))) return undefined;
     const numbering = await readNumbering(transaction, company);
     if (!numbering) return undefined;
-    const { formats, lastNumbers } = change(numbering);
+    const { formats, lastNumbers } = await change(numbering, (...around) =>
+      highestNumber(transaction, company, around),
+    );
     await transaction
       .updateTable('companies')
       .set({ number_formats: JSON.stringify(formats) })
