@@ -18,10 +18,12 @@ export interface ProbeOptions {
   log: Logger;
   now: () => Date;
   isReady: () => boolean;
+  /** What doesn't work though the server is ready; undefined for nothing. */
+  impairment?: string | undefined;
 }
 
 /** The questions of a load balancer: whether the process lives, and whether it can serve. */
-export function createProbes({ engine, log, now, isReady }: ProbeOptions): Router {
+export function createProbes({ engine, log, now, isReady, impairment }: ProbeOptions): Router {
   const findAnyCompany = engine.prepare((db) => db.selectFrom('companies').select('id').limit(1));
   const tryToWrite = createWriteProbe(engine, now);
   const router = Router({ caseSensitive: true, strict: true });
@@ -38,7 +40,7 @@ export function createProbes({ engine, log, now, isReady }: ProbeOptions): Route
       : new Error('The server is stopping.');
     // A stop is no trouble.
     if (problem) log[isReady() ? 'warn' : 'info']({ err: problem }, 'readiness.refused');
-    res.status(problem ? 503 : 200).json({ status: problem ? 'not ready' : 'ready' });
+    res.status(problem ? 503 : 200).json({ status: problem ? 'not ready' : 'ready', impairment });
   });
   return router;
 }

@@ -7,8 +7,7 @@ import type { Engine } from '../store/engines/engine.ts';
 import { createBacklog } from '../webhooks/backlog.ts';
 import { DeliveryLoop } from '../webhooks/delivery-loop.ts';
 import { keepPurging } from '../webhooks/purge.ts';
-import { openSecretBox } from '../webhooks/secret-key.ts';
-import type { SecretBox } from '../webhooks/secrets.ts';
+import { type OpenedBox, openSecretBox } from '../webhooks/secret-key.ts';
 import { createSender } from '../webhooks/sender.ts';
 import { version } from '../version.ts';
 import { withDatabase } from './database.ts';
@@ -28,7 +27,8 @@ export function deliverCommand(terminal: Terminal): Command {
         const metrics = createMetrics();
         metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
         const isReady = () => !stop.signal.aborted;
-        const pages = { engine, log, metrics, now: () => new Date(), isReady };
+        const impairment = impairmentOf(secrets, log);
+        const pages = { engine, log, metrics, now: () => new Date(), isReady, impairment };
         await using management = await serveManagement(config, pages);
         const { address } = management;
         const deliveries = startDeliveries({ engine, config, secrets, log, metrics });
@@ -44,6 +44,13 @@ export function deliverCommand(terminal: Terminal): Command {
     });
 }
 
+/** What `/readyz` says of webhooks whose key is lost; the log says which key. */
+export function impairmentOf({ problem }: OpenedBox, log: Logger): string | undefined {
+  if (problem === undefined) return undefined;
+  log.error({ problem }, 'deliveries.held');
+  return 'Deliveries of webhooks are held: a key of signing secrets is missing.';
+}
+
 /**
  * Starts to deliver the webhooks of a database, and to remove deliveries that are older than their history. Disposing of
  * it begins nothing more and waits for current deliveries, some ten seconds at most.
@@ -57,7 +64,7 @@ export function startDeliveries({
 }: {
   engine: Engine;
   config: Config;
-  secrets: SecretBox;
+  secrets: OpenedBox;
   log: Logger;
   metrics: Metrics;
 }): AsyncDisposable {

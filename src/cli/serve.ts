@@ -21,7 +21,7 @@ import { openSecretBox } from '../webhooks/secret-key.ts';
 import { version } from '../version.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
 import { withDatabase } from './database.ts';
-import { startDeliveries } from './deliver.ts';
+import { impairmentOf, startDeliveries } from './deliver.ts';
 import { type Demo, demoPortal, prepareDemo } from './demo.ts';
 import { compareClocks, PUBLIC, serveManagement, withPatience } from './management.ts';
 import { listenAs } from './ports.ts';
@@ -47,7 +47,8 @@ export function serveCommand(terminal: Terminal): Command {
           now: () => new Date(),
           onError: (error, lost) => log.warn({ err: error, lost }, 'usage.not-written'),
         });
-        const pages = { engine, log, metrics, now: () => new Date(), isReady: () => !stop.signal.aborted };
+        const [now, isReady] = [() => new Date(), () => !stop.signal.aborted];
+        const pages = { engine, log, metrics, now, isReady, impairment: impairmentOf(secrets, log) };
         const server: Server = await createServer({
           ...config,
           ...pages,

@@ -12,7 +12,7 @@ import {
   pauseWebhook,
   resumeWebhook,
 } from '../webhooks/registration.ts';
-import { openSecretBox, sealSecrets, takeSecretBox } from '../webhooks/secret-key.ts';
+import { listUnreadable, openSecretBox, sealSecrets, takeSecretBox } from '../webhooks/secret-key.ts';
 import { COMPANY, integerIn, listOf } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { table } from './table.ts';
@@ -30,6 +30,7 @@ export function webhookCommand(terminal: Terminal): Command {
     .addCommand(listCommand(terminal));
   for (const change of changes) command.addCommand(changeCommand(terminal, change));
   return command
+    .addCommand(deleteCommand(terminal))
     .addCommand(deliveriesCommand(terminal))
     .addCommand(resendCommand(terminal))
     .addCommand(recoverCommand(terminal))
@@ -93,12 +94,6 @@ const changes: Change[] = [
     make: resumeWebhook,
     done: ({ id, url }) => `${id} (${url}) is not paused.`,
   },
-  {
-    name: 'delete',
-    description: 'delete a webhook and what waits to be delivered to it',
-    make: deleteWebhook,
-    done: ({ id, url }) => `Deleted ${id} (${url}).`,
-  },
 ];
 
 function changeCommand(terminal: Terminal, { name, description, make, done }: Change): Command {
@@ -110,6 +105,30 @@ function changeCommand(terminal: Terminal, { name, description, make, done }: Ch
       await withDatabase(terminal, async (engine) => {
         const webhook = await make(engine, company, id, new Date());
         terminal.show(webhook, done(webhook));
+      });
+    });
+}
+
+function deleteCommand(terminal: Terminal): Command {
+  return new Command('delete')
+    .description('delete a webhook and what waits to be delivered to it')
+    .argument('[company]', COMPANY[1])
+    .argument('[webhook-id]', WEBHOOK[1])
+    .option('--unreadable', 'instead, all webhooks whose signing secrets no key opens any more')
+    .action(async (...given: [string | undefined, string | undefined, { unreadable?: boolean }, Command]) => {
+      const [company = '', id = '', { unreadable = false }, command] = given;
+      if ((company === '' || id === '') !== unreadable)
+        command.error('error: name a company and a webhook, or give --unreadable alone');
+      await withDatabase(terminal, async (engine, config) => {
+        const meant = unreadable
+          ? await listUnreadable(engine, await takeSecretBox(engine, config))
+          : [{ company, id }];
+        const deleted: Webhook[] = [];
+        for (const one of meant) deleted.push(await deleteWebhook(engine, one.company, one.id, new Date()));
+        const lines = deleted.map(
+          (one) => `Deleted ${one.id} (${one.url})${unreadable ? ` of ${one.company}` : ''}.`,
+        );
+        terminal.show(unreadable ? deleted : deleted[0], lines.join('\n') || 'Every secret can be opened.');
       });
     });
 }

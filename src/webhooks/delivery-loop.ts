@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { UsageError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { DeliveryMetrics } from '../metrics.ts';
 import {
@@ -17,6 +18,7 @@ import { deliveryRequest } from './delivery-request.ts';
 import { FairShare, WebhookRound } from './fair-share.ts';
 import { type Ending, endingWithout, resultOf, resultOfInterruption, unsentResult } from './outcomes.ts';
 import { ResultGroup } from './result-group.ts';
+import type { OpenedBox } from './secret-key.ts';
 import type { SecretBox } from './secrets.ts';
 import type { Sender } from './sender.ts';
 import { reasonToWithhold } from './withholding.ts';
@@ -24,7 +26,7 @@ import { reasonToWithhold } from './withholding.ts';
 export interface DeliveryLoopOptions {
   engine: Engine;
   sender: Sender;
-  secrets: SecretBox;
+  secrets: SecretBox & Partial<Pick<OpenedBox, 'missing'>>;
   serviceName: string;
   log: Logger;
   metrics: DeliveryMetrics;
@@ -45,6 +47,8 @@ const LEASE_MS = 30_000;
 const SLEEP_MS_MAX = 1_000;
 /** Pause when other workers took, or have locked, all that this one found. It doubles each time. */
 const CONTENDED_MS = { min: 5, max: 320 };
+/** How often what can't be signed is looked at again. */
+const HELD_MS = 600_000;
 const TIMED_MAX = 100;
 const WALK_WEBHOOKS_MAX = 500;
 /**
@@ -80,9 +84,9 @@ export class DeliveryLoop implements AsyncDisposable {
   constructor(options: DeliveryLoopOptions) {
     const defaults = { concurrencyMax: CONCURRENCY_MAX, perWebhookMax: PER_WEBHOOK_MAX, leaseMs: LEASE_MS };
     this.#options = { ...defaults, random: Math.random, ...options };
-    const { engine, log, metrics, concurrencyMax, perWebhookMax } = this.#options;
+    const { engine, secrets, log, metrics, concurrencyMax, perWebhookMax } = this.#options;
     this.#queue = createDeliveryQueue(engine);
-    this.#round = new WebhookRound(createWaitingWalk(engine));
+    this.#round = new WebhookRound(createWaitingWalk(engine, secrets.missing));
     this.#results = new ResultGroup(createResultWriter(engine), log, metrics.completionsStale);
     this.#share = new FairShare({ total: concurrencyMax, perWebhook: perWebhookMax });
     this.#watch = engine.watchDeliveries(() => this.#tell());
@@ -255,6 +259,9 @@ export class DeliveryLoop implements AsyncDisposable {
     } catch (error) {
       // A delivery whose request can't be made fails like one whose receiver refuses it.
       log.error({ company, webhook, delivery: id, err: error }, 'delivery.not-sent');
+      // Its secret can't be opened: it was damaged, or sealed meanwhile by a process with another key.
+      if (error instanceof UsageError)
+        return unsentResult(delivery, 'retrying', new Date(attemptedAt.getTime() + HELD_MS).toISOString());
       ending = endingWithout('internal', millisecondsSince(startedAt));
     }
     const result = resultOf(delivery, ending, { attemptedAt, endedAt: now(), random });

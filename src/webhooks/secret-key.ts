@@ -14,33 +14,55 @@ import { dirname } from 'node:path';
 import type { Config } from '../config.ts';
 import { UsageError } from '../errors.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { listSeals, listStoredSecrets, replaceStoredSecret } from '../store/deliveries/webhooks.ts';
+import {
+  findWebhookRow,
+  listSeals,
+  listStoredSecrets,
+  replaceStoredSecret,
+  type StoredSecret,
+  type Webhook,
+} from '../store/deliveries/webhooks.ts';
 import { createSecretBox, isPlain, type SecretBox } from './secrets.ts';
 
 type Settings = Pick<Config, 'databaseUrl' | 'webhookSecretKey' | 'webhookSecretKeyPrevious'>;
 
+/** A box that may lack keys. Deliveries to webhooks whose secrets it can't open are held. */
+export interface OpenedBox extends SecretBox {
+  /** Fingerprints of the keys that it lacks. */
+  missing: readonly string[];
+  /** A sentence for the operator where it lacks any. */
+  problem: string | undefined;
+}
+
 /**
  * The box of a database's signing secrets, with `WEBHOOK_SECRET_KEY` as its key. Where that isn't set, a file beside the
  * SQLite database holds a key; it is made when it is first needed. Secrets that are stored unsealed are sealed now.
- * @throws UsageError when the key of a webhook that can still be called is missing, or when there is none to seal with.
+ * @throws UsageError when there is no key to seal those with.
  */
-export async function openSecretBox(engine: Engine, settings: Settings): Promise<SecretBox> {
+export async function openSecretBox(engine: Engine, settings: Settings): Promise<OpenedBox> {
   const box = await takeSecretBox(engine, settings);
-  await refuseMissingKeys(engine, box, settings);
   await sealSecrets(engine, box, isPlain);
-  return box;
+  const missing = (await usedFingerprints(engine)).filter((used) => !box.fingerprints.includes(used));
+  return { ...box, missing, problem: missing.length > 0 ? problemOf(missing, settings) : undefined };
 }
 
-/** The same without looking at the stored secrets, for the command that seals them anew. */
+/** The same without looking at the stored secrets, for the commands that seal them anew or delete them. */
 export async function takeSecretBox(engine: Engine, settings: Settings): Promise<SecretBox> {
   const file = keyFileOf(settings);
   if (file !== undefined && settings.webhookSecretKey === undefined && !existsSync(file)) {
-    // A new key couldn't open secrets that another one sealed.
-    await refuseMissingKeys(engine, createSecretBox(undefined, settings.webhookSecretKeyPrevious), settings);
-    await makeKey(engine, file);
+    // A new key couldn't open secrets that another one sealed, and would stand in its way when that is found.
+    const { fingerprints } = createSecretBox(undefined, settings.webhookSecretKeyPrevious);
+    const used = await usedFingerprints(engine);
+    if (used.every((fingerprint) => fingerprints.includes(fingerprint))) await makeKey(engine, file);
   }
-  const own = file !== undefined && existsSync(file) ? readKey(file) : undefined;
-  return createSecretBox(settings.webhookSecretKey ?? own, settings.webhookSecretKeyPrevious, own);
+  const own = file !== undefined && holdsKey(file) ? readKey(file) : undefined;
+  const box = createSecretBox(settings.webhookSecretKey ?? own, settings.webhookSecretKeyPrevious, own);
+  if (file === undefined || own !== undefined || settings.webhookSecretKey !== undefined || !existsSync(file))
+    return box;
+  const seal = () => {
+    throw new UsageError(`${file} must hold a key of 32 bytes in base64. Put it back from a backup.`);
+  };
+  return { ...box, seal };
 }
 
 /** The names of the keys that stored secrets are sealed with: the setting or the file, or that it isn't here. */
@@ -87,10 +109,7 @@ async function makeKey(engine: Engine, file: string): Promise<void> {
 }
 
 function readKey(file: string): string {
-  const text = readFileSync(file, 'utf8').trim();
-  if (!isKey(text))
-    throw new UsageError(`${file} must hold a key of 32 bytes in base64. Put it back from a backup.`);
-  return text;
+  return readFileSync(file, 'utf8').trim();
 }
 
 function isKey(text: string): boolean {
@@ -104,19 +123,19 @@ export function refuseOtherThanKey(file: string): void {
 }
 
 function holdsKey(file: string): boolean {
-  const found = statSync(file, { throwIfNoEntry: false });
-  return found?.isFile() === true && found.size < 100 && isKey(readFileSync(file, 'utf8').trim());
+  try {
+    const found = statSync(file);
+    return found.isFile() && found.size < 100 && isKey(readKey(file));
+  } catch {
+    // It isn't there, or this user may not read it.
+    return false;
+  }
 }
 
-async function refuseMissingKeys(engine: Engine, box: SecretBox, settings: Settings): Promise<void> {
-  const used = await usedFingerprints(engine);
-  const missing = used.filter((fingerprint) => !box.fingerprints.includes(fingerprint));
-  if (missing.length === 0) return;
+function problemOf(missing: readonly string[], settings: Settings): string {
   const file = keyFileOf(settings);
   const other = file === undefined ? '' : `, or put ${file} back from a backup`;
-  throw new UsageError(
-    `Signing secrets of webhooks are encrypted with a key that is not here, the one with the fingerprint ${missing.join(' and the one with ')}. Set it as WEBHOOK_SECRET_KEY or WEBHOOK_SECRET_KEY_PREVIOUS${other}. Where it is lost, delete the webhooks and register them anew.`,
-  );
+  return `Signing secrets of webhooks are encrypted with a key that is not here, the one with the fingerprint ${missing.join(' and the one with ')}, and their deliveries are held. Set it as WEBHOOK_SECRET_KEY or WEBHOOK_SECRET_KEY_PREVIOUS${other}, and start again. Where it is lost: fieldledger webhook delete --unreadable.`;
 }
 
 const SECRETS_AT_ONCE = 500;
@@ -133,19 +152,36 @@ export async function sealSecrets(
 ): Promise<{ sealedCount: number; problems: string[] }> {
   const problems: string[] = [];
   let sealedCount = 0;
-  let last = { company: '', id: '' };
-  for (;;) {
-    const page = await listStoredSecrets(engine, last, SECRETS_AT_ONCE);
-    for (const stored of page.filter(({ secret }) => isMeant(secret))) {
-      const secret = openedOr(problems, () => box.open(stored.secret, stored));
-      if (secret === undefined) continue;
-      await replaceStoredSecret(engine, stored, box.seal(secret, stored));
-      sealedCount += 1;
-    }
-    const end = page.at(-1);
-    if (!end) return { sealedCount, problems };
-    last = end;
+  for await (const stored of storedSecrets(engine)) {
+    if (!isMeant(stored.secret)) continue;
+    const secret = openedOr(problems, () => box.open(stored.secret, stored));
+    if (secret === undefined) continue;
+    await replaceStoredSecret(engine, stored, box.seal(secret, stored));
+    sealedCount += 1;
   }
+  return { sealedCount, problems };
+}
+
+async function* storedSecrets(engine: Engine): AsyncGenerator<StoredSecret> {
+  let page: StoredSecret[];
+  let last = { company: '', id: '' };
+  do {
+    page = await listStoredSecrets(engine, last, SECRETS_AT_ONCE);
+    yield* page;
+    last = page.at(-1) ?? last;
+  } while (page.length > 0);
+}
+
+/** The webhooks whose signing secrets the box can't open: their key is lost, or what is stored was damaged. */
+export async function listUnreadable(engine: Engine, box: SecretBox): Promise<Webhook[]> {
+  const found: Webhook[] = [];
+  for await (const stored of storedSecrets(engine)) {
+    if (openedOr([], () => box.open(stored.secret, stored)) !== undefined) continue;
+    // One that was deleted still has its row, and its secret.
+    const webhook = await findWebhookRow(engine, stored.company, stored.id);
+    if (webhook) found.push(webhook);
+  }
+  return found;
 }
 
 function openedOr(problems: string[], open: () => string): string | undefined {

@@ -1,16 +1,27 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t from 'tap';
+
+import got from 'got';
+import t, { type Test } from 'tap';
 
 import { openEngine } from '../../src/store/engines/open-engine.ts';
-import { openWorkplace, type Workplace } from '../_command.ts';
+import { linesOf, openWorkplace, type Served, until, type Workplace } from '../_command.ts';
 import { engineNames } from '../_server.ts';
 
 const KEY = Buffer.alloc(32, 1).toString('base64');
 const OTHER = Buffer.alloc(32, 2).toString('base64');
 const REGISTER = ['webhook', 'create', 'acme', 'https://example.com'];
 const MISSING =
-  /^fieldledger: Signing secrets of webhooks are encrypted with a key that is not here, the one with the fingerprint [0-9a-f]{8}\. Set it as WEBHOOK_SECRET_KEY/;
+  /^Signing secrets of webhooks are encrypted with a key that is not here, the one with the fingerprint [0-9a-f]{8}, and their deliveries are held\. Set it as WEBHOOK_SECRET_KEY/;
+
+async function seeHeld(t: Test, served: Served): Promise<void> {
+  t.strictSame(await got(`${served.greeting.address}/readyz`).json(), {
+    status: 'ready',
+    impairment: 'Deliveries of webhooks are held: a key of signing secrets is missing.',
+  });
+  await until(() => served.logs().length > 0);
+  t.match(served.logs()[0], { level: 50, msg: 'deliveries.held', problem: MISSING });
+}
 
 async function storedSecrets({ databaseUrl }: Workplace): Promise<string[]> {
   await using engine = await openEngine(databaseUrl);
@@ -45,23 +56,50 @@ t.test('postgres: WEBHOOK_SECRET_KEY is asked for before a first webhook is regi
 });
 
 for (const name of engineNames) {
-  t.test(`${name}: a missing or wrong key is told when a server or a worker starts`, async (t) => {
+  t.test(`${name}: without the key the API is served, deliveries are held, and both are told`, async (t) => {
     await using workplace = await openWorkplace(name);
-    await workplace.json(['company', 'create', 'acme']);
+    await workplace.json(['company', 'create', 'acme', '--api']);
+    const { key } = await workplace.json<{ key: string }>(['key', 'create', 'acme']);
     const { id } = await workplace.json<{ id: string }>(REGISTER, { WEBHOOK_SECRET_KEY: KEY });
+    const { id: delivery } = await workplace.json<{ id: string }>(['webhook', 'ping', 'acme', id]);
     for (const given of ['', OTHER]) {
-      for (const command of ['serve', 'deliver']) {
-        const { exitCode, stderr } = await workplace.call([command], { WEBHOOK_SECRET_KEY: given });
-        t.equal(exitCode, 1);
-        t.match(stderr, MISSING, `${command} with ${given === '' ? 'none' : 'another'}`);
-      }
+      const keys = { WEBHOOK_SECRET_KEY: given };
+      const [served, without] = [await workplace.serve([], keys), { ...keys, DELIVER_WEBHOOKS: 'off' }];
+      await seeHeld(t, served);
+      const answered = got(`${served.greeting.address}/api/v1/jobs`, {
+        headers: { Authorization: `Bearer ${key}` },
+      });
+      t.strictSame((await answered.json<{ data: unknown[] }>()).data, []);
+      await served.end('SIGTERM');
+      const silent = await workplace.serve([], without);
+      await seeHeld(t, silent);
+      await silent.end('SIGTERM');
+      const worker = workplace.start(['deliver', '--json'], { ...keys, MANAGEMENT_PORT: '0' });
+      await until(() => worker.output.stdout.endsWith('\n') && worker.output.stderr.includes('started'));
+      t.match(linesOf(worker.output.stderr)[0], { msg: 'deliveries.held', problem: MISSING });
+      await worker.end('SIGTERM');
+      const { deliveries } = await workplace.json<{ deliveries: unknown[] }>([
+        'webhook',
+        'deliveries',
+        'acme',
+        id,
+      ]);
+      t.match(deliveries, [{ id: delivery, state: 'waiting', attempts: [] }]);
     }
-    await workplace.json(['webhook', 'delete', 'acme', id]);
-    t.equal(
-      (await workplace.call(REGISTER, { WEBHOOK_SECRET_KEY: OTHER })).exitCode,
-      0,
-      'a deleted one needs none',
-    );
+    t.match(await workplace.json(['webhook', 'delete', '--unreadable'], { WEBHOOK_SECRET_KEY: KEY }), []);
+    const other = await workplace.json<{ id: string }>(REGISTER, { WEBHOOK_SECRET_KEY: OTHER });
+    const deleted = await workplace.json(['webhook', 'delete', '--unreadable'], {
+      WEBHOOK_SECRET_KEY: OTHER,
+    });
+    t.match(deleted, [{ id, company: 'acme' }]);
+    t.match(await workplace.json(['webhook', 'list', 'acme']), [{ id: other.id }]);
+    const healed = await workplace.serve([], { WEBHOOK_SECRET_KEY: OTHER });
+    t.strictSame(await got(`${healed.greeting.address}/readyz`).json(), { status: 'ready' });
+    await healed.end('SIGTERM');
+    t.match(await workplace.call(['webhook', 'delete', 'acme']), {
+      exitCode: 2,
+      stderr: /Name a company and a webhook/,
+    });
   });
 
   t.test(`${name}: secrets from before are encrypted when a server starts`, async (t) => {

@@ -30,7 +30,7 @@ export interface WalkOptions {
 }
 
 /**
- * Looks for waiting deliveries of webhooks that aren't paused, from webhook to webhook. A million deliveries of one
+ * Looks for waiting deliveries of webhooks that aren't held, from webhook to webhook. A million deliveries of one
  * webhook hide none of another, and cost as much as four.
  */
 export type WalkWaiting = (options: WalkOptions) => Promise<Walk>;
@@ -51,9 +51,11 @@ interface WalkRow {
   due_at: string | null;
 }
 
-export function createWaitingWalk(engine: Engine): WalkWaiting {
+/** @param unreadable fingerprints of the keys without which nothing can be signed: what needs them is held, as if paused. */
+export function createWaitingWalk(engine: Engine, unreadable: readonly string[] = []): WalkWaiting {
   const query = engine.name === 'sqlite' ? walkOnSqlite : walkOnPostgres;
-  const walk = engine.prepare((db, value: WalkValues) => written(db, query(value)));
+  const isHeld = isHeldBy(unreadable);
+  const walk = engine.prepare((db, value: WalkValues) => written(db, query(value, isHeld)));
   return async ({ busy, busyCompanies, after, webhooksMax, perWebhook }) => {
     const rows = await walk({
       ...after,
@@ -83,14 +85,27 @@ function spotOf(company: string, webhook: string): string {
  */
 const NEVER = sql.lit('~');
 
-/** The webhook isn't paused. All deliveries of a paused webhook are passed over together. */
-const isHeard = (company: RawBuilder<unknown>, webhook: RawBuilder<unknown>) => sql<boolean>`
-  NOT EXISTS (
-    SELECT 1 FROM webhooks AS w WHERE w.company = ${company} AND w.id = ${webhook} AND w.paused_at IS NOT NULL
-  )`;
+/** Whether a webhook `w` is paused, or its secret sealed with one of these keys; ../../webhooks/secrets.ts has the form. */
+function isHeldBy(unreadable: readonly string[]): RawBuilder<boolean> {
+  const isPaused = sql<boolean>`w.paused_at IS NOT NULL`;
+  if (unreadable.length === 0) return isPaused;
+  const seals = unreadable.map((fingerprint) => sql.lit(`sealed1.${fingerprint}`));
+  return sql`(${isPaused} OR substr(w.secret, 1, 16) IN (${sql.join(seals)}))`;
+}
+
+/** All deliveries of a webhook that is held are passed over together. */
+const isHeard = (
+  company: RawBuilder<unknown>,
+  webhook: RawBuilder<unknown>,
+  isHeld: RawBuilder<boolean>,
+) => sql<boolean>`
+  NOT EXISTS (SELECT 1 FROM webhooks AS w WHERE w.company = ${company} AND w.id = ${webhook} AND ${isHeld})`;
 
 /** SQLite has no LATERAL, and gives one value of a subquery: the next webhook's key comes as an array. */
-function walkOnSqlite({ company, webhook, webhooksMax, perWebhook, busy, busyCompanies }: WalkValues) {
+function walkOnSqlite(
+  { company, webhook, webhooksMax, perWebhook, busy, busyCompanies }: WalkValues,
+  isHeld: RawBuilder<boolean>,
+) {
   const next = (afterCompany: RawBuilder<unknown>, afterWebhook: RawBuilder<unknown>) => sql`
     (SELECT json_array(d.company, d.webhook) FROM deliveries AS d
       WHERE d.state = 'waiting' AND (d.company, d.webhook, d.due_at) > (${afterCompany}, ${afterWebhook}, ${NEVER})
@@ -108,7 +123,7 @@ function walkOnSqlite({ company, webhook, webhooksMax, perWebhook, busy, busyCom
       ON d.company = spot ->> 0 AND d.webhook = spot ->> 1
       AND spot ->> 0 NOT IN (SELECT value FROM json_each(${busyCompanies}))
       AND (spot ->> 0) || ' ' || (spot ->> 1) NOT IN (SELECT value FROM json_each(${busy}))
-      AND ${isHeard(sql`spot ->> 0`, sql`spot ->> 1`)}
+      AND ${isHeard(sql`spot ->> 0`, sql`spot ->> 1`, isHeld)}
       AND d.id IN (
         SELECT first.id FROM deliveries AS first
         WHERE first.company = spot ->> 0 AND first.webhook = spot ->> 1 AND first.state = 'waiting'
@@ -118,7 +133,10 @@ function walkOnSqlite({ company, webhook, webhooksMax, perWebhook, busy, busyCom
     ORDER BY step, d.due_at`;
 }
 
-function walkOnPostgres({ company, webhook, webhooksMax, perWebhook, busy, busyCompanies }: WalkValues) {
+function walkOnPostgres(
+  { company, webhook, webhooksMax, perWebhook, busy, busyCompanies }: WalkValues,
+  isHeld: RawBuilder<boolean>,
+) {
   const next = (afterCompany: RawBuilder<unknown>, afterWebhook: RawBuilder<unknown>) => sql`
     (SELECT d.company, d.webhook FROM deliveries AS d
       WHERE d.state = 'waiting' AND (d.company, d.webhook, d.due_at) > (${afterCompany}, ${afterWebhook}, ${NEVER})
@@ -140,7 +158,7 @@ function walkOnPostgres({ company, webhook, webhooksMax, perWebhook, busy, busyC
       WHERE d.company = walk.company AND d.webhook = walk.webhook AND d.state = 'waiting'
         AND walk.company NOT IN ${listed(busyCompanies)}
         AND walk.company || ' ' || walk.webhook NOT IN ${listed(busy)}
-        AND ${isHeard(sql`walk.company`, sql`walk.webhook`)}
+        AND ${isHeard(sql`walk.company`, sql`walk.webhook`, isHeld)}
       ORDER BY d.due_at LIMIT ${perWebhook}
     ) AS taken ON TRUE
     ORDER BY walk.step, taken.due_at`;
