@@ -13,7 +13,10 @@ export interface FeedLine {
   problem?: Refusal | undefined;
 }
 
-/** No change that keeps the contract comes near it. It bounds the memory that one line can take. */
+/**
+ * It bounds the memory that one line can take, and records with it: five hundred long answers would be longer. What a
+ * change makes is sent in one delivery, whose limit (`deliveryBytesMax`) leaves room for what a job has already.
+ */
 const LINE_BYTES_MAX = 8 * 1024 * 1024;
 
 /** The contract nests a few levels; recursive code overflows the stack at some thousands. */

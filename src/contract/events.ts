@@ -10,6 +10,9 @@ export type InvoicePaid = Schemas['InvoicePaid'];
 /** Every kind of event that webhooks.yaml describes. */
 export type EventKind = keyof webhooks;
 
+/** No delivery has more bytes, as webhooks.yaml says of `Content-Length`. A line of the feed is shorter. */
+export const deliveryBytesMax = 10_000_000;
+
 /** The kinds that moves send; a ping comes from the portal's button. */
 export type MoveEventKind = Exclude<EventKind, 'ping'>;
 

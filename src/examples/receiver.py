@@ -30,6 +30,7 @@ SECRET = os.environ.get("WEBHOOK_SECRET", "")
 API_URL = os.environ.get("API_URL")
 API_KEY = os.environ.get("API_KEY")
 RECONCILE_SECONDS = float(os.environ.get("RECONCILE_SECONDS", "600"))
+# No delivery is larger (the reference, "Webhooks").
 BODY_BYTES_MAX = 10_000_000
 
 # One connection, one thread at a time: whoever holds the lock. `with lock, db:` is one transaction.
@@ -171,14 +172,34 @@ class Receiver(BaseHTTPRequestHandler):
 
     def do_POST(self):
         # An error from here on closes the connection without an answer, and so the service sends it again.
-        length = int(self.headers.get("Content-Length", 0))
-        if not 0 <= length <= BODY_BYTES_MAX:
+        raw_body = self.read_body()
+        if raw_body is None:
             return self.answer(413)
-        raw_body = self.rfile.read(length)
         if not is_genuine(self.headers.get("Service-Signature", ""), raw_body):
             return self.answer(401)
         receive(json.loads(raw_body))
         self.answer(204)
+
+    def read_body(self):
+        """The body as it was sent; None for one that is too large."""
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            length = int(self.headers.get("Content-Length", 0))
+            return self.rfile.read(length) if 0 <= length <= BODY_BYTES_MAX else None
+        # Proxies may send a body in chunks (RFC 9112, section 7.1), which http.server leaves to its user.
+        chunks, length = [], 0
+        while True:
+            line = re.fullmatch(rb"([0-9A-Fa-f]{1,8})[ \t]*(;.*)?\r\n", self.rfile.readline(1000))
+            size = int(line[1], 16)
+            length += size
+            if length > BODY_BYTES_MAX:
+                return None
+            if size == 0:
+                # Trailers end with an empty line.
+                while self.rfile.readline(1000).strip():
+                    pass
+                return b"".join(chunks)
+            chunks.append(self.rfile.read(size))
+            self.rfile.readline(1000)
 
     def answer(self, status):
         self.send_response(status)

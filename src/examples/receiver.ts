@@ -18,6 +18,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, createClient, type Event, verifyWebhook, WebhookError } from 'fieldledger/client';
 
 const { WEBHOOK_SECRET, API_URL, API_KEY, DATABASE, PORT, RECONCILE_SECONDS } = process.env;
+/** No delivery is larger (the reference, "Webhooks"). */
 const BODY_BYTES_MAX = 10_000_000;
 /** Under this name the store that was read (`Store-Generation`) is kept among the checkpoints. */
 const GENERATION = 'generation';
@@ -150,7 +151,8 @@ async function statusFor(req: IncomingMessage, secret: string): Promise<number> 
   if (req.method !== 'POST') return 405;
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
+  // The answer can still be given when the rest isn't read.
+  for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > BODY_BYTES_MAX) return 413;
     chunks.push(chunk);

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { EventKind } from '../contract/events.ts';
+import { deliveryBytesMax, type EventKind } from '../contract/events.ts';
+import { eventBody, type JsonText } from '../contract/json-text.ts';
 import { quote, UsageError } from '../errors.ts';
 import { pingData, timeOrderedId } from './deliveries.ts';
 import { type DeliveredEvent, deliveryRequest } from './delivery-request.ts';
@@ -11,9 +12,9 @@ import { mintSecret } from './secrets.ts';
 export interface Played {
   /**
    * `duplicate`: the same as an earlier one, as when the answer to that got lost. `old state`: one that arrives after a
-   * newer one, as after a retry. `forgery`: one that isn't the service's.
+   * newer one, as after a retry. `forgery`: one that isn't the service's. `largest`: one as long as any can be.
    */
-  kind: 'delivery' | 'duplicate' | 'old state' | 'forgery';
+  kind: 'delivery' | 'duplicate' | 'old state' | 'forgery' | 'largest';
   event: EventKind;
   /** The id of the delivery. */
   id: string;
@@ -95,7 +96,8 @@ const forgeries: readonly Forgery[] = [
 ];
 
 /**
- * Plays the events of a day to a receiver: a ping, forgeries, the events with one of them late, and a duplicate.
+ * Plays the events of a day to a receiver: a ping, forgeries, the events with one of them late, a duplicate, and the
+ * largest delivery that there is.
  * @returns how each was taken. The day ends early when the receiver stays away.
  * @throws UsageError when nothing can be delivered at all.
  */
@@ -110,7 +112,9 @@ export async function playDay(events: readonly DeliveredEvent[], options: PlayOp
     if (speed !== undefined && dayMs !== undefined) await pause((atMs - dayMs) / speed);
     dayMs = atMs;
     const isFirst = all.length === 0;
-    const sent = await deliver(url, delivery, isFirst ? { ...options, awayMsMax: 0 } : options);
+    // A receiver that refuses the largest delivery may hang up: it isn't away.
+    const isPatient = !isFirst && delivery.kind !== 'largest';
+    const sent = await deliver(url, delivery, isPatient ? options : { ...options, awayMsMax: 0 });
     const { posted } = sent;
     const isAway = 'reason' in posted && !posted.isLate;
     if (isAway && isFirst)
@@ -145,7 +149,38 @@ function dayOf(events: readonly DeliveredEvent[]): Delivery[] {
       ...(late && event.event === 'job.completed' ? [{ kind: 'old state' as const, event: late }] : []),
       ...(again && event.event === 'invoice.paid' ? [{ kind: 'duplicate' as const, event: again }] : []),
     ]),
+    ...largestOf(events).map((event): Delivery => ({ kind: 'largest', event })),
   ];
+}
+
+/** An answer of a form has as many characters at most (openapi.yaml). */
+const ANSWER_CHARS_MAX = 20_000;
+
+const bytesOf = ({ id, event, createdAt, company, data }: DeliveredEvent) =>
+  Buffer.byteLength(eventBody({ id, event, createdAt, companyId: company }, data));
+
+/** The form of the day once more, as another one that is filled in to the last byte; none where there is no form. */
+function largestOf(events: readonly DeliveredEvent[]): DeliveredEvent[] {
+  const form = events.find(({ event }) => event === 'form.submitted');
+  const last = events.at(-1);
+  if (!form || !last) return [];
+  // Written by the back office.
+  const submission = JSON.parse(form.data) as { id: string };
+  const filled = (answers: Record<string, string>): DeliveredEvent => ({
+    ...form,
+    id: timeOrderedId('dlv_', new Date(last.createdAt)),
+    createdAt: last.createdAt,
+    data: JSON.stringify({ ...submission, id: `${submission.id}.largest`, answers }) as JsonText<unknown>,
+  });
+  const answers: Record<string, string> = {};
+  // One more, because no comma stands before the first answer.
+  let left = deliveryBytesMax - bytesOf(filled({})) + 1;
+  for (let number = 1; left > 0; number += 1) {
+    left -= `,"fld_${number}":""`.length;
+    answers[`fld_${number}`] = 'x'.repeat(Math.min(left, ANSWER_CHARS_MAX));
+    left -= ANSWER_CHARS_MAX;
+  }
+  return [filled(answers)];
 }
 
 /** A delivery that was sent, and what came of it. */
@@ -205,10 +240,13 @@ const NAMES = {
   delivery: 'EVENT',
   duplicate: 'a second delivery of a EVENT',
   'old state': 'a EVENT that came after a newer one',
+  largest: `a EVENT of ${deliveryBytesMax.toLocaleString('en')} bytes`,
   forgery: 'EVENT',
 } satisfies Record<Played['kind'], string>;
 
 function adviceOn(status: number, kind: Played['kind']): string {
+  if (status === 413)
+    return `A delivery has up to ${deliveryBytesMax.toLocaleString('en')} bytes: set the limit of the receiver, and of what stands before it, to that.`;
   if (status >= 300 && status <= 399)
     return 'Redirects aren’t followed: give the address to which they lead.';
   if (kind === 'duplicate')
@@ -223,7 +261,7 @@ export function newestOf(
   events: readonly DeliveredEvent[],
 ): { event: EventKind; record: string; at: string }[] {
   const newest = new Map<string, { event: EventKind; record: string; at: string }>();
-  for (const { event, createdAt, data } of events) {
+  for (const { event, createdAt, data } of [...events, ...largestOf(events)]) {
     const { id, invoiceId } = JSON.parse(data) as { id?: string; invoiceId?: string };
     const record = id ?? invoiceId ?? '';
     newest.set(record, { event, record, at: createdAt });

@@ -1,5 +1,6 @@
 import { applyFeed, type FeedAnswer } from '../../src/backoffice/feed.ts';
 import type { Office } from '../../src/backoffice/office.ts';
+import { deliveryBytesMax } from '../../src/contract/events.ts';
 import { AppError } from '../../src/errors.ts';
 import { customerSave, formSave, jobCreate, openStaffedCompany, personSave } from './_changes.ts';
 import { answerIn, feedOf, inShort } from './_feed.ts';
@@ -263,3 +264,31 @@ onEachEngine(
     t.strictSame(faults, [lost, lost], 'a change without an id is not tried again: it may have been made');
   },
 );
+
+onEachEngine('no change makes a delivery that is longer than the contract says', async (t, office) => {
+  const { id: company } = await openStaffedCompany(office.openCompany);
+  // A line as long as any: 140 fields of 200 choices of 299 characters with a control character, which has six bytes.
+  const choices = Array<string>(200).fill(`${'x'.repeat(298)}\u0001`);
+  const named = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_field, number) => [`Field ${number}`, choices]));
+  const line = (count: number) => ({ company, ...jobCreate({ id: 'job_1', customFields: named(count) }) });
+  const count = Math.floor((8 * 1024 * 1024) / (feedOf([line(2)]).length - feedOf([line(1)]).length)) - 1;
+  const whole = line(count);
+  t.ok(feedOf([whole]).length > 8_250_000);
+  const notes = '\u0001'.repeat(20_000);
+  const title = '\u0001'.repeat(300);
+  const dates = Array.from({ length: 366 }, (_day, day) =>
+    new Date(Date.UTC(2028, 0, day + 1)).toISOString().slice(0, 10),
+  );
+  const answers = await answersTo(office.office, [
+    whole,
+    { company, change: 'job.update', with: { id: 'job_1', title, notes, dates } },
+  ]);
+  t.strictSame(
+    answers.map(({ status }) => status),
+    ['applied', 'applied'],
+  );
+  // Besides the record, a delivery has ids, a kind and a time.
+  const longest = Math.max(...answers.map(({ text }) => Buffer.byteLength(text))) + 1_000;
+  t.ok(longest > 8_380_000 && longest < deliveryBytesMax, `${longest} bytes`);
+});

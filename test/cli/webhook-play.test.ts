@@ -10,6 +10,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { exampleSecret } from '../../src/contract/examples.ts';
+import { deliveryBytesMax } from '../../src/contract/events.ts';
 import { recordDay } from '../../src/demo/day.ts';
 import { signatureOf } from '../../src/webhooks/delivery-request.ts';
 import { playDay } from '../../src/webhooks/played-day.ts';
@@ -82,7 +83,7 @@ t.test('a day arrives as webhooks.yaml says, and a right receiver is told so', a
   t.equal(exitCode, 0, stdout);
   t.match(
     stdout,
-    /^\n17 requests were sent; the slowest was answered after \d+ ms\. The receiver did everything right\.\n/,
+    /^\n18 requests were sent; the slowest was answered after \d+ ms\. The receiver did everything right\.\n/,
   );
   t.match(stdout, /^ {2}invoice\.paid +2\d{3}-\S+Z {2}[0-9a-f-]{36}$/m);
   const ajv = strictAjv();
@@ -94,6 +95,11 @@ t.test('a day arrives as webhooks.yaml says, and a right receiver is told so', a
     );
     t.match(JSON.parse(body), { id, event });
   }
+  t.equal(
+    Math.max(...received.map(({ body }) => Buffer.byteLength(body))),
+    deliveryBytesMax,
+    'one is as large as any can be',
+  );
   t.strictSame(
     [...new Set(received.map(({ event }) => event))].sort(),
     events.map(({ kind }) => kind).sort(),
@@ -157,6 +163,19 @@ const wrongReceivers: [fault: string, answer: RequestListener, problems: (string
     ],
   ],
   [
+    'stops at a megabyte',
+    receiver(({ body }) => (body.length > 1_048_576 ? 413 : undefined)).answer,
+    [
+      'It answered a form.submitted of 10,000,000 bytes with 413. A delivery has up to 10,000,000 bytes: set the limit of the receiver, and of what stands before it, to that.',
+    ],
+  ],
+  [
+    'hangs up on what is large',
+    (req, res) =>
+      Number(req.headers['content-length']) > 1_048_576 ? req.destroy() : receiver().answer(req, res),
+    [/^It gave no answer to a form\.submitted of 10,000,000 bytes: /],
+  ],
+  [
     'redirects',
     receiver(({ event }) => (event === 'invoice.paid' ? 308 : undefined)).answer,
     ['It answered invoice.paid with 308. Redirects aren’t followed: give the address to which they lead.'],
@@ -197,7 +216,7 @@ t.test('a receiver may start again in the middle, and gets what it missed', asyn
   });
   t.strictSame(problemsOf(played), []);
   t.ok(played.some(({ attempts }) => attempts > 1));
-  t.equal(received.length, 13);
+  t.equal(received.length, 14);
 });
 
 t.test('one that stays away ends the day', async (t) => {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import t from 'tap';
 
+import { deliveryBytesMax } from '../../src/contract/events.ts';
 import { company, summaryOf } from './_company.ts';
 import { bundle, contract, type Example, eventBodyOf, events, operations, type Schema } from './_contract.ts';
 
@@ -231,4 +232,13 @@ t.test('the published signature is right, and signs the published example', asyn
 t.test('webhooks and operations share no name', async (t) => {
   const names = [...operations, ...events].map(({ operationId }) => operationId);
   t.equal(new Set(names).size, names.length);
+});
+
+t.test('the largest delivery that is stated is the one that the program knows', async (t) => {
+  const lengths = events.flatMap(({ parameters }) =>
+    parameters.filter(({ name }) => name === 'Content-Length').map(({ schema }) => schema['maximum']),
+  );
+  t.strictSame([...new Set(lengths)], [deliveryBytesMax]);
+  const prose = contract.tags.find(({ name }) => name === 'Webhooks')?.description ?? '';
+  t.match(prose, `${deliveryBytesMax.toLocaleString('en')} at most`);
 });

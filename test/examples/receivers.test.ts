@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,10 +11,13 @@ import type { Test } from 'tap';
 
 import { applyChange } from '../../src/backoffice/apply.ts';
 import { openOffice } from '../../src/backoffice/office.ts';
+import { deliveryBytesMax } from '../../src/contract/events.ts';
 import { exampleSecret } from '../../src/contract/examples.ts';
 import { type DayEvent, recordDay } from '../../src/demo/day.ts';
+import { deliveryHeaders } from '../../src/webhooks/delivery-request.ts';
 import { type Played, playDay } from '../../src/webhooks/played-day.ts';
 import { startService } from '../client/_service.ts';
+import { exampleOf } from '../../src/webhooks/samples.ts';
 import { callCommand, until } from '../_command.ts';
 import { keyFor, openTestDatabase, startTestServer } from '../_server.ts';
 import { type Program, startReceiver } from './_receiver.ts';
@@ -85,7 +90,36 @@ async function testReceiver(t: Test, program: Program): Promise<void> {
       t.equal(exitCode, 0, stderr);
       const { deliveries } = JSON.parse(stdout) as { deliveries: Played[] };
       t.strictSame(copyIn(DATABASE), copyAfter(deliveries));
-      t.equal(Object.keys(copyIn(DATABASE)).length, 8);
+      t.equal(Object.keys(copyIn(DATABASE)).length, 9);
+    },
+  );
+
+  await t.test(
+    'takes a delivery that a proxy sends in chunks, and refuses one that is too long',
+    async (t) => {
+      const { port, kill } = await startReceiver(t, program, { DATABASE, PORT: '0' });
+      const { event, body } = exampleOf('job.completed');
+      const headers = {
+        ...deliveryHeaders(exampleOf(event), { serviceName: 'Acme', secret, at: new Date() }),
+      };
+      const statusOf = async (parts: Iterable<string>) => {
+        const sent = request({ port, method: 'POST', headers, agent: false, timeout: 10_000 });
+        let status: number | undefined;
+        sent.on('response', ({ statusCode }) => (status = statusCode)).on('error', () => undefined);
+        // Without a length, Node sends each part as a chunk.
+        for (const part of parts) sent.write(part);
+        sent.end();
+        await Promise.race([once(sent, 'response'), once(sent, 'close')]);
+        sent.destroy();
+        return status;
+      };
+      t.equal(await statusOf([body.slice(0, 7), body.slice(7, 300), body.slice(300)]), 204);
+      t.ok(copyIn(DATABASE)[`jobs ${(JSON.parse(body) as Body).data.id}`], 'it is kept');
+      t.equal(await statusOf([body, ' ']), 401, 'what is sent is what is verified');
+      // A receiver that hangs up on the rest may end the connection before its answer is read.
+      t.ok([413, undefined].includes(await statusOf(['x'.repeat(deliveryBytesMax), 'x'])));
+      t.equal(await statusOf([body]), 204, 'and it goes on');
+      await kill();
     },
   );
 
