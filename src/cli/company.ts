@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { type CompanySettings, createCompany, getCompany, setCompany } from '../access/companies.ts';
 import { type Module, modules } from '../contract/scopes.ts';
-import { logoProblem } from '../invoice-pdf/logo.ts';
+import { logoFromFile } from '../invoice-pdf/logo.ts';
 import { type Company, type CompanyProfile, listCompanies } from '../store/records/companies.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { listOf } from './arguments.ts';
@@ -149,19 +149,12 @@ function onOrOff(text: string): boolean {
   return text === 'on';
 }
 
-/** The first bytes of the two formats that documents can show. */
-const SIGNATURES = { png: '89504e47', jpeg: 'ffd8ff' };
-
 function readLogo(path: string): string {
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
-    throw new InvalidArgumentError('There is no such file.');
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (!file?.isFile()) throw new InvalidArgumentError('There is no such file.');
+  try {
+    return logoFromFile(readFileSync(path));
+  } catch (error) {
+    throw new InvalidArgumentError(`Documents can't show it: ${(error as Error).message}.`);
   }
-  const bytes = readFileSync(path);
-  const head = bytes.subarray(0, 4).toString('hex');
-  const format = Object.entries(SIGNATURES).find(([, signature]) => head.startsWith(signature))?.[0];
-  if (!format) throw new InvalidArgumentError('It must be a PNG or JPEG picture.');
-  const logo = `data:image/${format};base64,${bytes.toString('base64')}`;
-  const problem = logoProblem(logo);
-  if (problem !== undefined) throw new InvalidArgumentError(`Documents can't show it: ${problem}.`);
-  return logo;
 }

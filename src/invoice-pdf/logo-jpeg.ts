@@ -1,8 +1,7 @@
-import { decode } from 'jpeg-js';
-import type { Logo } from './logo.ts';
-import { type Orientation, orientationIn, refuseBadSize, UPRIGHT } from './logo-picture.ts';
+import { decode, encode } from 'jpeg-js';
+import { type Decoded, orientationIn, type Picture, refuseBadSize, UPRIGHT } from './logo-picture.ts';
 
-/** Baseline, extended and progressive, with Huffman coding: what PDF readers decode. */
+/** Baseline, extended and progressive, with Huffman coding. */
 const SUPPORTED_FRAMES = [0xc0, 0xc1, 0xc2];
 /** The other frames: lossless, hierarchical, and with arithmetic coding. */
 const OTHER_FRAMES = [0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf];
@@ -12,58 +11,123 @@ const APP1 = 0xe1;
 const EXIF = 'Exif\0\0';
 /** A picture of the largest size takes some 400 MB. */
 const DECODING_MB_MAX = 512;
+/** A progressive picture of 16,000,000 pixels has a dozen scans, and takes three seconds. */
+const SCANNED_PIXELS_MAX = 250_000_000;
+const DAMAGED = 'the JPEG picture is damaged';
 
-type Picture = Pick<Logo, 'width' | 'height' | 'colorSpace' | 'orientation'>;
+interface Segment {
+  marker: number;
+  content: Buffer;
+}
 
-/**
- * Finds the size and the colours of a JPEG picture in its frame (ITU-T T.81, B.2.2), and its orientation.
- * @throws Error for one that documents can't embed, such as CMYK, which PDF/A ties to a print condition.
- */
-export function jpegPicture(bytes: Buffer): Picture {
+/** The marker segments of a JPEG picture (ITU-T T.81, B.1.1), without the coded data between them. */
+function segmentsOf(bytes: Buffer): Segment[] {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) throw new Error('it is not a JPEG picture');
+  const segments: Segment[] = [];
   let offset = 2;
-  let orientation = UPRIGHT;
-  while (offset + 9 < bytes.length) {
-    if (bytes[offset] !== 0xff) throw new Error('the JPEG picture is damaged');
+  while (offset + 4 <= bytes.length) {
     const marker = bytes[offset + 1] ?? 0;
-    if (marker === SCAN || marker === END) break;
-    if (SUPPORTED_FRAMES.includes(marker)) return { ...frameOf(bytes, offset), orientation };
-    if (OTHER_FRAMES.includes(marker)) throw new Error('the JPEG picture has a coding that few readers know');
-    orientation = orientationAt(bytes, offset, marker) ?? orientation;
+    if (bytes[offset] !== 0xff) throw new Error(DAMAGED);
+    if (marker === END) break;
     // A marker may be preceded by any number of fill bytes.
-    offset += marker === 0xff ? 1 : 2 + bytes.readUInt16BE(offset + 2);
+    if (marker === 0xff) {
+      offset += 1;
+      continue;
+    }
+    const end = offset + 2 + bytes.readUInt16BE(offset + 2);
+    segments.push({ marker, content: bytes.subarray(offset + 4, end) });
+    offset = marker === SCAN ? afterCodedData(bytes, end) : end;
   }
-  throw new Error('the JPEG picture is damaged');
+  return segments;
 }
 
-/** The orientation, if the segment at `offset` states it. */
-function orientationAt(bytes: Buffer, offset: number, marker: number): Orientation | undefined {
-  const start = offset + 10;
-  if (marker !== APP1 || bytes.toString('latin1', offset + 4, start) !== EXIF) return undefined;
-  return orientationIn(bytes.subarray(start, offset + 2 + bytes.readUInt16BE(offset + 2)));
-}
-
-function frameOf(bytes: Buffer, offset: number): Omit<Picture, 'orientation'> {
-  const bits = bytes[offset + 4];
-  const height = bytes.readUInt16BE(offset + 5);
-  const width = bytes.readUInt16BE(offset + 7);
-  const colours = bytes[offset + 9];
-  if (bits !== 8) throw new Error('the JPEG picture has more than 8 bits for each colour');
-  refuseBadSize({ width, height });
-  if (colours !== 1 && colours !== 3) throw new Error('the JPEG picture is in CMYK; save it in RGB');
-  // A truncated file would show as half a picture, or stop a reader.
-  if (bytes.lastIndexOf(Buffer.from([0xff, END])) < offset) throw new Error('the JPEG picture is cut short');
-  return { width, height, colorSpace: colours === 1 ? 'DeviceGray' : 'DeviceRGB' };
+/** The next marker that is neither a stuffed byte nor a restart marker. */
+function afterCodedData(bytes: Buffer, start: number): number {
+  let at = bytes.indexOf(0xff, start);
+  while (at >= 0) {
+    const next = bytes[at + 1] ?? END;
+    if (next !== 0 && !(next >= 0xd0 && next <= 0xd7)) return at;
+    at = bytes.indexOf(0xff, at + 2);
+  }
+  return bytes.length;
 }
 
 /**
- * Decodes a JPEG picture to see that all of it is there; documents embed it as it is.
- * @throws Error when it isn't.
+ * Decodes a JPEG picture.
+ * @throws Error for one that is damaged, cut short or too large, or has more scans than a picture needs.
  */
-export function decodeJpeg(bytes: Buffer): void {
+export function decodeJpeg(bytes: Buffer): Decoded {
+  const segments = segmentsOf(bytes);
+  const { width, height } = frameOf(segments);
+  const scanned = segments.filter(({ marker }) => marker === SCAN);
+  // Each scan goes through the components that it names.
+  const passes = scanned.reduce((sum, { content }) => sum + (content[0] ?? 0), 0);
+  if (passes * width * height > SCANNED_PIXELS_MAX) {
+    throw new Error(`the JPEG picture has ${scanned.length} scans, which is too many for its size`);
+  }
+  const { data } = decodeOrRefuse(bytes);
+  return {
+    width,
+    height,
+    orientation: orientationOf(segments),
+    colourAt: (x, y, into) => {
+      const at = (y * width + x) * 3;
+      for (let colour = 0; colour < 3; colour++) into[colour] = data[at + colour] ?? 0;
+    },
+  };
+}
+
+function decodeOrRefuse(bytes: Buffer) {
   try {
-    decode(bytes, { tolerantDecoding: false, formatAsRGBA: false, maxMemoryUsageInMB: DECODING_MB_MAX });
+    return decode(bytes, {
+      tolerantDecoding: false,
+      formatAsRGBA: false,
+      maxMemoryUsageInMB: DECODING_MB_MAX,
+      maxResolutionInMP: 16,
+      useTArray: true,
+    });
   } catch (error) {
     throw new Error('the JPEG picture is damaged or cut short', { cause: error });
   }
+}
+
+/** The size of a picture, from its one frame (B.2.2). */
+function frameOf(segments: readonly Segment[]): { width: number; height: number } {
+  if (segments.some(({ marker }) => OTHER_FRAMES.includes(marker))) {
+    throw new Error('the JPEG picture has a coding that few readers know');
+  }
+  const [frame, another] = segments.filter(({ marker }) => SUPPORTED_FRAMES.includes(marker));
+  if (!frame || another || frame.content.length < 6) throw new Error(DAMAGED);
+  const [bits = 0, , , , , colours = 0] = frame.content;
+  const size = { width: frame.content.readUInt16BE(3), height: frame.content.readUInt16BE(1) };
+  if (bits !== 8) throw new Error('the JPEG picture has more than 8 bits for each colour');
+  refuseBadSize(size);
+  if (colours !== 1 && colours !== 3) throw new Error('the JPEG picture is in CMYK; save it in RGB');
+  return size;
+}
+
+function orientationOf(segments: readonly Segment[]): number {
+  const exif = segments.find(
+    ({ marker, content }) => marker === APP1 && content.toString('latin1', 0, 6) === EXIF,
+  );
+  return exif ? orientationIn(exif.content.subarray(6)) : UPRIGHT;
+}
+
+/** The segments that jpeg-js writes: JFIF, quantization, a baseline frame, Huffman tables, and one scan. */
+const PLAIN = [0xe0, 0xdb, 0xc0, 0xc4, SCAN].join();
+
+/** The size of a picture as this service writes it, which needs no decoding; undefined for any other one. */
+export function plainJpegSize(bytes: Buffer): { width: number; height: number } | undefined {
+  const segments = segmentsOf(bytes);
+  return segments.map(({ marker }) => marker).join() === PLAIN ? frameOf(segments) : undefined;
+}
+
+/** A photograph has more pixels than paper shows, and at this quality takes half the bytes of 92. */
+const QUALITY = 80;
+
+/** Writes a picture as a plain JPEG. */
+export function encodeJpeg({ width, height, rgb }: Picture): Buffer {
+  const data = Buffer.alloc(width * height * 4);
+  for (let pixel = 0; pixel < width * height; pixel++) rgb.copy(data, pixel * 4, pixel * 3, pixel * 3 + 3);
+  return encode({ width, height, data }, QUALITY).data;
 }

@@ -1,78 +1,139 @@
+import { crc32, deflateSync, inflateSync } from 'node:zlib';
 import { decode } from 'fast-png';
 import type { DecodedPng } from 'fast-png';
-import { type Orientation, orientationIn, refuseBadSize, UPRIGHT } from './logo-picture.ts';
+import { type Decoded, orientationIn, type Picture, refuseBadSize, UPRIGHT } from './logo-picture.ts';
 
-/** Enough for 300 dots to the inch at the size in which documents show a logo. */
-const SIZE_MAX = { width: 1200, height: 400 };
 const WHITE = 255;
+const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+/** Of 16,000,000 pixels with 8 bits for each of four channels, with the bytes of the filters. */
+const DATA_BYTES_MAX = 65_000_000;
+/** Samples of each pixel, by the colour type (PNG, third edition, 11.2.1). */
+const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
+const PALETTE = 3;
 
-/** A picture with three bytes for each pixel. */
-interface Picture {
-  width: number;
-  height: number;
-  rgb: Buffer;
-  orientation: Orientation;
+/**
+ * Decodes a PNG of any colour type and depth. Nothing but its pixels is decompressed, and no more of them than its
+ * header allows.
+ * @throws Error when it isn't one, or is damaged or too large.
+ */
+export function decodePng(bytes: Buffer): Decoded {
+  const isPng = bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE);
+  if (!isPng) throw new Error('it is neither a PNG nor a JPEG picture');
+  const [header, ...others] = chunksOf(bytes);
+  if (header?.type !== 'IHDR' || header.content.length !== 13) throw new Error(DAMAGED);
+  const size = { width: header.content.readUInt32BE(0), height: header.content.readUInt32BE(4) };
+  refuseBadSize(size);
+  if (others.some(({ type }) => type === 'IHDR')) throw new Error(DAMAGED);
+  const exif = others.find(({ type }) => type === 'eXIf')?.content;
+  const png = decodeOrRefuse(header.content, others);
+  return { ...size, orientation: exif ? orientationIn(exif) : UPRIGHT, colourAt: colourReader(png) };
+}
+
+const DAMAGED = 'the PNG picture is damaged';
+
+interface Chunk {
+  type: string;
+  content: Buffer;
+}
+
+/** The parts of a file (PNG, third edition, 5.3), up to its end. */
+function chunksOf(bytes: Buffer): Chunk[] {
+  const chunks: Chunk[] = [];
+  let offset = SIGNATURE.length;
+  while (offset + 12 <= bytes.length && chunks.at(-1)?.type !== 'IEND') {
+    const start = offset + 8;
+    const end = start + bytes.readUInt32BE(offset);
+    chunks.push({ type: bytes.toString('latin1', offset + 4, start), content: bytes.subarray(start, end) });
+    offset = end + 4;
+  }
+  return chunks;
 }
 
 /**
- * Decodes a PNG of any colour type and depth, laid on white, and not much larger than documents can show it.
- * @throws Error when it isn't one, or is damaged or too large.
+ * Decodes the pixels from the chunks that they need. The others may hold anything, and are left out: a colour profile
+ * can decompress to any size.
  */
-export function decodePng(bytes: Buffer): Picture {
-  // The header is the first chunk (RFC 2083, 3.2), and tells the size before anything is decoded.
-  if (bytes.length < 33) throw new Error('it is not a PNG picture');
-  refuseBadSize({ width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) });
-  const png = decodeOrRefuse(bytes);
-  const factor = Math.max(1, Math.floor(Math.max(png.width / SIZE_MAX.width, png.height / SIZE_MAX.height)));
-  return { ...shrink(png, factor), orientation: orientationOf(bytes) };
-}
-
-/** Its orientation, from its chunk of EXIF data (PNG, third edition, 11.3.4.5). */
-function orientationOf(bytes: Buffer): Orientation {
-  let offset = 8;
-  while (offset + 12 <= bytes.length) {
-    const length = bytes.readUInt32BE(offset);
-    const content = bytes.subarray(offset + 8, offset + 8 + length);
-    if (bytes.toString('latin1', offset + 4, offset + 8) === 'eXIf') return orientationIn(content);
-    offset += 12 + length;
-  }
-  return UPRIGHT;
-}
-
-function decodeOrRefuse(bytes: Buffer): DecodedPng {
+function decodeOrRefuse(header: Buffer, others: readonly Chunk[]): DecodedPng {
+  const find = (type: string) => others.find((chunk) => chunk.type === type);
+  const colourType = header[9] ?? 0;
+  // A picture of true colours may suggest a palette.
+  const palette = colourType === PALETTE ? find('PLTE') : undefined;
+  if (colourType === PALETTE && (palette?.content.length ?? Infinity) > 256 * 3) throw new Error(DAMAGED);
+  const data = pixelData(header, others);
   try {
-    return decode(bytes);
+    const content = deflateSync(data, { level: 0 });
+    const kept = [palette, find('tRNS'), { type: 'IDAT', content }].filter((chunk) => chunk !== undefined);
+    return decode(
+      fileOf([{ type: 'IHDR', content: header }, ...kept, { type: 'IEND', content: Buffer.of() }]),
+    );
   } catch (error) {
-    throw new Error('the PNG picture is damaged', { cause: error });
+    throw new Error(DAMAGED, { cause: error });
   }
 }
 
-/** Makes one pixel of each square of `factor` by `factor`. */
-function shrink(png: DecodedPng, factor: number): Omit<Picture, 'orientation'> {
-  const width = Math.max(1, Math.floor(png.width / factor));
-  const height = Math.max(1, Math.floor(png.height / factor));
-  const colourAt = colourReader(png);
-  const rgb = Buffer.alloc(width * height * 3);
-  const pixel: [number, number, number] = [0, 0, 0];
-  const count = factor * factor;
-  for (let index = 0; index < width * height; index++) {
-    const left = (index % width) * factor;
-    const top = Math.floor(index / width) * factor;
-    let [red, green, blue] = [0, 0, 0];
-    for (let part = 0; part < count; part++) {
-      colourAt(left + (part % factor), top + Math.floor(part / factor), pixel);
-      red += pixel[0];
-      green += pixel[1];
-      blue += pixel[2];
-    }
-    rgb[index * 3] = Math.round(red / count);
-    rgb[index * 3 + 1] = Math.round(green / count);
-    rgb[index * 3 + 2] = Math.round(blue / count);
+/** Decompresses the pixels, which are as many bytes as the header says. */
+function pixelData(header: Buffer, others: readonly Chunk[]): Buffer {
+  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
+  const [depth = 0, colourType = 0, , , interlacing = 0] = header.subarray(8);
+  if (interlacing === 1 && depth < 8) {
+    throw new Error('it is interlaced with fewer than 8 bits for each colour; save it without interlacing');
   }
-  return { width, height, rgb };
+  const rowBytes = Math.ceil((width * depth * (CHANNELS[colourType] ?? 0)) / 8);
+  // Each row begins with a byte for its filter, and an interlaced picture has up to twice as many rows.
+  const maxOutputLength = height * (rowBytes + 2) + 8;
+  if (maxOutputLength > DATA_BYTES_MAX) throw new Error('the PNG picture has more bits than a logo needs');
+  const compressed = others.filter(({ type }) => type === 'IDAT').map(({ content }) => content);
+  const data = inflateOrRefuse(Buffer.concat(compressed), maxOutputLength);
+  if (data.length < height * (rowBytes + 1)) throw new Error('the PNG picture is cut short');
+  return data;
 }
 
-type ColourReader = (x: number, y: number, into: [number, number, number]) => void;
+function inflateOrRefuse(compressed: Buffer, maxOutputLength: number): Buffer {
+  try {
+    return inflateSync(compressed, { maxOutputLength });
+  } catch (error) {
+    const isLarger = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    throw new Error(isLarger ? 'the PNG picture holds more data than it has pixels' : DAMAGED, {
+      cause: error,
+    });
+  }
+}
+
+/** A PNG of these chunks. */
+function fileOf(chunks: readonly Chunk[]): Buffer {
+  const parts = chunks.flatMap(({ type, content }) => {
+    const name = Buffer.from(type, 'latin1');
+    return [uint32(content.length), name, content, uint32(crc32(content, crc32(name)))];
+  });
+  return Buffer.concat([SIGNATURE, ...parts]);
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+/** The compressed pixels of a picture as a PNG holds them: each row begins with a zero, for no filter. */
+export function compressPixels({ width, height, rgb }: Picture): Buffer {
+  const rows = Buffer.alloc(height * (width * 3 + 1));
+  for (let row = 0; row < height; row++) {
+    rgb.copy(rows, row * (width * 3 + 1) + 1, row * width * 3, (row + 1) * width * 3);
+  }
+  return deflateSync(rows, { level: 9 });
+}
+
+/** A PNG in plain RGB of the pixels that `compressPixels` gives. */
+export function pngOf(width: number, height: number, pixels: Buffer): Buffer {
+  const header = Buffer.concat([uint32(width), uint32(height), Buffer.of(8, 2, 0, 0, 0)]);
+  return fileOf([
+    { type: 'IHDR', content: header },
+    { type: 'IDAT', content: pixels },
+    { type: 'IEND', content: Buffer.of() },
+  ]);
+}
+
+type ColourReader = Decoded['colourAt'];
 
 /** Reads a pixel as 8-bit colours, laid on white where it is transparent. */
 function colourReader(png: DecodedPng): ColourReader {

@@ -1,48 +1,59 @@
-import { deflateSync } from 'node:zlib';
-import { decodeJpeg, jpegPicture } from './logo-jpeg.ts';
-import type { Orientation } from './logo-picture.ts';
-import { decodePng } from './logo-png.ts';
+import { decodeJpeg, encodeJpeg, plainJpegSize } from './logo-jpeg.ts';
+import { shrinkFactor, uprightPicture } from './logo-picture.ts';
+import { compressPixels, decodePng, pngOf } from './logo-png.ts';
 
-/** A logo as the documents embed it. */
+/** A logo as documents embed it: upright, in RGB, without transparency. Deflated rows begin as those of a PNG do. */
 export interface Logo {
   width: number;
   height: number;
-  colorSpace: 'DeviceRGB' | 'DeviceGray';
   filter: 'FlateDecode' | 'DCTDecode';
   data: Buffer;
-  /** How it has to be turned to stand upright. */
-  orientation: Orientation;
+}
+
+/** A larger file is no logo, and its data URL would be too long to be kept. */
+const FILE_BYTES_MAX = 750_000;
+
+/**
+ * Makes of a picture's file the `data:` URL that is kept as the company's logo: decoded, laid on white and written anew,
+ * so that documents and their readers never decode what somebody else has written.
+ * @throws Error that says what is wrong with the picture.
+ */
+export function logoFromFile(bytes: Buffer): string {
+  if (bytes.length > FILE_BYTES_MAX) {
+    throw new Error(`it has ${bytes.length} bytes, and a logo has at most ${FILE_BYTES_MAX}`);
+  }
+  const { width, height, filter, data } = logoOf(bytes);
+  const [type, written] = filter === 'DCTDecode' ? ['jpeg', data] : ['png', pngOf(width, height, data)];
+  return `data:image/${type};base64,${written.toString('base64')}`;
 }
 
 /**
- * Reads a logo from its `data:` URL. A PNG of any kind becomes plain RGB on white, so that no document needs
- * transparency; a JPEG is embedded as it is.
+ * Reads a logo from its `data:` URL to embed it. One that an earlier version kept as it came is decoded within the same
+ * bounds as a new one.
  * @throws Error that says what is wrong with the picture.
  */
 export function readLogo(dataUrl: string): Logo {
-  const { type, bytes } = partsOf(dataUrl);
-  if (type === 'jpeg') return { ...jpegPicture(bytes), filter: 'DCTDecode', data: bytes };
-  const { rgb, ...picture } = decodePng(bytes);
-  return { ...picture, colorSpace: 'DeviceRGB', filter: 'FlateDecode', data: deflateSync(rgb) };
-}
-
-/**
- * Says what is wrong with a new logo; undefined when documents can show it. A JPEG is decoded here, and not for each
- * document: only decoding shows that it isn't cut short.
- */
-export function logoProblem(dataUrl: string): string | undefined {
-  try {
-    readLogo(dataUrl);
-    const { type, bytes } = partsOf(dataUrl);
-    if (type === 'jpeg') decodeJpeg(bytes);
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+  const [, base64 = ''] = /^data:image\/(?:png|jpeg);base64,(.*)$/s.exec(dataUrl) ?? [];
+  const bytes = Buffer.from(base64, 'base64');
+  const size = isJpeg(bytes) ? plainJpegSize(bytes) : undefined;
+  if (size && shrinkFactor(size.width, size.height) === 1) {
+    return { ...size, filter: 'DCTDecode', data: bytes };
   }
+  return logoOf(bytes);
 }
 
-function partsOf(dataUrl: string): { type: 'png' | 'jpeg'; bytes: Buffer } {
-  const [, type, base64 = ''] = /^data:image\/(png|jpeg);base64,(.*)$/s.exec(dataUrl) ?? [];
-  if (type !== 'png' && type !== 'jpeg') throw new Error('it is neither a PNG nor a JPEG picture');
-  return { type, bytes: Buffer.from(base64, 'base64') };
+/** A photograph takes more as a PNG, and much less as a JPEG. */
+const DEFLATED_BYTES_MAX = 400_000;
+
+function logoOf(bytes: Buffer): Logo {
+  const picture = uprightPicture(isJpeg(bytes) ? decodeJpeg(bytes) : decodePng(bytes));
+  const { width, height } = picture;
+  const deflated = compressPixels(picture);
+  return deflated.length <= DEFLATED_BYTES_MAX
+    ? { width, height, filter: 'FlateDecode', data: deflated }
+    : { width, height, filter: 'DCTDecode', data: encodeJpeg(picture) };
+}
+
+function isJpeg(bytes: Buffer): boolean {
+  return bytes.length > 2 && bytes.readUIntBE(0, 3) === 0xffd8ff;
 }

@@ -38,16 +38,9 @@ export function drawSupplier(sheet: Sheet, printed: PrintedDocument, logo: Logo 
 }
 
 function drawLogo(sheet: Sheet, logo: Logo, name: string): void {
-  // From 5 on, columns and rows are swapped.
-  const isTurned = logo.orientation > 4;
-  const pixels = isTurned ? { width: logo.height, height: logo.width } : logo;
-  const scale = Math.min(
-    LOGO_BOX.width / pixels.width,
-    LOGO_BOX.height / pixels.height,
-    POINTS_PER_PIXEL_MAX,
-  );
-  const width = pixels.width * scale;
-  const height = pixels.height * scale;
+  const scale = Math.min(LOGO_BOX.width / logo.width, LOGO_BOX.height / logo.height, POINTS_PER_PIXEL_MAX);
+  const width = logo.width * scale;
+  const height = logo.height * scale;
   const options = {
     alt: `Logo of ${name}`,
     bbox: [LEFT, TOP, LEFT + width, TOP + height] as [number, number, number, number],

@@ -22,7 +22,7 @@ import { escapeXml } from './xml-text.ts';
 export interface Renderer {
   /**
    * Makes the PDF of a document: PDF/A-3a (ISO 19005-3) and PDF/UA-1 (ISO 14289-1). The same document gives the same
-   * bytes. A logo that can't be embedded is left out; `logoProblem` says why.
+   * bytes. A logo that can't be embedded is left out; `logoFromFile` refuses such ones.
    */
   render: (document: PrintedDocument) => Promise<Buffer>;
 }

@@ -200,12 +200,11 @@ export class Sheet {
 }
 
 /** A picture as pdfkit embeds those that it has read itself. */
-function embeddable({ width, height, colorSpace, filter, data, orientation }: Logo): Buffer {
+function embeddable({ width, height, filter, data }: Logo): Buffer {
   const picture = {
     label: 'Logo',
     width,
     height,
-    orientation,
     obj: undefined as PDFKit.PDFKitReference | undefined,
     embed(document: PDFKit.PDFDocument): void {
       picture.obj = document.ref({
@@ -213,9 +212,11 @@ function embeddable({ width, height, colorSpace, filter, data, orientation }: Lo
         Subtype: 'Image',
         Width: width,
         Height: height,
-        ColorSpace: colorSpace,
+        ColorSpace: 'DeviceRGB',
         BitsPerComponent: 8,
         Filter: filter,
+        // Each row begins with its filter, as in a PNG (ISO 32000-1, 7.4.4.4).
+        ...(filter === 'FlateDecode' ? { DecodeParms: { Predictor: 15, Colors: 3, Columns: width } } : {}),
       });
       picture.obj.end(data);
     },
