@@ -11,7 +11,7 @@ export interface components {
         Change: components["schemas"]["JobCreate"] | components["schemas"]["JobUpdate"] | components["schemas"]["JobComplete"] | components["schemas"]["JobReopen"] | components["schemas"]["PersonSave"] | components["schemas"]["PersonDeactivate"] | components["schemas"]["CustomerSave"] | components["schemas"]["CustomerArchive"] | components["schemas"]["CustomerRestore"] | components["schemas"]["FormSave"] | components["schemas"]["FormPublish"] | components["schemas"]["FormSubmit"] | components["schemas"]["InvoiceDraft"] | components["schemas"]["InvoiceEdit"] | components["schemas"]["InvoiceDiscard"] | components["schemas"]["InvoiceIssue"] | components["schemas"]["PaymentRecord"] | components["schemas"]["PaymentVoid"] | components["schemas"]["RefundRecord"] | components["schemas"]["RefundVoid"] | components["schemas"]["QuoteDraft"] | components["schemas"]["QuoteEdit"] | components["schemas"]["QuoteSend"] | components["schemas"]["QuoteRevise"] | components["schemas"]["QuoteAccept"] | components["schemas"]["QuoteDecline"] | components["schemas"]["QuoteConvertToJob"] | components["schemas"]["QuoteConvertToInvoice"];
         /** @description The members of every change. */
         Envelope: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -24,7 +24,7 @@ export interface components {
         };
         /** @description A job is made. Sends `job.created`. */
         JobCreate: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -39,7 +39,7 @@ export interface components {
         };
         /** @description Members of a job change; those that aren't given stay. Sends `job.updated`, unless nothing changes. */
         JobUpdate: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -70,7 +70,7 @@ export interface components {
         };
         /** @description A job is completed. Sends `job.updated` and `job.completed`. */
         JobComplete: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -89,7 +89,7 @@ export interface components {
         };
         /** @description A completed job is taken up again. Sends `job.updated`. */
         JobReopen: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -108,7 +108,7 @@ export interface components {
         };
         /** @description A member of the company is added, replaced, or active again. */
         PersonSave: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -132,7 +132,7 @@ export interface components {
         };
         /** @description A person leaves the list of active members. Records that they made keep their id. */
         PersonDeactivate: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -150,7 +150,7 @@ export interface components {
         };
         /** @description A customer is added or replaced. Whether it is archived stays as it is. */
         CustomerSave: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -180,7 +180,7 @@ export interface components {
         };
         /** @description A customer is put away. It stays readable. */
         CustomerArchive: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -198,7 +198,7 @@ export interface components {
         };
         /** @description An archived customer is taken back. */
         CustomerRestore: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -216,7 +216,7 @@ export interface components {
         };
         /** @description A form is added or replaced. Its revision grows when its fields change; whether it is published stays. */
         FormSave: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -237,7 +237,7 @@ export interface components {
         };
         /** @description A form can be submitted from now on. */
         FormPublish: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -255,7 +255,7 @@ export interface components {
         };
         /** @description A published form was filled in. Sends `form.submitted`. */
         FormSubmit: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -286,7 +286,7 @@ export interface components {
         };
         /** @description An invoice, credit note or pro forma is drafted. */
         InvoiceDraft: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -301,7 +301,7 @@ export interface components {
         };
         /** @description Members of a draft change; those that aren't given stay. `lines` replaces all lines. */
         InvoiceEdit: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -334,7 +334,7 @@ export interface components {
         };
         /** @description A draft is thrown away. */
         InvoiceDiscard: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -352,7 +352,7 @@ export interface components {
         };
         /** @description A draft is numbered and issued, if it has all that the law asks for. Sends `invoice.issued` or `credit_note.issued`, and `invoice.paid` if a credit note settles its invoice. */
         InvoiceIssue: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -370,7 +370,7 @@ export interface components {
         };
         /** @description A payment of an issued invoice. Sends `payment.recorded`, and `invoice.paid` if it settles the invoice. */
         PaymentRecord: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -397,7 +397,7 @@ export interface components {
         };
         /** @description A payment turns out not to have been made. */
         PaymentVoid: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -416,7 +416,7 @@ export interface components {
         };
         /** @description Money is given back, at most what was received. */
         RefundRecord: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -443,7 +443,7 @@ export interface components {
         };
         /** @description A refund turns out not to have been made. */
         RefundVoid: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -462,7 +462,7 @@ export interface components {
         };
         /** @description A quote is drafted, and numbered. */
         QuoteDraft: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -490,7 +490,7 @@ export interface components {
         };
         /** @description Members of a draft change; those that aren't given stay. `lines` replaces all lines. */
         QuoteEdit: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -516,7 +516,7 @@ export interface components {
         };
         /** @description A draft is sent to the customer. */
         QuoteSend: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -534,7 +534,7 @@ export interface components {
         };
         /** @description A sent, expired or declined quote gets a new version, a draft; the old one is revised from then on. Members that aren't given are as in the old version, except `validUntil`. */
         QuoteRevise: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -563,7 +563,7 @@ export interface components {
         };
         /** @description The customer accepted a quote that was sent and is still valid. Sends `quote.accepted`. */
         QuoteAccept: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -581,7 +581,7 @@ export interface components {
         };
         /** @description The customer declined a quote that was sent. */
         QuoteDecline: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -599,7 +599,7 @@ export interface components {
         };
         /** @description The job of an accepted quote is made, for its customer. Sends `job.created`. */
         QuoteConvertToJob: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
@@ -634,7 +634,7 @@ export interface components {
         };
         /** @description An accepted quote becomes the draft of an invoice, with its lines unless others are given. */
         QuoteConvertToInvoice: {
-            /** @description The business system's own id of this change. A change with an id that was applied before is skipped, and refused when it says something else than before. */
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];

@@ -184,6 +184,12 @@ const settings = {
     fallback: '64',
     parse: integer(1, 1_000),
   },
+  changeIdDays: {
+    name: 'CHANGE_ID_DAYS',
+    help: 'days for which the id of a change of a feed is kept; a change that is sent again later is made again',
+    fallback: '90',
+    parse: integer(1, 36_500),
+  },
   ownAddresses: {
     name: 'OWN_ADDRESSES',
     help: 'comma-separated public addresses that lead to this service, and that webhooks therefore never call',

@@ -6,6 +6,7 @@ import { type Authority, doDeed } from '../store/portal/deeds.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import {
   type ApiKey,
+  type UsedKey,
   createKeyFinder,
   insertKey,
   type KeyRow,
@@ -74,7 +75,7 @@ export async function createKey(engine: Engine, options: NewKey): Promise<{ key:
  * The keys of a company, oldest first, revoked ones included.
  * @throws UsageError when there is no such company.
  */
-export async function listKeys(engine: Engine, company: string): Promise<ApiKey[]> {
+export async function listKeys(engine: Engine, company: string): Promise<UsedKey[]> {
   await getCompany(engine, company);
   return listKeyRows(engine, company);
 }

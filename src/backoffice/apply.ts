@@ -111,9 +111,9 @@ async function makeMove(office: Office, transaction: StoreTransaction, change: C
   if (!company) {
     throw new Refusal('unknown_company', `There is no company ${quote(change.company)}.`, '/company');
   }
-  if (await wasApplied(office, transaction, change)) return { status: 'skipped' };
   // The clock is read once the company is locked: a stamp must not be older than the wait for it.
   const now = office.now(change);
+  if (await wasApplied(office, transaction, change, now)) return { status: 'skipped' };
   const at = change.at === undefined ? now : readTime(change.at, now, '/at');
   const move = new Move(office, transaction, company, { at, now });
   // The name picks the function whose parameter is this change's `with`; TypeScript doesn't follow that through a union.
@@ -124,11 +124,17 @@ async function makeMove(office: Office, transaction: StoreTransaction, change: C
 }
 
 /** @throws Refusal `duplicate_id` when the id is that of a change that said something else. */
-async function wasApplied(office: Office, transaction: StoreTransaction, change: Change): Promise<boolean> {
+async function wasApplied(
+  office: Office,
+  transaction: StoreTransaction,
+  change: Change,
+  now: Date,
+): Promise<boolean> {
   const { company, id, change: name } = change;
   if (id === undefined) return false;
   const contentDigest = digestOfChange(change);
-  const earlier = await office.moves.noteChange(transaction, { company, id, change: name, contentDigest });
+  const note = { company, id, change: name, contentDigest, appliedAt: now.toISOString() };
+  const earlier = await office.moves.noteChange(transaction, note);
   if (earlier === undefined) return false;
   if (earlier.change === name && earlier.contentDigest === contentDigest) return true;
   const difference = earlier.change === name ? 'with other values' : `as ${earlier.change}, and not ${name}`;

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSyn
 import { join, resolve } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 
 import { getCompany } from '../access/companies.ts';
 import { quote, UsageError } from '../errors.ts';
@@ -44,16 +44,25 @@ export function addCompanyDataCommands(command: Command, terminal: Terminal): vo
     .description('remove a company and all that it has, for good; a backup still has it')
     .argument('<id>')
     .requiredOption('--confirm <id>', 'the id once more')
-    .action(async (id: string, { confirm }: { confirm: string }) => {
+    .addOption(
+      new Option('--vacuum <when>', 'when SQLite writes its file anew, while nobody else writes')
+        .choices(['now', 'later'])
+        .default('now'),
+    )
+    .action(async (id: string, { confirm, vacuum }: { confirm: string; vacuum: 'now' | 'later' }) => {
       if (confirm !== id)
         throw new UsageError(`--confirm is ${quote(confirm)}, and the company is ${quote(id)}.`);
       await withDatabase(terminal, async (engine) => {
+        const isVacuumLater = vacuum === 'later' && engine.name === 'sqlite';
         const { id: erasure, rowCount } = await watched(showProgress('rows erased'), (bar, signal) =>
-          eraseCompany(engine, id, { now: new Date(), signal, onProgress: bar.update }),
+          eraseCompany(engine, id, { now: new Date(), signal, onProgress: bar.update, isVacuumLater }),
         );
+        const left = isVacuumLater
+          ? ' Unused parts of the file still have some of it: repeat the command without "--vacuum later".'
+          : '';
         terminal.show(
           { company: id, erasure, rowCount },
-          `${id} is erased: ${rowCount.toLocaleString('en')} rows. The erasure ${erasure} is kept, without the company's name or id. Backups still have the company.`,
+          `${id} is erased: ${rowCount.toLocaleString('en')} rows. The erasure ${erasure} is kept, without the company's name or id. Backups still have the company.${left}`,
         );
       });
     });

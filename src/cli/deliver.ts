@@ -84,6 +84,6 @@ export function startDeliveries({
     }),
   );
   // Last, because a failure above would leave it running.
-  running.use(keepPurging(engine, { now, log }));
+  running.use(keepPurging(engine, { now, log, changeIdDays: config.changeIdDays }));
   return running;
 }

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 
 import { type Scope, scopes } from '../contract/scopes.ts';
 import { createKey, listKeys, revokeKey } from '../access/keys.ts';
-import type { ApiKey } from '../store/keys/keys.ts';
+import type { UsedKey } from '../store/keys/keys.ts';
 import { COMPANY, listOf, scopesText } from './arguments.ts';
 import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';
@@ -52,10 +52,10 @@ export function keyCommand(terminal: Terminal): Command {
   return command;
 }
 
-function tableOf(keys: readonly ApiKey[]): string {
-  const rows = keys.map(({ id, name, scopes: held, createdAt, revokedAt }) => {
+function tableOf(keys: readonly UsedKey[]): string {
+  const rows = keys.map(({ id, name, scopes: held, createdAt, revokedAt, usedAt }) => {
     const state = revokedAt === null ? 'active' : `revoked ${revokedAt}`;
-    return [id, name, state, createdAt, scopesText(held)];
+    return [id, name, state, createdAt, usedAt ?? 'never', scopesText(held)];
   });
-  return table(['id', 'name', 'state', 'created', 'scopes'], rows, 'There are no keys.');
+  return table(['id', 'name', 'state', 'created', 'last used', 'scopes'], rows, 'There are no keys.');
 }

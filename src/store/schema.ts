@@ -37,7 +37,13 @@ export interface Tables {
   /** `series` is a number's format with its year filled in; `last_number` is the last that was given out. */
   number_series: { company: string; series: string; last_number: number };
   /** The feed's changes that were made, by their ids. */
-  applied_changes: { company: string; id: string; change: string; content_digest: string };
+  applied_changes: {
+    company: string;
+    id: string;
+    change: string;
+    content_digest: string;
+    applied_at: string | null;
+  };
   logos: { company: string; sha256: string; data_url: string };
   documents: DocumentsTable;
   webhooks: WebhooksTable;
@@ -236,6 +242,7 @@ interface ErasuresTable {
   started_at: string;
   ended_at: string | null;
   row_count: number;
+  rows_gone_at: Generated<string | null>;
 }
 
 /** The tables that hold records of the API. */

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
 import { createDeliveryPurge } from '../store/deliveries/deliveries-purge.ts';
 import type { Engine } from '../store/engines/engine.ts';
+import { forgetChanges } from '../store/records/moves.ts';
 
 /** How long deliveries and their results are listed (service.md, "Limits"). */
 export const HISTORY_DAYS = 30;
@@ -11,16 +12,22 @@ const DAY_MS = 86_400_000;
 const ROUND_MS = 60_000;
 const PASS_MS = 20;
 
-/** Removes deliveries that are older than the history, and those of deleted webhooks, until it is disposed of. */
+/** Removes deliveries that are older than the history, those of deleted webhooks, and old ids of changes, until it is disposed of. */
 export function keepPurging(
   engine: Engine,
-  { now, log, roundMs = ROUND_MS }: { now: () => Date; log: Logger; roundMs?: number },
+  {
+    now,
+    log,
+    changeIdDays,
+    roundMs = ROUND_MS,
+  }: { now: () => Date; log: Logger; changeIdDays: number; roundMs?: number },
 ): AsyncDisposable {
   const stop = new AbortController();
   const running = (async () => {
     while (!stop.signal.aborted) {
       try {
         await purge(engine, now, stop.signal);
+        await purgeChangeIds(engine, { now, days: changeIdDays, signal: stop.signal });
       } catch (error) {
         log.warn({ err: error }, 'deliveries.not-purged');
       }
@@ -45,4 +52,13 @@ export async function purge(engine: Engine, now: () => Date, signal?: AbortSigna
     if (after !== undefined) await next();
   }
   while (!signal?.aborted && (await removeDeleted())) await next();
+}
+
+/** Forgets ids of changes that were made so many days ago, in short passes. */
+export async function purgeChangeIds(
+  engine: Engine,
+  { now, days, signal }: { now: () => Date; days: number; signal?: AbortSignal },
+): Promise<void> {
+  const before = new Date(now().getTime() - days * DAY_MS);
+  while (!signal?.aborted && (await forgetChanges(engine, { before, now: now() }))) await pause(PASS_MS);
 }

@@ -30,7 +30,7 @@ async function openFullStore(engineName: EngineName): Promise<Workplace & { key:
   for (const statement of [
     `INSERT INTO key_uses VALUES ('${COMPANY}', 'k', '${at}')`,
     `INSERT INTO key_hours VALUES ('${COMPANY}', '${at}', 'k', 1, 0)`,
-    `INSERT INTO applied_changes VALUES ('${COMPANY}', 'chg_1', 'job.create', 'digest') ON CONFLICT DO NOTHING`,
+    `INSERT INTO applied_changes VALUES ('${COMPANY}', 'chg_1', 'job.create', 'digest', NULL) ON CONFLICT DO NOTHING`,
     ...(engineName === 'postgres'
       ? [`INSERT INTO rate_counts (key, points, expire) VALUES ('key:${COMPANY}.k', 1, 1)`]
       : []),
@@ -235,4 +235,33 @@ t.test('an export has all that a company has, and no secret', async (t) => {
   mkdirSync(left);
   await json(['company', 'export', COMPANY, join(folder, 'other')]);
   t.notOk(existsSync(left), 'the rest of a killed one is removed');
+});
+
+t.test("SQLite's file is written anew later when that is asked for, once for all companies", async (t) => {
+  await using workplace = await openWorkplace();
+  const path = workplace.databaseUrl.slice('sqlite:'.length);
+  for (const id of ['acme', 'zenith'])
+    await workplace.json(['company', 'create', id, '--name', `Vanishing ${id} of Galway`]);
+  const erase = (id: string, ...options: string[]) =>
+    workplace.call(['company', 'erase', id, '--confirm', id, ...options]);
+  const ended = async () => {
+    await using engine = await openEngine(workplace.databaseUrl);
+    return (await engine.run('SELECT ended_at FROM erasures ORDER BY started_at')).map(
+      ({ ended_at: at }) => at !== null,
+    );
+  };
+  t.match(await erase('acme', '--vacuum', 'someday'), { exitCode: 2 });
+  for (const id of ['acme', 'zenith'])
+    t.match(await erase(id, '--vacuum', 'later'), {
+      exitCode: 0,
+      stdout: /repeat the command without "--vacuum later"\.\n$/,
+    });
+  t.strictSame(await ended(), [false, false]);
+  t.match(await workplace.call(['company', 'list']), { stdout: /There are no companies/ });
+  const inode = statSync(path).size;
+  t.match(await erase('acme'), { exitCode: 0, stdout: /Backups still have the company\.\n$/ });
+  t.strictSame(await ended(), [true, true], 'the file was written anew for both');
+  t.ok(statSync(path).size <= inode);
+  t.notMatch(readFileSync(path, 'latin1'), /Vanishing/);
+  t.match(await erase('zenith'), { exitCode: 1, stderr: /it was erased on/ });
 });

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 
 import got from 'got';
 import pg from 'pg';
-import t from 'tap';
+import t, { type Test } from 'tap';
 
 import { openEngine } from '../../src/store/engines/open-engine.ts';
-import { openWorkplace } from '../_command.ts';
+import { openWorkplace, type Workplace } from '../_command.ts';
 import { engineNames } from '../_server.ts';
 
 /** The names of all migrations, in their order. */
@@ -149,6 +149,63 @@ for (const name of engineNames) {
   });
 }
 
+/** Every command that writes, as the server's role; the audit trail is only added to. */
+async function seeRoleAtWork(
+  t: Test,
+  { workplace, owner, asRole }: { workplace: Workplace; owner: pg.Client; asRole: Record<string, string> },
+): Promise<void> {
+  const { json } = workplace;
+  await json(['company', 'create', 'acme', '--api', '--invoicing'], asRole);
+  const old = "'2024-01-01T00:00:00.000Z'";
+  const insert =
+    "INSERT INTO audit_entries (company, id, at, administrator_name, action, details) VALUES ('acme'";
+  await owner.query(
+    `${insert}, '0', ${old}, 'A', 'key.created', '{}'), ('acme', '1', ${old}, 'A', 'key.created', '{}')`,
+  );
+  const { id: key } = await json<{ id: string }>(['key', 'create', 'acme'], asRole);
+  await json(['key', 'revoke', 'acme', key], asRole);
+  const { id: webhook } = await json<{ id: string }>(
+    ['webhook', 'create', 'acme', 'https://hooks.example.com/'],
+    asRole,
+  );
+  await json(['webhook', 'ping', 'acme', webhook], asRole);
+  for (const change of ['pause', 'resume', 'delete'])
+    await json(['webhook', change, 'acme', webhook], asRole);
+  await json(['webhook', 'seal'], asRole);
+  await json(['admin', 'create', 'acme', 'jane@acme.example'], asRole);
+  await json(['numbering', 'set', 'acme', 'invoice', '--last', '5'], asRole);
+  await json(['company', 'set', 'acme', '--name', 'Acme'], asRole);
+  await json(['verify'], asRole);
+  await json(['company', 'export', 'acme', join(workplace.folder, 'acme')], asRole);
+  const { rows } = await owner.query<{ at: string }>("SELECT at FROM audit_entries WHERE company = 'acme'");
+  t.ok(rows.length > 5);
+  t.ok(
+    rows.every(({ at }) => at > '2026'),
+    'what is older than two years goes also under this role',
+  );
+  const role = new pg.Client({ connectionString: asRole.DATABASE_URL });
+  await role.connect();
+  for (const sql of [
+    'UPDATE audit_entries SET action = action',
+    'DELETE FROM audit_entries',
+    'TRUNCATE audit_entries',
+    'ALTER TABLE audit_entries DISABLE TRIGGER ALL',
+  ])
+    await t.rejects(role.query(sql), { code: '42501' }, sql);
+  // Neither a time to come nor one of today makes the function remove more.
+  await role.query("SELECT forget_old_audit_entries('acme', '9999')");
+  await role.end();
+  const erase = ['company', 'erase', 'acme', '--confirm', 'acme'];
+  t.match(await workplace.call(erase, asRole), {
+    exitCode: 1,
+    stderr:
+      /This role may not remove entries of the audit trail\. Erase the company as the role that owns the tables\./,
+  });
+  const left = await owner.query("SELECT 1 FROM audit_entries WHERE company = 'acme'");
+  t.equal(left.rowCount, rows.length);
+  t.match(await workplace.call(erase), { exitCode: 0 });
+}
+
 async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -200,5 +257,6 @@ t.test(
     t.equal((await got(`${served.greeting.address}/api/v1/jobs`, { headers })).statusCode, 200);
     t.strictSame(await served.end('SIGTERM'), { exitCode: 0, signal: null });
     t.equal(served.logs().filter(({ level }) => Number(level) > 30).length, 0, 'nothing was refused');
+    await seeRoleAtWork(t, { workplace, owner, asRole });
   },
 );

@@ -1,6 +1,6 @@
 import { createLogger } from '../../src/log.ts';
 import { createDeliveryPurge } from '../../src/store/deliveries/deliveries-purge.ts';
-import { keepPurging, purge } from '../../src/webhooks/purge.ts';
+import { keepPurging, purgeChangeIds, purge } from '../../src/webhooks/purge.ts';
 import { deleteWebhook } from '../../src/webhooks/registration.ts';
 import { until } from '../_command.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
@@ -103,11 +103,40 @@ onEachEngine('the history', async (t, { openCompany, engine, setNow }) => {
     await deleteWebhook(engine, acme.id, 'whk_all', made);
     const log = createLogger('silent');
     {
-      await using purging = keepPurging(engine, { now: daysLater(0), log });
+      await using purging = keepPurging(engine, { now: daysLater(0), log, changeIdDays: 90 });
       t.ok(purging);
       await until(async () => (await engine.db.selectFrom('webhooks').select('id').execute()).length === 1);
     }
     t.strictSame(await counts(), [0, 0, 0]);
     t.match(await engine.db.selectFrom('webhooks').select('id').execute(), [{ id: 'whk_second' }]);
+  });
+});
+
+onEachEngine('ids of changes', async (t, { openCompany, engine, setNow }) => {
+  const made = new Date();
+  setNow(made);
+  const acme = await openStaffedCompany(openCompany);
+  const ids = async () =>
+    (await engine.db.selectFrom('applied_changes').select('id').orderBy('id').execute()).map(({ id }) => id);
+  const daysOn = (days: number) => () => new Date(made.getTime() + days * 86_400_000);
+  for (let index = 0; index < 3; index += 1)
+    await acme.apply({ id: `new ${index}`, ...jobCreate({ id: `job_${index}` }) });
+  const others = (await ids()).filter((id) => !id.startsWith('new'));
+  // An earlier version has written no time, while this one runs too.
+  const old = Array.from({ length: 1_200 }, (_, index) => `('${acme.id}', 'old ${index}', 'job.create', '')`);
+  await engine.run(`INSERT INTO applied_changes (company, id, change, content_digest) VALUES ${old.join()}`);
+
+  await t.test('are kept for 90 days, those of an earlier version from when they are found', async (t) => {
+    await purgeChangeIds(engine, { now: daysOn(60), days: 90 });
+    t.equal((await ids()).length, 1_203 + others.length);
+    t.strictSame(await engine.run('SELECT id FROM applied_changes WHERE applied_at IS NULL'), []);
+    await purgeChangeIds(engine, { now: daysOn(91), days: 90 });
+    t.strictSame(
+      (await ids()).filter((id) => !id.startsWith('old')),
+      [],
+    );
+    t.equal((await ids()).length, 1_200);
+    await Promise.all([1, 2, 3].map(async () => purgeChangeIds(engine, { now: daysOn(151), days: 90 })));
+    t.strictSame(await ids(), []);
   });
 });

@@ -13,6 +13,8 @@ export interface Erasing {
   now: Date;
   signal: AbortSignal;
   onProgress: (done: number, total: number) => void;
+  /** On SQLite: leave the file as it is, to be written anew with another erasure, or by the same one when it is repeated. */
+  isVacuumLater?: boolean;
 }
 
 /** An erasure that is done. */
@@ -41,10 +43,11 @@ const tables = STORED_TABLES.filter(({ ofCompany }) => ofCompany !== null).rever
 export async function eraseCompany(
   engine: Engine,
   company: string,
-  { now, signal, onProgress }: Erasing,
+  { now, signal, onProgress, isVacuumLater = false }: Erasing,
 ): Promise<Erased> {
   // Otherwise SQLite leaves the content of rows in the file until something else takes their place.
   if (engine.name === 'sqlite') await engine.run('PRAGMA secure_delete = ON');
+  await refuseWithoutAudit(engine);
   const id = await beginErasure(engine, company, now);
   let total = 0;
   for (const table of tables) total += await countRows(engine, table, table.ofCompany?.(company));
@@ -65,8 +68,18 @@ export async function eraseCompany(
   }
   await removeRest(engine, company, id);
   onProgress(total, total);
-  if (engine.name === 'sqlite') await writeAnew(engine);
-  return { id, rowCount: await endErasure(engine, { id, now }) };
+  if (engine.name === 'sqlite' && !isVacuumLater) await writeAnew(engine);
+  return { id, rowCount: await endErasures(engine, { id, now, isWaiting: isVacuumLater }) };
+}
+
+/** The audit trail of a company goes with it, which the server's own role may not do on PostgreSQL. */
+async function refuseWithoutAudit(engine: Engine): Promise<void> {
+  if (engine.name === 'sqlite') return;
+  const [row] = await engine.run("SELECT has_table_privilege('audit_entries', 'DELETE') AS may");
+  if (row?.may !== true)
+    throw new UsageError(
+      'This role may not remove entries of the audit trail. Erase the company as the role that owns the tables.',
+    );
 }
 
 /**
@@ -169,15 +182,22 @@ async function removeRest(engine: Engine, company: string, id: string): Promise<
   });
 }
 
-/** @returns how many rows were removed. */
-async function endErasure(engine: Engine, { id, now }: { id: string; now: Date }): Promise<number> {
+/** Ends all erasures whose rows are gone, unless they wait for the file to be written anew. @returns how many rows were removed. */
+async function endErasures(
+  engine: Engine,
+  { id, now, isWaiting }: { id: string; now: Date; isWaiting: boolean },
+): Promise<number> {
   return engine.transaction(async (transaction) => {
-    const { row_count: rowCount } = await transaction
-      .updateTable('erasures')
-      .set({ ended_at: now.toISOString() })
-      .where('id', '=', id)
-      .returning('row_count')
-      .executeTakeFirstOrThrow();
-    return rowCount;
+    const at = now.toISOString();
+    await transaction.updateTable('erasures').set({ rows_gone_at: at }).where('id', '=', id).execute();
+    if (!isWaiting)
+      await transaction
+        .updateTable('erasures')
+        .set({ ended_at: at })
+        .where('rows_gone_at', 'is not', null)
+        .where('ended_at', 'is', null)
+        .execute();
+    const erasures = transaction.selectFrom('erasures').select('row_count').where('id', '=', id);
+    return (await erasures.executeTakeFirstOrThrow()).row_count;
   });
 }

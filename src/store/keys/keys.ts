@@ -155,15 +155,9 @@ export async function insertKey(
   return toKey(row);
 }
 
-export async function listKeyRows(engine: Engine, company: string): Promise<ApiKey[]> {
-  const rows = await engine.db
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('company', '=', company)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
-  return rows.map(toKey);
+export async function listKeyRows(engine: Engine, company: string): Promise<UsedKey[]> {
+  const rows = await usedKeys(engine, company).orderBy('created_at').orderBy('id').execute();
+  return rows.map(toUsedKey);
 }
 
 /** The active keys of a company, oldest first. */

@@ -11,6 +11,7 @@ import { documents } from './0005-documents.ts';
 import { portal } from './0006-portal.ts';
 import { recordContracts } from './0007-record-contracts.ts';
 import { erasures } from './0008-erasures.ts';
+import { operations } from './0012-operations.ts';
 import { storeGeneration } from './0014-store-generation.ts';
 import { type Dialect, lockSchema, type Migration } from './migration.ts';
 import { findOutdated, type Outdated, refuseLater } from './record-contracts.ts';
@@ -33,6 +34,7 @@ export const migrations: readonly Migration[] = [
   portal,
   recordContracts,
   erasures,
+  operations,
   storeGeneration,
 ];
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Selectable } from 'kysely';
+import { PostgresAdapter, type Selectable, sql } from 'kysely';
 
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { AuditEntriesTable } from '../portal-schema.ts';
@@ -104,21 +104,15 @@ export async function recordEntry(transaction: StoreTransaction, entry: NewAudit
     })
     .execute();
   const oldestAt = new Date(now.getTime() - KEPT_DAYS * DAY_MS).toISOString();
+  if (transaction.getExecutor().adapter instanceof PostgresAdapter) {
+    // The owner's function: other roles may not remove entries.
+    await sql`SELECT forget_old_audit_entries(${company}, ${oldestAt})`.execute(transaction);
+    return;
+  }
   // Ids grow with time, so the oldest lie at the beginning of the company's key.
-  const oldest = await transaction
-    .selectFrom('audit_entries')
-    .select(['id', 'at'])
-    .where('company', '=', company)
-    .orderBy('id')
-    .limit(OLD_AT_ONCE)
-    .execute();
-  const old = oldest.filter(({ at }) => at < oldestAt).map(({ id }) => id);
-  if (old.length === 0) return;
-  await transaction
-    .deleteFrom('audit_entries')
-    .where('company', '=', company)
-    .where('id', 'in', old)
-    .execute();
+  await sql`DELETE FROM audit_entries WHERE company = ${company} AND at < ${oldestAt} AND id IN (
+    SELECT id FROM audit_entries WHERE company = ${company} ORDER BY id LIMIT ${sql.lit(OLD_AT_ONCE)}
+  )`.execute(transaction);
 }
 
 /** Counts an administrator's entries of one action since a moment, up to `countMax`. */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 
 import { renderingDigest, resources } from '../../contract/rendering.ts';
 import { unavailable } from '../../errors.ts';
@@ -22,7 +22,7 @@ export interface NotedChange {
   contentDigest: string;
 }
 
-type ChangeNote = NotedChange & { company: string; id: string };
+type ChangeNote = NotedChange & { company: string; id: string; appliedAt: string };
 
 /** The statements of moves beside those for records, inside their transaction. */
 export interface MoveStore {
@@ -145,6 +145,7 @@ function createNotes(engine: Engine): MoveStore['noteChange'] {
         id: value.id,
         change: value.change,
         content_digest: value.contentDigest,
+        applied_at: value.appliedAt,
       })
       .onConflict((conflict) => conflict.doNothing())
       .returning('change'),
@@ -161,4 +162,30 @@ function createNotes(engine: Engine): MoveStore['noteChange'] {
     const [noted] = isNew ? [] : await find(transaction, change);
     return noted && { change: noted.change, contentDigest: noted.content_digest };
   };
+}
+
+/** Rows of one transaction. SQLite does nothing else meanwhile. */
+const FORGOTTEN_AT_ONCE = 500;
+
+/**
+ * Forgets the ids of some changes that were made before a time. Those without a time, which an earlier version has made, get
+ * the present one.
+ * @returns whether there may be more.
+ */
+export async function forgetChanges(
+  engine: Engine,
+  { before, now }: { before: Date; now: Date },
+): Promise<boolean> {
+  const lock = engine.name === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``;
+  const some = (where: RawBuilder<boolean>) => sql`(company, id) IN (
+    SELECT company, id FROM applied_changes WHERE ${where} LIMIT ${sql.lit(FORGOTTEN_AT_ONCE)} ${lock})`;
+  const counts = await engine.transaction(async (transaction) => [
+    await sql`UPDATE applied_changes SET applied_at = ${now.toISOString()} WHERE ${some(sql`applied_at IS NULL`)}`.execute(
+      transaction,
+    ),
+    await sql`DELETE FROM applied_changes WHERE ${some(sql`applied_at < ${before.toISOString()}`)}`.execute(
+      transaction,
+    ),
+  ]);
+  return counts.some(({ numAffectedRows }) => Number(numAffectedRows) === FORGOTTEN_AT_ONCE);
 }
