@@ -17,6 +17,7 @@ const GROUPS = {
   'For operators, the service:': {
     serve: async () => (await import('./cli/serve.ts')).serveCommand,
     deliver: async () => (await import('./cli/deliver.ts')).deliverCommand,
+    status: async () => (await import('./cli/status.ts')).statusCommand,
     config: async () => (await import('./cli/config.ts')).configCommand,
     demo: async () => (await import('./cli/demo.ts')).demoCommand,
   },

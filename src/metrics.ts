@@ -2,11 +2,13 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 import { version } from './version.ts';
 
-/** The server's own counts, in Prometheus' text format. Labels have few values: no ids, no addresses. */
+/** The server's own counts, in Prometheus' text format. Labels have few values: no addresses, and no ids but those of 1,000 companies. */
 export interface Metrics {
   requestAnswered: (operation: string, status: number, seconds: number) => void;
   /** A connection was refused because there were too many, in all or of its network. */
   connectionRefused: () => void;
+  /** Asks when companies last changed whenever the metrics are read. */
+  watchFeeds: (read: () => Promise<{ company: string; atMs: number }[]>) => void;
   deliveries: DeliveryMetrics;
   documents: DocumentMetrics;
   contentType: string;
@@ -79,11 +81,27 @@ export function createMetrics(): Metrics {
       requests.inc({ operation, status });
       seconds.observe({ operation }, elapsed);
     },
+    watchFeeds: (read) => watchFeeds([registry], read),
     deliveries: createDeliveryMetrics(registry),
     documents: createDocumentMetrics(registry),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
+}
+
+function watchFeeds(registers: Registry[], read: Parameters<Metrics['watchFeeds']>[0]): void {
+  new Gauge({
+    name: 'fieldledger_company_last_change_timestamp_seconds',
+    help: 'When a company that is served last changed, of the first 1000 by their ids.',
+    labelNames: ['company'],
+    registers,
+    async collect() {
+      const changes = await read().catch(() => undefined);
+      if (!changes) return;
+      this.reset();
+      for (const { company, atMs } of changes) this.set({ company }, atMs / 1000);
+    },
+  });
 }
 
 function createDeliveryMetrics(registry: Registry): DeliveryMetrics {

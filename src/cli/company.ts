@@ -6,6 +6,7 @@ import { type CompanySettings, createCompany, getCompany, setCompany } from '../
 import { type Module, modules } from '../contract/scopes.ts';
 import { logoFromFile } from '../invoice-pdf/logo.ts';
 import { type Company, type CompanyProfile, listCompanies } from '../store/records/companies.ts';
+import { listCompanyStatus } from '../store/records/company-status.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { listOf } from './arguments.ts';
 import { addCompanyDataCommands } from './company-data.ts';
@@ -43,7 +44,12 @@ export function companyCommand(terminal: Terminal): Command {
     .action(async () => {
       await withDatabase(terminal, async (engine) => {
         const companies = await listCompanies(engine);
-        terminal.show(companies, tableOf(companies));
+        const status = new Map((await listCompanyStatus(engine, new Date())).map((one) => [one.id, one]));
+        const shown = companies.map((one) => ({
+          ...one,
+          lastChangeAt: status.get(one.id)?.lastChangeAt ?? null,
+        }));
+        terminal.show(shown, tableOf(companies));
       });
     });
   addCompanyDataCommands(command, terminal);

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import type { Engine } from '../store/engines/engine.ts';
+import { createLastChanges } from '../store/records/company-status.ts';
 import { createBacklog } from '../webhooks/backlog.ts';
 import { DeliveryLoop } from '../webhooks/delivery-loop.ts';
 import { keepPurging } from '../webhooks/purge.ts';
@@ -24,8 +25,7 @@ export function deliverCommand(terminal: Terminal): Command {
         const secrets = await openSecretBox(engine, config);
         const log = createLogger(config.logLevel);
         using stop = listenForStop();
-        const metrics = createMetrics();
-        metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
+        const metrics = createWatchedMetrics(engine);
         const isReady = () => !stop.signal.aborted;
         const impairment = impairmentOf(secrets, log);
         const pages = { engine, log, metrics, now: () => new Date(), isReady, impairment };
@@ -42,6 +42,14 @@ export function deliverCommand(terminal: Terminal): Command {
       };
       await withPatience(terminal, { isPublic: false }, () => withDatabase(terminal, deliver));
     });
+}
+
+/** The metrics of a process, with the figures of the database, whoever delivers. */
+export function createWatchedMetrics(engine: Engine): Metrics {
+  const metrics = createMetrics();
+  metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
+  metrics.watchFeeds(createLastChanges(engine));
+  return metrics;
 }
 
 /** What `/readyz` says of webhooks whose key is lost; the log says which key. */

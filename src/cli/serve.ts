@@ -10,18 +10,16 @@ import { isReferenceBuilt } from '../contract/document.ts';
 import { openDocuments } from '../invoice-pdf/documents.ts';
 import { listen } from '../listen.ts';
 import { createLogger, type Logger } from '../log.ts';
-import { createMetrics } from '../metrics.ts';
 import { createServer } from '../server.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { openKeyUsage } from '../store/keys/key-usage.ts';
 import { keepServedClock } from '../store/records/served-clock.ts';
 import { lockServing } from '../store/engines/serving-lock.ts';
-import { createBacklog } from '../webhooks/backlog.ts';
 import { openSecretBox } from '../webhooks/secret-key.ts';
 import { version } from '../version.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
 import { withDatabase } from './database.ts';
-import { impairmentOf, startDeliveries } from './deliver.ts';
+import { createWatchedMetrics, impairmentOf, startDeliveries } from './deliver.ts';
 import { type Demo, demoPortal, prepareDemo } from './demo.ts';
 import { compareClocks, PUBLIC, serveManagement, withPatience } from './management.ts';
 import { listenAs } from './ports.ts';
@@ -40,7 +38,7 @@ export function serveCommand(terminal: Terminal): Command {
         const demo = options.demo ? await prepareDemo(engine, config) : undefined;
         const log = createLogger(config.logLevel);
         using stop = listenForStop();
-        const metrics = createMetrics();
+        const metrics = createWatchedMetrics(engine);
         const { databaseUrl } = config;
         await using documents = openDocuments({ engine, databaseUrl, log, metrics: metrics.documents });
         await using usage = openKeyUsage(engine, {
@@ -57,8 +55,6 @@ export function serveCommand(terminal: Terminal): Command {
           portal: portalOf(config, secrets),
           baseUrl: () => config.baseUrl ?? addressOf(server, config),
         });
-        // Shown here also when another process delivers.
-        metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
         using background = new DisposableStack();
         await using deliveries = new AsyncDisposableStack();
         const onError = (error: unknown) => log.warn({ err: error }, 'server.clock-not-kept');

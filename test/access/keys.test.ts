@@ -187,8 +187,14 @@ for (const name of engineNames) {
     const keys = [keyOf('acme', 'c', 2), keyOf('acme', 'b', 1), keyOf('acme', 'a', 2), keyOf('other', 'd')];
     for (const key of keys) await insert(engine, key, '00');
     const [c, b, a, d] = keys;
-    t.strictSame(await listKeyRows(engine, 'acme'), [b, a, c]);
-    t.strictSame(await listKeyRows(engine, 'other'), [d]);
+    const usedAt = '2026-11-20T12:00:00.000Z';
+    await engine.run(`INSERT INTO key_uses VALUES ('acme', 'a', '${usedAt}')`);
+    t.strictSame(await listKeyRows(engine, 'acme'), [
+      { ...b, usedAt: null },
+      { ...a, usedAt },
+      { ...c, usedAt: null },
+    ]);
+    t.strictSame(await listKeyRows(engine, 'other'), [{ ...d, usedAt: null }]);
     t.strictSame(await listKeyRows(engine, 'nobody'), []);
   });
 

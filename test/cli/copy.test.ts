@@ -49,7 +49,7 @@ async function openFullStore(): Promise<Workplace> {
   await fillLargeCompany(engine, 'zenith');
   await fillOtherTables(engine, 'brennan');
   const at = STORY_NOW.toISOString();
-  await engine.run(`INSERT INTO erasures VALUES ('ers_1', 'sha', '${at}', '${at}', 12)`);
+  await engine.run(`INSERT INTO erasures VALUES ('ers_1', 'sha', '${at}', '${at}', 12, '${at}')`);
   return workplace;
 }
 
