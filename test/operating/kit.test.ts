@@ -37,7 +37,7 @@ const assignmentsIn = (text: string) =>
   ) as Record<string, string>;
 
 t.test('every setting that the files name is one of Fieldledger, with a value that it takes', async (t) => {
-  for (const name of ['Containerfile', 'Caddyfile', 'nginx.conf', ...UNITS]) {
+  for (const name of ['Containerfile', 'Caddyfile', 'nginx.conf', 'fieldledger-backup.service', ...UNITS]) {
     const assigned = assignmentsIn(read(name).replaceAll('%i', '8080'));
     const given = Object.entries(assigned).filter(([setting]) => !NOT_SETTINGS.includes(setting));
     // A setting's value may come from a file.

@@ -92,6 +92,8 @@ function metricsOf(text: string): Map<string, string[]> {
 
 t.test('every series that an alert or a panel names is printed, and every metric is used', async (t) => {
   await using workplace = await openWorkplace();
+  // A company that has changed has a series of its own.
+  await workplace.json(['demo']);
   const { address, management } = (await workplace.serve()).greeting;
   await got(`${address}/healthz`);
   const text = await got(`${management}/metrics`).text();
