@@ -73,7 +73,10 @@ const forged: Partial<Case>[] = [
     header: `t=${time},v1=${createHmac('sha256', secret).update(body).digest('hex')}`,
   },
   { name: 'a later time than was signed', header: `t=${time + 1},v1=${v1}` },
-  { name: 'a signature that differs at its end', header: `${header.slice(0, -1)}0` },
+  ...[0, 9, 18, 27, 36, 45, 54, 63].map((place) => ({
+    name: `a signature whose digit ${place} differs`,
+    header: `${start},v1=${v1.slice(0, place)}${v1[place] === '0' ? '1' : '0'}${v1.slice(place + 1)}`,
+  })),
   { name: 'a signature that is cut off', header: header.slice(0, -2) },
   { name: 'a signature with something more', header: `${header}00` },
   { name: 'a line break after the signature', header: `${header}\n` },
