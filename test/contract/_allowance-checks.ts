@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { scopes } from '../../src/contract/scopes.ts';
 import type { Note } from './_checks.ts';
 import { codeOf, conformanceProblems } from './_conformance.ts';
-import { declaredOperation, declaredOperations, knownPath } from './_declared.ts';
+import { type DeclaredOperation, declaredOperation, declaredOperations, knownPath } from './_declared.ts';
 import { type Answer, ask, parsed } from './_exchange.ts';
 import { type Asker, headersOf, type Party, type ServerName } from './_parties.ts';
 import { absentPath } from './_questions.ts';
-import { askChecked } from './_reading.ts';
+import { askChecked, operationsFor } from './_reading.ts';
 
 /** The allowance of a key, as service.md ("Limits") promises it and the contract shows it. */
 const PROMISED = { policy: '"default";q=120;w=60', count: 120 };
@@ -125,30 +126,51 @@ export async function promisedAllowance(party: Party, note: Note): Promise<void>
   if (allowed !== PROMISED.count) note(`${allowed} requests are answered in a window, not ${PROMISED.count}`);
 }
 
-/** Asks for every kind of answer that a known key gets. */
-export async function toldAllowance(party: Party, note: Note): Promise<void> {
-  const cases: { operationId: string; asker: Asker; target: string; wanted: string }[] = [];
-  for (const operation of declaredOperations()) {
-    const { operationId, scope } = operation;
-    const target = knownPath(operationId);
-    const told = (asker: Asker, wanted: string, asked = target) =>
-      cases.push({ operationId, asker, target: asked, wanted });
-    told('reader', 'invalid_parameter', `${target}?nothing=1`);
-    if (absentPath(operation) !== operation.path) told('reader', 'not_found', absentPath(operation));
-    told(`without ${scope}`, 'missing_scope');
-    told('cut off', 'api_not_enabled');
-    told('unpaid', 'company_unavailable');
-    if (operation.responses.get(503)?.examples.some(({ name }) => name === 'invoicingNotEnabled')) {
-      told('uninvoiced', 'invoicing_not_enabled');
-    }
-  }
-  for (const { operationId, asker, target, wanted } of cases) {
-    const answer = await askChecked(party, note, { operationId, target, asker });
-    const code = codeOf(parsed(answer));
-    if (code !== wanted) note(`${target} for ${asker}: ${code}, not ${wanted}`);
-    for (const name of ['RateLimit', 'RateLimit-Policy']) {
-      if (answer.headers[name.toLowerCase()] === undefined)
-        note(`${target}: ${answer.status} without ${name}`);
+/** The askers of a known key who are refused, and the code of it. */
+export const toldAskers: readonly {
+  asker: Asker;
+  of: (operation: DeclaredOperation) => string | undefined;
+}[] = [
+  { asker: 'reader', of: () => 'invalid_parameter' },
+  { asker: 'cut off', of: () => 'api_not_enabled' },
+  { asker: 'unpaid', of: () => 'company_unavailable' },
+  {
+    asker: 'uninvoiced',
+    of: ({ responses }) =>
+      responses.get(503)?.examples.some(({ name }) => name === 'invoicingNotEnabled')
+        ? 'invoicing_not_enabled'
+        : undefined,
+  },
+  ...scopes.map((scope) => ({
+    asker: `without ${scope}` as const,
+    of: (operation: DeclaredOperation) => (operation.scope === scope ? 'missing_scope' : undefined),
+  })),
+];
+
+/** Asks for the answers that a known key gets; those of a refusal tell the allowance as well. */
+export async function toldAllowance(
+  { asker, of }: (typeof toldAskers)[number],
+  party: Party,
+  note: Note,
+): Promise<void> {
+  const operations = await operationsFor(asker, party);
+  for (const operation of operations) {
+    const { operationId } = operation;
+    const wanted = of(operation);
+    const absent = absentPath(operation);
+    const isOfRecord = asker === 'reader' && absent !== operation.path;
+    const cases = [
+      ...(wanted === undefined ? [] : [{ target: `${absent}?nothing=1`, code: wanted }]),
+      ...(isOfRecord ? [{ target: absent, code: 'not_found' }] : []),
+    ];
+    for (const { target, code } of cases) {
+      const answer = await askChecked(party, note, { operationId, target, asker });
+      const actual = codeOf(parsed(answer));
+      if (actual !== code) note(`${target} for ${asker}: ${actual}, not ${code}`);
+      const missing = ['RateLimit', 'RateLimit-Policy'].filter(
+        (name) => !(name.toLowerCase() in answer.headers),
+      );
+      for (const name of missing) note(`${target}: ${answer.status} without ${name}`);
     }
   }
 }

@@ -27,6 +27,8 @@ const transportHeaders = [
   'content-encoding',
   'transfer-encoding',
   // Said to browsers by every answer of the service, whatever it is.
+  'content-security-policy',
+  'referrer-policy',
   'x-content-type-options',
   'strict-transport-security',
 ];

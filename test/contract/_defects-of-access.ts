@@ -233,26 +233,26 @@ export const accessDefects: readonly Defect[] = [
   },
   {
     name: 'bearer in small letters is refused',
-    within: /the scheme of a key/,
-    says: /bearer .* 401 invalid_key, not 200/,
+    within: /a key counts in one place/,
+    says: /as bearer: 401 invalid_key, not 200/,
     request: withScheme(/^bearer /, 'none '),
   },
   {
     name: 'BEARER in capitals is refused',
-    within: /the scheme of a key/,
-    says: /BEARER .* 401 invalid_key, not 200/,
+    within: /a key counts in one place/,
+    says: /as BEARER: 401 invalid_key, not 200/,
     request: withScheme(/^BEARER /, 'none '),
   },
   {
     name: 'a key is taken without its scheme',
-    within: /the scheme of a key/,
+    within: /a key counts in one place/,
     says: /200, not 401/,
     request: withScheme(/^(?=[^ ]+$)/, 'Bearer '),
   },
   {
     name: 'a key is taken with any scheme',
-    within: /the scheme of a key/,
-    says: /Basic .* 200, not 401/,
+    within: /a key counts in one place/,
+    says: /as Basic: 200, not 401/,
     request: withScheme(/^\w+ /, 'Bearer '),
   },
 ];

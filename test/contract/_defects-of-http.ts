@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 
-import { inHeaders, withBody } from './_planting.ts';
+import { inHeaders, withBody, without } from './_planting.ts';
 import type { Defect, ProxiedReply } from './_proxy.ts';
 
 const EMPTY = Buffer.alloc(0);
@@ -32,10 +32,6 @@ function unchanged(reply: ProxiedReply): ProxiedReply {
     headers: without(reply.headers, 'content-type', 'content-length'),
     body: EMPTY,
   };
-}
-
-function without<T>(headers: Record<string, T>, ...names: string[]): Record<string, T> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
 }
 
 /** Defects in statuses, headers, tags and methods. */

@@ -85,7 +85,7 @@ export const pdfDefects: readonly Defect[] = [
   {
     name: "a PDF has another document's pages",
     within: /each document has a PDF/,
-    says: /does not show its number INV-2026-0002/,
+    says: /does not show INV-2026-0002/,
     reply: withPagesOf(/^INV-2026-0001/, /^INV-2026-0002/),
   },
   {

@@ -4,9 +4,11 @@ import { allowanceDefects } from './_defects-of-allowance.ts';
 import { bodyDefects } from './_defects-of-bodies.ts';
 import { headerDefects } from './_defects-of-headers.ts';
 import { httpDefects } from './_defects-of-http.ts';
+import { keyDefects } from './_defects-of-keys.ts';
 import { listDefects } from './_defects-of-lists.ts';
 import { pdfDefects } from './_defects-of-pdfs.ts';
 import { queryDefects } from './_defects-of-queries.ts';
+import { spellingDefects } from './_defects-of-spellings.ts';
 
 /** Every defect that the suite has to notice. */
 export const defects: readonly Defect[] = [
@@ -18,4 +20,6 @@ export const defects: readonly Defect[] = [
   ...pdfDefects,
   ...accessDefects,
   ...allowanceDefects,
+  ...keyDefects,
+  ...spellingDefects,
 ];

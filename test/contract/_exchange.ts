@@ -55,17 +55,43 @@ export async function ask(
   url: string,
   { method = 'GET', target, headers = {} }: Asked,
 ): Promise<ReceivedAnswer> {
-  const send = () => client(`${url}${target}`, { method, headers: { accept: '*/*', ...headers } });
-  let response = await send();
-  for (let tries = 1; awaited.has(url) && response.statusCode === 429 && tries < TRIES_MAX; tries += 1) {
-    await pause(Number(response.headers['retry-after'] ?? 1) * 1000);
-    response = await send();
+  return withAllowance(url, async () => {
+    const { statusCode, rawHeaders, body } = await client(`${url}${target}`, {
+      method,
+      headers: { accept: '*/*', ...headers },
+    });
+    return toAnswer(statusCode, rawHeaders, body);
+  });
+}
+
+async function withAllowance(url: string, send: () => Promise<ReceivedAnswer>): Promise<ReceivedAnswer> {
+  let answer = await send();
+  for (let tries = 1; awaited.has(url) && answer.status === 429 && tries < TRIES_MAX; tries += 1) {
+    await pause(Number(answer.headers['retry-after'] ?? 1) * 1000);
+    answer = await send();
   }
-  return toAnswer(response.statusCode, response.rawHeaders, response.body);
+  return answer;
 }
 
 /** Sends bytes as they are on a connection of their own, and takes all that comes until it is closed. */
 export async function askRaw(url: string, lines: readonly string[]): Promise<ReceivedAnswer> {
+  return withAllowance(url, () => sendRaw(url, lines));
+}
+
+/** Asks with the address as it is written; a client library would write some otherwise. */
+export async function askAsWritten(
+  url: string,
+  { method = 'GET', target, headers = {} }: Omit<Asked, 'method'> & { method?: string },
+): Promise<ReceivedAnswer> {
+  return askRaw(url, [
+    `${method} ${target} HTTP/1.1`,
+    `Host: ${new URL(url).host}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    'Connection: close',
+  ]);
+}
+
+async function sendRaw(url: string, lines: readonly string[]): Promise<ReceivedAnswer> {
   const { hostname, port, protocol } = new URL(url);
   const socket =
     protocol === 'https:'

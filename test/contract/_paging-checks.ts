@@ -1,18 +1,16 @@
 import type { Note } from './_checks.ts';
 import { codeOf } from './_conformance.ts';
 import { declaredOperation } from './_declared.ts';
-import { parsed } from './_exchange.ts';
+import { askAsWritten, parsed } from './_exchange.ts';
 import { defaultOf, type Filter, filtersOf, keptBy, type Query } from './_filters.ts';
-import type { Asker, Party } from './_parties.ts';
+import { type Asker, headersOf, NotGiven, type Party } from './_parties.ts';
 import {
   askChecked,
   compareRecords,
   readPage,
   type ReadPage,
   type ReadRecord,
-  readWhole,
   type WholeList,
-  wholeLists,
   withParameters,
 } from './_reading.ts';
 
@@ -22,28 +20,32 @@ const LIMIT_MAX = 100;
 
 type List = Pick<WholeList, 'operationId' | 'target'>;
 
-/** Reads two pages of every list without a limit. */
-export async function pagesUnlessTold(party: Party, note: Note): Promise<void> {
-  const longest = new Map<string, number>();
-  for (const list of wholeLists()) {
-    const { operationId, target } = list;
-    const whole = await readWhole(party, note, list, asker);
-    longest.set(operationId, Math.max(whole.length, longest.get(operationId) ?? 0));
-    const limit = defaultLimit(operationId);
-    let cursor: string | undefined;
-    for (const begin of [0, limit]) {
-      const page = await readPage(party, note, operationId, withParameters(target, { cursor }), asker);
-      const wanted = whole.slice(begin, begin + limit);
-      if (page.data.length !== wanted.length) {
-        note(`${target}: a page has ${page.data.length} records, not ${wanted.length}`);
-      } else compareRecords(note, target, page.data, wanted);
-      if (page.nextCursor === null) break;
-      cursor = page.nextCursor;
-    }
+/** Reads two pages of a long list without a limit. */
+export async function pagesUnlessTold(operationId: string, party: Party, note: Note): Promise<void> {
+  const list = await longestList(operationId, party);
+  const whole = list.records;
+  if (whole.length <= LIMIT_MAX)
+    throw new NotGiven(`more than ${LIMIT_MAX} records for the ${asker} key in ${operationId}`);
+  const { target } = list;
+  const limit = defaultLimit(operationId);
+  let cursor: string | undefined;
+  for (const begin of [0, limit]) {
+    const page = await readPage(party, note, operationId, withParameters(target, { cursor }), asker);
+    const wanted = whole.slice(begin, begin + limit);
+    if (page.data.length !== wanted.length) {
+      note(`${target}: a page has ${page.data.length} records, not ${wanted.length}`);
+    } else compareRecords(note, target, page.data, wanted);
+    if (page.nextCursor === null) break;
+    cursor = page.nextCursor;
   }
-  for (const [operationId, count] of longest) {
-    if (count <= LIMIT_MAX) note(`${operationId}: the longest list has only ${count} records`);
-  }
+}
+
+/** The longest list of an operation, and as much of it as is looked at. */
+async function longestList(operationId: string, party: Party): Promise<WholeList> {
+  const lists = (await party.lists(asker)).filter((list) => list.operationId === operationId);
+  const [longest] = lists.sort((a, b) => b.records.length - a.records.length);
+  if (!longest) throw new NotGiven(`a list of ${operationId} for the ${asker} key`);
+  return longest;
 }
 
 function defaultLimit(operationId: string): number {
@@ -51,20 +53,13 @@ function defaultLimit(operationId: string): number {
   return Number(limit?.schema.default);
 }
 
-/** Reads every list with queries in which each filter makes a difference, some on the first page and some on the next. */
-export async function filtersOnAllPages(party: Party, note: Note): Promise<void> {
-  for (const list of longLists()) {
-    const whole = await readWhole(party, note, list, asker);
-    const { queries, untold } = tellingQueries(list.operationId, whole);
-    for (const name of untold) note(`${list.operationId}: no record shows whether ${name} counts`);
-    for (const telling of queries) await readTwoPages(party, note, list, telling);
-  }
-}
-
-/** Every list that takes filters; of submissions that of one form. */
-function longLists(): List[] {
-  const lists = wholeLists().filter(({ operationId }) => filtersOf(operationId, []).length > 0);
-  return [...new Map(lists.toReversed().map((list) => [list.operationId, list])).values()];
+/** Reads a list with queries in which each filter makes a difference, some on the first page and some on the next. */
+export async function filtersOnAllPages(operationId: string, party: Party, note: Note): Promise<void> {
+  const list = await longestList(operationId, party);
+  const whole = list.records;
+  const { queries, untold } = tellingQueries(operationId, whole);
+  for (const telling of queries) await readTwoPages(party, note, list, telling);
+  if (untold.length > 0) throw new NotGiven(`a record that shows whether ${untold.join(' and ')} counts`);
 }
 
 interface Telling {
@@ -182,28 +177,106 @@ async function readTwoPages(
 }
 
 /** Takes the cursor of a first page to other filters, and to other limits. */
-export async function cursorsElsewhere(party: Party, note: Note): Promise<void> {
-  for (const list of wholeLists()) {
-    const { operationId, target } = list;
-    const whole = await readWhole(party, note, list, asker);
-    // There is a form that nobody has filled in.
-    if (whole.length === 0) continue;
-    const path = target.replace(/\?.*$/, '');
-    const filters = filtersOf(operationId, whole);
-    const first = await readFirst(party, note, operationId, target);
-    for (const limit of ['2', '7', '100', undefined]) {
-      const asked = withParameters(target, { cursor: first.cursor, limit });
-      const outcome = await outcomeOf(party, note, operationId, asked);
-      if (outcome.said !== '200') note(`${asked} after limit=1: ${outcome.said}, not 200`);
-      const end = 1 + Number(limit ?? defaultLimit(operationId));
-      compareRecords(note, asked, outcome.page.data, outcome.said === '200' ? whole.slice(1, end) : []);
-    }
-    for (const { from, to } of changesOf(operationId, filters, whole)) {
-      const { cursor } = await readFirst(party, note, operationId, withParameters(path, from));
-      const asked = withParameters(path, { ...to, cursor });
-      const { said } = await outcomeOf(party, note, operationId, asked);
-      if (said !== '400 invalid_cursor') note(`${asked} after ${JSON.stringify(from)}: ${said}, not 400`);
-    }
+export async function cursorsElsewhere(operationId: string, party: Party, note: Note): Promise<void> {
+  const list = await longestList(operationId, party);
+  const whole = list.records;
+  if (whole.length < 2) throw new NotGiven(`two records for the ${asker} key in ${operationId}`);
+  const { target } = list;
+  const path = target.replace(/\?.*$/, '');
+  const filters = filtersOf(operationId, whole);
+  const first = await readFirst(party, note, operationId, target);
+  for (const limit of ['2', '7', '100', undefined]) {
+    const asked = withParameters(target, { cursor: first.cursor, limit });
+    const outcome = await outcomeOf(party, note, operationId, asked);
+    if (outcome.said !== '200') note(`${asked} after limit=1: ${outcome.said}, not 200`);
+    const end = 1 + Number(limit ?? defaultLimit(operationId));
+    compareRecords(note, asked, outcome.page.data, outcome.said === '200' ? whole.slice(1, end) : []);
+  }
+  for (const { from, to } of changesOf(operationId, filters, whole)) {
+    const { cursor } = await readFirst(party, note, operationId, withParameters(path, from));
+    const asked = withParameters(path, { ...to, cursor });
+    const { said } = await outcomeOf(party, note, operationId, asked);
+    if (said !== '400 invalid_cursor') note(`${asked} after ${JSON.stringify(from)}: ${said}, not 400`);
+  }
+}
+
+/** Writes each character of names and values as an escape (RFC 3986 section 6.2.2.2), and a query without parameters. */
+export async function escapedQueries(list: WholeList, party: Party, note: Note): Promise<void> {
+  const { operationId, target, records } = list;
+  const path = target.replace(/\?.*$/, '');
+  const filters = filtersOf(operationId, records).flatMap(({ name, values }) =>
+    values.slice(0, 1).map((value) => [name, value] as const),
+  );
+  const escaped = (text: string) =>
+    [...text].map((one) => `%${one.charCodeAt(0).toString(16).padStart(2, '0')}`).join('');
+  const cases = [['limit', '2'] as const, ...filters].flatMap(([name, value]) => [
+    { plain: `${name}=${encodeURIComponent(value)}`, written: `${escaped(name)}=${escaped(value)}` },
+    { plain: `${name}=${encodeURIComponent(value)}`, written: `${name}=${escaped(value).toUpperCase()}` },
+  ]);
+  for (const { plain, written } of [{ plain: undefined, written: '' }, ...cases]) {
+    const asked = `${path}?${written}`;
+    const one = await askChecked(party, note, {
+      operationId,
+      target: plain === undefined ? path : `${path}?${plain}`,
+    });
+    const other = await askAsWritten(party.urls.normal, {
+      target: asked,
+      headers: headersOf(party, 'reader'),
+    });
+    if (other.status !== 200) note(`${asked} is answered ${other.status}, not 200`);
+    else if (one.body !== other.body) note(`${asked} is answered otherwise than ${plain ?? 'no query'}`);
+  }
+}
+
+/** Ways to damage a cursor. */
+const damages: readonly [name: string, damage: (cursor: string) => string][] = [
+  ...[1, 0.25, 0.5, 0.75].map((part): [string, (cursor: string) => string] => [
+    `another character at ${part * 100} % of it`,
+    (cursor) => {
+      const place = Math.max(1, Math.floor(cursor.length * part) - 1);
+      // Of the last character of base64url some bits may mean nothing.
+      const other = cursor[place] === 'A' ? 'Q' : 'A';
+      return cursor.slice(0, place) + other + cursor.slice(place + 1);
+    },
+  ]),
+  [
+    'another character in the second place',
+    (cursor) => cursor.replace(/^(.)./, (two, first: string) => first + (two.endsWith('A') ? 'Q' : 'A')),
+  ],
+  ['another version', (cursor) => cursor.replace(/^./, '2')],
+  ['less than it', (cursor) => cursor.slice(0, -1)],
+  ['its first half', (cursor) => cursor.slice(0, cursor.length / 2)],
+  ['its first character alone', (cursor) => cursor.slice(0, 1)],
+  ['its second half', (cursor) => cursor.slice(cursor.length / 2)],
+  ['more than it', (cursor) => `${cursor}A`],
+  ['it twice', (cursor) => cursor + cursor],
+  ['padding', (cursor) => `${cursor}=`],
+  ['a blank before it', (cursor) => ` ${cursor}`],
+  ['a blank after it', (cursor) => `${cursor} `],
+  ['a line end after it', (cursor) => `${cursor}\n`],
+  ['its letters the other way round', (cursor) => [...cursor].reverse().join('')],
+  ['capital letters', (cursor) => cursor.toUpperCase()],
+  ['an id', () => 'job_0001'],
+  ['a number', () => '1'],
+  ['null', () => 'null'],
+  ['8,100 characters', (cursor) => cursor.padEnd(8_100, 'a')],
+];
+
+/** Damages the cursor of a first page in many ways; each is refused, and none begins the list anew. */
+export async function damagedCursors(
+  { operationId, target }: WholeList,
+  party: Party,
+  note: Note,
+): Promise<void> {
+  const { nextCursor } = await readPage(party, note, operationId, withParameters(target, { limit: '1' }));
+  if (nextCursor === null) throw new NotGiven(`two records that ${operationId} lists`);
+  for (const [name, damage] of damages) {
+    const cursor = damage(nextCursor);
+    if (cursor === nextCursor) continue;
+    const asked = withParameters(target, { limit: '1', cursor });
+    const answer = await askChecked(party, note, { operationId, target: asked });
+    const said = answer.status === 200 ? '200' : `${answer.status} ${codeOf(parsed(answer))}`;
+    if (said !== '400 invalid_cursor') note(`a cursor with ${name}: ${said}, not 400 invalid_cursor`);
   }
 }
 
@@ -218,7 +291,7 @@ function changesOf(
     const others = values.filter((value) => value !== defaultOf(operationId, name));
     const [one] = others.filter((value) => hasNext({ [name]: value }));
     const another = others.find((value) => value !== one);
-    if (one === undefined) throw new Error(`No value of ${name} leaves two records of ${operationId}.`);
+    if (one === undefined) return [];
     const changed = another === undefined ? [] : [{ from: { [name]: one }, to: { [name]: another } }];
     return [{ from: {}, to: { [name]: one } }, { from: { [name]: one }, to: {} }, ...changed];
   });
@@ -247,21 +320,37 @@ async function outcomeOf(
   return { said: answer.status === 200 ? '200' : `${answer.status} ${codeOf(parsed(answer))}`, page };
 }
 
+/** Of a company that no example describes so many moments are written. */
+const MOMENTS_MAX = 4;
+
 /** Writes the same moments in every way that RFC 3339 allows. */
-export async function timesWithOffsets(party: Party, note: Note): Promise<void> {
-  for (const { operationId, target, records } of wholeLists()) {
-    const { parameters } = declaredOperation(operationId);
-    if (!parameters.some(({ name }) => name === 'updatedSince')) continue;
-    for (const time of new Set(records.map(changedAt))) {
-      for (const { text, since } of writings(time)) {
-        const asked = withParameters(target, { updatedSince: text });
-        const { data } = await readPage(party, note, operationId, asked);
-        const wanted = records.filter((record) => Date.parse(changedAt(record)) >= since);
-        compareRecords(note, `${target} since ${text}`, data, wanted);
-      }
-    }
+export async function timesWithOffsets(list: WholeList, party: Party, note: Note): Promise<void> {
+  const { operationId, target, records, isWhole } = list;
+  const moments = [...new Set(records.map(changedAt))].slice(0, party.isExample ? Infinity : MOMENTS_MAX);
+  const farthest = [FIRST_MOMENT, LAST_MOMENT, LEAP_SECOND].flat();
+  const last = isWhole ? undefined : records.at(-1)?.id;
+  for (const { text, since } of [...moments.flatMap(writings), ...farthest]) {
+    const asked = withParameters(target, { updatedSince: text, limit: '100' });
+    const { data } = await readPage(party, note, operationId, asked);
+    const wanted = records.filter((record) => Date.parse(changedAt(record)) >= since).slice(0, 100);
+    const known = data.filter(({ id }) => last === undefined || id <= last);
+    compareRecords(note, `${target} since ${text}`, known, wanted);
   }
 }
+
+/** The ends of RFC 3339's years, also where an offset leads beyond them, and a second that was inserted at the end of 2016. */
+const FIRST_MOMENT = ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00+14:00'].map((text) => ({
+  text,
+  since: -Infinity,
+}));
+const LAST_MOMENT = ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59-12:00'].map((text) => ({
+  text,
+  since: Infinity,
+}));
+const LEAP_SECOND = [
+  ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00Z'],
+  ['2016-12-31T18:59:60.5-05:00', '2017-01-01T00:00:00.5Z'],
+].map(([text = '', same = '']) => ({ text, since: Date.parse(same) }));
 
 function changedAt(record: ReadRecord): string {
   return String(record['updatedAt'] ?? record['createdAt']);

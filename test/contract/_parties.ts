@@ -3,6 +3,7 @@ import { createKey, revokeKey } from '../../src/access/keys.ts';
 import type { ResourceRecord } from '../../src/contract/records.ts';
 import { renderRecord } from '../../src/contract/render.ts';
 import { modules, moduleOf, type Scope, scopes } from '../../src/contract/scopes.ts';
+import { exampleCompany } from '../../src/demo/example-company.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
 import { exampleRecords, putRecords } from '../_records.ts';
 import {
@@ -15,6 +16,7 @@ import {
 } from '../_server.ts';
 import { fillLargeCompany } from './_large-company.ts';
 import { startMock } from './_mock.ts';
+import { exampleLists, readLists, type WholeList } from './_reading.ts';
 
 /** The servers of a party: each is in another state, so that a question needs no preparation. */
 export type ServerName = 'normal' | 'busy' | 'short window' | 'without records' | 'without keys';
@@ -31,11 +33,20 @@ export type Asker =
   | 'cut off'
   | 'unpaid'
   | 'uninvoiced'
+  /** Of a company, and with a key, with two things amiss. */
+  | (typeof doublyRefused)[number]
   | `without ${Scope}`
   | `with ${Scope} alone`
   | `unlicensed for ${Scope}`
   | `licensed for ${Scope} alone`
   | Spender;
+
+const doublyRefused = [
+  'unpaid and cut off',
+  'cut off and unlicensed for invoices:read',
+  'unlicensed for and without invoices:read',
+  'uninvoiced and without invoices:read',
+] as const;
 
 /** Keys whose allowance is used up, each by its own question, on the servers that count as the contract says. */
 export type Spender = 'spender' | 'counting spender' | 'spender of short windows' | 'colleague of spenders';
@@ -46,13 +57,37 @@ const spenders: readonly Spender[] = [
   'colleague of spenders',
 ];
 
+/** Everybody who may be given a key. */
+export const askers: readonly Asker[] = [
+  ...(['reader', 'wrong', 'revoked', 'neighbour', 'large', 'cut off', 'unpaid', 'uninvoiced'] as const),
+  ...doublyRefused,
+  ...scopes.flatMap(
+    (scope) =>
+      [
+        `without ${scope}`,
+        `with ${scope} alone`,
+        `unlicensed for ${scope}`,
+        `licensed for ${scope} alone`,
+      ] as const,
+  ),
+];
+
+/** A step needs something that the suite wasn't given, or that the company doesn't have. */
+export class NotGiven extends Error {}
+
 /** One of those whom the suite asks. */
 export interface Party {
   name: 'mock' | EngineName;
+  /** Whether the reader's company is the one of the contract's examples. */
+  isExample: boolean;
+  /** The lists that an asker may read, and what they hold. */
+  lists: (asker: Asker) => Promise<readonly WholeList[]>;
   urls: Readonly<Record<ServerName, string>>;
   authorization: (asker: Asker) => string | undefined;
   /** Sets what the party takes for the present. */
   setNow: (now: Date) => void;
+  /** Has the team of the reader's company edit a draft of an invoice, or take that back; gives its id. */
+  editDraft: (isEdited: boolean) => Promise<string>;
 }
 
 export type StartedParty = Party & AsyncDisposable;
@@ -80,10 +115,15 @@ async function startMockParty(): Promise<StartedParty> {
   const { url } = mock;
   return {
     name: 'mock',
+    isExample: true,
+    lists: async () => exampleLists(),
     urls: { normal: url, busy: url, 'short window': url, 'without records': url, 'without keys': url },
     authorization: (asker) => (asker === 'nobody' ? undefined : 'Bearer fl.brennan.any.key'),
     setNow: () => {
       throw new Error('The mock has no clock.');
+    },
+    editDraft: async () => {
+      throw new Error('The mock has no team.');
     },
     [Symbol.asyncDispose]: () => mock[Symbol.asyncDispose](),
   };
@@ -99,8 +139,10 @@ async function startServerParty(name: EngineName): Promise<StartedParty> {
   const withoutKeys = started.use(await startTestServer({ engine: failing(engine, 'keys') }));
   const keys = await createAskers(engine, normal.key);
   const servers = started.move();
-  return {
+  const party: Party = {
     name,
+    isExample: true,
+    lists: async (asker) => read.get(asker) ?? exampleLists(),
     urls: {
       normal: normal.url,
       busy: busy.url,
@@ -115,8 +157,22 @@ async function startServerParty(name: EngineName): Promise<StartedParty> {
       return `Bearer ${key}`;
     },
     setNow: normal.setNow,
-    [Symbol.asyncDispose]: () => servers[Symbol.asyncDispose](),
+    editDraft: (isEdited) => editDraft(engine, isEdited),
   };
+  const read = new Map<Asker, WholeList[]>();
+  for (const asker of ['neighbour', 'large'] as const) read.set(asker, await readLists(party, asker));
+  return { ...party, [Symbol.asyncDispose]: () => servers[Symbol.asyncDispose]() };
+}
+
+/** Writes a draft of the example company anew, with another note or with its own. */
+async function editDraft(engine: Engine, isEdited: boolean): Promise<string> {
+  const [draft] = exampleRecords().flatMap(({ resource, record }) =>
+    resource === 'invoices' && record.status === 'draft' ? [record] : [],
+  );
+  if (!draft) throw new Error('The example company has no draft.');
+  const record = isEdited ? { ...draft, note: 'Edited' } : draft;
+  await putRecords(engine, 'brennan', [renderRecord({ resource: 'invoices', record })]);
+  return draft.id;
 }
 
 /** An engine whose reads of keys, or of everything else, fail as those of a broken disk do. */
@@ -158,6 +214,17 @@ async function createAskers(engine: Engine, reader: string): Promise<ReadonlyMap
       await companyKey(engine, `only-${module}`, { modules: [module] }),
     );
   }
+  const [unpaid, cutOff, unlicensed, uninvoiced] = doublyRefused;
+  const otherModules = modules.filter((module) => module !== 'invoices');
+  const otherScopes = scopes.filter((scope) => scope !== 'invoices:read');
+  const doubly: [Asker, Partial<CompanySettings>, readonly Scope[]][] = [
+    [unpaid, { subscriptionActive: false, apiEnabled: false }, scopes],
+    [cutOff, { apiEnabled: false, modules: otherModules }, scopes],
+    [unlicensed, { modules: otherModules }, otherScopes],
+    [uninvoiced, { invoicingEnabled: false }, otherScopes],
+  ];
+  for (const [index, [asker, switches, held]] of doubly.entries())
+    keys.set(asker, await companyKey(engine, `doubly-${index}`, switches, held));
   keys.set('cut off', await companyKey(engine, 'cut-off', { apiEnabled: false }));
   keys.set('unpaid', await companyKey(engine, 'unpaid', { subscriptionActive: false }));
   keys.set('uninvoiced', await companyKey(engine, 'uninvoiced', { invoicingEnabled: false }));
@@ -175,10 +242,16 @@ async function revokedKey(engine: Engine): Promise<string> {
   return key;
 }
 
-/** A key that reads everything of a new company, which is then switched. */
-async function companyKey(engine: Engine, id: string, switches: Partial<CompanySettings>): Promise<string> {
-  await createCompany(engine, id, {}, STORY_NOW);
-  const key = await keyFor(engine, id);
+/** A key of a new company, which is then switched; it reads everything unless told. */
+async function companyKey(
+  engine: Engine,
+  id: string,
+  switches: Partial<CompanySettings>,
+  held: readonly Scope[] = scopes,
+): Promise<string> {
+  // Without a supplier's name and VAT number no document would be issued.
+  await createCompany(engine, id, { profile: exampleCompany.profile }, STORY_NOW);
+  const key = await keyFor(engine, id, held);
   await setCompany(engine, id, switches);
   return key;
 }
@@ -195,11 +268,34 @@ export function neighbourId(id: string): string {
 function neighbourRecords(): ResourceRecord[] {
   const ofEach = Map.groupBy(exampleRecords(), ({ resource }) => resource);
   const others = [...ofEach.values()].flatMap(([first]) => (first ? [renamed(first)] : []));
-  return [...others, ...exampleRecords().flatMap(withOtherWords)];
+  return [...others.flatMap(withNewerDraft), ...exampleRecords().flatMap(withOtherWords)];
+}
+
+/** A quote with a newer version that its customer hasn't seen yet. */
+function withNewerDraft(record: ResourceRecord): ResourceRecord[] {
+  if (record.resource !== 'quotes') return [record];
+  const older = record.record;
+  const id = older.id.replace(/...$/, 'fff');
+  const newer: typeof older = {
+    ...older,
+    ...{
+      id,
+      links: { self: `/api/v1/quotes/${id}` },
+      version: older.version + 1,
+      supersedesQuoteId: older.id,
+    },
+    ...{ status: 'draft', sentDate: null, respondedAt: null, convertedJobId: null, convertedInvoiceId: null },
+  };
+  return [
+    { resource: 'quotes', record: { ...older, status: 'revised' } },
+    { resource: 'quotes', record: newer },
+  ];
 }
 
 function renamed({ resource, record }: ResourceRecord): ResourceRecord {
-  const text = JSON.stringify({ resource, record }).replaceAll(record.id, neighbourId(record.id));
+  const text = JSON.stringify({ resource, record })
+    .replaceAll(record.id, neighbourId(record.id))
+    .replace(/(?<="formId":")[^"]+/, neighbourId);
   // Only ids have changed, into others of their form.
   return JSON.parse(text) as ResourceRecord;
 }

@@ -65,6 +65,11 @@ export function inHeaders(
   };
 }
 
+/** Headers without some of them. */
+export function without<T>(headers: Record<string, T>, ...names: string[]): Record<string, T> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
+}
+
 /** A defect in which a query parameter is lost on its way. */
 export function withoutParameter(name: string): NonNullable<Defect['request']> {
   return (request) =>

@@ -11,6 +11,7 @@ import {
 } from './_declared.ts';
 import { type Answer, type Asked, ask, parsed } from './_exchange.ts';
 import { type Asker, headersOf, type Party, type ServerName } from './_parties.ts';
+import { type Spellings, wrongNames, wrongSpellings } from './_spellings.ts';
 
 /** The body that the answer has to have. */
 export type Expected =
@@ -250,16 +251,45 @@ function further(operation: DeclaredOperation): Question[] {
     ...parameters.flatMap((parameter) =>
       parameter.in === 'path'
         ? wrongIds(operation, parameter)
-        : [...wrongQueries(operation, parameter), ...oddQueries(operation, parameter)],
+        : [
+            ...wrongQueries(operation, parameter),
+            ...oddQueries(operation, parameter),
+            ...misspelt(operation, parameter),
+          ],
     ),
   ];
+}
+
+/** Values and names that some server might take, though the contract doesn't; those of the long tables in turns. */
+function misspelt(operation: DeclaredOperation, { name, schema }: ContractParameter): Question[] {
+  const operations = declaredOperations().filter(({ parameters }) =>
+    parameters.some((one) => one.name === name),
+  );
+  const turn = operations.findIndex(({ operationId }) => operationId === operation.operationId);
+  const asked = ({ always, sometimes }: Spellings) => [
+    ...always,
+    ...sometimes.filter((_one, index) => index % operations.length === turn),
+  ];
+  const value = rightValue(operation, name, schema);
+  const code = name === 'cursor' ? 'invalid_cursor' : 'invalid_parameter';
+  const cases = [
+    ...asked(wrongSpellings(name, schema)).map((text) => ({ query: `${name}=${text}`, code })),
+    ...asked(wrongNames(name)).map((text) => ({ query: `${text}=${value}`, code: 'invalid_parameter' })),
+  ];
+  return cases.map(({ query, code }) => ({
+    ...basis(operation, 400, 'invalidParameter'),
+    name: `400 ${operation.operationId}: misspelt, ${query.slice(0, 60)}`,
+    target: `${knownPath(operation.operationId)}?${query}`,
+    expected: { code },
+    of: 'the servers',
+  }));
 }
 
 /** A malformed id is the id of nothing (design.md section 6). */
 function wrongIds(operation: DeclaredOperation, { name, schema }: ContractParameter): Question[] {
   const ids =
     schema.format === 'uuid' ? ['job_0001', `${ABSENT_UUID}0`, '%00'] : ['-x', '%00', 'x'.repeat(65)];
-  return ids.map((id) => ({
+  return [...ids, '%zz', '%ff', 'y'.repeat(8_100)].map((id) => ({
     ...basis(operation, 404, 'notFound'),
     name: `404 ${operation.operationId}: ${name} is ${id.slice(0, 40)}`,
     target: operation.path.replace(/\{\w+\}/, id),

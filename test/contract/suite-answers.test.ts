@@ -8,6 +8,7 @@ import t from 'tap';
 import { workflowFiles } from '../../src/publication/workflows.ts';
 import { checks, problemsOf } from './_checks.ts';
 import { codeOf } from './_conformance.ts';
+import { deploymentAt, examineDeployment, type Step } from './_deployment.ts';
 import { createMeter, unseenHeaders, unseenMembers, unseenParameters, unseenStatuses } from './_coverage.ts';
 import { declaredOperations, declaredResponse, knownPath } from './_declared.ts';
 import { type Answer, type Asked, ask, parsed } from './_exchange.ts';
@@ -120,6 +121,50 @@ t.test('anybody can put the suite to a deployment', async (t) => {
   t.match(ofMock, { exitCode: 0, lastLine: /^\d{3} passed, 0 failed, 0 skipped$/ });
   t.match(ofServer, { exitCode: 0, lastLine: /^\d{3} passed, 0 failed, \d+ skipped$/ }, 'with one key alone');
   t.match(ofBroken, { exitCode: 1, lastLine: /^\d+ passed, [1-9]\d* failed, \d+ skipped$/ });
+});
+
+/** Companies that no example describes, by a key that reads them, and the least that they can be asked. */
+const otherCompanies: readonly [what: string, reader: Asker, neighbour: Asker, passedMin: number][] = [
+  ['a company of its own, some of whose ids are those of the examples', 'neighbour', 'large', 600],
+  ['an empty company', 'unlicensed for people:read', 'neighbour', 500],
+  ['a company with one module', 'licensed for jobs:read alone', 'neighbour', 80],
+  ['a large company', 'large', 'neighbour', 650],
+];
+
+for (const [what, reader, neighbour, passedMin] of otherCompanies) {
+  t.test(`the suite finds nothing wrong with ${what}, and leaves out what it has no data for`, async (t) => {
+    const keyOf = (asker: Asker) => direct.authorization(asker)?.replace('Bearer ', '') ?? '';
+    const keys = { reader: keyOf(reader), neighbour: keyOf(neighbour), large: keyOf('large') };
+    const steps: Step[] = [];
+    for await (const step of examineDeployment(await deploymentAt(direct.urls.normal, keys)))
+      steps.push(step);
+    t.strictSame(
+      steps.filter(({ problems }) => problems.length > 0),
+      [],
+    );
+    const passed = steps.filter(({ needs }) => needs === undefined);
+    t.ok(passed.length >= passedMin, `${passed.length} of ${steps.length} are asked`);
+  });
+}
+
+t.test('a key that is not what it is given for is told in a sentence', async (t) => {
+  const keyOf = (asker: Asker) => direct.authorization(asker)?.replace('Bearer ', '') ?? '';
+  for (const [keys, sentence] of [
+    [
+      { reader: keyOf('wrong') },
+      'The key for "reader" is answered 401 invalid_key, and should let somebody in.',
+    ],
+    [
+      { reader: keyOf('reader'), revoked: keyOf('large') },
+      'The key for "revoked" is answered 200, not 401 revoked_key.',
+    ],
+    [
+      { reader: keyOf('reader'), neighbour: keyOf('reader') },
+      'The key for "neighbour" is of the reader\'s own company, and should be of another.',
+    ],
+  ] as const) {
+    await t.rejects(deploymentAt(direct.urls.normal, keys), { message: sentence });
+  }
 });
 
 t.test('SQLite and PostgreSQL answer with the same bytes', async (t) => {

@@ -56,6 +56,17 @@ export async function placedTexts(bytes: Buffer): Promise<PlacedText[]> {
   });
 }
 
+/** The text of a file inside; undefined when there is none of that name. */
+export async function attachmentOf(bytes: Buffer, name: string): Promise<string | undefined> {
+  return withPdf(bytes, async (pdf) => {
+    const names = await pdf.getAttachments();
+    if (!names?.has(name)) return undefined;
+    // Its types don't say that this is an array of bytes.
+    const content = (await pdf.getAttachmentContent(name)) as unknown as Uint8Array;
+    return Buffer.from(content).toString('utf8');
+  });
+}
+
 /** The text of a document with single spaces, as somebody reads it. */
 export async function textOf(bytes: Buffer): Promise<string> {
   const texts = await placedTexts(bytes);
