@@ -241,7 +241,7 @@ export interface paths {
         };
         /**
          * Get the PDF of an invoice
-         * @description Returns the PDF of an invoice, credit note or pro forma: the same that the company's team downloads, with the company's logo. Once a document is issued, its PDF never changes.
+         * @description Returns the PDF of an invoice, credit note or pro forma: the same that the company's team downloads, with the company's logo. Once a document is issued, its PDF never changes. An issued invoice or credit note has its e-invoice inside, as `factur-x.xml`, where EN 16931 can express it.
          *
          *     The PDF of a draft is marked DRAFT and is called `draft-<id>.pdf`.
          *
@@ -617,7 +617,7 @@ export interface components {
         AddressLines: components["schemas"]["ShortText"][];
         /**
          * Format: date-time
-         * @description A time as RFC 3339, with an offset.
+         * @description A time as RFC 3339, with an offset. Hours go to 23. A second 60 is taken at the end of a day in UTC, where one can be inserted.
          * @example 2026-11-16T00:00:00.000Z
          */
         UpdatedSince: string;
