@@ -39,5 +39,5 @@ export function restoreCommand(terminal: Terminal): Command {
 }
 
 function restoreOfPostgres(config: Config, file: string): string {
-  return `PostgreSQL has tools of its own. Into an empty database, run: pg_restore --single-transaction --dbname=${addressInShell(config)} ${inShell(file)} (it asks for the password, or takes it from ~/.pgpass), and set WEBHOOK_SECRET_KEY as it was.`;
+  return `PostgreSQL has tools of its own. Into an empty database, as the role that owns it, run: pg_restore --single-transaction --dbname=${addressInShell(config)} ${inShell(file)} (it asks for the password, or takes it from ~/.pgpass), and set WEBHOOK_SECRET_KEY as it was.`;
 }
