@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 
 import { moveEventKinds } from '../contract/events.ts';
+import { quote, UsageError } from '../errors.ts';
 import type { DeliveryRecord } from '../store/deliveries/deliveries-history.ts';
 import type { KeptAttempt } from '../store/deliveries/deliveries-results.ts';
 import type { Webhook } from '../store/deliveries/webhooks.ts';
@@ -109,16 +110,26 @@ function changeCommand(terminal: Terminal, { name, description, make, done }: Ch
     });
 }
 
+interface Deletion {
+  unreadable?: boolean;
+  confirm?: string;
+}
+
 function deleteCommand(terminal: Terminal): Command {
   return new Command('delete')
-    .description('delete a webhook and what waits to be delivered to it')
+    .description('delete a webhook, its history and what waits to be delivered to it, for good')
     .argument('[company]', COMPANY[1])
     .argument('[webhook-id]', WEBHOOK[1])
+    .option('--confirm <webhook-id>', 'the id once more')
     .option('--unreadable', 'instead, all webhooks whose signing secrets no key opens any more')
-    .action(async (...given: [string | undefined, string | undefined, { unreadable?: boolean }, Command]) => {
-      const [company = '', id = '', { unreadable = false }, command] = given;
+    .action(async (...given: [string | undefined, string | undefined, Deletion, Command]) => {
+      const [company = '', id = '', { unreadable = false, confirm }, command] = given;
       if ((company === '' || id === '') !== unreadable)
         command.error('error: name a company and a webhook, or give --unreadable alone');
+      if (confirm === undefined) {
+        if (!unreadable) command.error('error: give --confirm with the id once more');
+      } else if (confirm !== id)
+        throw new UsageError(`--confirm is ${quote(confirm)}, and the webhook is ${quote(id)}.`);
       await withDatabase(terminal, async (engine, config) => {
         const meant = unreadable
           ? await listUnreadable(engine, await takeSecretBox(engine, config))

@@ -72,10 +72,24 @@ for (const name of engineNames) {
     });
     t.strictSame(await json(['webhook', 'resume', 'acme', created.id]), record);
 
-    const deleted = await call(['webhook', 'delete', 'acme', first?.id ?? '']);
-    t.equal(deleted.stdout, `Deleted ${first?.id} (https://hooks.example.com/).\n`);
+    const firstId = String(first?.id);
+    const wrongly = ['webhook', 'delete', 'acme', firstId, '--confirm'];
+    t.match(await call(wrongly.slice(0, -1)), {
+      exitCode: 2,
+      stderr: /Give --confirm with the id once more/,
+    });
+    t.match(await call([...wrongly, created.id]), {
+      exitCode: 1,
+      stderr: `fieldledger: --confirm is "${created.id}", and the webhook is "${firstId}".\n`,
+    });
+    t.equal((await json<Webhook[]>(['webhook', 'list', 'acme'])).length, 2, 'nothing is deleted then');
+    const deleted = await call([...wrongly, firstId]);
+    t.equal(deleted.stdout, `Deleted ${firstId} (https://hooks.example.com/).\n`);
     t.strictSame(await json<Webhook[]>(['webhook', 'list', 'acme']), [record]);
-    t.strictSame(await json<Webhook>(['webhook', 'delete', 'acme', created.id]), record);
+    t.strictSame(
+      await json<Webhook>(['webhook', 'delete', 'acme', created.id, '--confirm', created.id]),
+      record,
+    );
     t.strictSame(await json<Webhook[]>(['webhook', 'list', 'acme']), []);
   });
 
@@ -102,7 +116,10 @@ t.test('each refusal names its cause', async (t) => {
     [['webhook', 'list', 'nobody'], 'There is no company "nobody".'],
     [['webhook', 'pause', 'acme', 'whk_1'], 'The company "acme" has no webhook "whk_1".'],
     [['webhook', 'resume', 'acme', 'whk_1'], 'The company "acme" has no webhook "whk_1".'],
-    [['webhook', 'delete', 'acme', 'whk_1'], 'The company "acme" has no webhook "whk_1".'],
+    [
+      ['webhook', 'delete', 'acme', 'whk_1', '--confirm', 'whk_1'],
+      'The company "acme" has no webhook "whk_1".',
+    ],
     [
       create('http://example.com'),
       'The webhook\'s address "http://example.com" must begin with https:// and a host name.',
