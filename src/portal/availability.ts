@@ -1,4 +1,5 @@
-import { invoicingModules, type Module } from '../contract/scopes.ts';
+import { invoicingModules, type Module, type Scope } from '../contract/scopes.ts';
+import type { Administrator } from '../store/portal/administrators.ts';
 import type { Company } from '../store/records/companies.ts';
 import type { Html } from './views/html.ts';
 import { warning } from './views/notice.ts';
@@ -16,6 +17,21 @@ export function stoppedWarning({ subscriptionActive, apiEnabled }: Switches): Ht
       'API access is off, so the API answers 403 api_not_enabled and no webhook is sent. Ask your account manager to switch it on.',
     );
   return false;
+}
+
+/** Whether an administrator may see what a scope covers. Every page asks it before it looks up records of a company. */
+export function maySee({ scopes }: Pick<Administrator, 'scopes'>, scope: Scope): boolean {
+  return scopes.includes(scope);
+}
+
+/** Why an administrator is shown nothing of a module; undefined when they are. The API asks the same of a key. */
+export function whyNotShown(
+  { administrator, company }: { administrator: Administrator; company: Company },
+  module: Module,
+): string | undefined {
+  if (!maySee(administrator, `${module}:read`))
+    return `You don’t have the access ${module}:read yourself. An administrator who has it can invite you with it.`;
+  return whyNot(company, module);
 }
 
 /** Why the API refuses a company's data, in the order of its checks; undefined when it doesn't. */

@@ -2,6 +2,7 @@ import { type EventKind, isMoveEventKind, type MoveEventKind, scopeOfEvent } fro
 import type { Administrator } from '../store/portal/administrators.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { findWebhookRow, type Webhook } from '../store/deliveries/webhooks.ts';
+import { maySee } from './availability.ts';
 import { notFound } from './page-error.ts';
 import type { Visit } from './visit.ts';
 
@@ -19,16 +20,16 @@ export async function getOwnWebhook(
 }
 
 /** Whether an administrator may see what an event carries; a ping carries nothing. */
-export function maySee({ scopes }: Pick<Administrator, 'scopes'>, kind: EventKind): boolean {
-  return !isMoveEventKind(kind) || scopes.includes(scopeOfEvent(kind));
+export function maySeeEvent(administrator: Pick<Administrator, 'scopes'>, kind: EventKind): boolean {
+  return !isMoveEventKind(kind) || maySee(administrator, scopeOfEvent(kind));
 }
 
 /** The events of a webhook that an administrator may see, a ping among them. */
 export function visibleKinds(administrator: Administrator, { events }: Webhook): EventKind[] {
-  return [...events.filter((kind) => maySee(administrator, kind)), 'ping'];
+  return [...events.filter((kind) => maySeeEvent(administrator, kind)), 'ping'];
 }
 
 /** The events of a webhook that an administrator may not see. */
 export function hiddenKinds(administrator: Administrator, { events }: Webhook): MoveEventKind[] {
-  return events.filter((kind) => !maySee(administrator, kind));
+  return events.filter((kind) => !maySeeEvent(administrator, kind));
 }

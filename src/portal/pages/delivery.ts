@@ -15,7 +15,7 @@ import { type Html, html } from '../views/html.ts';
 import { copyButton, emptyState } from '../views/notice.ts';
 import { facts, table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
-import { getOwnWebhook, maySee } from '../webhook-access.ts';
+import { getOwnWebhook, maySeeEvent } from '../webhook-access.ts';
 
 interface Needs {
   engine: Engine;
@@ -65,7 +65,7 @@ async function getVisible(
   { id: webhook }: Webhook,
 ): Promise<DeliveryDetail> {
   const found = await findDelivery(engine, { company: company.id, webhook, id: params.delivery ?? '' });
-  if (!found || !maySee(administrator, found.event)) throw notFound();
+  if (!found || !maySeeEvent(administrator, found.event)) throw notFound();
   return found;
 }
 

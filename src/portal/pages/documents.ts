@@ -10,7 +10,7 @@ import {
   type Place,
 } from '../../store/records/document-search.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { whyNot } from '../availability.ts';
+import { whyNotShown } from '../availability.ts';
 import { PageError } from '../page-error.ts';
 import { filterForm, textField, withQuery } from '../views/form.ts';
 import { dayText } from '../views/formats.ts';
@@ -40,21 +40,22 @@ interface Search {
 export function showDocuments(engine: Engine): Page {
   return async (visit) => {
     const title = 'Documents';
-    const reason = whyNoDocuments(visit);
+    const reason = whyNotShown(visit, 'invoices');
     if (reason !== undefined)
       return page(title, emptyState('No documents are shown to you', reason), { section: 'documents' });
+    const noCustomers = whyNotShown(visit, 'customers');
     const search = searchIn(visit.query);
     const problem = dayProblem(visit.query);
     const found = problem === undefined ? await find(engine, visit, search) : [];
     const isFirst = search.after === undefined;
     const customers =
-      search.text === '' || !isFirst
-        ? []
-        : await findCustomersByName(engine, visit.company.id, search.text, CUSTOMERS_MAX);
+      search.text !== '' && isFirst && noCustomers === undefined
+        ? await findCustomersByName(engine, visit.company.id, search.text, CUSTOMERS_MAX)
+        : undefined;
     return page(
       title,
-      html`${searchForm(search)} ${problem !== undefined && warning(problem)}
-        ${search.text !== '' && isFirst && customerLinks(customers)}
+      html`${searchForm(search, noCustomers)} ${problem !== undefined && warning(problem)}
+        ${customers && customerLinks(customers)}
         <h2>${headingOf(search, found)}</h2>
         ${documentTable(found.slice(0, PAGE_DOCUMENTS))}
         ${pagination({
@@ -109,12 +110,12 @@ async function find(engine: Engine, { company }: Visit, search: Search): Promise
   return findByDays(engine, company.id, { from, to, ...part });
 }
 
-function searchForm({ text, from = '', to = '' }: Search): Html {
+function searchForm({ text, from = '', to = '' }: Search, noCustomers: string | undefined): Html {
   return html`${filterForm(
       PATH,
       html`${textField({
         name: 'search',
-        label: 'Number or customer begins with',
+        label: noCustomers === undefined ? 'Number or customer begins with' : 'Number begins with',
         type: 'search',
         value: text,
         isRequired: false,
@@ -126,6 +127,7 @@ function searchForm({ text, from = '', to = '' }: Search): Html {
     <p class="hint">
       The days are used when no number or customer is given. Drafts have neither a number nor a day:
       <a href="${PATH}?show=drafts">show the drafts</a>.
+      ${noCustomers !== undefined && `Customers can’t be searched. ${noCustomers}`}
     </p>`;
 }
 
@@ -197,16 +199,8 @@ export const kindNames: Record<InvoiceSummary['kind'], string> = {
   pro_forma: 'Pro forma',
 };
 
-/** Why an administrator sees no documents; undefined when they do. The API asks the same of a key. */
-function whyNoDocuments({ administrator, company }: Visit): string | undefined {
-  if (!administrator.scopes.includes('invoices:read'))
-    return 'You don’t have the access invoices:read yourself. An administrator who has it can invite you with it.';
-  const reason = whyNot(company, 'invoices');
-  return reason && `${reason} Documents are shown here while the API gives them out.`;
-}
-
 /** @throws PageError for an administrator who sees no documents, whether the document exists or not. */
 export function refuseWithoutDocuments(visit: Visit): void {
-  const reason = whyNoDocuments(visit);
+  const reason = whyNotShown(visit, 'invoices');
   if (reason !== undefined) throw new PageError(403, 'Documents are not shown', reason);
 }

@@ -12,7 +12,7 @@ import type { Administrator } from '../../store/portal/administrators.ts';
 import type { Company } from '../../store/records/companies.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { listActiveKeys, listRevokedKeys, type RevokedBefore, type UsedKey } from '../../store/keys/keys.ts';
-import { stoppedWarning, whyNot } from '../availability.ts';
+import { maySee, stoppedWarning, whyNot } from '../availability.ts';
 import { notFound, problemOf, refusalOf } from '../page-error.ts';
 import { button, checkboxes, type Choice, confirmForm, form, textField } from '../views/form.ts';
 import { time } from '../views/formats.ts';
@@ -281,7 +281,7 @@ async function newKeyPage(
 
 function choiceOf(scope: Scope, { administrator, company }: Visit, people: readonly Administrator[]): Choice {
   const label = `${readings[scope]} (${scope})`;
-  if (!administrator.scopes.includes(scope)) {
+  if (!maySee(administrator, scope)) {
     const able = people.filter(({ disabledAt, scopes: held }) => disabledAt === null && held.includes(scope));
     const names = able
       .slice(0, NAMED_MAX)

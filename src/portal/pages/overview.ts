@@ -6,7 +6,7 @@ import { listActiveKeys } from '../../store/keys/keys.ts';
 import { createHealthReader, type ReadHealth } from '../../store/deliveries/webhook-health.ts';
 import { listWebhookRows } from '../../store/deliveries/webhooks.ts';
 import { WEBHOOKS_MAX } from '../../webhooks/registration.ts';
-import { stoppedWarning, whyNot } from '../availability.ts';
+import { maySee, stoppedWarning, whyNot } from '../availability.ts';
 import { type Html, html } from '../views/html.ts';
 import { badge } from '../views/notice.ts';
 import { facts, table } from '../views/table.ts';
@@ -33,9 +33,7 @@ export function showOverview(engine: Engine): Page {
               nameOf(module),
               reason === undefined ? badge('good', 'On') : badge('bad', 'Off'),
               reason ?? 'Your plan includes it.',
-              administrator.scopes.includes(`${module}:read`)
-                ? 'Yes'
-                : 'No: another administrator can give it',
+              maySee(administrator, `${module}:read`) ? 'Yes' : 'No: another administrator can give it',
             ];
           }),
         })}

@@ -22,7 +22,7 @@ import {
   stateBadge,
 } from '../views/webhook-health.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
-import { getOwnWebhook, maySee } from '../webhook-access.ts';
+import { getOwnWebhook, maySeeEvent } from '../webhook-access.ts';
 
 interface Needs {
   engine: Engine;
@@ -187,7 +187,7 @@ function eventList({ administrator }: Visit, { events }: Webhook): Html {
       (kind) =>
         html`<li>
           <code>${kind}</code>
-          ${!maySee(administrator, kind) && html`${badge('plain', 'Not yours')} <span class="hint">You have no access to its data, so its deliveries aren’t shown to you.</span>`}
+          ${!maySeeEvent(administrator, kind) && html`${badge('plain', 'Not yours')} <span class="hint">You have no access to its data, so its deliveries aren’t shown to you.</span>`}
         </li>`,
     )}
   </ul>`;

@@ -22,7 +22,7 @@ import {
   stateBadge,
 } from '../views/webhook-health.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
-import { maySee } from '../webhook-access.ts';
+import { maySeeEvent } from '../webhook-access.ts';
 
 /** The webhooks of the company and their states. */
 export function showWebhooks(engine: Engine): Page {
@@ -104,7 +104,7 @@ export function showNewWebhook(engine: Engine): Page {
     if (like === null) return newPage(engine, visit, { url: '', events: [] });
     const webhook = await findWebhookRow(engine, company.id, like);
     if (!webhook) throw notFound();
-    const events = webhook.events.filter((kind) => maySee(administrator, kind));
+    const events = webhook.events.filter((kind) => maySeeEvent(administrator, kind));
     return newPage(engine, visit, { url: webhook.url, events });
   };
 }
@@ -213,7 +213,7 @@ function availability(
   kind: MoveEventKind,
   { company, administrator }: { company: Company; administrator: Administrator },
 ): { unavailable?: string; hint?: string } {
-  if (!maySee(administrator, kind))
+  if (!maySeeEvent(administrator, kind))
     return { unavailable: `You have no access to its data, which is ${scopeOfEvent(kind)}.` };
   const reason = whyNot(company, moduleOfEvent(kind));
   return reason === undefined ? {} : { hint: `${occasions[kind]} Nothing is sent now: ${reason}` };
