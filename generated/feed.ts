@@ -19,7 +19,7 @@ export interface components {
             change: string;
             /** @description The values that the move needs. */
             with: Record<string, never>;
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A job is made. Sends `job.created`. */
@@ -34,7 +34,7 @@ export interface components {
              */
             change: "job.create";
             with: components["schemas"]["NewJob"];
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description Members of a job change; those that aren't given stay. Sends `job.updated`, unless nothing changes. */
@@ -65,7 +65,7 @@ export interface components {
                 };
                 notes?: components["schemas"]["LongText"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A job is completed. Sends `job.updated` and `job.completed`. */
@@ -84,7 +84,7 @@ export interface components {
                 id: components["schemas"]["Id"];
                 statusLabelId?: components["schemas"]["Id"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A completed job is taken up again. Sends `job.updated`. */
@@ -103,7 +103,7 @@ export interface components {
                 id: components["schemas"]["Id"];
                 statusLabelId?: components["schemas"]["Id"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A member of the company is added, replaced, or active again. */
@@ -127,7 +127,7 @@ export interface components {
                 jobTitle?: components["schemas"]["ShortTextOrNull"];
                 teamId?: components["schemas"]["IdOrNull"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A person leaves the list of active members. Records that they made keep their id. */
@@ -145,7 +145,7 @@ export interface components {
             with: {
                 id: components["schemas"]["Id"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A customer is added or replaced. Whether it is archived stays as it is. */
@@ -175,7 +175,7 @@ export interface components {
                 contacts?: components["schemas"]["Contact"][];
                 sites?: components["schemas"]["Site"][];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A customer is put away. It stays readable. */
@@ -193,7 +193,7 @@ export interface components {
             with: {
                 id: components["schemas"]["Id"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description An archived customer is taken back. */
@@ -211,7 +211,7 @@ export interface components {
             with: {
                 id: components["schemas"]["Id"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A form is added or replaced. Its revision grows when its fields change; whether it is published stays. */
@@ -232,7 +232,7 @@ export interface components {
                 description?: components["schemas"]["LongText"];
                 fields: components["schemas"]["FormField"][];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A form can be submitted from now on. */
@@ -250,7 +250,7 @@ export interface components {
             with: {
                 id: components["schemas"]["Id"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A published form was filled in. Sends `form.submitted`. */
@@ -281,7 +281,7 @@ export interface components {
                     [key: string]: components["schemas"]["SubmissionFile"][];
                 };
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description An invoice, credit note or pro forma is drafted. */
@@ -296,7 +296,7 @@ export interface components {
              */
             change: "invoice.draft";
             with: components["schemas"]["NewInvoice"];
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description Members of a draft change; those that aren't given stay. `lines` replaces all lines. */
@@ -316,7 +316,7 @@ export interface components {
                 /** @description The id of a site of the customer. */
                 siteId?: components["schemas"]["IdOrNull"];
                 currency?: components["schemas"]["Currency"];
-                /** @description The day of the supply. An invoice or a credit note is issued only when it has come; of a `supplyPeriod`, when its first day has. */
+                /** @description The day of the supply. An invoice or a credit note is issued only when it has come, unless it has a `supplyPeriod`: that may lie ahead, as of a contract that is invoiced in advance. The issue is the tax point then. */
                 supplyDate?: components["schemas"]["CalendarDateOrNull"];
                 supplyPeriod?: components["schemas"]["SupplyPeriod"];
                 /** @description When payment is due, if not `paymentTermsDays` after the issue. */
@@ -329,7 +329,7 @@ export interface components {
                 exchange?: components["schemas"]["Exchange"];
                 lines?: components["schemas"]["DraftLines"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A draft is thrown away. */
@@ -347,7 +347,7 @@ export interface components {
             with: {
                 id: components["schemas"]["Uuid"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A draft is numbered and issued, if it has all that the law asks for. Sends `invoice.issued` or `credit_note.issued`, and `invoice.paid` if a credit note settles its invoice. */
@@ -365,7 +365,7 @@ export interface components {
             with: {
                 id: components["schemas"]["Uuid"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A payment of an issued invoice. Sends `payment.recorded`, and `invoice.paid` if it settles the invoice. */
@@ -392,7 +392,7 @@ export interface components {
                 /** @description The day of the payment, if not that of the change. At most a day after that of the change, for another time zone. */
                 paidOn?: components["schemas"]["CalendarDate"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A payment turns out not to have been made. */
@@ -411,7 +411,7 @@ export interface components {
                 invoiceId: components["schemas"]["Uuid"];
                 id: components["schemas"]["Id"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description Money is given back, at most what was received. */
@@ -438,7 +438,7 @@ export interface components {
                 /** @description The day of the refund, if not that of the change. At most a day after that of the change, for another time zone. */
                 refundedOn?: components["schemas"]["CalendarDate"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A refund turns out not to have been made. */
@@ -457,7 +457,7 @@ export interface components {
                 invoiceId: components["schemas"]["Uuid"];
                 id: components["schemas"]["Id"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A quote is drafted, and numbered. */
@@ -485,7 +485,7 @@ export interface components {
                 note?: components["schemas"]["LongTextOrNull"];
                 lines?: components["schemas"]["DraftLines"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description Members of a draft change; those that aren't given stay. `lines` replaces all lines. */
@@ -511,7 +511,7 @@ export interface components {
                 note?: components["schemas"]["LongTextOrNull"];
                 lines?: components["schemas"]["DraftLines"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A draft is sent to the customer. */
@@ -529,7 +529,7 @@ export interface components {
             with: {
                 id: components["schemas"]["Uuid"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A sent, expired or declined quote gets a new version, a draft; the old one is revised from then on. Members that aren't given are as in the old version, except `validUntil`. */
@@ -558,7 +558,7 @@ export interface components {
                 note?: components["schemas"]["LongTextOrNull"];
                 lines?: components["schemas"]["DraftLines"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description The customer accepted a quote that was sent and is still valid. Sends `quote.accepted`. */
@@ -576,7 +576,7 @@ export interface components {
             with: {
                 id: components["schemas"]["Uuid"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description The customer declined a quote that was sent. */
@@ -594,7 +594,7 @@ export interface components {
             with: {
                 id: components["schemas"]["Uuid"];
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description The job of an accepted quote is made, for its customer. Sends `job.created`. */
@@ -629,7 +629,7 @@ export interface components {
                     createdBy: components["schemas"]["Id"];
                 };
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description An accepted quote becomes the draft of an invoice, with its lines unless others are given. */
@@ -652,7 +652,7 @@ export interface components {
                     /** @description The id of a site of the customer. */
                     siteId?: components["schemas"]["IdOrNull"];
                     currency?: components["schemas"]["Currency"];
-                    /** @description The day of the supply. An invoice or a credit note is issued only when it has come; of a `supplyPeriod`, when its first day has. */
+                    /** @description The day of the supply. An invoice or a credit note is issued only when it has come, unless it has a `supplyPeriod`: that may lie ahead, as of a contract that is invoiced in advance. The issue is the tax point then. */
                     supplyDate?: components["schemas"]["CalendarDateOrNull"];
                     supplyPeriod?: components["schemas"]["SupplyPeriod"];
                     /** @description When payment is due, if not `paymentTermsDays` after the issue. */
@@ -666,7 +666,7 @@ export interface components {
                     lines?: components["schemas"]["DraftLines"];
                 };
             };
-            /** @description When it happened, if not now. At most five minutes ahead of the service's clock. */
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
         /** @description A job as it is made. An id is given to it unless it brings one. */
@@ -698,7 +698,7 @@ export interface components {
             /** @description The id of a site of the customer. */
             siteId?: components["schemas"]["IdOrNull"];
             currency?: components["schemas"]["Currency"];
-            /** @description The day of the supply. An invoice or a credit note is issued only when it has come; of a `supplyPeriod`, when its first day has. */
+            /** @description The day of the supply. An invoice or a credit note is issued only when it has come, unless it has a `supplyPeriod`: that may lie ahead, as of a contract that is invoiced in advance. The issue is the tax point then. */
             supplyDate?: components["schemas"]["CalendarDateOrNull"];
             supplyPeriod?: components["schemas"]["SupplyPeriod"];
             /** @description When payment is due, if not `paymentTermsDays` after the issue. */

@@ -13,6 +13,7 @@ import {
 import type { LegendTerms } from './legends.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
+import { DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
 import type { Unpublished } from './unpublished.ts';
 import { type Conversion, convertBreakdown, totals } from './vat.ts';
 
@@ -129,7 +130,13 @@ function conversionOf(
   return { from, to: move.company.currency, exchangeRate };
 }
 
-function refuseBadDates({ kind, supplyDate, supplyPeriod, dueDate }: NewInvoice, path: string): void {
+function refuseBadDates(draft: NewInvoice, path: string): void {
+  const { kind, supplyDate, supplyPeriod, dueDate, exchange } = draft;
+  refuseDayOutside(DOCUMENT_DAYS, supplyDate, `${path}/supplyDate`);
+  refuseDayOutside(DOCUMENT_DAYS, supplyPeriod?.startDate, `${path}/supplyPeriod/startDate`);
+  refuseDayOutside(DOCUMENT_DAYS, supplyPeriod?.endDate, `${path}/supplyPeriod/endDate`);
+  refuseDayOutside(DOCUMENT_DAYS, dueDate, `${path}/dueDate`);
+  refuseDayOutside(DOCUMENT_DAYS, exchange?.exchangeRateDate, `${path}/exchange/exchangeRateDate`);
   if (kind === 'credit_note' && dueDate) {
     throw new Refusal('invalid_change', `A credit note isn't due; dueDate is ${dueDate}.`, `${path}/dueDate`);
   }

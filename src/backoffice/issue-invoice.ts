@@ -12,7 +12,7 @@ import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
 import { pointingAt, Refusal } from './refusal.ts';
 import { putRebalanced, sendIfSettled } from './settlement.ts';
-import { daysAfter } from './times.ts';
+import { daysAfter, DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
 import type { Supplier } from '../store/records/suppliers.ts';
 
 /** As many as the contract lets an invoice show. */
@@ -26,6 +26,7 @@ const CREDIT_NOTES_MAX = 1000;
  */
 export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>): Promise<RenderedRecord> {
   const before = await getDraft(move, id);
+  refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
   const fixed = { ...before.record, quoteId: before.unpublished.quoteId };
   const draft = await draftOf(move, before);
   const composed = await pointingAt('/with/id', () => composeInvoice(move, draft, fixed, '/with'));

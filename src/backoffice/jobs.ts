@@ -4,11 +4,12 @@ import type { RenderedRecord } from '../contract/render.ts';
 import { quote } from '../errors.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
+import { CALENDAR_DAYS, refuseDayOutside } from './times.ts';
 
 /** Makes a job; sends job.created. `path` is where the job is within the change. */
 export async function createJob(move: Move, job: NewJob, path = '/with'): Promise<RenderedRecord> {
   if (job.id !== undefined) await move.mustBeNew('jobs', job.id, `${path}/id`);
-  await refuseUnknownReferences(move, job, [], path);
+  await refuseBadMembers(move, job, [], path);
   const rendered = await move.putStamped('jobs', {
     id: job.id ?? move.mintId('job_'),
     title: job.title,
@@ -36,7 +37,7 @@ export async function updateJob(
   { id, ...changes }: WithOf<'job.update'>,
 ): Promise<RenderedRecord> {
   const job = await move.get('jobs', id, '/with/id');
-  await refuseUnknownReferences(move, changes, job.assignedTo, '/with');
+  await refuseBadMembers(move, changes, job.assignedTo, '/with');
   return putAndSend(move, job, { ...job, ...changes });
 }
 
@@ -84,12 +85,15 @@ async function putAndSend(move: Move, before: Job, job: Job): Promise<RenderedRe
 }
 
 /** A person who was assigned before may stay, even if no longer active. */
-async function refuseUnknownReferences(
+async function refuseBadMembers(
   move: Move,
-  job: Partial<Pick<NewJob, 'customerId' | 'createdBy' | 'assignedTo'>>,
+  job: Partial<Pick<NewJob, 'customerId' | 'createdBy' | 'assignedTo' | 'dates'>>,
   assignedBefore: readonly string[],
   path: string,
 ): Promise<void> {
+  for (const [index, day] of (job.dates ?? []).entries()) {
+    refuseDayOutside(CALENDAR_DAYS, day, `${path}/dates/${index}`);
+  }
   if (job.customerId !== undefined) await move.mustHave('customers', job.customerId, `${path}/customerId`);
   if (job.createdBy !== undefined) await move.mustHave('people', job.createdBy, `${path}/createdBy`);
   for (const [index, id] of (job.assignedTo ?? []).entries()) {

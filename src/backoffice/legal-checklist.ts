@@ -130,14 +130,14 @@ const taxRules: LegalRule[] = [
     problem: ({ document }) => when(document.supplyDate === null, 'it has no supplyDate'),
   },
   {
-    item: 'a supply that has happened, or a period of supply that has begun',
+    item: 'a supply that has happened, or the period of one that is invoiced in advance',
     source: 'IE reg. 20(2)(h), UK reg. 14(1)(b)',
-    problem: ({ document: { supplyDate, supplyPeriod, issueDate } }) => {
-      const { name, day } = supplyPeriod
-        ? { name: 'supplyPeriod begins', day: supplyPeriod.startDate }
-        : { name: 'supplyDate is', day: supplyDate };
-      return when(isStillToCome(day, issueDate), `its ${name} on ${day ?? ''}, after the day of issue`);
-    },
+    problem: ({ document: { supplyDate, supplyPeriod, issueDate } }) =>
+      when(
+        // The issue is the tax point of a contract that is invoiced ahead (UK VATA 1994 s.6(4), IE VATCA 2010 s.74).
+        supplyPeriod === null && isStillToCome(supplyDate, issueDate),
+        `its supplyDate is on ${supplyDate ?? ''}, after the day of issue; a supply in advance has a supplyPeriod`,
+      ),
   },
   {
     item: 'a rate of exchange that is known',

@@ -57,7 +57,7 @@ export class Move {
     this.#transaction = transaction;
     this.#ids = createIds(office.random);
     this.#now = times.now;
-    this.#nowMs = Math.max(times.now.getTime(), times.at.getTime(), office.hasReaders ? company.servedMs : 0);
+    this.#nowMs = Math.max(times.now.getTime(), office.hasReaders ? company.servedMs : 0);
     this.#lastStampMs = company.lastStampMs;
   }
 

@@ -7,7 +7,7 @@ import { quote } from '../errors.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import { type IssuedInvoice, movementsOf, putRebalanced, sendIfSettled } from './settlement.ts';
-import { isToCome } from './times.ts';
+import { DOCUMENT_DAYS, isToCome, refuseDayOutside } from './times.ts';
 
 type Payment = NonNullable<Invoice['payments']>[number];
 
@@ -142,6 +142,8 @@ function refuseBadMoney(
 
 /** The day on which money moved: that of the change, unless it is given. */
 function dayOf(move: Move, given: string | undefined, member: string): string {
+  refuseDayOutside(DOCUMENT_DAYS, given, `/with/${member}`);
+  refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
   if (given !== undefined && isToCome(given, move.today)) {
     const message = `${member} is ${given}, which is still to come on ${move.today}, the day of the change.`;
     throw new Refusal('invalid_change', message, `/with/${member}`);

@@ -8,6 +8,7 @@ import type { LegendTerms } from './legends.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
 import { pointingAt, Refusal } from './refusal.ts';
+import { DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
 import type { QuoteUnpublished } from './unpublished.ts';
 
 /** The members of a quote that its draft gives. The others record its history. */
@@ -57,6 +58,7 @@ export async function editQuote(
  */
 export async function sendQuote(move: Move, { id }: WithOf<'quote.send'>): Promise<RenderedRecord> {
   const draft = await getInState(move, id, ['draft'], 'sent');
+  refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
   if (draft.validUntil !== null && draft.validUntil < move.today) {
     const message = `The quote ${quoted(draft.number)} is valid until ${draft.validUntil}, which is over on ${move.today}.`;
     throw new Refusal('wrong_state', message, '/with/id');
@@ -107,7 +109,7 @@ export async function reviseQuote(move: Move, given: WithOf<'quote.revise'>): Pr
  * @throws Refusal `wrong_state` unless the quote was sent and is still valid on the company's calendar day.
  */
 export async function acceptQuote(move: Move, { id }: WithOf<'quote.accept'>): Promise<RenderedRecord> {
-  const sent = await getInState(move, id, ['sent'], 'accepted');
+  const sent = await getAnswerable(move, id, ['sent'], 'accepted');
   const rendered = await move.putStamped('quotes', { ...sent, status: 'accepted', respondedAt: move.at });
   move.send('quote.accepted', rendered.body);
   return rendered;
@@ -115,8 +117,16 @@ export async function acceptQuote(move: Move, { id }: WithOf<'quote.accept'>): P
 
 /** Records that the customer declined. @throws Refusal `wrong_state` unless the quote was sent. */
 export async function declineQuote(move: Move, { id }: WithOf<'quote.decline'>): Promise<RenderedRecord> {
-  const sent = await getInState(move, id, ['sent', 'expired'], 'declined');
+  const sent = await getAnswerable(move, id, ['sent', 'expired'], 'declined');
   return move.putStamped('quotes', { ...sent, status: 'declined', respondedAt: move.at });
+}
+
+/** @throws Refusal also when it would be answered before the day on which it was sent. */
+async function getAnswerable(...[move, ...which]: Parameters<typeof getInState>): Promise<Quote> {
+  const sent = await getInState(move, ...which);
+  if (sent.sentDate === null || sent.sentDate <= move.today) return sent;
+  const message = `The quote ${quoted(sent.number)} was sent on ${sent.sentDate}, and can't be answered on ${move.today}, before it.`;
+  throw new Refusal('invalid_change', message, '/at');
 }
 
 /**
@@ -160,6 +170,7 @@ interface Composed {
 }
 
 async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Composed> {
+  refuseDayOutside(DOCUMENT_DAYS, draft.validUntil, '/with/validUntil');
   const customer = await move.get('customers', draft.customerId, '/with/customerId');
   const currency = draft.currency ?? customer.currency;
   const terms = await legendTermsOf(move, currency, customer.countryCode);

@@ -13,6 +13,8 @@ interface FieldRule {
 const answered = (words: string, schema: JsonSchema): FieldRule => ({ words, schema, takesFiles: false });
 const attached: FieldRule = { words: 'none, for it takes files', schema: false, takesFiles: true };
 
+const fromYearOne: JsonSchema = { not: { pattern: '^0000' } };
+
 /** By the type of the field, as openapi.yaml's `FormField` has them. */
 const rules: Readonly<Record<string, FieldRule>> = {
   text: answered('a string', { type: 'string' }),
@@ -21,9 +23,13 @@ const rules: Readonly<Record<string, FieldRule>> = {
   number: answered('a number', { type: 'number' }),
   yesno: answered('true or false', { type: 'boolean' }),
   multiselect: answered('an array of strings', { type: 'array' }),
-  date: answered('a day such as "2026-11-20"', { type: 'string', format: 'date' }),
+  date: answered('a day such as "2026-11-20"', { type: 'string', format: 'date', ...fromYearOne }),
   time: answered('a time such as "09:40"', { type: 'string', pattern: '^([01]\\d|2[0-3]):[0-5]\\d$' }),
-  datetime: answered('a time such as "2026-11-20T09:40:00+00:00"', { type: 'string', format: 'date-time' }),
+  datetime: answered('a time such as "2026-11-20T09:40:00+00:00"', {
+    type: 'string',
+    format: 'date-time',
+    ...fromYearOne,
+  }),
   photo: attached,
   file: attached,
   signature: attached,

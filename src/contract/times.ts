@@ -1,6 +1,8 @@
 /** RFC 3339 section 5.6 `date-time`, of which lower-case letters and a space are allowed variants. */
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}):(\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})$/;
 const EARLIEST_MS = Date.parse('0000-01-01T00:00:00.000Z');
+/** Programs in Python, among others, know no year 0. */
+const YEAR_ONE_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 /** As text it comes after every time that a record can have. */
 const AFTER_LATEST = '9999-12-31T24:00:00.000Z';
@@ -9,11 +11,11 @@ const AFTER_LATEST = '9999-12-31T24:00:00.000Z';
  * When an RFC 3339 time is, in milliseconds since 1970. Finer fractions round up; a leap second counts as the second
  * after it.
  * @param time has passed the contract's `date-time` format.
- * @returns undefined when the offset carries it past the years of four digits, which don't order as text.
+ * @returns undefined when it is in none of the years 1 to 9999 in UTC.
  */
 export function instantOf(time: string): number | undefined {
   const instant = readInstant(time);
-  return instant < EARLIEST_MS || instant > LATEST_MS ? undefined : instant;
+  return instant < YEAR_ONE_MS || instant > LATEST_MS ? undefined : instant;
 }
 
 /**

@@ -114,18 +114,22 @@ export function predict(
   lineIds: readonly string[] = [],
 ): Prediction {
   const { nowMs } = world;
-  const atMs = change.at === undefined ? nowMs : Date.parse(change.at);
+  const givenMs = change.at === undefined ? nowMs : Date.parse(change.at);
   const before = world.companies.get(change.company);
   const earlier = change.id === undefined ? undefined : before?.applied.get(change.id);
   if (isDeepStrictEqual(earlier, change)) return { status: 'skipped' };
   const faults: Fault[] = [];
   if (earlier !== undefined) faults.push({ code: 'duplicate_id', path: '/id' });
-  if (isToCome(world, atMs)) faults.push({ code: 'invalid_change', path: '/at' });
+  if (isToCome(world, givenMs)) faults.push({ code: 'invalid_change', path: '/at' });
   if (!before) faults.push({ code: 'unknown_company', path: '/company' });
   if (!before || faults.length > 0) return { status: 'refused', faults };
 
   const company = copyOf(before);
-  const record = madeBy(moves, turnOf(company, { atMs, nowMs }, faults, [...lineIds]), change);
+  const record = madeBy(
+    moves,
+    turnOf(company, { atMs: Math.min(givenMs, nowMs), nowMs }, faults, [...lineIds]),
+    change,
+  );
   if (faults.length > 0) return { status: 'refused', faults };
   noteApplied(company, change);
   world.companies.set(company.id, company);
@@ -162,8 +166,7 @@ function turnOf(
     today: dayIn(company.timeZone, atMs),
     fault,
     stamp: () => {
-      // A change that is dated a little ahead of the clock isn't stamped before that time (invariant C6).
-      company.lastStampMs = Math.max(nowMs, atMs, company.lastStampMs + 1);
+      company.lastStampMs = Math.max(nowMs, company.lastStampMs + 1);
       return iso(company.lastStampMs);
     },
     send: (kind, data) =>

@@ -31,12 +31,14 @@ export const quoteMoves = {
   'quote.revise': reviseQuote,
   'quote.accept': (turn, { id }) => {
     const { quote, terms } = quoteIn(turn, id, ['sent']);
+    refuseEarlyAnswer(turn, quote);
     const accepted = putQuote(turn, { ...quote, status: 'accepted', respondedAt: turn.at }, terms);
     turn.send('quote.accepted', quoteSummaryOf(accepted));
     return accepted;
   },
   'quote.decline': (turn, { id }) => {
     const { quote, terms } = quoteIn(turn, id, ['sent', 'expired']);
+    refuseEarlyAnswer(turn, quote);
     return putQuote(turn, { ...quote, status: 'declined', respondedAt: turn.at }, terms);
   },
   'quote.convert_to_job': (turn, { id, job }) => {
@@ -68,6 +70,11 @@ export const quoteMoves = {
     return putQuote(turn, { ...quote, convertedInvoiceId }, terms);
   },
 } satisfies Partial<Moves>;
+
+/** A customer answers a quote that was sent. */
+function refuseEarlyAnswer(turn: Turn, { sentDate }: Quote): void {
+  if ((sentDate ?? '') > turn.today) turn.refuse('invalid_change', '/at');
+}
 
 /** The members of a version that stay the same whatever it is drafted with. */
 type Fixed = Pick<Quote, 'id' | 'quoteGroupId' | 'number' | 'version' | 'supersedesQuoteId' | 'createdAt'>;

@@ -183,7 +183,7 @@ function submitForm(turn: Turn, what: WithOf<'form.submit'>): Submission {
     ...what,
     id,
     formRevision: form.revision,
-    submittedAt: submittedAt === undefined ? turn.at : iso(Date.parse(submittedAt)),
+    submittedAt: submittedAt === undefined ? turn.at : iso(Math.min(Date.parse(submittedAt), turn.nowMs)),
     createdAt: turn.stamp(),
   };
   submissions.set(id, submission);
