@@ -167,7 +167,7 @@ const MISTAKES: [string[], string][] = [
   ],
   [
     ['company', 'create', 'acme', '--logo', import.meta.filename],
-    `Option '--logo <file>' argument '${import.meta.filename}' is invalid. It must be a PNG or JPEG picture.`,
+    `Option '--logo <file>' argument '${import.meta.filename}' is invalid. Documents can't show it: it is neither a PNG nor a JPEG picture.`,
   ],
 ];
 

@@ -207,7 +207,7 @@ t.test('a ping is listed, sent again, and recovered when it failed', async (t) =
     deliveries: [{ id, event: 'ping', state: 'waiting', attempts: [] }],
     nextBefore: null,
   });
-  t.match((await workplace.call(list)).stdout, new RegExp(`^${id}  ping  \\S+  waiting  next \\S+\n$`));
+  t.match((await workplace.call(list)).stdout, new RegExp(`^${id}  ping +\\S+  waiting  next \\S+\n$`));
   t.strictSame(await workplace.json(['webhook', 'resend', 'acme', webhook, id]), { id });
   const since = new Date(Date.now() - 60_000).toISOString();
   t.strictSame(await workplace.json(['webhook', 'recover', 'acme', webhook, '--since', since]), { count: 0 });
