@@ -13,6 +13,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { pageScript } from './page-script.ts';
 import { addForReaders, type ShownContract } from './reader-view.ts';
 import { sampleLanguages } from './samples.ts';
 
@@ -46,6 +47,10 @@ const NO_SCRIPT =
 const STYLE = `<style>
 main code { word-break: normal !important; overflow-wrap: break-word !important; }
 main td code { white-space: nowrap; }
+main pre, main pre code { white-space: pre-wrap !important; overflow-wrap: anywhere !important; }
+.found-chapters { display: flex; flex-direction: column; padding: 0.5rem 1.5rem 0; }
+.found-chapters a { padding: 0.4rem 0; font-weight: 600; }
+.found-chapters:empty { display: none; }
 main table.md { display: block; overflow-x: auto !important; word-break: normal !important; }
 @media (max-width: 600px) { main table.md :is(th, td) { padding-inline: 0.4rem !important; } }
 div:has(> div > [id*="/response&"][id$="/headers"]) { display: flex; flex-direction: column; }
@@ -149,12 +154,9 @@ function makeSelfContained(page: string): string {
   // The links of the prerendered page are paths, and stay so when the script takes over; only a fragment can be
   // opened in another tab. The contract's own addresses, such as /openapi.yaml, have a dot.
   const links = body.replaceAll(/ href="(\/[^".]*)"/g, ' href="#$1"');
-  const html =
-    replace(head, /<\/head>/, `${STYLE}</head>`) +
-    NO_SCRIPT +
-    OWN_ORIGIN +
-    links +
-    withDefinitionAsData(replace(program, CREDIT_ADDRESS, CREDIT));
+  const html = `${
+    replace(head, /<\/head>/, `${STYLE}</head>`) + NO_SCRIPT + OWN_ORIGIN
+  }<script>${pageScript}</script>${links}${withDefinitionAsData(replace(program, CREDIT_ADDRESS, CREDIT))}`;
   return replace(html, /<meta charset="utf8" \/>/, `<meta charset="utf-8">\n  ${seal(html)}`);
 }
 

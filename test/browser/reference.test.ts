@@ -132,6 +132,28 @@ t.test('the published reference', async (t) => {
     },
   );
 
+  t.test('a search for a chapter of the guide finds it first, and leads to it', async (t) => {
+    const { url } = await serve(t);
+    const { page } = await open(t, browser, url);
+    const [listJobs] = operations;
+    if (listJobs) await goTo(page, listJobs);
+    await search(page, 'rate limit');
+    const [first] = await page.locator('.found-chapters a').all();
+    t.equal(await first?.textContent(), 'Rate limit');
+    await first?.click();
+    await page.waitForURL('**#/section/rate-limit');
+  });
+
+  t.test('code of the guide is whole at 1440 pixels, and is reached by the keyboard', async (t) => {
+    const { url } = await serve(t);
+    const { page } = await open(t, browser, `${url}#/section/staying-in-sync`);
+    const code = page.locator('main pre', { hasText: 'async function sync' });
+    await code.waitFor();
+    const isWhole = `[...document.querySelectorAll('main pre')].every((pre) => pre.scrollWidth <= pre.clientWidth)`;
+    t.equal(await page.evaluate(isWhole), true);
+    t.equal(await code.getAttribute('tabindex'), '0');
+  });
+
   t.test('works as a site of its own: menu, search, copying and anchors', async (t) => {
     const { url } = await serve(t);
     const { page, complaints } = await open(t, browser, url);
