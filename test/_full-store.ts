@@ -16,7 +16,7 @@ export async function fillOtherTables(engine: Engine, company: string): Promise<
       VALUES ('${company}', '${String(webhook?.id)}', 'dlv_1', 1, '${at}', 500, 12)`,
     `INSERT INTO administrators (id, company, email, name, password, scopes, may_invite, created_at)
       VALUES ('adm_1', '${company}', 'aoife@brennan.example', 'Aoife', 'hashed-password', '[]', 1, '${at}')`,
-    `INSERT INTO portal_sessions VALUES ('sha-of-token', 'ses_1', 'adm_1', 'Firefox', '${at}', '${at}', '${at}')`,
+    `INSERT INTO portal_sessions VALUES ('sha-of-token', 'ses_1', 'adm_1', 'Firefox', '${at}', '${at}', '${at}', 1)`,
     `INSERT INTO form_results (session, form, done_at) VALUES ('ses_1', 'form', '${at}')`,
     `INSERT INTO logos (company, sha256, data_url) VALUES ('${company}', 'sha', 'data:image/png;base64,')`,
     `INSERT INTO number_series VALUES ('${company}', 'INV-{YEAR}-', 7)`,

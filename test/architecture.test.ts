@@ -186,9 +186,10 @@ t.test('whatever is done on somebody’s authority is done by a deed, which chec
     .filter(({ path }) => /^src\/(portal|access|webhooks|cli)\//.test(path))
     .flatMap(({ path }) => [...read(path).matchAll(/\.transaction\(/g)].map(() => path));
   t.strictSame(opening, [
-    // These find out who somebody is: by a password or a link.
+    // These find out who somebody is: by a password, a link, or the tokens that a password was given for.
     'src/access/administrators.ts',
     'src/access/invitations.ts',
+    'src/access/sessions.ts',
     'src/access/sessions.ts',
     // A start makes the key of signing secrets, on nobody's authority.
     'src/webhooks/secret-key.ts',

@@ -1,9 +1,10 @@
 import { isScope, type Scope, scopes } from '../contract/scopes.ts';
 import { AppError, quote, UsageError } from '../errors.ts';
+import { type ApiKey, listKeysMadeBy, revokeKeyRow } from '../store/keys/keys.ts';
 import {
+  type Account,
   type Administrator,
-  findAdministratorRow,
-  findSignIn,
+  findAccounts,
   listAdministratorRows,
   updateAdministratorRow,
 } from '../store/portal/administrators.ts';
@@ -12,62 +13,106 @@ import { type Authority, doDeed, type SignedIn } from '../store/portal/deeds.ts'
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { deleteLinksOf } from '../store/portal/portal-links.ts';
 import { deleteSessionRows } from '../store/portal/portal-sessions.ts';
-import { lockCompany } from '../store/records/companies.ts';
 import { getCompany } from './companies.ts';
 import { knownBrowserOf, rememberBrowser } from './known-browsers.ts';
 import { checkedLine } from './names.ts';
+import { isStillPassword, provePassword } from './own-password.ts';
 import { refuseWeakPassword } from './password-strength.ts';
-import { hashPassword, isPassword } from './passwords.ts';
-import { beginSession, recordFailedSignIn, type SessionLengths } from './sessions.ts';
+import { arePasswords, hashPassword } from './passwords.ts';
+import { beginSession, endBrowserSessions, recordFailedSignIn, type SessionLengths } from './sessions.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
 const EMAIL_CHARACTERS_MAX = 254;
 const NAME_CHARACTERS_MAX = 100;
+/** Accounts that one sign-in opens, the oldest first: each adds to the browser's cookie. */
+const OPENED_MAX = 20;
+
+const WRONG = 'The e-mail address or the password is wrong.';
+
+interface Attempt extends Origin {
+  email: string;
+  password: string;
+  /** The value of the browser's cookie with the proofs of former sign-ins; see known-browsers.ts. */
+  browser?: string | undefined;
+  /** The browser's former sessions, which end. */
+  formerTokens?: readonly string[];
+  now: Date;
+  lengths: SessionLengths;
+  /** Called with the account before the password is checked, if the address has one alone. */
+  onAccount: (administrator: Administrator) => void;
+  /** Does some work when the visitor has the answer, so that its time tells nothing. */
+  afterwards: (work: () => Promise<void>) => void;
+}
 
 /**
- * Signs an administrator in by e-mail address and password.
- * @returns the token of a new session, and the new value of the cookie that proves sign-ins from the browser.
+ * Signs an administrator in by e-mail address and password. They may open accounts of several companies; the sessions then
+ * wait until one is chosen. The accounts that they don't open stay unknown: neither words, nor time, nor what is counted
+ * depend on them.
+ * @returns the tokens of the new sessions, and the new value of the cookie that proves sign-ins from the browser.
  * @throws UsageError for a wrong address or a wrong password, in the same words and after the same time; AppError
  *   `rate_limited` after too many attempts.
  */
 export async function signIn(
   engine: Engine,
   limits: SignInLimits,
-  attempt: Origin & {
-    email: string;
-    password: string;
-    /** The value of the browser's cookie with the proofs of former sign-ins; see known-browsers.ts. */
-    browser?: string | undefined;
-    now: Date;
-    lengths: SessionLengths;
-    /** Called with the account before the password is checked. */
-    onAccount: (administrator: Administrator) => void;
-  },
-): Promise<{ token: string; administrator: Administrator; browser: string }> {
-  const { password, address, client, now, lengths } = attempt;
+  attempt: Attempt,
+): Promise<{ tokens: string[]; browser: string }> {
+  const { address, client, now, lengths, formerTokens = [] } = attempt;
+  const opened = await openAccounts(engine, limits, attempt);
+  const tokens: string[] = [];
+  for (const account of opened)
+    await engine.transaction(async (transaction) => {
+      if (!(await isStillPassword(engine, transaction, account))) return;
+      const { administrator } = account;
+      const isWaiting = opened.length > 1;
+      const begun = { administrator, address, client, now, lengths, isWaiting };
+      tokens.push(await beginSession(transaction, begun));
+    });
+  if (tokens.length === 0) throw new UsageError(WRONG);
+  await endBrowserSessions(engine, formerTokens);
+  const remember = (cookie: string, account: Account) => rememberBrowser(cookie, identityOf(account), now);
+  return { tokens, browser: opened.reduce(remember, attempt.browser ?? '') };
+}
+
+/** The accounts that an e-mail address and a password open. A failure is recorded in the companies of all others alike. */
+async function openAccounts(engine: Engine, limits: SignInLimits, attempt: Attempt): Promise<Account[]> {
+  const { password, address, client, now } = attempt;
   const email = canonicalEmail(attempt.email).slice(0, EMAIL_CHARACTERS_MAX);
-  const found = await findSignIn(engine.db, email);
-  if (found) attempt.onAccount(found.administrator);
-  const account = found && { id: found.administrator.id, password: found.password };
-  const browser = knownBrowserOf(attempt.browser, account, now);
+  const accounts = await findAccounts(engine.db, { email });
+  const [first] = accounts;
+  if (first && accounts.length === 1) attempt.onAccount(first.administrator);
+  const numbers = (first ? accounts : [undefined]).map((account) =>
+    knownBrowserOf(attempt.browser, account && identityOf(account), now),
+  );
+  const browser = numbers.find((number) => number !== undefined);
   const counted = await limits.count({ email, address, browser });
-  const isRight = await isPassword(password, found?.password, { isKnown: browser !== undefined });
-  if (found && !isRight) await recordFailedSignIn(engine, found.administrator, { address, client }, now);
-  if (!found || !isRight) throw new UsageError('The e-mail address or the password is wrong.');
-  await counted.forgive();
-  const { administrator } = found;
-  const begun = await engine.transaction(async (transaction) => {
-    if (!(await isStillPassword(engine, transaction, found)))
-      throw new UsageError('The e-mail address or the password is wrong.');
-    return beginSession(transaction, { administrator, address, client, now, lengths });
+  const tried = accounts.filter((_account, index) => counted.mayTryOthers || numbers[index] !== undefined);
+  const stored = tried.map((account) => account.password);
+  const areRight = await arePasswords(password, stored, { isKnown: browser !== undefined }).catch(
+    async (error: unknown) => {
+      await counted.forgive();
+      throw error;
+    },
+  );
+  const opened = tried.filter((_account, index) => areRight[index]).slice(0, OPENED_MAX);
+  if (opened.length > 0) {
+    await counted.forgive();
+    return opened;
+  }
+  attempt.afterwards(async () => {
+    for (const { administrator } of tried)
+      await recordFailedSignIn(engine, administrator, { address, client }, now);
   });
-  const remembered = { id: administrator.id, password: found.password };
-  return { ...begun, browser: rememberBrowser(attempt.browser, remembered, now) };
+  throw new UsageError(WRONG);
+}
+
+function identityOf({ administrator, password }: Account): { id: string; password: string } {
+  return { id: administrator.id, password };
 }
 
 /**
- * Changes an administrator's own password and ends their other sessions. Their other browsers have to prove themselves
- * anew.
+ * Changes an administrator's own password, and ends their other sessions and the links that would set it. Their other
+ * browsers have to prove themselves anew.
  * @returns the new value of the cookie that proves sign-ins from the browser.
  * @throws UsageError when the present password is wrong, or the new one too weak; the errors of `doDeed`.
  */
@@ -79,48 +124,26 @@ export async function changePassword(
     by: SignedIn;
     present: string;
     next: string;
+    serviceName: string;
     browser?: string | undefined;
     now: Date;
   },
 ): Promise<string> {
-  const { administrator, by, present, next, now } = change;
-  const counted = await limits.count({
-    email: administrator.email,
-    address: by.address,
-    browser: by.session,
-  });
-  const found = await findSignIn(engine.db, administrator.email);
-  const isRight = await isPassword(present, found?.password, { isKnown: true });
-  const wrong = new UsageError('Your present password is not right.', { field: 'present' });
-  if (!found || !isRight) throw wrong;
-  await counted.forgive();
-  const { name: companyName } = await getCompany(engine, administrator.company);
-  await refuseWeakPassword(next, { ...administrator, companyName });
-  const password = await hashPassword(next);
-  await doDeed(engine, { company: administrator.company, by, now }, async (deed) => {
-    if (!(await isStillPassword(engine, deed.transaction, found))) throw wrong;
+  const { administrator, by, present, next, serviceName, now } = change;
+  const { company, email } = administrator;
+  const { account, stillProved } = await provePassword(engine, limits, { company, by, present });
+  const { name: companyName } = await getCompany(engine, company);
+  await refuseWeakPassword(next, { ...administrator, companyName, serviceName });
+  const password = await hashPassword(next, account.password);
+  await limits.countNewPassword(email);
+  await doDeed(engine, { company, by, now }, async (deed) => {
+    await stillProved(deed.transaction);
     await updateAdministratorRow(deed.transaction, by.administrator, { password });
     await deleteSessionRows(deed.transaction, by.administrator, { allBut: by.session });
+    await deleteLinksOf(deed.transaction, 'administrator', by.administrator);
     await deed.record({ action: 'administrator.changed_password', subject: by.administrator });
   });
   return rememberBrowser(change.browser, { id: by.administrator, password }, now);
-}
-
-/**
- * Whether the password that was checked is still the administrator's. It may have been reset or changed, and they may
- * have been removed, while the check waited for its turn. The company stays locked, so that neither happens until the
- * transaction ends.
- */
-async function isStillPassword(
-  engine: Engine,
-  transaction: StoreTransaction,
-  checked: { administrator: Administrator; password: string },
-): Promise<boolean> {
-  const { company, email } = checked.administrator;
-  await lockCompany(engine, transaction, company);
-  const current = await findSignIn(transaction, email);
-  // The stored form has a salt of its own, so it tells that it is the same person too.
-  return current?.password === checked.password;
 }
 
 /**
@@ -133,34 +156,71 @@ export async function listAdministrators(engine: Engine, company: string): Promi
 }
 
 /**
- * Takes an administrator's access away at once: their sessions end, and so do the links that they made. Their keys and
- * webhooks stay. An administrator needs the right to invite to remove others and can't remove themselves, so a company
+ * Takes an administrator's access away at once: their sessions end, and so do the links that they made. Webhooks stay, and
+ * so do their keys, but for those that are named. An administrator needs the right to invite to remove others and can't remove themselves, so a company
  * always keeps one who may invite, also when two remove each other at once. An operator may remove the last one.
+ * @param options.revoke ids of keys that they made, which are revoked too.
+ * @returns who was removed, and the keys that they had made: those that were revoked now, and those that keep working.
  * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not do that; the
  *   errors of `doDeed`.
  */
 export async function removeAdministrator(
   engine: Engine,
-  options: { company: string; id: string; by: Authority; now: Date },
-): Promise<Administrator> {
-  const { company, id, by, now } = options;
+  options: { company: string; id: string; by: Authority; now: Date; revoke?: 'all keys' | readonly string[] },
+): Promise<{ administrator: Administrator; revoked: ApiKey[]; left: ApiKey[] }> {
+  const { company, id, by, now, revoke = [] } = options;
   return doDeed(engine, { company, by, now }, async (deed) => {
     const { transaction } = deed;
-    const administrator = await findAdministratorRow(transaction, company, id);
-    if (!administrator || administrator.disabledAt !== null)
-      throw new AppError('not_found', 'There is no such administrator.');
+    const [account] = await findAccounts(transaction, { company, id });
+    if (!account) throw new AppError('not_found', 'There is no such administrator.');
+    const { administrator } = account;
     const reason = whyNotRemove(administrator, deed.by);
     if (reason !== undefined) throw new UsageError(reason);
     await updateAdministratorRow(transaction, id, { disabledAt: now.toISOString() });
     await deleteSessionRows(transaction, id);
-    await deleteLinksOf(transaction, id);
+    await deleteLinksOf(transaction, 'made_by', id);
+    await deleteLinksOf(transaction, 'administrator', id);
     await deed.record({
       action: 'administrator.removed',
       subject: id,
       details: { name: administrator.name, email: administrator.email },
     });
-    return { ...administrator, disabledAt: now.toISOString() };
+    const keys = await listKeysMadeBy(transaction, company, id);
+    const revoked = keys.filter((key) => revoke === 'all keys' || revoke.includes(key.id));
+    for (const key of revoked) await revokeKeyRow(deed, key.id);
+    const left = keys.filter((key) => !revoked.includes(key));
+    return { administrator: { ...administrator, disabledAt: now.toISOString() }, revoked, left };
   });
+}
+
+/**
+ * Signs an administrator out wherever they are signed in. Only an operator can.
+ * @returns the number of sessions that ended.
+ * @throws UsageError when nobody of that e-mail address administers the company.
+ */
+export async function signOutEverywhere(
+  engine: Engine,
+  { company, email, now }: { company: string; email: string; now: Date },
+): Promise<number> {
+  return doDeed(engine, { company, by: 'operator', now }, async (deed) => {
+    const { id } = await getByEmail(deed.transaction, company, email);
+    await deed.record({ action: 'administrator.signed_out', subject: id, details: { email } });
+    return deleteSessionRows(deed.transaction, id);
+  });
+}
+
+/**
+ * The administrator of a company with an e-mail address.
+ * @throws UsageError when nobody of that address administers the company.
+ */
+export async function getByEmail(
+  db: Engine['db'] | StoreTransaction,
+  company: string,
+  email: string,
+): Promise<Administrator> {
+  const [account] = await findAccounts(db, { company, email: canonicalEmail(email) });
+  if (account) return account.administrator;
+  throw new UsageError(`The company ${quote(company)} has no administrator ${quote(email)}.`);
 }
 
 /** The reason why somebody may not remove an administrator; undefined when they may. */
@@ -181,9 +241,20 @@ function canonicalEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();
 }
 
-/** @throws UsageError naming the value when it isn't an e-mail address. */
+/**
+ * Checks the e-mail address of a new administrator. Letters beyond the basic alphabet are refused, because some look the
+ * same as others (UTS 39): an address with them could pass for a colleague's.
+ * @throws UsageError naming the value when it isn't an e-mail address, or the character that it can't have.
+ */
 export function checkedEmail(given: string): string {
   const email = canonicalEmail(given);
+  const [foreign] = /[^\0-\x7f]/u.exec(email) ?? [];
+  if (foreign !== undefined) {
+    const code = (foreign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    throw new UsageError(
+      `${quote(given)} has the character ${quote(foreign)} (U+${code}). An e-mail address here has only the letters a to z, digits and signs, because other letters can look like these. Write a domain with other letters in its form that begins with xn--.`,
+    );
+  }
   // Only a message to the address could show more.
   if (
     email.length > EMAIL_CHARACTERS_MAX ||

@@ -3,8 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { AppError, quote, UsageError } from '../errors.ts';
 import {
   type Administrator,
-  findAdministratorRow,
-  findSignIn,
+  findAccounts,
   insertAdministrator,
   listAdministratorRows,
   updateAdministratorRow,
@@ -22,12 +21,13 @@ import {
   takeLink,
 } from '../store/portal/portal-links.ts';
 import { deleteSessionRows } from '../store/portal/portal-sessions.ts';
-import { checkedEmail, checkedName, grantedScopes } from './administrators.ts';
+import { checkedEmail, checkedName, getByEmail, grantedScopes } from './administrators.ts';
 import { getCompany } from './companies.ts';
 import { rememberBrowser } from './known-browsers.ts';
 import { refuseWeakPassword } from './password-strength.ts';
 import { hashPassword } from './passwords.ts';
-import { beginSession, type SessionLengths } from './sessions.ts';
+import { beginSession, endBrowserSessions, type SessionLengths } from './sessions.ts';
+import type { SignInLimits } from './sign-in-limits.ts';
 import { isToken, mintToken, tokenHash } from './tokens.ts';
 
 const INVITATION_HOURS = 72;
@@ -133,10 +133,7 @@ export async function inviteToReset(
   engine: Engine,
   { company, email, now }: { company: string; email: string; now: Date },
 ): Promise<{ token: string; administrator: Administrator }> {
-  const found = await findSignIn(engine.db, checkedEmail(email));
-  if (found?.administrator.company !== company)
-    throw new UsageError(`The company ${quote(company)} has no administrator ${quote(email)}.`);
-  const { administrator } = found;
+  const administrator = await getByEmail(engine.db, company, email);
   const link = linkOf({
     kind: 'reset',
     company,
@@ -178,40 +175,42 @@ export async function getLink(engine: Engine, token: string, now: Date): Promise
  */
 export async function acceptLink(
   engine: Engine,
+  limits: SignInLimits,
   use: Origin & {
     token: string;
     name: string;
     password: string;
+    serviceName: string;
     browser?: string | undefined;
+    /** The browser's former sessions, which end. */
+    formerTokens?: readonly string[];
     now: Date;
     lengths: SessionLengths;
   },
 ): Promise<{ token: string; administrator: Administrator; browser: string }> {
-  const { address, client, now, lengths } = use;
-  const expected = await getLink(engine, use.token, now);
-  const name =
-    expected.kind === 'invitation' ? checkedName(use.name) : await nameOfOwner(engine, expected.email);
-  const { name: companyName } = await getCompany(engine, expected.company);
-  await refuseWeakPassword(use.password, { email: expected.email, name, companyName });
-  const password = await hashPassword(use.password);
+  const { address, client, now, lengths, serviceName, formerTokens = [] } = use;
+  const { kind, company, email } = await getLink(engine, use.token, now);
+  const accounts = await findAccounts(engine.db, { email });
+  const own = accounts.find(({ administrator }) => administrator.company === company);
+  const name = kind === 'invitation' ? checkedName(use.name) : (own?.administrator.name ?? '');
+  const { name: companyName } = await getCompany(engine, company);
+  await refuseWeakPassword(use.password, { email, name, companyName, serviceName });
+  const password = await hashPassword(use.password, accounts[0]?.password);
+  await limits.countNewPassword(email);
   const begun = await engine.transaction(async (transaction) => {
-    await lockCompany(engine, transaction, expected.company);
+    await lockCompany(engine, transaction, company);
     const link = await takeLink(transaction, tokenHash(use.token), now.toISOString());
     if (!link) throw new UsageError(UNUSABLE);
     const administrator =
       link.kind === 'invitation'
         ? await addInvited(transaction, { link, name, password, address, client, now })
         : await resetPassword(transaction, { link, password, address, client, now });
-    return beginSession(transaction, { administrator, address, client, now, lengths });
+    const token = await beginSession(transaction, { administrator, address, client, now, lengths });
+    return { token, administrator };
   });
+  await endBrowserSessions(engine, formerTokens);
   const remembered = { id: begun.administrator.id, password };
   return { ...begun, browser: rememberBrowser(use.browser, remembered, now) };
-}
-
-/** The name that a new password must not be made of. */
-async function nameOfOwner(engine: Engine, email: string): Promise<string> {
-  const found = await findSignIn(engine.db, email);
-  return found?.administrator.name ?? '';
 }
 
 async function addInvited(
@@ -231,7 +230,6 @@ async function addInvited(
     signedInAt: null,
     disabledAt: null,
   };
-  // The message doesn't say that the address administers another company: the inviter must not find that out.
   if (!(await insertAdministrator(transaction, administrator, password))) throw new UsageError(UNUSABLE);
   const { company, id, email } = administrator;
   await recordEntry(transaction, {
@@ -250,8 +248,9 @@ async function resetPassword(
   use: Origin & { link: PortalLink; password: string; now: Date },
 ): Promise<Administrator> {
   const { link, password, now } = use;
-  const found = await findAdministratorRow(transaction, link.company, link.administrator ?? '');
-  if (!found || found.disabledAt !== null) throw new UsageError(UNUSABLE);
+  const [account] = await findAccounts(transaction, { company: link.company, id: link.administrator ?? '' });
+  if (!account) throw new UsageError(UNUSABLE);
+  const found = account.administrator;
   await updateAdministratorRow(transaction, found.id, { password });
   await deleteSessionRows(transaction, found.id);
   await recordEntry(transaction, {

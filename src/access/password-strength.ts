@@ -42,17 +42,31 @@ const SPELLED_OUT: Readonly<Record<string, string>> = {
   å: 'aa',
 };
 
+/** Phrases that guessers try, of xkcd 936 and of what everybody knows by heart; the estimator takes their words for random. */
+const COMMON_PHRASES =
+  `correcthorsebatterystaple batterystaple troubador thequickbrownfox jumpsoverthelazydog loremipsum
+  packmyboxwithfivedozen sphinxofblackquartz dolorsitamet tobeornottobe thatisthequestion maytheforcebewithyou
+  livelongandprosper houstonwehaveaproblem allyourbasearebelong nevergonnagiveyouup nevergonnaletyoudown wearethechampions
+  imagineallthepeople yesterdayallmytroubles dontworrybehappy itwasthebestoftimes itwastheworstoftimes onceuponatime
+  ourfatherwhoart howmuchwoodcould woodchuckchuck iamthewalrus allyouneedislove illbeback youshallnotpass winteriscoming
+  callmeishmael twinkletwinklelittlestar maryhadalittlelamb humptydumpty rowrowrowyourboat merrychristmas happybirthday
+  godsavethe stairwaytoheaven smellsliketeenspirit isthisthereallife keepcalmandcarryon thisismypassword`.split(
+    /\s+/,
+  );
+
 /** The owner of a password. */
 export interface PasswordOwner {
   email: string;
   name: string;
   /** Name of their company. */
   companyName: string;
+  /** The name under which this service is run. */
+  serviceName: string;
 }
 
 /**
  * Refuses a password that is easy to guess (NIST SP 800-63B section 3.1.1.2): by its length, by lists of common
- * passwords, and by words that are known about its owner, which are left out of the estimate.
+ * passwords, and by words that are known about its owner and this service, which are left out of the estimate.
  * @throws UsageError of the field `password`, naming the rule.
  */
 export async function refuseWeakPassword(password: string, owner: PasswordOwner): Promise<void> {
@@ -61,15 +75,15 @@ export async function refuseWeakPassword(password: string, owner: PasswordOwner)
   const length = [...given].length;
   if (length < CHARACTERS_MIN || length > CHARACTERS_MAX)
     refuse(`The password must have ${CHARACTERS_MIN} to ${CHARACTERS_MAX} characters.`);
-  const words = knownWords(owner);
+  const words = knownWords([owner.email, owner.name, owner.companyName, owner.serviceName, 'Fieldledger']);
   const plainGiven = plain(given);
-  const rest = withoutKnown(plainGiven, words);
+  const rest = withoutKnown(plainGiven, [...COMMON_PHRASES, ...words]);
   const hasKnown = rest !== plainGiven;
   const text = [...(hasKnown ? rest : given)].slice(0, ESTIMATED_CHARACTERS_MAX).join('');
   const { score, advice } = await estimate({ text, words });
   if (score >= SCORE_MIN) return;
   const why = hasKnown
-    ? 'People who guess try your name, your e-mail address and your company first.'
+    ? 'People who guess try your name, your e-mail address and your company first. They try well-known phrases and the name of this service, too.'
     : advice.join(' ');
   refuse(`The password is too easy to guess. ${why}`);
 }
@@ -80,10 +94,10 @@ function refuse(reason: string): never {
   throw new UsageError(`${reason.trim()} ${advice}`, { field: 'password' });
 }
 
-/** The words of the owner's texts in each of their spellings, the longest first, so that a name goes before its parts. */
-function knownWords({ email, name, companyName }: PasswordOwner): string[] {
-  const texts = [email, name, companyName].flatMap((text) => [plain(text), plain(spelledOut(text))]);
-  const words = texts.flatMap((text) => {
+/** The words of texts in each of their spellings, the longest first, so that a name goes before its parts. */
+function knownWords(texts: readonly string[]): string[] {
+  const spellings = texts.flatMap((text) => [plain(text), plain(spelledOut(text))]);
+  const words = spellings.flatMap((text) => {
     const parts = text.split(/[^\p{L}\p{N}]+/u);
     return [...parts, parts.join('')];
   });
@@ -121,9 +135,10 @@ function withoutKnown(text: string, words: readonly string[]): string {
   });
 }
 
-/** Finds a word, which has letters and digits alone, also when some of its letters were replaced. */
+/** Finds a word, which has letters and digits alone, also when some of its letters were replaced or set apart. */
 function lookalikesOf(word: string): RegExp {
-  return new RegExp([...word].map((letter) => LOOKALIKES[letter] ?? letter).join(''), 'gu');
+  const letters = [...word].map((letter) => LOOKALIKES[letter] ?? letter);
+  return new RegExp(letters.join('[^\\p{L}\\p{N}]*'), 'gu');
 }
 
 let thread: Tinypool | undefined;

@@ -1,4 +1,5 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 
 import { AppError } from '../errors.ts';
 
@@ -17,27 +18,55 @@ const AT_ONCE_MAX = 2;
 /** Beyond this number of waiting sign-ins the next is refused: it would wait for some ten seconds. */
 const WAITING_MAX = 40;
 
-/** The form in which a password is stored: `scrypt$N$r$p$salt$key`, the last two in base64url. */
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(SALT_BYTES);
+/** Different salts that are tried for one sign-in. All accounts of an address have the same one; see `hashPassword`. */
+const SALTS_MAX = 8;
+
+/**
+ * The form in which a password is stored: `scrypt$N$r$p$salt$key`, the last two in base64url.
+ * @param like the stored password of another account of the same e-mail address, whose salt it takes: one hash then
+ *   checks a password against all of them, so that the time doesn't tell how many there are.
+ */
+export async function hashPassword(password: string, like?: string): Promise<string> {
+  const other = like === undefined ? nobody : parseStored(like);
+  const isShared = other !== nobody && isDeepStrictEqual(other.cost, COST);
+  const salt = isShared ? other.salt : randomBytes(SALT_BYTES);
   const key = await derive(password, salt, COST);
   return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), key.toString('base64url')].join('$');
 }
 
-/**
- * Whether a password is the stored one. Without a stored one the answer is no, after the same work, so that the time
- * doesn't tell whether there is an account.
- * @param options.isKnown whether the browser signed in to the account before. Then it goes ahead of the others.
- * @throws AppError `unavailable` when too many wait for their turn.
- */
+/** Whether a password is the stored one; see `arePasswords`. */
 export async function isPassword(
   password: string,
   stored: string | undefined,
-  { isKnown = false } = {},
+  options: { isKnown?: boolean } = {},
 ): Promise<boolean> {
-  const { cost, salt, key } = stored === undefined ? nobody : parseStored(stored);
-  const given = await derive(password, salt, cost, isKnown);
-  return timingSafeEqual(given, key) && stored !== undefined;
+  const [isRight = false] = await arePasswords(password, stored === undefined ? [] : [stored], options);
+  return isRight;
+}
+
+/**
+ * Whether a password is each of the stored ones. The work is the same for none and for any number with the same salt, so
+ * that the time doesn't tell whether there are accounts.
+ * @param options.isKnown whether the browser signed in to such an account before. Then it goes ahead of the others.
+ * @throws AppError `unavailable` when too many wait for their turn.
+ */
+export async function arePasswords(
+  password: string,
+  stored: readonly string[],
+  { isKnown = false } = {},
+): Promise<boolean[]> {
+  const parsed = stored.map(parseStored);
+  const salted = new Map(parsed.map((one) => [one.salted, one]));
+  const keys = new Map<string, Buffer>();
+  for (const { salted: name, salt, cost } of [...(parsed.length > 0 ? salted.values() : [nobody])].slice(
+    0,
+    SALTS_MAX,
+  ))
+    keys.set(name, await derive(password, salt, cost, isKnown));
+  return parsed.map(({ salted: name, key }) => {
+    const given = keys.get(name);
+    return given !== undefined && timingSafeEqual(given, key);
+  });
 }
 
 interface Cost {
@@ -46,12 +75,14 @@ interface Cost {
   p: number;
 }
 
-/** Compared with the given password when there is no account. */
-const nobody = { cost: COST, salt: Buffer.alloc(SALT_BYTES), key: Buffer.alloc(KEY_BYTES) };
+/** Hashed with when there is no account. */
+const nobody = { salted: '', cost: COST, salt: Buffer.alloc(SALT_BYTES), key: Buffer.alloc(KEY_BYTES) };
 
-function parseStored(stored: string): { cost: Cost; salt: Buffer; key: Buffer } {
+/** `salted` is all that stands before the key. */
+function parseStored(stored: string): { salted: string; cost: Cost; salt: Buffer; key: Buffer } {
   const [, N, r, p, salt = '', key = ''] = stored.split('$');
   return {
+    salted: stored.slice(0, stored.lastIndexOf('$')),
     cost: { N: Number(N), r: Number(r), p: Number(p) },
     salt: Buffer.from(salt, 'base64url'),
     key: Buffer.from(key, 'base64url'),

@@ -1,20 +1,23 @@
 import { randomUUIDv7 } from 'node:crypto';
 
-import { AppError } from '../errors.ts';
+import { AppError, UsageError } from '../errors.ts';
 import { type Administrator, updateAdministratorRow } from '../store/portal/administrators.ts';
 import { countAuditRows, type Origin, recordEntry } from '../store/portal/audit.ts';
 import { lockCompany } from '../store/records/companies.ts';
 import { doDeed, type SignedIn } from '../store/portal/deeds.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import {
-  createSessionFinder,
   deleteSessionRows,
+  deleteSessionsByToken,
+  enterSession,
+  findSessions,
   insertSession,
   listSessionRows,
   type Session,
-  touchSession,
+  touchSessions,
 } from '../store/portal/portal-sessions.ts';
-import { isToken, mintToken, tokenHash } from './tokens.ts';
+import type { StillProved } from './own-password.ts';
+import { mintToken, tokenHash } from './tokens.ts';
 
 /** How long a session lasts. */
 export interface SessionLengths {
@@ -30,36 +33,79 @@ export interface ActiveSession extends Session {
   token: string;
 }
 
+/** A session of a browser, and its administrator. */
+interface BrowserSession {
+  session: ActiveSession;
+  administrator: Administrator;
+}
+
 const MINUTE_MS = 60_000;
 /** Failed sign-ins to one account that are recorded in a day, so that somebody who guesses can't fill the audit trail. */
 const FAILED_SIGN_INS_RECORDED_MAX = 20;
 
-/** Begins the session of an administrator who has proved who they are, and records it. */
+/**
+ * Begins the session of an administrator who has proved who they are, and gives its token.
+ * @param options.isWaiting whether it can be used only when its company is chosen; see `chooseCompany`.
+ */
 export async function beginSession(
   transaction: StoreTransaction,
-  options: Origin & { administrator: Administrator; now: Date; lengths: SessionLengths },
-): Promise<{ token: string; administrator: Administrator }> {
-  const { administrator, address, client, now, lengths } = options;
-  const { company, id } = administrator;
-  await updateAdministratorRow(transaction, id, { signedInAt: now.toISOString() });
-  await recordEntry(transaction, {
-    company,
-    by: { id, name: administrator.name, address, client },
-    action: 'administrator.signed_in',
-    subject: id,
-    now,
-  });
+  options: Arrival & { lengths: SessionLengths; isWaiting?: boolean },
+): Promise<string> {
+  const { administrator, client, now, lengths, isWaiting = false } = options;
+  if (!isWaiting) await recordSignIn(transaction, options);
   const token = mintToken();
   const session: Session = {
     id: randomUUIDv7(),
-    administrator: id,
+    administrator: administrator.id,
     client,
     createdAt: now.toISOString(),
     seenAt: now.toISOString(),
     expiresAt: new Date(now.getTime() + lengths.hoursMax * 60 * MINUTE_MS).toISOString(),
+    isWaiting,
   };
   await insertSession(transaction, session, tokenHash(token));
-  return { token, administrator };
+  return token;
+}
+
+type Arrival = Origin & { administrator: Administrator; now: Date };
+
+async function recordSignIn(
+  transaction: StoreTransaction,
+  { administrator: { company, id, name }, address, client, now }: Arrival,
+): Promise<void> {
+  await updateAdministratorRow(transaction, id, { signedInAt: now.toISOString() });
+  const by = { id, name, address, client };
+  await recordEntry(transaction, { company, by, action: 'administrator.signed_in', subject: id, now });
+}
+
+/**
+ * Makes the session of a company the one that a browser uses, of those that its sign-in began. The company's audit trail
+ * says that its administrator signed in, when it is chosen for the first time.
+ * @returns its token, followed by the browser's others.
+ * @throws UsageError when the browser has no session of the company.
+ */
+export async function chooseCompany(
+  engine: Engine,
+  choice: Origin & { tokens: readonly string[]; company: string; lengths: SessionLengths; now: Date },
+): Promise<{ tokens: string[]; administrator: Administrator }> {
+  const { tokens, company, lengths, now } = choice;
+  return engine.transaction(async (transaction) => {
+    await lockCompany(engine, transaction, company);
+    const sessions = await listBrowserSessions(transaction, tokens, lengths, now);
+    const chosen = sessions.find(({ administrator }) => administrator.company === company);
+    if (!chosen) throw new UsageError('You are no longer signed in there. Sign in again.');
+    const { session, administrator } = chosen;
+    if (session.isWaiting) {
+      await enterSession(transaction, session.id);
+      await recordSignIn(transaction, { ...choice, administrator });
+    }
+    return { tokens: [session.token, ...tokens.filter((token) => token !== session.token)], administrator };
+  });
+}
+
+/** Ends the sessions of one browser, by their tokens. */
+export async function endBrowserSessions(engine: Engine, tokens: readonly string[]): Promise<void> {
+  await deleteSessionsByToken(engine, tokens.map(tokenHash));
 }
 
 /**
@@ -92,50 +138,83 @@ export async function recordFailedSignIn(
   });
 }
 
-/** Finds the session of a token and its administrator; undefined when there is none, or it has ended. */
-export type FindSession = (
-  token: string,
+/** The sessions of one browser that haven't ended, in the order of its tokens, of which the first is in use. */
+export async function listBrowserSessions(
+  db: Engine['db'] | StoreTransaction,
+  tokens: readonly string[],
+  lengths: SessionLengths,
   now: Date,
-) => Promise<{ session: ActiveSession; administrator: Administrator } | undefined>;
+): Promise<BrowserSession[]> {
+  const found = await findSessions(db, tokens.map(tokenHash));
+  return tokens.flatMap((token) => {
+    const one = found.find(({ tokenSha256 }) => tokenSha256 === tokenHash(token));
+    if (!one || hasEnded(one.session, lengths, now)) return [];
+    return [{ session: { ...one.session, token }, administrator: one.administrator }];
+  });
+}
 
-/** Builds the look-up for every page. It records the use once a minute at most, so that reading pages writes little. */
-export function createSessionLookup(engine: Engine, { idleMinutes }: SessionLengths): FindSession {
-  const find = createSessionFinder(engine);
-  return async (token, now) => {
-    if (!isToken(token)) return undefined;
-    const found = await find(tokenHash(token));
-    if (!found) return undefined;
-    const { session, administrator } = found;
-    const idleMs = now.getTime() - Date.parse(session.seenAt);
-    if (session.expiresAt <= now.toISOString() || idleMs >= idleMinutes * MINUTE_MS) return undefined;
-    if (idleMs >= MINUTE_MS) await touchSession(engine, session.id, now.toISOString());
-    return { session: { ...session, token }, administrator };
-  };
+/**
+ * The session that a browser uses; undefined when it has none. Records the use of all its sessions, once a minute at most,
+ * so that reading pages writes little.
+ */
+export async function useSession(
+  engine: Engine,
+  tokens: readonly string[],
+  lengths: SessionLengths,
+  now: Date,
+): Promise<BrowserSession | undefined> {
+  const [first] = await listBrowserSessions(engine.db, tokens, lengths, now);
+  if (!first || first.session.token !== tokens[0] || first.session.isWaiting) return undefined;
+  if (now.getTime() - Date.parse(first.session.seenAt) >= MINUTE_MS) {
+    const used = { seenAt: now.toISOString(), idleSince: idleSince(lengths, now) };
+    await touchSessions(engine, tokens.map(tokenHash), used);
+  }
+  return first;
+}
+
+/** A session that was last used at this time or before has ended. */
+function idleSince({ idleMinutes }: SessionLengths, now: Date): string {
+  return new Date(now.getTime() - idleMinutes * MINUTE_MS).toISOString();
+}
+
+function hasEnded({ seenAt, expiresAt }: Session, lengths: SessionLengths, now: Date): boolean {
+  return expiresAt <= now.toISOString() || seenAt <= idleSince(lengths, now);
 }
 
 /** The sessions of an administrator that haven't ended, the newest first. */
 export async function listSessions(
   engine: Engine,
   administrator: string,
-  { idleMinutes }: SessionLengths,
+  lengths: SessionLengths,
   now: Date,
 ): Promise<Session[]> {
   const sessions = await listSessionRows(engine, administrator);
-  const idleSince = new Date(now.getTime() - idleMinutes * MINUTE_MS).toISOString();
-  return sessions.filter(({ seenAt, expiresAt }) => expiresAt > now.toISOString() && seenAt > idleSince);
+  return sessions.filter((session) => !hasEnded(session, lengths, now));
 }
 
 /**
  * Ends an administrator's own sessions: one by its id, or all of them.
- * @throws AppError `not_found` when they have no session of that id; what `doDeed` throws.
+ * @param options.stillProved the proof of their password, which only signing out here can do without.
+ * @param options.tokens the browser's other sessions, which end too.
+ * @throws AppError `not_found` when they have no session of that id; what `doDeed` and the proof throw.
  */
 export async function endSessions(
   engine: Engine,
-  { company, by, now, id }: { company: string; by: SignedIn; now: Date; id?: string },
+  options: {
+    company: string;
+    by: SignedIn;
+    now: Date;
+    id?: string | undefined;
+    stillProved?: StillProved;
+    tokens?: readonly string[];
+  },
 ): Promise<void> {
+  const { company, by, now, id, stillProved, tokens = [] } = options;
   await doDeed(engine, { company, by, now }, async ({ transaction }) => {
+    await stillProved?.(transaction);
     const which = id === undefined ? {} : { id };
     const count = await deleteSessionRows(transaction, by.administrator, which);
     if (count === 0) throw new AppError('not_found', 'There is no such session.');
   });
+  await endBrowserSessions(engine, tokens);
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 import { AppError } from '../errors.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { countOne, createRateCounter, uncountOne } from '../store/keys/rate-counters.ts';
+import { countOne, createRateCounter, type RateCounter, uncountOne } from '../store/keys/rate-counters.ts';
 import { networkOf } from './networks.ts';
 
 const QUARTER_SECONDS = 900;
@@ -19,17 +19,24 @@ const GUESSES_OF_BROWSER = 5;
 /** Counts attempts to sign in, so that a password can't be found by trying. */
 export interface SignInLimits {
   /**
-   * Counts an attempt before it is made, so that many at once are counted too.
-   * @param attempt.browser the number of a browser that signed in to the account before, or the id of a session. It has
-   *   a count of its own, so that guesses from elsewhere never lock it out.
-   * @returns a function that takes the count back, for an attempt that succeeds.
+   * Counts an attempt before it is made, so that many at once are counted too. One that is refused isn't counted.
+   * @param attempt.browser the number of a browser that signed in to an account of the address before, or the id of a
+   *   session. It has a count of its own, so that guesses from elsewhere never lock it out.
+   * @returns a function that takes the count back, for an attempt that succeeds or isn't made; and whether it may be made
+   *   at accounts that the browser isn't known to.
    * @throws AppError `rate_limited`, in the same words whether there is such an account or not.
    */
-  count: (attempt: {
-    email: string;
-    address: string;
-    browser?: string | undefined;
-  }) => Promise<{ forgive: () => Promise<void> }>;
+  count: (attempt: { email: string; address: string; browser?: string | undefined }) => Promise<Attempt>;
+  /**
+   * Counts a new password as a guess at every account of the address: whoever has one of the accounts could otherwise try
+   * any number of passwords at the others, by choosing each and signing in with it.
+   */
+  countNewPassword: (email: string) => Promise<void>;
+}
+
+interface Attempt {
+  forgive: () => Promise<void>;
+  mayTryOthers: boolean;
 }
 
 /** Creates the counters; processes that share a PostgreSQL database share them. */
@@ -44,30 +51,57 @@ export function createSignInLimits(engine: Engine): SignInLimits {
   };
   return {
     async count({ email, address, browser }) {
-      // Hashed, so that typed e-mail addresses don't get into the database.
-      const account = hash('sha256', email, 'base64url');
+      const account = accountOf(email);
       const network = networkOf(address);
-      const counts =
-        browser === undefined
-          ? // The network's count comes first: once a network is refused, it adds nothing to the other counts, so it can
-            // neither fill them nor lock anybody out.
-            ([
+      const own = browser !== undefined && (await countAll([[counters.browser, `${account}.${browser}`]]));
+      const others = await countAll([
+        // The network's count comes first: once a network is refused, it adds no keys to the other counters.
+        ...(own
+          ? []
+          : ([
               [counters.network, network],
               [counters.both, `${account}.${network}`],
-              [counters.account, account],
-            ] as const)
-          : ([[counters.browser, `${account}.${browser}`]] as const);
-      for (const [counter, key] of counts) {
-        const { points, msBeforeNext } = await countOne(counter, key);
-        if (points > counter.points) throw refusal(msBeforeNext);
-      }
-      return {
-        forgive: async () => {
-          for (const [counter, key] of counts) await uncountOne(counter, key);
-        },
+            ] as const)),
+        [counters.account, account],
+      ]).catch((error: unknown) => {
+        if (own && error instanceof AppError) return undefined;
+        throw error;
+      });
+      const forgive = async () => {
+        if (own) await own();
+        await others?.();
       };
+      return { forgive, mayTryOthers: others !== undefined };
+    },
+    async countNewPassword(email) {
+      await countOne(counters.account, accountOf(email));
     },
   };
+}
+
+/** Hashed, so that typed e-mail addresses don't get into the database. */
+function accountOf(email: string): string {
+  return hash('sha256', email, 'base64url');
+}
+
+/**
+ * Counts one of each, or none when one of them refuses.
+ * @returns a function that takes them back.
+ */
+async function countAll(counts: (readonly [RateCounter, string])[]): Promise<() => Promise<void>> {
+  const counted: typeof counts = [];
+  const forgive = async () => {
+    for (const [counter, key] of counted) await uncountOne(counter, key);
+  };
+  for (const [counter, key] of counts) {
+    const { points, msBeforeNext } = await countOne(counter, key);
+    if (points > counter.points) {
+      await forgive();
+      throw refusal(msBeforeNext);
+    }
+    counted.push([counter, key]);
+  }
+  return forgive;
 }
 
 function refusal(ms: number): AppError {

@@ -1,25 +1,31 @@
 import { Command } from 'commander';
 
-import { listAdministrators, removeAdministrator } from '../access/administrators.ts';
+import {
+  getByEmail,
+  listAdministrators,
+  removeAdministrator,
+  signOutEverywhere,
+} from '../access/administrators.ts';
 import { invite, inviteToReset } from '../access/invitations.ts';
 import type { Config } from '../config.ts';
 import { scopes } from '../contract/scopes.ts';
-import { quote, UsageError } from '../errors.ts';
 import type { Administrator } from '../store/portal/administrators.ts';
+import type { PortalLink } from '../store/portal/portal-links.ts';
 import { COMPANY, listOf, scopesText } from './arguments.ts';
 import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `fieldledger admin create|list|disable|reset`. */
+/** `fieldledger admin create|list|disable|reset|sign-out`. */
 export function adminCommand(terminal: Terminal): Command {
   return new Command('admin')
     .description("a company's administrators, who manage its keys and webhooks in the portal")
     .addCommand(createCommand(terminal))
     .addCommand(listCommand(terminal))
     .addCommand(disableCommand(terminal))
-    .addCommand(resetCommand(terminal));
+    .addCommand(resetCommand(terminal))
+    .addCommand(signOutCommand(terminal));
 }
 
 function createCommand(terminal: Terminal): Command {
@@ -44,9 +50,7 @@ function createCommand(terminal: Terminal): Command {
           by: 'operator',
           now: new Date(),
         });
-        const link = linkOf(config, token);
-        terminal.tell(`Send this link to ${invitation.email}; it works once and is shown only now.\n`);
-        terminal.show({ link, ...invitation }, link);
+        showLink(terminal, config, token, invitation);
         await tellSwitches(terminal, engine, company);
       });
     });
@@ -69,20 +73,37 @@ function disableCommand(terminal: Terminal): Command {
     .description('take the access of an administrator away, at once')
     .argument(...COMPANY)
     .argument('<email>', 'their e-mail address')
-    .action(async (company: string, email: string) => {
+    .option('--revoke-keys', 'revoke the keys that they made, too')
+    .action(async (company: string, email: string, { revokeKeys = false }: { revokeKeys?: boolean }) => {
       await withDatabase(terminal, async (engine) => {
-        const found = (await listAdministrators(engine, company)).find(
-          (one) => one.email === email.toLowerCase() && one.disabledAt === null,
-        );
-        if (!found)
-          throw new UsageError(`The company ${quote(company)} has no administrator ${quote(email)}.`);
-        const removed = await removeAdministrator(engine, {
+        const { id } = await getByEmail(engine.db, company, email);
+        const { administrator, ...keys } = await removeAdministrator(engine, {
           company,
-          id: found.id,
+          id,
           by: 'operator',
           now: new Date(),
+          ...(revokeKeys && { revoke: 'all keys' }),
         });
-        terminal.show(removed, `${removed.email} no longer has access.`);
+        const lines = [
+          `${administrator.email} no longer has access.`,
+          ...keys.revoked.map((key) => `Revoked: ${key.id} (${key.name}).`),
+          ...keys.left.map((key) => `A key that they made keeps working: ${key.id} (${key.name}).`),
+        ];
+        terminal.show({ ...administrator, ...keys }, lines.join('\n'));
+      });
+    });
+}
+
+function signOutCommand(terminal: Terminal): Command {
+  return new Command('sign-out')
+    .description('sign an administrator out wherever they are signed in; their password and keys stay')
+    .argument(...COMPANY)
+    .argument('<email>', 'their e-mail address')
+    .action(async (company: string, email: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const count = await signOutEverywhere(engine, { company, email, now: new Date() });
+        const ended = count === 1 ? '1 session has' : `${count} sessions have`;
+        terminal.show({ company, email, count }, `${ended} ended.`);
       });
     });
 }
@@ -95,11 +116,19 @@ function resetCommand(terminal: Terminal): Command {
     .action(async (company: string, email: string) => {
       await withDatabase(terminal, async (engine, config) => {
         const { token, administrator } = await inviteToReset(engine, { company, email, now: new Date() });
-        const link = linkOf(config, token);
-        terminal.tell(`Send this link to ${administrator.email}; it works once and is shown only now.\n`);
-        terminal.show({ link, ...administrator }, link);
+        showLink(terminal, config, token, administrator);
       });
     });
+}
+
+function showLink(terminal: Terminal, config: Config, token: string, of: PortalLink | Administrator): void {
+  const link = linkOf(config, token);
+  terminal.tell(`Send this link to ${of.email}; it works once and is shown only now.\n`);
+  if (config.baseUrl === undefined)
+    terminal.tell(
+      `BASE_URL isn't set, so the link leads to ${new URL(link).origin}, where a server with these settings listens. If people reach the portal elsewhere, set BASE_URL and make the link anew.\n`,
+    );
+  terminal.show({ link, ...of }, link);
 }
 
 /** The address of a link: at BASE_URL, or where a server with these settings listens. */

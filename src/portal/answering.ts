@@ -107,7 +107,7 @@ function signInPath(req: Request, { path }: GuestVisit): string {
   return next === undefined ? '/portal/sign-in' : `/portal/sign-in?next=${encodeURIComponent(next)}`;
 }
 
-function guestVisitOf(req: Request, res: Response, { now, cookies }: Answering): GuestVisit {
+function guestVisitOf(req: Request, res: Response, { now, cookies, log }: Answering): GuestVisit {
   const { requestId, address } = traceOf(res);
   const query = req.originalUrl.indexOf('?');
   return {
@@ -115,6 +115,7 @@ function guestVisitOf(req: Request, res: Response, { now, cookies }: Answering):
     params: Object.fromEntries(Object.entries(req.params).map(([name, value]) => [name, String(value)])),
     query: new URLSearchParams(query === -1 ? '' : req.originalUrl.slice(query)),
     form: (res.locals.form as URLSearchParams | undefined) ?? new URLSearchParams(),
+    tokens: cookies.sessionsOf(req),
     formToken: formTokenFor(visitorOf(res).formSecret),
     requestId,
     address,
@@ -123,6 +124,10 @@ function guestVisitOf(req: Request, res: Response, { now, cookies }: Answering):
     now: now(),
     onAccount: ({ company, id }) => {
       traceOf(res).visitor = { company, administrator: id };
+    },
+    afterwards: (work) => {
+      const failed = (err: unknown) => log.error({ requestId, err }, 'page.failed');
+      res.once('close', () => void work().catch(failed));
     },
   };
 }
@@ -173,13 +178,17 @@ async function write(reply: Reply, { req, res, visit, answering }: Answered): Pr
   req.resume();
 }
 
-function writeRedirect({ to, session, browser }: RedirectReply, res: Response, { cookies }: Answering): void {
-  if (session === 'ended') {
-    cookies.endSession(res);
+function writeRedirect(
+  { to, sessions, browser }: RedirectReply,
+  res: Response,
+  { cookies }: Answering,
+): void {
+  if (sessions === 'ended') {
+    cookies.endSessions(res);
     // Also removes the pages that a browser has kept.
     res.set('Clear-Site-Data', '"cache"');
-  } else if (session) {
-    cookies.setSession(res, session.token);
+  } else if (sessions) {
+    cookies.setSessions(res, sessions);
   }
   if (browser !== undefined) cookies.setBrowser(res, browser);
   res.redirect(303, to);

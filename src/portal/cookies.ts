@@ -1,17 +1,22 @@
 import type { CookieOptions, Request, Response } from 'express';
 
 import { KNOWN_DAYS_MAX } from '../access/known-browsers.ts';
+import { isToken } from '../access/tokens.ts';
+
+const SEPARATOR = '~';
+/** More than a sign-in begins; see ../access/administrators.ts. */
+const SESSIONS_MAX = 50;
 
 /**
- * The portal's cookies: the token of a session, a secret that ties the forms of guests to their browser, and the proofs
+ * The portal's cookies: the tokens of the sessions that one sign-in began, of which the first is in use, a secret that ties the forms of guests to their browser, and the proofs
  * of earlier sign-ins from the browser.
  */
 export interface Cookies {
-  sessionOf: (req: Request) => string | undefined;
+  sessionsOf: (req: Request) => string[];
   guestOf: (req: Request) => string | undefined;
   browserOf: (req: Request) => string | undefined;
-  setSession: (res: Response, token: string) => void;
-  endSession: (res: Response) => void;
+  setSessions: (res: Response, tokens: readonly string[]) => void;
+  endSessions: (res: Response) => void;
   setGuest: (res: Response, token: string) => void;
   setBrowser: (res: Response, proofs: string) => void;
 }
@@ -26,11 +31,12 @@ export function createCookies({ isSecure }: { isSecure: () => boolean }): Cookie
   const set = (res: Response, name: string, value: string, more: CookieOptions = {}) =>
     res.cookie(nameOf(name), value, { ...options(), ...more });
   return {
-    sessionOf: (req) => cookieOf(req, nameOf('fieldledger_session')),
+    sessionsOf: (req) =>
+      (cookieOf(req, nameOf('fieldledger_session')) ?? '').split(SEPARATOR, SESSIONS_MAX).filter(isToken),
     guestOf: (req) => cookieOf(req, nameOf('fieldledger_guest')),
     browserOf: (req) => cookieOf(req, nameOf('fieldledger_browser')),
-    setSession: (res, token) => set(res, 'fieldledger_session', token),
-    endSession: (res) => res.clearCookie(nameOf('fieldledger_session'), options()),
+    setSessions: (res, tokens) => set(res, 'fieldledger_session', tokens.join(SEPARATOR)),
+    endSessions: (res) => res.clearCookie(nameOf('fieldledger_session'), options()),
     setGuest: (res, token) => set(res, 'fieldledger_guest', token),
     setBrowser: (res, proofs) =>
       set(res, 'fieldledger_browser', proofs, { maxAge: KNOWN_DAYS_MAX * 86_400_000 }),

@@ -1,7 +1,7 @@
 import { type ErrorRequestHandler, type Request, type RequestHandler, Router, text } from 'express';
 import helmet from 'helmet';
 
-import { createSessionLookup } from '../access/sessions.ts';
+import { useSession } from '../access/sessions.ts';
 import { mintToken } from '../access/tokens.ts';
 import { createAssets } from './assets.ts';
 import { createCookies } from './cookies.ts';
@@ -10,6 +10,7 @@ import type { PortalOptions } from './options.ts';
 import { notFound, PageError, toPageError } from './page-error.ts';
 import { answer, type Answering, type Trace, traceOf, type Visitor, visitorOf } from './answering.ts';
 import { portalRoutes, type Route } from './routes.ts';
+import { COMPANIES_PATH } from './pages/companies.ts';
 import { errorPage } from './views/frame.ts';
 import { signedOut } from './visit.ts';
 
@@ -30,7 +31,8 @@ export function createPortal(options: PortalOptions): Router {
   router.use(findVisitor(answering));
   router.use(refuseOtherSites(answering));
   const routes = portalRoutes(options);
-  for (const { path } of routes.filter(({ endsSession }) => endsSession)) router.post(path, leadOutAgain);
+  for (const { path } of routes.filter(({ endsSession }) => endsSession))
+    router.post(path, leadOutAgain(answering));
   router.use(refuseForeignForms);
   for (const route of routes) router[route.method](route.path, answer(route, answering));
   router.use(refuseOtherMethods(routes));
@@ -72,10 +74,8 @@ const keepFromCaches: RequestHandler = (_req, res, next) => {
 
 /** Finds the session of a browser by its cookie. A browser without one gets a cookie for its forms. */
 function findVisitor({ engine, cookies, sessionLengths, now }: Answering): RequestHandler {
-  const find = createSessionLookup(engine, sessionLengths);
   return async (req, res, next) => {
-    const token = cookies.sessionOf(req);
-    const found = token === undefined ? undefined : await find(token, now());
+    const found = await useSession(engine, cookies.sessionsOf(req), sessionLengths, now());
     if (found) {
       res.locals.visitor = { ...found, formSecret: found.session.token } satisfies Visitor;
       const trace: Trace = traceOf(res);
@@ -107,12 +107,15 @@ function refuseOtherSites({ baseUrl }: Answering): RequestHandler {
 
 /**
  * Answers a form that ends a session when the browser has none, such as the second of two clicks. It changes nothing
- * and sets no cookie, because without the session the form's token can't be checked.
+ * and sets no cookie, because without the session the form's token can't be checked. If the browser has sessions of other
+ * companies, it is led to the page with a button that ends them.
  */
-const leadOutAgain: RequestHandler = (_req, res, next) => {
-  if (visitorOf(res).session) next();
-  else res.redirect(303, signedOut.to);
-};
+function leadOutAgain({ cookies }: Answering): RequestHandler {
+  return (req, res, next) => {
+    if (visitorOf(res).session) next();
+    else res.redirect(303, cookies.sessionsOf(req).length > 1 ? COMPANIES_PATH : signedOut.to);
+  };
+}
 
 /** Refuses a form that doesn't come from a page that this browser was given, before any action sees it. */
 const refuseForeignForms: RequestHandler = (req, res, next) => {
@@ -138,7 +141,7 @@ function unusableForm(): PageError {
   return new PageError(
     403,
     'This form can’t be used any more',
-    'Nothing was changed. You may have signed in or out since it was loaded: go back, load the page again and repeat what you did.',
+    'Nothing was changed. You may have signed in or out, or chosen another company, since it was loaded: go back, load the page again and repeat what you did.',
   );
 }
 

@@ -1,6 +1,6 @@
 import { createSignInLimits } from '../access/sign-in-limits.ts';
 import type { PortalOptions } from './options.ts';
-import { changeOwnPassword, endOtherSession, signOutEverywhere, showAccount } from './pages/account.ts';
+import { changeOwnPassword, endOwnSessions, showAccount } from './pages/account.ts';
 import { showAudit } from './pages/audit.ts';
 import { recoverSince, showDeliveries } from './pages/deliveries.ts';
 import { sendAgain, showDelivery } from './pages/delivery.ts';
@@ -8,6 +8,7 @@ import { downloadDocument, showDocument } from './pages/document.ts';
 import { showDocuments } from './pages/documents.ts';
 import { acceptInvitation, openInvitation, showInvitation } from './pages/invitation.ts';
 import { createNewKey, revokeOldKey, showKeys, showNewKey } from './pages/keys.ts';
+import { chooseOneCompany, showCompanies } from './pages/companies.ts';
 import { showOverview } from './pages/overview.ts';
 import { inviteSomebody, removeSomebody, showPeople, withdraw } from './pages/people.ts';
 import { showSignIn, signInWithPassword, signOut } from './pages/sign-in.ts';
@@ -38,14 +39,16 @@ export type AdministratorsRoute = Extract<Route, { access: 'administrators' }>;
  * authority of `visit.signedIn`, and is listed in test/portal/authority.test.ts.
  */
 export function portalRoutes(options: PortalOptions): Route[] {
-  const { engine, documents, baseUrl, keyPrefix, rateLimitPerMinute, sessionLengths } = options;
+  const { engine, documents, baseUrl, keyPrefix, rateLimitPerMinute, serviceName, sessionLengths } = options;
   const limits = createSignInLimits(engine);
   return [
     guestGet('/sign-in', showSignIn),
     guestPost('/sign-in', signInWithPassword({ engine, limits, sessionLengths })),
     guestGet('/invitation', showInvitation),
     guestPost('/invitation', openInvitation(engine)),
-    guestPost('/invitation/accept', acceptInvitation({ engine, sessionLengths })),
+    guestPost('/invitation/accept', acceptInvitation({ engine, limits, serviceName, sessionLengths })),
+    guestGet('/companies', showCompanies({ engine, sessionLengths })),
+    guestPost('/companies', chooseOneCompany({ engine, sessionLengths })),
     { ...post('/sign-out', signOut(engine)), endsSession: true },
 
     get('/', showOverview(engine)),
@@ -68,9 +71,12 @@ export function portalRoutes(options: PortalOptions): Route[] {
     post('/people/:id/remove', removeSomebody(engine)),
 
     get('/account', showAccount({ engine, sessionLengths })),
-    post('/account/password', changeOwnPassword({ engine, limits, sessionLengths })),
-    post('/account/sessions/:id/end', endOtherSession(engine)),
-    { ...post('/account/sign-out-everywhere', signOutEverywhere(engine)), endsSession: true },
+    post('/account/password', changeOwnPassword({ engine, limits, serviceName, sessionLengths })),
+    post('/account/sessions/:id/end', endOwnSessions({ engine, limits, sessionLengths })),
+    {
+      ...post('/account/sign-out-everywhere', endOwnSessions({ engine, limits, sessionLengths })),
+      endsSession: true,
+    },
 
     get('/audit', showAudit(engine)),
   ];

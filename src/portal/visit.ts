@@ -19,6 +19,8 @@ export interface GuestVisit {
   query: URLSearchParams;
   /** The fields of the form; empty unless a form was sent. */
   form: URLSearchParams;
+  /** The tokens of the browser's sessions; the first is in use unless it waits. */
+  tokens: readonly string[];
   /** Goes with every form; see form-tokens.ts. */
   formToken: string;
   requestId: string;
@@ -30,6 +32,8 @@ export interface GuestVisit {
   now: Date;
   /** Tells the log whose account it is about. */
   onAccount: (administrator: Pick<Administrator, 'company' | 'id'>) => void;
+  /** Does some work when the visitor has the answer, so that its time tells nothing. */
+  afterwards: (work: () => Promise<void>) => void;
 }
 
 /** A request for a page, or a form, from an administrator who is signed in. */
@@ -68,8 +72,8 @@ export interface RedirectReply {
   kind: 'redirect';
   to: string;
   notice?: Notice;
-  /** Signs the visitor in with a new session's token, or out. */
-  session?: { token: string } | 'ended';
+  /** Gives the browser the tokens of its sessions, the one to be used first, or takes them away. */
+  sessions?: readonly string[] | 'ended';
   /** The new value of the cookie that proves sign-ins from this browser. */
   browser?: string;
 }
@@ -94,4 +98,4 @@ export function redirect(to: string, notice?: Notice): RedirectReply {
 }
 
 /** Follows every action that ended the visitor's own session. */
-export const signedOut: RedirectReply = { ...redirect('/portal/sign-in?left'), session: 'ended' };
+export const signedOut: RedirectReply = { ...redirect('/portal/sign-in?left'), sessions: 'ended' };

@@ -1,10 +1,10 @@
 import type { Generated } from 'kysely';
 
-/** The tables of the portal; see migrations/0006-portal.ts. Times are as in schema.ts. */
+/** The tables of the portal; see migrations/0006-portal.ts and 0011-accounts.ts. Times are as in schema.ts. */
 export interface AdministratorsTable {
   id: string;
   company: string;
-  /** In lower case; one that isn't disabled is the only one with it. */
+  /** In lower case; of a company's administrators who aren't disabled, one has it. */
   email: string;
   name: string;
   /** A slow hash with its parameters; see ../access/passwords.ts. */
@@ -31,6 +31,8 @@ export interface SessionsTable {
   seen_at: string;
   /** When it ends, however much it is used. */
   expires_at: string;
+  /** 1 until its company is chosen; then it can be used. */
+  is_waiting: Generated<number>;
 }
 
 export interface FormResultsTable {

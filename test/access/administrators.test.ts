@@ -16,7 +16,9 @@ import { addAdministrator, addCompany, COMPANY, EMAIL, PASSWORD, signedInAs } fr
 const NEW_PASSWORD = 'granite lanterns drift north';
 const ANOTHER_PASSWORD = 'seven quiet harbour bells';
 const WRONG = new UsageError('The e-mail address or the password is wrong.');
+const quiet = { onAccount: () => undefined, afterwards: () => undefined };
 const attempt = {
+  serviceName: 'Fieldledger',
   address: '192.0.2.1',
   client: 'Test',
   now: STORY_NOW,
@@ -40,18 +42,20 @@ function limitsWith(onceRight: () => Promise<unknown> = async () => undefined): 
       forgive: async () => {
         await onceRight();
       },
+      mayTryOthers: true,
     }),
+    countNewPassword: async () => undefined,
   };
 }
 
 function signInBy(engine: Engine, password: string, limits = limitsWith()) {
-  return signIn(engine, limits, { ...attempt, email: EMAIL, password, onAccount: () => undefined });
+  return signIn(engine, limits, { ...attempt, email: EMAIL, password, ...quiet });
 }
 
 /** Sets a new password by a link. */
 async function reset(engine: Engine): Promise<void> {
   const { token } = await inviteToReset(engine, { company: COMPANY, email: EMAIL, now: STORY_NOW });
-  await acceptLink(engine, { ...attempt, token, name: '', password: NEW_PASSWORD });
+  await acceptLink(engine, limitsWith(), { ...attempt, token, name: '', password: NEW_PASSWORD });
 }
 
 /** Changes the password on the account page, in the session of before. */
@@ -62,7 +66,7 @@ async function change(
   limits = limitsWith(),
 ): Promise<void> {
   const by = await signedInAs(engine, administrator);
-  await changePassword(engine, limits, { administrator, by, present: PASSWORD, next, now: STORY_NOW });
+  await changePassword(engine, limits, { ...attempt, administrator, by, present: PASSWORD, next });
 }
 
 for (const name of engineNames) {

@@ -7,7 +7,7 @@ import { getLink, invite } from '../../src/access/invitations.ts';
 import { createAuthentication } from '../../src/access/keys.ts';
 import { knownBrowserOf, rememberBrowser } from '../../src/access/known-browsers.ts';
 import { hashPassword, isPassword } from '../../src/access/passwords.ts';
-import { createSessionLookup } from '../../src/access/sessions.ts';
+import { useSession } from '../../src/access/sessions.ts';
 import { tokenHash } from '../../src/access/tokens.ts';
 import { formTokenFor, isFormToken } from '../../src/portal/form-tokens.ts';
 import { doDeed } from '../../src/store/portal/deeds.ts';
@@ -88,9 +88,9 @@ for (const name of engineNames) {
       by: 'operator',
       now: STORY_NOW,
     });
-    const lookUp = createSessionLookup(engine, { idleMinutes: 30, hoursMax: 12 });
+    const lengths = { idleMinutes: 30, hoursMax: 12 };
     const opens = async (given: string) => [
-      (await lookUp(given, STORY_NOW)) !== undefined,
+      (await useSession(engine, [given], lengths, STORY_NOW)) !== undefined,
       await getLink(engine, given, STORY_NOW).then(
         () => true,
         () => false,

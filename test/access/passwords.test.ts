@@ -63,12 +63,13 @@ const owner = {
   email: 'jane.murphy@example.com',
   name: 'Jane Murphy',
   companyName: 'Brennan Heating & Cooling',
+  serviceName: 'Acme Books',
 };
 
 /** The refusal's sentence; undefined when the password is taken. */
-async function refusalOf(password: string, of: PasswordOwner = owner): Promise<string | undefined> {
+async function refusalOf(password: string, of: Partial<PasswordOwner> = {}): Promise<string | undefined> {
   try {
-    await refuseWeakPassword(password, of);
+    await refuseWeakPassword(password, { ...owner, ...of });
     return undefined;
   } catch (error) {
     if (error instanceof UsageError && error.field === 'password') return error.message;
@@ -107,7 +108,32 @@ const refused: Record<string, { rule: RegExp; passwords: string[] }> = {
   },
 };
 
-for (const [kind, { rule, passwords }] of Object.entries(refused)) {
+const refusedToo: typeof refused = {
+  'made of the name of this service, as it is and as it is configured': {
+    rule: /too easy to guess\. .* and the name of this service, too\./,
+    passwords: [
+      'Fieldledger!2026',
+      'Field-Ledger 2026',
+      'F1eldl3dger#26',
+      'Welcome2Fieldledger',
+      'AcmeBooks2026!!',
+      '@cme.B00ks_123',
+    ],
+  },
+  'a phrase that everybody knows': {
+    rule: /too easy to guess\. .*They try well-known phrases/,
+    passwords: [
+      'correcthorsebatterystaple',
+      'Correct Horse Battery Staple!',
+      'correct-horse-battery-staple-9',
+      'c0rrecth0rsebatteryst4ple',
+      'thequickbrownfoxjumpsoverthelazydog',
+      'To be, or not to be: that is the question',
+    ],
+  },
+};
+
+for (const [kind, { rule, passwords }] of Object.entries({ ...refused, ...refusedToo })) {
   t.test(`a weak password is refused with the rule: ${kind}`, async (t) => {
     for (const password of passwords) t.match(await refusalOf(password), rule, password.slice(0, 30));
   });
@@ -126,7 +152,7 @@ t.test('a password that would take long to guess is taken, in whatever language'
 });
 
 /** People whose names are typed in several ways, or are short, and passwords that are made of these names. */
-const named: (PasswordOwner & { passwords: string[] })[] = [
+const named: (Omit<PasswordOwner, 'serviceName'> & { passwords: string[] })[] = [
   {
     companyName: 'Ó Ceallacháin Pluiméireacht',
     name: 'Siobhán Ní Dhómhnaill',
@@ -188,7 +214,7 @@ for (const { passwords, ...of } of named) {
     `${of.name} of ${of.companyName} can take a password that has parts of them by chance`,
     async (t) => {
       const taken = [
-        'correct-horse-battery-staple-9',
+        'tidy-walrus-gravel-lantern-9',
         'tram lantern orbit velvet',
         'holiday abscess bobbin heroes',
         'sunday jimjams progress cobalt',

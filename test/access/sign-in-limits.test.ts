@@ -167,3 +167,34 @@ t.test('an address of IPv6 stands for its network of 64 bits, however it is writ
     }),
   );
 });
+
+for (const name of engineNames) {
+  t.test(`${name}: a limit that is reached isn't reset by guesses from 204 networks`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const limits = createSignInLimits(database.engine);
+    const isAllowed = (email: string, address: string) =>
+      limits.count({ email, address }).then(
+        () => true,
+        () => false,
+      );
+    for (let sent = 0; sent < 50; sent += 1) await isAllowed(EMAIL, `192.0.2.${sent}`);
+    t.notOk(await isAllowed(EMAIL, '192.0.2.200'));
+    for (let network = 0; network < 210; network += 1)
+      await Promise.all(
+        Array.from({ length: 50 }, (_value, sent) =>
+          isAllowed(`p${network}-${sent}@example.com`, `198.51.${network}.1`),
+        ),
+      );
+    t.notOk(await isAllowed(EMAIL, '192.0.2.201'));
+  });
+
+  t.test(`${name}: an attempt that one limit refuses isn't counted by the others`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const limits = createSignInLimits(database.engine);
+    const address = '198.51.100.7';
+    for (let sent = 0; sent < 100; sent += 1)
+      await limits.count({ email: EMAIL, address }).catch(() => undefined);
+    for (let sent = 0; sent < 45; sent += 1) await limits.count({ email: `p${sent}@example.com`, address });
+    await t.rejects(limits.count({ email: 'ann@example.com', address }), { code: 'rate_limited' });
+  });
+}

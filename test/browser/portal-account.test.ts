@@ -4,9 +4,19 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { addAdministrator, EMAIL, PASSWORD, startPortal } from '../portal/_portal.ts';
+import { createCompany } from '../../src/access/companies.ts';
+import { createKey } from '../../src/access/keys.ts';
+import { STORY_NOW } from '../_server.ts';
+import { addAdministrator, COMPANY, EMAIL, PASSWORD, signedInAs, startPortal } from '../portal/_portal.ts';
 import { openBrowser } from './_browser.ts';
-import { axeViolations, lookAtPages, openWindow, picture, type PortalWindow } from './_portal-browser.ts';
+import {
+  axeViolations,
+  isTooWide,
+  lookAtPages,
+  openWindow,
+  picture,
+  type PortalWindow,
+} from './_portal-browser.ts';
 
 const NEWCOMER = { email: 'niamh@brennan.example', name: 'Niamh', password: 'seven quiet harbour bells' };
 const browser = openBrowser(t);
@@ -201,3 +211,52 @@ t.test('axe-core finds the violations that are planted', async (t) => {
   await page.evaluate(`fetch('https://elsewhere.example/').catch(() => undefined)`);
   t.match(complaints.join(), /elsewhere\.example/, 'and a request to elsewhere is noted');
 });
+
+for (const look of ['light', 'dark', 'phone'] as const) {
+  t.test(`somebody with accounts in two companies chooses one, and switches (${look})`, async (t) => {
+    const portal = await startPortal(t, 'sqlite', {});
+    await createCompany(
+      portal.engine,
+      'other',
+      { name: 'Ó Ceallacháin Plumbing & Sons of Ballinasloe' },
+      STORY_NOW,
+    );
+    await addAdministrator(portal.engine, { company: 'other', email: EMAIL, password: PASSWORD });
+    const keyed = await addAdministrator(portal.engine, { ...NEWCOMER });
+    const by = await signedInAs(portal.engine, keyed);
+    for (const name of ['Ledger export', 'Dashboard in the workshop'])
+      await createKey(portal.engine, {
+        prefix: 'fl',
+        company: COMPANY,
+        name,
+        scopes: ['jobs:read'],
+        by,
+        now: STORY_NOW,
+      });
+    const window = await openWindow(t, { browser: await browser, portal }, { look, signIn: false });
+    const { page, open } = window;
+    await open('/portal/sign-in');
+    await page.getByLabel('E-mail address').fill(EMAIL);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Choose a company' }).waitFor();
+    await isInOrder(t, window, `companies-${look}`);
+    t.notOk(await isTooWide(page));
+    await page.getByRole('button', { name: /Brennan/ }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await isInOrder(t, window, `companies-header-${look}`);
+    t.notOk(await isTooWide(page));
+    await open('/portal/people');
+    await page.getByText('Remove Niamh').first().click();
+    await isInOrder(t, window, `remove-with-keys-${look}`);
+    t.notOk(await isTooWide(page));
+    await open('/portal/account');
+    await page.getByText('Sign out everywhere').first().click();
+    await isInOrder(t, window, `sign-out-everywhere-${look}`);
+    await page.getByRole('link', { name: 'Change company' }).click();
+    await page.getByRole('button', { name: /Ballinasloe/ }).click();
+    await page.getByText('Ó Ceallacháin Plumbing').first().waitFor();
+    t.notOk(await isTooWide(page), 'also with a long name');
+    await isInOrder(t, window, `companies-switched-${look}`);
+  });
+}

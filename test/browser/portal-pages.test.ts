@@ -38,6 +38,7 @@ const pages = {
 const guestPages = {
   'sign-in': '/portal/sign-in',
   invitation: '/portal/invitation',
+  'companies-none': '/portal/companies',
   'guest-nothing-here': '/portal/nothing',
 };
 

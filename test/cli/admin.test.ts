@@ -50,9 +50,23 @@ for (const engine of engineNames) {
     t.equal((await again.visit('/portal')).statusCode, 200);
     t.equal((await visitor.visit('/portal')).statusCode, 303, 'setting a password ends every session');
 
-    t.equal(
+    t.equal((await run(['admin', 'sign-out', 'acme', EMAIL])).stdout, '1 session has ended.\n');
+    t.equal((await again.visit('/portal')).statusCode, 303);
+    t.strictSame(await json(['admin', 'sign-out', 'acme', EMAIL]), {
+      company: 'acme',
+      email: EMAIL,
+      count: 0,
+    });
+    await again.visit('/portal/sign-in');
+    t.equal((await again.submit('/portal/sign-in', { email: EMAIL, password: next })).statusCode, 303);
+
+    for (const name of ['Kept', 'Another']) {
+      await again.visit('/portal/keys/new');
+      await again.submitAndFollow('/portal/keys/new', { name, scopes: 'jobs:read' });
+    }
+    t.match(
       (await run(['admin', 'disable', 'acme', EMAIL.toUpperCase()])).stdout,
-      `${EMAIL} no longer has access.\n`,
+      /^aoife@acme.example no longer has access\.\nA key that they made keeps working: \w+ \(Kept\)\.\nA key .* \(Another\)\.\n$/,
     );
     t.equal((await again.visit('/portal')).statusCode, 303);
     t.match((await run(['admin', 'list', 'acme'])).stdout, /\naoife@acme.example {2}Aoife {2}disabled 2.*Z/);
@@ -61,6 +75,13 @@ for (const engine of engineNames) {
     t.equal((await returned.visit('/portal')).statusCode, 200, 'who was disabled can be invited again');
     await returned.visit('/portal/people');
     t.match(returned.text, /You can’t invite anybody/);
+    await returned.visit('/portal/keys/new');
+    await returned.submitAndFollow('/portal/keys/new', { name: 'Last', scopes: 'jobs:read' });
+    const gone = await json<{ revoked: unknown; left: unknown }>([
+      ...['admin', 'disable', 'acme', EMAIL],
+      '--revoke-keys',
+    ]);
+    t.match(gone, { email: EMAIL, revoked: [{ name: 'Last' }], left: [] });
   });
 }
 
@@ -76,6 +97,8 @@ t.test('each refusal names its cause', async (t) => {
     ],
     [['list', 'nobody'], 'There is no company "nobody".'],
     [['disable', 'acme', EMAIL], `The company "acme" has no administrator "${EMAIL}".`],
+    [['sign-out', 'acme', EMAIL], `The company "acme" has no administrator "${EMAIL}".`],
+    [['sign-out', 'nobody', EMAIL], 'There is no company "nobody".'],
     [['reset', 'acme', EMAIL], `The company "acme" has no administrator "${EMAIL}".`],
   ];
   for (const [args, message] of refusals) {
@@ -96,7 +119,10 @@ t.test('a link is at BASE_URL, or where a server of these settings listens', asy
     [{ BASE_URL: 'https://api.example.com' }, 'https://api.example.com/portal/invitation#'],
   ];
   for (const [environment, start] of links) {
-    const { stdout } = await workplace.call(['admin', 'create', 'acme', EMAIL], environment);
+    const { stdout, stderr } = await workplace.call(['admin', 'create', 'acme', EMAIL], environment);
     t.ok(stdout.startsWith(start), stdout);
+    const origin = start.slice(0, start.indexOf('/portal'));
+    const isTold = stderr.includes(`BASE_URL isn't set, so the link leads to ${origin}, where a server with`);
+    t.equal(isTold, !('BASE_URL' in environment), 'and it is said why');
   }
 });

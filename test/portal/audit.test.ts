@@ -4,6 +4,7 @@ import { changePassword } from '../../src/access/administrators.ts';
 import { createSignInLimits } from '../../src/access/sign-in-limits.ts';
 import { listAuditRows, recordEntry } from '../../src/store/portal/audit.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
+import { until } from '../_command.ts';
 import { engineNames, STORY_NOW } from '../_server.ts';
 import { addAdministrator, COMPANY, EMAIL, PASSWORD, signedInAs, startPortal } from './_portal.ts';
 
@@ -103,6 +104,7 @@ for (const name of engineNames) {
     const from = { address: '198.51.100.7', client: 'Mozilla/5.0 (X11; Linux) Firefox/145.0' };
     await guess(EMAIL, 'wrong', from.address);
     await guess('nobody@brennan.example', 'wrong', from.address);
+    await until(async () => (await listAuditRows(engine, COMPANY, { limit: 10 })).length === 1);
     const visitor = await guess(EMAIL, PASSWORD, from.address);
     const of = { administrator: administrator.id, subject: administrator.id, ...from };
     t.match(await listAuditRows(engine, COMPANY, { limit: 10 }), [
@@ -115,6 +117,9 @@ for (const name of engineNames) {
     const failed = { action: 'administrator.sign_in_failed', limit: 100 } as const;
     for (let sent = 0; sent < 30; sent += 1) await guess(EMAIL, 'wrong', `203.0.113.${sent}`);
     await guess('conor@brennan.example', 'wrong', '203.0.113.100');
+    // Failures are recorded when the guesser has the answer.
+    const failures = async () => (await listAuditRows(engine, COMPANY, failed)).length;
+    await until(async () => (await failures()) === 21);
     const rows = await listAuditRows(engine, COMPANY, failed);
     t.equal(rows.filter(({ administrator: id }) => id === administrator.id).length, 20);
     t.strictSame(
@@ -124,7 +129,8 @@ for (const name of engineNames) {
     t.equal(rows.length, 21, 'another account has a count of its own');
     portal.setNow(new Date(STORY_NOW.getTime() + DAY_MS));
     await guess(EMAIL, 'wrong', '203.0.113.200');
-    t.equal((await listAuditRows(engine, COMPANY, failed)).length, 22, 'and the next day begins anew');
+    await until(async () => (await failures()) === 22);
+    t.equal(await failures(), 22, 'and the next day begins anew');
   });
 }
 
@@ -135,6 +141,7 @@ t.test('an action that fails leaves no entry', async (t) => {
     by: await signedInAs(portal.engine, portal.administrator),
     present: PASSWORD,
     next: 'granite lanterns drift north',
+    serviceName: 'Fieldledger',
     now: STORY_NOW,
   };
   const limits = createSignInLimits(portal.engine);

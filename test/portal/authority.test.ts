@@ -62,6 +62,7 @@ async function formsOf({ engine, administrator }: TestPortal): Promise<Record<st
     '/sign-in': { fields: { email: EMAIL, password: PASSWORD } },
     '/invitation': { fields: { code: token } },
     '/invitation/accept': { fields: { code: token, name: 'Niamh', ...password } },
+    '/companies': { fields: { company: COMPANY } },
     '/sign-out': {},
     '/keys/new': { fields: { name: 'Export', scopes: 'jobs:read' } },
     '/keys/:id/revoke': id(record.id),
@@ -79,8 +80,8 @@ async function formsOf({ engine, administrator }: TestPortal): Promise<Record<st
     '/people/invitations/:id/withdraw': id(invitation.id),
     '/people/:id/remove': id(other.id),
     '/account/password': { fields: { present: PASSWORD, ...password } },
-    '/account/sessions/:id/end': id(session?.id),
-    '/account/sign-out-everywhere': {},
+    '/account/sessions/:id/end': { ...id(session?.id), fields: { present: PASSWORD } },
+    '/account/sign-out-everywhere': { fields: { present: PASSWORD } },
   };
 }
 
@@ -211,12 +212,14 @@ async function visitOf(engine: Engine, administrator: Administrator): Promise<Vi
     params: {},
     query: new URLSearchParams(),
     form: new URLSearchParams(),
+    tokens: [],
     formToken: '',
     browser: undefined,
     requestId: '',
     ...origin,
     now: STORY_NOW,
     onAccount: () => undefined,
+    afterwards: () => undefined,
     administrator,
     session: { ...session, token: '' },
     signedIn: { administrator: administrator.id, session: session.id, ...origin, form: 'a-form' },

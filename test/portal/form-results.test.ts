@@ -118,7 +118,7 @@ for (const name of engineNames) {
     for (const [action, page] of Object.entries(LEAVING)) {
       const visitor = await portal.signedIn();
       await visitor.visit(page);
-      const hidden = hiddenFields(visitor.shown, action);
+      const hidden = { ...hiddenFields(visitor.shown, action), present: PASSWORD };
       const clicks = Array.from({ length: 4 }, () => visitor.copy());
       const late = visitor.copy();
       const answers = await Promise.all(clicks.map((click) => click.send(action, hidden)));

@@ -2,13 +2,16 @@ import t from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
 import { invite, INVITATIONS_MAX } from '../../src/access/invitations.ts';
+import { createKey } from '../../src/access/keys.ts';
 import type { Scope } from '../../src/contract/scopes.ts';
+import { listActiveKeys } from '../../src/store/keys/keys.ts';
 import { listInvitations } from '../../src/store/portal/portal-links.ts';
 import { engineNames, STORY_NOW } from '../_server.ts';
 import {
   addAdministrator,
   COMPANY,
   hiddenFields,
+  signedInAs,
   startPortal,
   type TestPortal,
   type Visitor,
@@ -228,14 +231,18 @@ t.test('a link whose form is refused can be used after all', async (t) => {
   t.ok(accepted.cookies.has('fieldledger_session'), 'the whole link may be pasted');
 });
 
-t.test('an e-mail address that administers another company can not be found out', async (t) => {
+t.test('an outside accountant who serves another company already is let in by her link', async (t) => {
   const portal = await startPortal(t);
   await createCompany(portal.engine, 'rival', {}, STORY_NOW);
   await addAdministrator(portal.engine, { company: 'rival', email: NEWCOMER });
   const inviter = await portal.signedIn();
   const code = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
   t.match(code, /^[\w-]{43}$/, 'the invitation is made as any other');
-  t.match((await useCode(portal, code, {})).text, /This link can't be used/);
+  const accountant = await useCode(portal, code, {});
+  t.equal((await accountant.visit('/portal')).statusCode, 200);
+  t.match(accountant.text, /Brennan Heating/);
+  await inviter.visit('/portal/people');
+  t.notMatch(inviter.text, /rival/i, 'and nobody learns of the other company');
 });
 
 t.test('the refusal of an invitation names its cause', async (t) => {
@@ -247,6 +254,9 @@ t.test('the refusal of an invitation names its cause', async (t) => {
     [{ email: 'a@b@c', scopes: 'jobs:read' }, /is not an e-mail address/],
     [{ email: 'a\u0007@b.example', scopes: 'jobs:read' }, /is not an e-mail address/],
     [{ email: 'aoife@brennan.example', scopes: 'jobs:read' }, /administers this company already/],
+    [{ email: 'се\u043e@brennan.example', scopes: 'jobs:read' }, /has the character "с" \(U\+0441\)/],
+    [{ email: 'ceo@br\u0435nnan.example', scopes: 'jobs:read' }, /\(U\+0435\).*only the letters a to z/],
+    [{ email: 'ce\u00f8@brennan.example', scopes: 'jobs:read' }, /\(U\+00F8\)/],
     [{ email: NEWCOMER }, /Choose at least one scope/],
     [{}, /is not an e-mail address/],
   ];
@@ -259,3 +269,32 @@ t.test('the refusal of an invitation names its cause', async (t) => {
   await visitor.submit('/portal/people/invite', { email: NEWCOMER, scopes: 'jobs:read' });
   t.match(visitor.text, /At most 20 invitations can wait at once/);
 });
+
+t.test(
+  'whoever removes an administrator reads which keys they made, and revokes those that are ticked',
+  async (t) => {
+    const portal = await startPortal(t);
+    const { engine } = portal;
+    const conor = await addAdministrator(engine, { ...CONOR, name: 'Conor' });
+    const by = await signedInAs(engine, conor);
+    const made = { prefix: 'fl', company: COMPANY, scopes: ['jobs:read'], now: STORY_NOW };
+    const afterwards = { ...made, now: later(1) };
+    const { record: ledger } = await createKey(engine, { ...made, name: 'Ledger', by });
+    await createKey(engine, { ...afterwards, name: 'Dashboard', by });
+    const { record: foreign } = await createKey(engine, { ...afterwards, name: 'Of the operator' });
+    const visitor = await portal.signedIn();
+    await visitor.visit('/portal/people');
+    t.match(visitor.text, /Revoke these keys that they made .*Ledger jobs:read Dashboard jobs:read/);
+    t.notMatch(visitor.text, /Of the operator/);
+    const fields = { keys: [ledger.id, foreign.id, 'nothing'] };
+    await visitor.submitAndFollow(`/portal/people/${conor.id}/remove`, fields);
+    t.match(
+      visitor.text,
+      /Conor no longer has access\. Revoked: “Ledger”\. These keys that they made keep working: “Dashboard”\./,
+    );
+    const left = (await listActiveKeys(engine, COMPANY)).map(({ name }) => name);
+    t.strictSame(left.sort(), ['Dashboard', 'Of the operator'], 'another’s key is none of the form’s');
+    await visitor.visit('/portal/audit');
+    t.match(visitor.text, /Revoked an API key name: Ledger/);
+  },
+);

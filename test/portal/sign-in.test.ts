@@ -2,6 +2,7 @@ import t from 'tap';
 
 import { removeAdministrator } from '../../src/access/administrators.ts';
 import { acceptLink, invite, inviteToReset } from '../../src/access/invitations.ts';
+import { createSignInLimits } from '../../src/access/sign-in-limits.ts';
 import { listSessionRows } from '../../src/store/portal/portal-sessions.ts';
 import { engineNames, STORY_NOW } from '../_server.ts';
 import {
@@ -90,7 +91,7 @@ for (const name of engineNames) {
         await portal.signedIn(other),
       ];
       await here.visit('/portal/account');
-      await here.submitAndFollow('/portal/account/sign-out-everywhere');
+      await here.submitAndFollow('/portal/account/sign-out-everywhere', { present: PASSWORD });
       t.match(here.text, /You have signed out/);
       t.equal((await there.visit('/portal')).statusCode, 303);
       t.equal((await colleague.visit('/portal')).statusCode, 200);
@@ -131,6 +132,25 @@ for (const name of engineNames) {
   });
 }
 
+t.test('nobody ends sessions without the password, as whoever has stolen one doesn’t know it', async (t) => {
+  const portal = await startPortal(t);
+  const [owner, thief] = [await portal.signedIn(), await portal.signedIn()];
+  await thief.visit('/portal/account');
+  const [end = ''] = /\/portal\/account\/sessions\/[\w-]+\/end/.exec(thief.shown) ?? [];
+  for (const action of [end, '/portal/account/sign-out-everywhere']) {
+    for (const present of ['', 'a guess']) {
+      await thief.visit('/portal/account');
+      t.equal((await thief.submit(action, { present })).statusCode, 422);
+      t.match(thief.text, /Where you are signed in Your present password is not right/);
+    }
+  }
+  t.equal((await owner.visit('/portal')).statusCode, 200);
+  await thief.visit('/portal/account');
+  await thief.submit(end, { present: 'the fifth guess' });
+  await thief.visit('/portal/account');
+  t.equal((await thief.submit(end, { present: PASSWORD })).statusCode, 429, 'five guesses are enough');
+});
+
 t.test('a session ends when it is not used for half an hour', async (t) => {
   const portal = await startPortal(t);
   const visitor = await portal.signedIn();
@@ -159,10 +179,11 @@ t.test('an administrator sees where they are signed in, and ends one session', a
   const there = await portal.signedIn();
   await here.visit('/portal/account');
   const [action = ''] = /\/portal\/account\/sessions\/[\w-]+\/end/.exec(here.shown) ?? [];
-  await here.submitAndFollow(action);
+  await here.submitAndFollow(action, { present: PASSWORD });
   t.match(here.text, /The session has ended/);
   t.equal((await there.visit('/portal')).statusCode, 303);
-  const again = await here.send(action, hiddenFields(here.shown, '/portal/sign-out'));
+  const proof = { ...hiddenFields(here.shown, '/portal/sign-out'), present: PASSWORD };
+  const again = await here.send(action, proof);
   t.equal(again.statusCode, 404, 'it is there no longer');
   const other = { email: 'conor@brennan.example', password: 'seven quiet harbour bells' };
   await addAdministrator(portal.engine, other);
@@ -170,7 +191,8 @@ t.test('an administrator sees where they are signed in, and ends one session', a
   await colleague.visit('/portal/account');
   const [session] = await listSessionRows(portal.engine, portal.administrator.id);
   const foreign = `/portal/account/sessions/${session?.id ?? ''}/end`;
-  const forged = await colleague.send(foreign, hiddenFields(colleague.shown, '/portal/sign-out'));
+  const hidden = hiddenFields(colleague.shown, '/portal/sign-out');
+  const forged = await colleague.send(foreign, { ...hidden, present: other.password });
   t.equal(forged.statusCode, 404, "another administrator's session is none of theirs");
   t.equal((await here.visit('/portal')).statusCode, 200);
 });
@@ -240,14 +262,16 @@ t.test('a link for a new password takes none that is made of the name of its own
   const email = 'office@brennan.example';
   await addAdministrator(engine, { email, name: 'Siobhán Ní Dhómhnaill' });
   const { token } = await inviteToReset(engine, { company: COMPANY, email, now: STORY_NOW });
+  const limits = createSignInLimits(engine);
   const use = {
     token,
     name: '',
+    serviceName: 'Fieldledger',
     address: '192.0.2.1',
     client: 'Test',
     now: STORY_NOW,
     lengths: { idleMinutes: 30, hoursMax: 12 },
   };
-  await t.rejects(acceptLink(engine, { ...use, password: 'Dhomhnaill2026!' }), /too easy to guess/);
-  await acceptLink(engine, { ...use, password: NEW_PASSWORD });
+  await t.rejects(acceptLink(engine, limits, { ...use, password: 'Dhomhnaill2026!' }), /too easy to guess/);
+  await acceptLink(engine, limits, { ...use, password: NEW_PASSWORD });
 });

@@ -1,9 +1,10 @@
 import { changePassword } from '../../access/administrators.ts';
+import { provePassword } from '../../access/own-password.ts';
 import { endSessions, listSessions, type SessionLengths } from '../../access/sessions.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import { AppError } from '../../errors.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { type Problems, problemsOf } from '../page-error.ts';
+import { type Problems, problemsOf, refusalOf } from '../page-error.ts';
 import {
   accountField,
   button,
@@ -14,7 +15,7 @@ import {
   textField,
 } from '../views/form.ts';
 import { browserName, time } from '../views/formats.ts';
-import { html } from '../views/html.ts';
+import { type Html, html } from '../views/html.ts';
 import { badge } from '../views/notice.ts';
 import { facts, table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, signedOut, type Visit } from '../visit.ts';
@@ -28,7 +29,11 @@ export function showAccount(needs: Needs): Page {
   return (visit) => accountPage(needs, visit);
 }
 
-export function changeOwnPassword({ limits, ...needs }: Needs & { limits: SignInLimits }): Page {
+export function changeOwnPassword({
+  limits,
+  serviceName,
+  ...needs
+}: Needs & { limits: SignInLimits; serviceName: string }): Page {
   return async (visit) => {
     const { administrator, signedIn, form: filled, now } = visit;
     try {
@@ -37,12 +42,13 @@ export function changeOwnPassword({ limits, ...needs }: Needs & { limits: SignIn
         by: signedIn,
         present: filled.get('present') ?? '',
         next: newPasswordIn(filled),
+        serviceName,
         browser: visit.browser,
         now,
       });
       const done = redirect('/portal/account', {
         kind: 'done',
-        text: 'Your password is changed. You are signed out everywhere else.',
+        text: `Your password is changed. You are signed out of ${visit.company.name} everywhere else.`,
       });
       return { ...done, browser };
     } catch (error) {
@@ -52,19 +58,31 @@ export function changeOwnPassword({ limits, ...needs }: Needs & { limits: SignIn
   };
 }
 
-export function endOtherSession(engine: Engine): Page {
-  return async ({ company, signedIn, session, params, now }) => {
-    const id = params.id ?? '';
-    await endSessions(engine, { company: company.id, by: signedIn, now, id });
-    if (id === session.id) return signedOut;
-    return redirect('/portal/account', { kind: 'done', text: 'The session has ended.' });
-  };
-}
-
-export function signOutEverywhere(engine: Engine): Page {
-  return async ({ company, signedIn, now }) => {
-    await endSessions(engine, { company: company.id, by: signedIn, now });
-    return signedOut;
+/** Ends the session in the page's address, or all. It asks for the password: whoever has stolen a session must not end its owner's. */
+export function endOwnSessions({ limits, ...needs }: Needs & { limits: SignInLimits }): Page {
+  return async (visit) => {
+    const { company, signedIn: by, session, tokens, params, form: filled, now } = visit;
+    const of = { company: company.id, by };
+    const isOther = params.id !== undefined && params.id !== session.id;
+    try {
+      const { stillProved } = await provePassword(needs.engine, limits, {
+        ...of,
+        present: filled.get('present') ?? '',
+      });
+      await endSessions(needs.engine, {
+        ...of,
+        now,
+        stillProved,
+        id: params.id,
+        tokens: isOther ? [] : tokens,
+      });
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      return accountPage(needs, visit, { sessions: refusalOf(error) });
+    }
+    return isOther
+      ? redirect('/portal/account', { kind: 'done', text: 'The session has ended.' })
+      : signedOut;
   };
 }
 
@@ -89,6 +107,7 @@ async function accountPage(
       <h2>Password</h2>
       ${passwordForm(visit, problems)}
       <h2>Where you are signed in</h2>
+      ${problems.sessions !== undefined && html`<p class="error" role="alert">${problems.sessions}</p>`}
       ${table({
         caption: 'Where you are signed in',
         columns: ['Browser', 'Signed in', 'Last used', 'Ends at the latest', 'Action'],
@@ -103,13 +122,32 @@ async function accountPage(
               open: 'End',
               subject: 'this session',
               question: 'The browser is signed out at once.',
+              content: presentField(session.id),
               confirm: 'End it',
             }),
         ]),
       })}
-      ${form(visit, { action: '/portal/account/sign-out-everywhere' }, button('Sign out everywhere', 'quiet'))}`,
+      ${confirmForm(visit, {
+        action: '/portal/account/sign-out-everywhere',
+        open: 'Sign out everywhere',
+        subject: '',
+        question: 'All these browsers are signed out at once, this one too.',
+        content: presentField('everywhere'),
+        confirm: 'Sign out everywhere',
+      })}`,
     { section: 'account', isRefused: Object.keys(problems).length > 0 },
   );
+}
+
+/** Each form of the page has one of its own. */
+function presentField(form: string): Html {
+  return textField({
+    name: 'present',
+    id: `present-${form}`,
+    label: 'Your password',
+    type: 'password',
+    autocomplete: 'current-password',
+  });
 }
 
 function passwordForm(visit: Visit, problems: Problems) {

@@ -21,6 +21,7 @@ const PAGE_ENTRIES = 50;
 const actionNames: Record<AuditAction, string> = {
   'administrator.signed_in': 'Signed in',
   'administrator.sign_in_failed': 'Failed to sign in: wrong password',
+  'administrator.signed_out': 'Signed somebody out everywhere',
   'administrator.changed_password': 'Changed their password',
   'administrator.removed': 'Removed an administrator',
   'invitation.created': 'Invited somebody',

@@ -1,6 +1,7 @@
 import { getCompany } from '../../access/companies.ts';
 import { acceptLink, getLink } from '../../access/invitations.ts';
 import type { SessionLengths } from '../../access/sessions.ts';
+import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import type { PortalLink } from '../../store/portal/portal-links.ts';
 import { type Problems, problemsOf, refusalOf } from '../page-error.ts';
@@ -31,20 +32,25 @@ export function openInvitation(engine: Engine): GuestPage {
 /** Uses a code up, and signs its owner in. */
 export function acceptInvitation({
   engine,
+  limits,
+  serviceName,
   sessionLengths: lengths,
 }: {
   engine: Engine;
+  limits: SignInLimits;
+  serviceName: string;
   sessionLengths: SessionLengths;
 }): GuestPage {
   return async (visit) => {
-    const { form: filled, address, client, now } = visit;
+    const { form: filled, address, client, browser: known, tokens: formerTokens, now } = visit;
     const code = codeOf(visit);
     const name = filled.get('name') ?? '';
     try {
       const password = newPasswordIn(filled);
-      const use = { token: code, name, password, address, client, browser: visit.browser, now, lengths };
-      const { token, browser } = await acceptLink(engine, use);
-      return { ...redirect('/portal'), session: { token }, browser };
+      const from = { address, client, browser: known, formerTokens, now, lengths };
+      const use = { token: code, name, password, serviceName, ...from };
+      const { token, browser } = await acceptLink(engine, limits, use);
+      return { ...redirect('/portal'), sessions: [token], browser };
     } catch (error) {
       const problems = problemsOf(error);
       const link = await getLink(engine, code, now).catch(() => undefined);

@@ -1,5 +1,6 @@
 import { listAdministrators, removeAdministrator, whyNotRemove } from '../../access/administrators.ts';
 import { invite, whyNotWithdraw, withdrawInvitation } from '../../access/invitations.ts';
+import { type ApiKey, listActiveKeys } from '../../store/keys/keys.ts';
 import type { Administrator } from '../../store/portal/administrators.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { listInvitations, type PortalLink } from '../../store/portal/portal-links.ts';
@@ -61,15 +62,25 @@ export function withdraw(engine: Engine): Page {
 }
 
 export function removeSomebody(engine: Engine): Page {
-  return async ({ company, signedIn, params, now }) => {
-    const { name } = await removeAdministrator(engine, {
+  return async ({ company, signedIn, params, form: filled, now }) => {
+    const { administrator, revoked, left } = await removeAdministrator(engine, {
       company: company.id,
       id: params.id ?? '',
       by: signedIn,
       now,
+      revoke: filled.getAll('keys'),
     });
-    return redirect('/portal/people', { kind: 'done', text: `${name} no longer has access.` });
+    const sentences = [
+      `${administrator.name} no longer has access.`,
+      revoked.length > 0 && `Revoked: ${namesOf(revoked)}.`,
+      left.length > 0 && `These keys that they made keep working: ${namesOf(left)}.`,
+    ];
+    return redirect('/portal/people', { kind: 'done', text: sentences.filter(Boolean).join(' ') });
   };
+}
+
+function namesOf(keys: readonly ApiKey[]): string {
+  return keys.map(({ name }) => `“${name}”`).join(', ');
 }
 
 interface Filled {
@@ -83,6 +94,7 @@ async function peoplePage(engine: Engine, visit: Visit, filled: Filled = {}): Pr
   const { company, administrator, now } = visit;
   const people = await listAdministrators(engine, company.id);
   const invitations = await listInvitations(engine, company.id, now);
+  const keys = await listActiveKeys(engine, company.id);
   return page(
     'People',
     html`<p>
@@ -99,7 +111,7 @@ async function peoplePage(engine: Engine, visit: Visit, filled: Filled = {}): Pr
             emailText(person.email),
             accessOf(person),
             time(visit, person.signedInAt),
-            removal(visit, person),
+            removal(visit, person, keys),
           ]),
       })}
       <h2>Open invitations</h2>
@@ -119,16 +131,32 @@ function accessOf({ scopes, mayInvite }: Pick<Administrator, 'scopes' | 'mayInvi
     >${mayInvite && html` ${badge('plain', 'May invite')}`}`;
 }
 
-function removal(visit: Visit, person: Administrator) {
+function removal(visit: Visit, person: Administrator, keys: readonly ApiKey[]) {
   const { administrator } = visit;
   const reason = whyNotRemove(person, administrator);
   if (person.id === administrator.id) return html`<span class="hint">This is you</span>`;
   if (reason !== undefined) return html`<span class="hint">${reason}</span>`;
+  const made = keys.filter(({ madeBy }) => madeBy === person.id);
   return confirmForm(visit, {
     action: `/portal/people/${person.id}/remove`,
     open: 'Remove',
     subject: person.name,
-    question: `${person.name} is signed out at once and can’t sign in again. Their keys and webhooks keep working.`,
+    question: `${person.name} is signed out at once and can’t sign in again. Webhooks keep working.`,
+    content:
+      made.length > 0
+        ? checkboxes({
+            name: 'keys',
+            id: `keys-${person.id}`,
+            label: 'Revoke these keys that they made',
+            hint: 'A key that isn’t ticked keeps working. Somebody who has copied it can go on reading.',
+            choices: made.map(({ id, name, scopes }) => ({
+              value: id,
+              label: name,
+              hint: scopes.join(', '),
+            })),
+            chosen: [],
+          })
+        : html`<p class="hint">They have made no key that works.</p>`,
     confirm: 'Remove access',
   });
 }

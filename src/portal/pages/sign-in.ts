@@ -5,6 +5,7 @@ import { AppError } from '../../errors.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { refusalOf } from '../page-error.ts';
 import { button, form, textField } from '../views/form.ts';
+import { COMPANIES_PATH } from './companies.ts';
 import { html } from '../views/html.ts';
 import {
   type GuestPage,
@@ -29,14 +30,24 @@ export function signInWithPassword({
   sessionLengths: SessionLengths;
 }): GuestPage {
   return async (visit) => {
-    const { form: filled, address, client, now, onAccount } = visit;
+    const { form: filled, address, client, now, onAccount, afterwards, tokens: formerTokens } = visit;
     const email = filled.get('email') ?? '';
     const next = filled.get('next');
     try {
       const password = filled.get('password') ?? '';
-      const from = { address, client, browser: visit.browser, now, lengths, onAccount };
-      const { token, browser } = await signIn(engine, limits, { email, password, ...from });
-      return { ...redirect(ownPath(next)), session: { token }, browser };
+      const from = {
+        address,
+        client,
+        browser: visit.browser,
+        formerTokens,
+        now,
+        lengths,
+        onAccount,
+        afterwards,
+      };
+      const { tokens, browser } = await signIn(engine, limits, { email, password, ...from });
+      const to = tokens.length === 1 ? ownPath(next) : COMPANIES_PATH;
+      return { ...redirect(to), sessions: tokens, browser };
     } catch (error) {
       return signInPage(visit, { email, next, ...problemOf(error) });
     }
@@ -44,8 +55,8 @@ export function signInWithPassword({
 }
 
 export function signOut(engine: Engine): Page {
-  return async ({ company, signedIn, session, now }) => {
-    await endSessions(engine, { company: company.id, by: signedIn, now, id: session.id });
+  return async ({ company, signedIn, session, tokens, now }) => {
+    await endSessions(engine, { company: company.id, by: signedIn, now, id: session.id, tokens });
     return signedOut;
   };
 }

@@ -31,6 +31,8 @@ export function withQuery(path: string, parameters: Readonly<Record<string, stri
 
 export interface Field {
   name: string;
+  /** Its id on the page; the name unless told, which several forms of a page may share. */
+  id?: string;
   label: string;
   /** Stands under the label. */
   hint?: string;
@@ -50,6 +52,7 @@ interface TextField extends Field {
 export function textField(field: TextField): Html {
   const {
     name,
+    id = name,
     label,
     value = '',
     type = 'text',
@@ -58,10 +61,10 @@ export function textField(field: TextField): Html {
     lengthMax = 200,
   } = field;
   return html`<div class="field">
-    <label for="${name}">${label}</label>
+    <label for="${id}">${label}</label>
     ${notes(field)}
     <input
-      id="${name}"
+      id="${id}"
       name="${name}"
       type="${type}"
       value="${type === 'password' ? '' : value}"
@@ -74,14 +77,14 @@ export function textField(field: TextField): Html {
 }
 
 /** The hint and the problem, between a field's label and the field. */
-function notes({ name, hint, problem }: Field): Html {
-  return html`${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
-  ${problem !== undefined && html`<p class="error" id="${name}-problem" role="alert">${problem}</p>`}`;
+function notes({ name, id = name, hint, problem }: Field): Html {
+  return html`${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
+  ${problem !== undefined && html`<p class="error" id="${id}-problem" role="alert">${problem}</p>`}`;
 }
 
 /** Ties a field to its hint and problem for screen readers. */
-function describedBy({ name, hint, problem }: Field): Html {
-  const ids = [hint === undefined ? '' : `${name}-hint`, problem === undefined ? '' : `${name}-problem`];
+function describedBy({ name, id = name, hint, problem }: Field): Html {
+  const ids = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`];
   const described = ids.join(' ').trim();
   return html`${described !== '' && html`aria-describedby="${described}"`}
   ${problem !== undefined && html`aria-invalid="true"`}`;
@@ -99,18 +102,19 @@ export interface Choice {
 /** Choices of which any number can be taken. A choice that can't be taken says why. */
 export function checkboxes({
   name,
+  id: group = name,
   label,
   hint,
   problem,
   choices,
   chosen,
 }: Field & { choices: readonly Choice[]; chosen: readonly string[] }): Html {
-  return html`<fieldset class="field" ${hint !== undefined && html`aria-describedby="${name}-hint"`}>
+  return html`<fieldset class="field" ${hint !== undefined && html`aria-describedby="${group}-hint"`}>
     <legend>${label}</legend>
-    ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    ${hint !== undefined && html`<p class="hint" id="${group}-hint">${hint}</p>`}
     ${problem !== undefined && html`<p class="error">${problem}</p>`}
     ${choices.map(({ value, label: text, hint: beside, unavailable }, index) => {
-      const id = `${name}-${index}`;
+      const id = `${group}-${index}`;
       const note = unavailable ?? beside;
       return html`<div class="choice">
         <input
@@ -160,6 +164,7 @@ export function confirmForm(
     open,
     subject,
     question,
+    content,
     confirm,
   }: {
     action: string;
@@ -168,6 +173,8 @@ export function confirmForm(
     /** The object of the action, for people who hear the buttons one by one. */
     subject: string;
     question: Content;
+    /** The fields of the form. */
+    content?: Html;
     confirm: string;
   },
 ): Html {
@@ -175,7 +182,7 @@ export function confirmForm(
     <summary>${open}<span class="hidden"> ${subject}</span></summary>
     <div class="question">
       <p>${question}</p>
-      ${form(visit, { action }, html`<button class="danger">${confirm}<span class="hidden"> ${subject}</span></button>`)}
+      ${form(visit, { action }, html`${content}<button class="danger">${confirm}<span class="hidden"> ${subject}</span></button>`)}
     </div>
   </details>`;
 }

@@ -30,6 +30,7 @@ export function administratorPage(
             <a href="/portal">${common.serviceName}</a> <span class="company">${company.name}</span>
           </p>
           <div class="who">
+            ${visit.tokens.length > 1 && html`<a href="/portal/companies">Change company</a>`}
             <a href="/portal/account" ${section === 'account' && html`aria-current="page"`}
               >${administrator.name}</a
             >

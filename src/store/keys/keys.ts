@@ -3,7 +3,7 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Scope } from '../../contract/scopes.ts';
 import { actorId } from '../portal/audit.ts';
 import type { Deed } from '../portal/deeds.ts';
-import type { Engine } from '../engines/engine.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { Counted } from './rate-counters.ts';
 import type { Tables } from '../schema.ts';
 
@@ -153,6 +153,24 @@ export async function insertKey(
     .executeTakeFirstOrThrow();
   await deed.record({ action: 'key.created', subject: key.id, details: detailsOf(key) });
   return toKey(row);
+}
+
+/** The active keys that an administrator made, oldest first. */
+export async function listKeysMadeBy(
+  transaction: StoreTransaction,
+  company: string,
+  administrator: string,
+): Promise<ApiKey[]> {
+  const rows = await transaction
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('company', '=', company)
+    .where('made_by', '=', administrator)
+    .where('revoked_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(toKey);
 }
 
 export async function listKeyRows(engine: Engine, company: string): Promise<UsedKey[]> {

@@ -10,6 +10,8 @@ import {
 import type { Engine } from '../engines/engine.ts';
 import { poolOf } from '../engines/postgres.ts';
 
+export type RateCounter = RateLimiterAbstract;
+
 /** The state of a count, after one was counted. */
 export interface Counted {
   /** The number in the current window, this one included; infinite when the counter refuses the key. */
@@ -26,8 +28,8 @@ interface Allowed {
 }
 
 /**
- * Keys that a counter knows at once. Each takes about half a kilobyte of memory, or a row. An attacker who wants a count
- * to be forgotten needs more networks than that.
+ * Keys that a counter knows at once. Each takes about half a kilobyte of memory, or a row. A key whose points are used up
+ * is never forgotten before its window ends, so that nobody gets a new allowance by sending other keys.
  */
 const KEYS_MAX = 10_000;
 /** After this number of counted requests, rows beyond the number of keys are removed. */
@@ -35,7 +37,8 @@ const SWEEP_EVERY = 1_000;
 
 /**
  * Creates a counter of this process that allows `points` in a window of `seconds`, which begins with the first of them.
- * @param keysMax keys that it knows at once. Beyond that it forgets the key that was not seen for the longest time.
+ * @param keysMax keys that it knows at once. Beyond that it forgets the key that was not seen for the longest time, and
+ *   refuses a new one while all of them are used up.
  */
 export function createOwnCounter({ name, points, seconds }: Allowed, keysMax = KEYS_MAX): RateLimiterMemory {
   return new OwnCounter({ keyPrefix: name, points, duration: seconds }, keysMax);
@@ -43,8 +46,10 @@ export function createOwnCounter({ name, points, seconds }: Allowed, keysMax = K
 
 /** The package forgets a key when its window ends, and has no bound of its own. */
 class OwnCounter extends RateLimiterMemory {
-  /** The key that was not seen for the longest time comes first. */
+  /** The keys with points left; the one that was not seen for the longest time comes first. */
   readonly #keys = new Set<string>();
+  /** The ends of the windows of the keys that are used up, in milliseconds since 1970. */
+  readonly #usedUp = new Map<string, number>();
   readonly #keysMax: number;
 
   constructor(options: IRateLimiterOptions, keysMax: number) {
@@ -52,21 +57,42 @@ class OwnCounter extends RateLimiterMemory {
     this.#keysMax = keysMax;
   }
 
-  override consume(key: string): Promise<RateLimiterRes> {
+  override async consume(key: string): Promise<RateLimiterRes> {
+    const now = Date.now();
+    for (const [usedUp, endsAt] of this.#usedUp) {
+      if (endsAt > now) break;
+      this.#usedUp.delete(usedUp);
+    }
+    if (!this.#usedUp.has(key)) this.#admit(key, now);
+    return this.#noted(key, await super.consume(key));
+  }
+
+  #admit(key: string, now: number): void {
     this.#keys.delete(key);
-    this.#keys.add(key);
-    if (this.#keys.size > this.#keysMax) {
-      const [oldest = ''] = this.#keys;
+    if (this.#keys.size + this.#usedUp.size >= this.#keysMax) {
+      const [oldest] = this.#keys;
+      const [endsAt = now] = this.#usedUp.values();
+      // The package's own way to refuse.
+      // eslint-disable-next-line @typescript-eslint/only-throw-error
+      if (oldest === undefined) throw new RateLimiterRes(0, endsAt - now, Infinity);
       this.#keys.delete(oldest);
       // It is done at once, before the promise resolves.
       void this.delete(oldest);
     }
-    return super.consume(key);
+    this.#keys.add(key);
   }
 
   override async reward(key: string): Promise<RateLimiterRes> {
     // A forgotten key has nothing to take back.
-    return this.#keys.has(key) ? super.reward(key) : new RateLimiterRes();
+    if (!this.#keys.has(key) && !this.#usedUp.has(key)) return new RateLimiterRes();
+    return this.#noted(key, await super.reward(key));
+  }
+
+  #noted(key: string, result: RateLimiterRes): RateLimiterRes {
+    const isUsedUp = result.consumedPoints >= this.points;
+    if (isUsedUp && this.#keys.delete(key)) this.#usedUp.set(key, Date.now() + result.msBeforeNext);
+    if (!isUsedUp && this.#usedUp.delete(key)) this.#keys.add(key);
+    return result;
   }
 }
 
@@ -115,14 +141,16 @@ class SharedCounter extends RateLimiterPostgres {
     return super.consume(key);
   }
 
-  /** Keeps the windows that end last, and forgets the keys that are refused from memory. */
+  /** Keeps what is used up and the windows that end last, and forgets the keys that are refused from memory. */
   async #sweep(): Promise<void> {
     this.deleteInMemoryBlockedAll();
     const { keysMax, run } = this.#rows;
     const sql = `DELETE FROM rate_counts WHERE key IN (
-      SELECT key FROM rate_counts WHERE starts_with(key, $1) ORDER BY expire DESC OFFSET $2)`;
+      SELECT key FROM rate_counts WHERE starts_with(key, $1)
+      ORDER BY points >= $3 AND expire > $4 DESC, expire DESC OFFSET $2)
+      AND NOT (points >= $3 AND expire > $4)`;
     // The next sweep makes up for one that fails.
-    await run(sql, [this.getKey(''), keysMax]).catch(() => undefined);
+    await run(sql, [this.getKey(''), keysMax, this.points, Date.now()]).catch(() => undefined);
   }
 }
 

@@ -11,6 +11,7 @@ import { documents } from './0005-documents.ts';
 import { portal } from './0006-portal.ts';
 import { recordContracts } from './0007-record-contracts.ts';
 import { erasures } from './0008-erasures.ts';
+import { accounts } from './0011-accounts.ts';
 import { operations } from './0012-operations.ts';
 import { storeGeneration } from './0014-store-generation.ts';
 import { type Dialect, lockSchema, type Migration } from './migration.ts';
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = [
   portal,
   recordContracts,
   erasures,
+  accounts,
   operations,
   storeGeneration,
 ];

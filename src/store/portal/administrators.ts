@@ -20,7 +20,7 @@ export interface Administrator {
   disabledAt: string | null;
 }
 
-/** Adds an administrator; false when somebody who isn't disabled has the e-mail address, in whatever company. */
+/** Adds an administrator; false when another of the company's has the e-mail address and isn't disabled. */
 export async function insertAdministrator(
   transaction: StoreTransaction,
   administrator: Administrator,
@@ -40,23 +40,38 @@ export async function insertAdministrator(
       created_at: administrator.createdAt,
       signed_in_at: administrator.signedInAt,
     })
-    .onConflict((conflict) => conflict.column('email').where('disabled_at', 'is', null).doNothing())
+    .onConflict((conflict) =>
+      conflict.columns(['company', 'email']).where('disabled_at', 'is', null).doNothing(),
+    )
     .executeTakeFirst();
   return Number(numInsertedOrUpdatedRows) === 1;
 }
 
-/** The administrator with an e-mail address, and the stored form of their password; undefined when nobody may sign in. */
-export async function findSignIn(
+/** An account that may sign in, and the stored form of its password. */
+export interface Account {
+  administrator: Administrator;
+  password: string;
+}
+
+const ACCOUNTS_MAX = 1_000;
+
+/**
+ * The accounts that may sign in, the oldest first: one of a company, or those of an e-mail address in all companies. Nothing
+ * of one may be told in another's company.
+ */
+export async function findAccounts(
   db: Engine['db'] | StoreTransaction,
-  email: string,
-): Promise<{ administrator: Administrator; password: string } | undefined> {
-  const row = await db
+  of: { email: string } | { company: string; id: string } | { company: string; email: string },
+): Promise<Account[]> {
+  const rows = await db
     .selectFrom('administrators')
     .selectAll()
-    .where('email', '=', email)
+    .where((row) => row.and(of))
     .where('disabled_at', 'is', null)
-    .executeTakeFirst();
-  return row && { administrator: toAdministrator(row), password: row.password };
+    .orderBy('id')
+    .limit(ACCOUNTS_MAX)
+    .execute();
+  return rows.map((row) => ({ administrator: toAdministrator(row), password: row.password }));
 }
 
 /** The administrators of a company, oldest first, disabled ones included. */
@@ -72,21 +87,6 @@ export async function listAdministratorRows(
     .orderBy('id')
     .execute();
   return rows.map(toAdministrator);
-}
-
-/** One administrator of a company, inside a unit of work. */
-export async function findAdministratorRow(
-  transaction: StoreTransaction,
-  company: string,
-  id: string,
-): Promise<Administrator | undefined> {
-  const row = await transaction
-    .selectFrom('administrators')
-    .selectAll()
-    .where('company', '=', company)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row && toAdministrator(row);
 }
 
 /** Changes an administrator. A password is in its stored form. */

@@ -28,6 +28,7 @@ export interface AuditEntry {
 export const auditActions = [
   'administrator.signed_in',
   'administrator.sign_in_failed',
+  'administrator.signed_out',
   'administrator.changed_password',
   'administrator.removed',
   'invitation.created',

@@ -155,12 +155,13 @@ export async function deleteInvitation(
   return row && toLink(row);
 }
 
-/** Deletes the links that an administrator made, and the links for their own password. */
-export async function deleteLinksOf(transaction: StoreTransaction, administrator: string): Promise<void> {
-  await transaction
-    .deleteFrom('portal_links')
-    .where((row) => row.or([row('made_by', '=', administrator), row('administrator', '=', administrator)]))
-    .execute();
+/** Deletes the links that an administrator made (`made_by`), or the links for their own password (`administrator`). */
+export async function deleteLinksOf(
+  transaction: StoreTransaction,
+  column: 'made_by' | 'administrator',
+  id: string,
+): Promise<void> {
+  await transaction.deleteFrom('portal_links').where(column, '=', id).execute();
 }
 
 function toLink(row: Selectable<LinksTable>): PortalLink {

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 
 import { type Administrator, toAdministrator } from './administrators.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import type { AdministratorsTable, SessionsTable } from '../portal-schema.ts';
+import type { SessionsTable } from '../portal-schema.ts';
 
 /** A session, without its token. */
 export interface Session {
@@ -12,11 +12,14 @@ export interface Session {
   createdAt: string;
   seenAt: string;
   expiresAt: string;
+  /** Whether it can't be used yet, because its company isn't chosen. */
+  isWaiting: boolean;
 }
 
 /** A session that was found by its token, and its administrator. */
 export interface FoundSession {
   session: Session;
+  tokenSha256: string;
   administrator: Administrator;
 }
 
@@ -39,6 +42,7 @@ export async function insertSession(
       created_at: session.createdAt,
       seen_at: session.seenAt,
       expires_at: session.expiresAt,
+      is_waiting: Number(session.isWaiting),
     })
     .execute();
 }
@@ -57,53 +61,55 @@ async function removeExpired(transaction: StoreTransaction, now: string): Promis
     .execute();
 }
 
-/** Builds the look-up of a session by the hash of its token, for every page. Disabled administrators have no session. */
-export function createSessionFinder(
-  engine: Engine,
-): (tokenSha256: string) => Promise<FoundSession | undefined> {
-  type Row = Selectable<SessionsTable> & Omit<Selectable<AdministratorsTable>, 'password'> & SessionColumns;
-  const find = engine.prepare<{ token: string }, Row>((db, value) =>
-    db
-      .selectFrom('portal_sessions')
-      .innerJoin('administrators', 'administrators.id', 'portal_sessions.administrator')
-      .select([
-        'portal_sessions.id as session_id',
-        'portal_sessions.client',
-        'portal_sessions.created_at as session_created_at',
-        'portal_sessions.seen_at',
-        'portal_sessions.expires_at',
-        'administrators.id',
-        'administrators.company',
-        'administrators.email',
-        'administrators.name',
-        'administrators.scopes',
-        'administrators.may_invite',
-        'administrators.made_by',
-        'administrators.created_at',
-        'administrators.signed_in_at',
-        'administrators.disabled_at',
-      ])
-      .where('portal_sessions.token_sha256', '=', value.token)
-      .where('administrators.disabled_at', 'is', null),
-  );
-  return async (token) => {
-    const [row] = await find({ token });
-    if (!row) return undefined;
-    const session: Session = {
+/** The sessions with these tokens, in no order. Disabled administrators have none. */
+export async function findSessions(
+  db: Engine['db'] | StoreTransaction,
+  tokensSha256: readonly string[],
+): Promise<FoundSession[]> {
+  if (tokensSha256.length === 0) return [];
+  const rows = await db
+    .selectFrom('portal_sessions')
+    .innerJoin('administrators', 'administrators.id', 'portal_sessions.administrator')
+    .selectAll('administrators')
+    .select([
+      'portal_sessions.token_sha256',
+      'portal_sessions.id as session_id',
+      'portal_sessions.client',
+      'portal_sessions.created_at as session_created_at',
+      'portal_sessions.seen_at',
+      'portal_sessions.expires_at',
+      'portal_sessions.is_waiting',
+    ])
+    .where('portal_sessions.token_sha256', 'in', tokensSha256)
+    .where('administrators.disabled_at', 'is', null)
+    .execute();
+  return rows.map((row) => ({
+    session: toSession({
+      ...row,
       id: row.session_id,
       administrator: row.id,
-      client: row.client,
-      createdAt: row.session_created_at,
-      seenAt: row.seen_at,
-      expiresAt: row.expires_at,
-    };
-    return { session, administrator: toAdministrator(row) };
+      created_at: row.session_created_at,
+    }),
+    tokenSha256: row.token_sha256,
+    administrator: toAdministrator(row),
+  }));
+}
+
+function toSession(row: Omit<Selectable<SessionsTable>, 'token_sha256'>): Session {
+  return {
+    id: row.id,
+    administrator: row.administrator,
+    client: row.client,
+    createdAt: row.created_at,
+    seenAt: row.seen_at,
+    expiresAt: row.expires_at,
+    isWaiting: row.is_waiting === 1,
   };
 }
 
 /**
- * The administrator of a session, in the transaction of a deed; undefined when the session has ended or expired, or the
- * administrator was disabled.
+ * The administrator of a session, in the transaction of a deed; undefined when the session has ended, has expired or
+ * waits, or the administrator was disabled.
  */
 export async function findSessionOwner(
   transaction: StoreTransaction,
@@ -116,39 +122,50 @@ export async function findSessionOwner(
     .selectAll('administrators')
     .where('portal_sessions.id', '=', session)
     .where('portal_sessions.expires_at', '>', now)
+    .where('portal_sessions.is_waiting', '=', 0)
     .where('administrators.disabled_at', 'is', null)
     .executeTakeFirst();
   return row && toAdministrator(row);
-}
-
-interface SessionColumns {
-  session_id: string;
-  session_created_at: string;
 }
 
 /** The sessions of an administrator, the newest first. */
 export async function listSessionRows(engine: Engine, administrator: string): Promise<Session[]> {
   const rows = await engine.db
     .selectFrom('portal_sessions')
-    .select(['id', 'administrator', 'client', 'created_at', 'seen_at', 'expires_at'])
+    .selectAll()
     .where('administrator', '=', administrator)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    administrator: row.administrator,
-    client: row.client,
-    createdAt: row.created_at,
-    seenAt: row.seen_at,
-    expiresAt: row.expires_at,
-  }));
+  return rows.map(toSession);
 }
 
-/** Records that a session was used. */
-export async function touchSession(engine: Engine, id: string, seenAt: string): Promise<void> {
+/** Records that the sessions of a browser were used, those of them that were used since `idleSince`. */
+export async function touchSessions(
+  engine: Engine,
+  tokensSha256: readonly string[],
+  { seenAt, idleSince }: { seenAt: string; idleSince: string },
+): Promise<void> {
   await engine.transaction(async (transaction) => {
-    await transaction.updateTable('portal_sessions').set({ seen_at: seenAt }).where('id', '=', id).execute();
+    await transaction
+      .updateTable('portal_sessions')
+      .set({ seen_at: seenAt })
+      .where('token_sha256', 'in', tokensSha256)
+      .where('seen_at', '>', idleSince)
+      .execute();
+  });
+}
+
+/** Lets a session that waits be used. */
+export async function enterSession(transaction: StoreTransaction, id: string): Promise<void> {
+  await transaction.updateTable('portal_sessions').set({ is_waiting: 0 }).where('id', '=', id).execute();
+}
+
+/** Ends the sessions with these tokens. */
+export async function deleteSessionsByToken(engine: Engine, tokensSha256: readonly string[]): Promise<void> {
+  if (tokensSha256.length === 0) return;
+  await engine.transaction(async (transaction) => {
+    await transaction.deleteFrom('portal_sessions').where('token_sha256', 'in', tokensSha256).execute();
   });
 }
 

@@ -180,6 +180,17 @@ t.test(
   },
 );
 
+t.test('a counter in memory forgets no key that is used up, and refuses new ones rather', async (t) => {
+  const counter = createOwnCounter({ name: 'guess', points: 2, seconds: 60 }, 3);
+  const countOf = async (key: string) => (await countOne(counter, key)).points;
+  for (const key of ['a', 'a', 'b', 'b', 'c', 'd', 'e']) await countOf(key);
+  t.strictSame([await countOf('a'), await countOf('b')], [Infinity, Infinity]);
+  t.equal(await countOf('e'), 2, 'the last place goes round');
+  t.equal(await countOf('f'), Infinity, 'until it is used up too');
+  await uncountOne(counter, 'a');
+  t.equal(await countOf('b'), Infinity);
+});
+
 t.test('a counter in PostgreSQL keeps a bounded number of rows, and leaves those of others', async (t) => {
   await using database = await openTestDatabase('postgres');
   const { engine } = database;

@@ -14,6 +14,7 @@ const names = [
   '0006-portal',
   '0007-record-contracts',
   '0008-erasures',
+  '0011-accounts',
   '0012-operations',
   '0014-store-generation',
 ];
