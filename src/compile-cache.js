@@ -17,10 +17,21 @@ export function keepCompiledCode() {
       ? `NODE_COMPILE_CACHE names ${named}, which must be a folder of this user's that nobody else can change.`
       : undefined;
   }
-  const { XDG_CACHE_HOME: caches = '' } = process.env;
-  const folder = ownFolder(join(isAbsolute(caches) ? caches : join(homedir(), '.cache'), 'fieldledger'));
-  if (folder !== undefined) enableCompileCache(folder);
+  const caches = cachesFolder();
+  const folder = caches && ownFolder(join(caches, 'fieldledger'));
+  if (folder) enableCompileCache(folder);
   return undefined;
+}
+
+/** @returns {string | undefined} nothing for a user without a home: the environment names none, nor does the system. */
+function cachesFolder() {
+  const { XDG_CACHE_HOME: caches = '' } = process.env;
+  if (isAbsolute(caches)) return caches;
+  try {
+    return join(homedir(), '.cache');
+  } catch {
+    return undefined;
+  }
 }
 
 /**

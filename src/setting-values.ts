@@ -111,8 +111,7 @@ export function withoutPasswords(databaseUrl: string): string {
 const BYTES_MAX = 65_536;
 
 /**
- * Reads the secret that a file holds, without what editors add: the mark of UTF-8 before it, blanks and ends of lines
- * after it.
+ * Reads the secret that a file holds, without what editors add.
  * @param name the setting that names the file.
  * @throws Error naming the setting and the file, and never what the file holds.
  */
@@ -123,15 +122,18 @@ export function readSecretFile(name: string, path: string): string {
     const stats = statSync(path);
     if (!stats.isFile()) throw problem('which is no file');
     if (stats.size > BYTES_MAX) throw problem(`which has more than ${BYTES_MAX} bytes`);
-    text = readFileSync(path, 'utf8')
-      .replace(/^\ufeff/, '')
-      .trimEnd();
+    text = withoutMarks(readFileSync(path, 'utf8'));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw code === undefined ? error : problem(`which can't be read (${code})`);
   }
   if (text === '') throw problem('which is empty');
   return text;
+}
+
+/** A secret without what editors and shells add: the mark of UTF-8 before it, blanks and ends of lines after it. */
+export function withoutMarks(text: string): string {
+  return text.replace(/^\ufeff/, '').trimEnd();
 }
 
 /** A path as messages show it: whole, however long it is, because it is looked up. */

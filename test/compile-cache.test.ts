@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -89,4 +89,11 @@ t.test('a folder that NODE_COMPILE_CACHE names is refused when others can write 
     code: 1,
     stderr: `fieldledger: NODE_COMPILE_CACHE names ${folder}, which must be a folder of this user's that nobody else can change.\n`,
   });
+});
+
+t.test('a user without a home folder gets no stack trace', { skip: !isRoot && 'needs root' }, (t) => {
+  const options = { uid: 54_321, gid: 54_321, encoding: 'utf8', cwd: '/' } as const;
+  const { status, stderr } = spawnSync('env', ['-i', process.execPath, bin, 'config'], options);
+  t.strictSame({ status, stderr }, { status: 0, stderr: '' });
+  t.end();
 });

@@ -107,7 +107,7 @@ t.test('the help names every argument and its form', async (t) => {
     ['key revoke', '<company>', '<key-id>'],
     ['webhook create', '<company>', '<url>', '--events <events>', 'invoice.paid'],
     ['webhook delete', '[company]', '[webhook-id]', '--unreadable'],
-    ['webhook sample', '<event>', '--to <url>', '--secret <secret>', '--example <name>'],
+    ['webhook sample', '<event>', '--to <url>', '--secret-file <file>', '--example <name>'],
     ['webhook play', '<story>', '--to <url>', '--speed <times>', '--secret-file <file>'],
     ['apply', '[file]', 'standard input'],
     ['mcp', '--url <url>', '--key-file <file>'],

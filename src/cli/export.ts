@@ -42,7 +42,7 @@ export function exportCommand(terminal: Terminal): Command {
     .action(async (resource: Resource, options: ExportOptions) => {
       check(resource, options);
       using stop = listenForStop();
-      const service = openService(options, terminal, stop.signal);
+      using service = openService(options, terminal, stop.signal);
       const writing = write(service, resource, options, { signal: stop.signal });
       const count = await service.inSentences(
         writing.catch((error: unknown) => {

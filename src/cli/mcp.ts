@@ -2,6 +2,7 @@ import { Command } from 'commander';
 
 import { createClient } from '../client/index.ts';
 import { serveMcp } from '../mcp/mcp-server.ts';
+import { useProxy } from './proxy.ts';
 import { serviceAccess, type ServiceOptions, withService } from './service-access.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -16,6 +17,8 @@ export function mcpCommand(terminal: Terminal): Command {
     )
     .action(async (options: ServiceOptions) => {
       const { baseUrl, key } = serviceAccess(options, terminal);
+      using resources = new DisposableStack();
+      resources.use(useProxy(baseUrl, terminal.environment));
       const client = createClient({ baseUrl, key, maxRetries: RETRIES_MAX });
       if (process.stdin.isTTY)
         terminal.tell('Waits for messages of a program on standard input, until its end.\n');

@@ -32,7 +32,7 @@ export function pullCommand(terminal: Terminal): Command {
       if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
         throw new UsageError(`There is no folder ${quote(folder)}.`);
       using stop = listenForStop();
-      const service = openService(options, terminal, stop.signal);
+      using service = openService(options, terminal, stop.signal);
       const result = await service.inSentences(pull(service, options, stop.signal));
       const seconds = Math.round(performance.now() - startedAt) / 1000;
       const { counts, left, isAnew } = result;

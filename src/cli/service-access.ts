@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 import { quote, UsageError } from '../errors.ts';
-import { parseBaseUrl, readSecretFile } from '../setting-values.ts';
+import { parseBaseUrl, readSecretFile, withoutMarks } from '../setting-values.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The options of a command that reads from a service as an integrator does. */
@@ -28,7 +28,10 @@ export function withService(command: Command): Command {
  * @throws UsageError that names the option and its rule, and never the key.
  */
 export function serviceAccess({ url, keyFile }: ServiceOptions, { environment }: Terminal): ServiceAccess {
-  const key = keyFile === undefined ? environment.API_KEY : secretIn('--key-file', keyFile);
+  const key =
+    keyFile === undefined
+      ? environment.API_KEY && withoutMarks(environment.API_KEY)
+      : secretIn('--key-file', keyFile);
   if (!key) throw new UsageError('A key is missing: name its file with --key-file, or set API_KEY.');
   // The contract, "Authentication": a certificate or a password has another form.
   if (!/^[\x21-\x7e]+$/.test(key) || key.split('.').length !== 4) {

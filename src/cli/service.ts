@@ -1,12 +1,13 @@
 import { ApiError, type Client, createClient, NoAnswerError } from '../client/index.ts';
 import { CopyError } from '../client/sync/sink.ts';
-import { UsageError } from '../errors.ts';
+import { quote, UsageError } from '../errors.ts';
 import { version } from '../version.ts';
+import { useProxy } from './proxy.ts';
 import { serviceAccess, type ServiceOptions } from './service-access.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A service as a reader of its public API sees it. */
-export interface Service {
+export interface Service extends Disposable {
   client: Client;
   /** Names the company and the service, for people and in copies. */
   source: string;
@@ -25,6 +26,7 @@ const RETRY_TIME_MS = 10 * 60_000;
  */
 export function openService(options: ServiceOptions, terminal: Terminal, signal: AbortSignal): Service {
   const { baseUrl: url, key } = serviceAccess(options, terminal);
+  const proxy = useProxy(url, terminal.environment);
   const [, company = ''] = key.split('.');
   const unreachable = new AbortController();
   const allowance = { quota: 120, windowSeconds: 60, remaining: 120, resetSeconds: 0 };
@@ -47,7 +49,7 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
         return answer;
       } catch (error) {
         // An address that never answered is more likely wrong than out of order: nobody should wait for it.
-        if (!hasAnswered && !signal.aborted) unreachable.abort(silence(url, error));
+        if (!hasAnswered && !signal.aborted) unreachable.abort(silence(url, error, proxy.hint));
         throw error;
       }
     },
@@ -56,7 +58,8 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
     client,
     source: `${company} at ${url}`,
     secondsFor: (requestCount) => secondsFor(requestCount, allowance),
-    inSentences: (work) => inSentences(work, url, () => isApi),
+    inSentences: (work) => inSentences(work, url, () => isApi, proxy.hint),
+    [Symbol.dispose]: proxy[Symbol.dispose],
   };
 }
 
@@ -91,22 +94,30 @@ function secondsFor(
  * Tells what a service or a copy has failed with in a sentence.
  * @param isApi whether an answer of the API has come before
  */
-async function inSentences<T>(work: Promise<T>, url: string, isApi: () => boolean): Promise<T> {
+async function inSentences<T>(
+  work: Promise<T>,
+  url: string,
+  isApi: () => boolean,
+  proxyHint: string,
+): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (error instanceof ApiError) throw new UsageError(refusal(url, error, isApi()));
-    if (error instanceof NoAnswerError) throw silence(url, error);
+    if (error instanceof NoAnswerError) throw silence(url, error, proxyHint);
     if (error instanceof CopyError) throw new UsageError(error.message);
     throw error;
   }
 }
 
 function refusal(url: string, error: ApiError, isApi: boolean): string {
-  const { status, code, message, requestId } = error;
+  const { status, code, message, requestId, location } = error;
   const asked = requestId === undefined ? '' : `, request ${requestId}`;
   const said = `${message.replace(/\.$/, '')}${asked}`;
-  if (code === undefined && !isApi)
+  if (location !== undefined) return detour(url, status, location);
+  // A proxy says so that the service is away.
+  const isAway = status >= 500 || status === 408;
+  if (code === undefined && !isApi && !isAway)
     return `${url} is not the address of this API: it answered with ${status}.`;
   if (code === undefined && status === 200) return `${url} breaks the contract of this API (${said}).`;
   if (code === undefined) return `${url} is out of order: it answered with ${status}.`;
@@ -114,10 +125,27 @@ function refusal(url: string, error: ApiError, isApi: boolean): string {
   return `${url} refuses this (${said}).`;
 }
 
-/** The sentence for an answer that never came, with the innermost reason. */
-function silence(url: string, error: unknown): UsageError {
+function detour(url: string, status: number, location: string): string {
+  const target = quote(URL.parse(location, url)?.href ?? location);
+  return `${url} leads to ${target} (${status}), which isn't followed with a key. Name the right address with --url.`;
+}
+
+/** Codes of a certificate whose authority isn't known here. */
+const UNKNOWN_ISSUER = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
+
+/**
+ * The sentence for an answer that never came, with the innermost reason.
+ * @param proxyHint of {@link useProxy}.
+ */
+export function silence(url: string, error: unknown, proxyHint: string): UsageError {
   let reason = error;
   while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause;
   const { code, message } = reason as { code?: unknown; message?: unknown };
-  return new UsageError(`${url} doesn't answer (${String(code ?? message)}).`);
+  const why = String(code ?? message);
+  if (!UNKNOWN_ISSUER.test(why) && !why.includes('CERT_'))
+    return new UsageError(`${url} doesn't answer (${why}).${proxyHint}`);
+  const own = UNKNOWN_ISSUER.test(why)
+    ? " If its authority is your company's own, name the authority's file in NODE_EXTRA_CA_CERTS."
+    : '';
+  return new UsageError(`The certificate of ${url} is refused (${why}).${own}${proxyHint}`);
 }

@@ -5,14 +5,12 @@ import { join } from 'node:path';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 
 import { readConfig } from '../config.ts';
-import { exampleSecret } from '../contract/examples.ts';
 import type { DayEvent } from '../demo/day.ts';
 import { openEngine } from '../store/engines/open-engine.ts';
 import { migrate } from '../store/migrations/migrate.ts';
 import { newestOf, type Played, playDay } from '../webhooks/played-day.ts';
-import { secretIn } from './service-access.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
-import { checkedSecret } from './webhook-sample.ts';
+import { signingSecret } from './webhook-sample.ts';
 
 interface PlayCommandOptions {
   to: string;
@@ -37,10 +35,7 @@ export function webhookPlayCommand(terminal: Terminal): Command {
     )
     .action(async (_story: string, { to, speed, secretFile }: PlayCommandOptions) => {
       const { serviceName } = readConfig(terminal.environment);
-      const secret =
-        secretFile === undefined
-          ? exampleSecret()
-          : checkedSecret(secretIn('--secret-file', secretFile).trim());
+      const secret = signingSecret(secretFile);
       if (secretFile === undefined) terminal.tell(`Signed with the secret ${secret}\n\n`);
       const events = await recordedDay();
       const onPlayed = (played: Played) => terminal.tell(`${lineOf(played)}\n`);

@@ -75,7 +75,10 @@ type FetchClient = ReturnType<typeof createFetchClient<AnyPaths>>;
 /** The first and the longest wait before another try, where the answer doesn't say how long. */
 const RETRY_MS = { first: 500, max: 60_000 };
 const JITTER_MS_MAX = 5_000;
-const TEMPORARY_STATUSES = [429, 502, 503, 504];
+/** Also those of proxies that don't reach the service (Cloudflare's 520 to 524): to read again does no harm. */
+const TEMPORARY_STATUSES = [408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524];
+/** As deep as no answer of the service is. What is deeper can be read, and not be written again. */
+const LEVELS_MAX = 500;
 /** Longer than any answer of the service. */
 const ANSWER_MEGABYTES_MAX = 64;
 
@@ -160,10 +163,25 @@ function answerOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Answer {
 
 function jsonIn(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(bytes));
+    return isDeep(bytes) ? undefined : JSON.parse(new TextDecoder().decode(bytes));
   } catch {
     return undefined;
   }
+}
+
+function isDeep(bytes: Uint8Array): boolean {
+  let levels = 0;
+  let isText = false;
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index];
+    if (isText && byte === 0x5c) index += 1;
+    else if (byte === 0x22) isText = !isText;
+    else if (isText) continue;
+    else if (byte === 0x5b || byte === 0x7b) levels += 1;
+    else if (byte === 0x5d || byte === 0x7d) levels -= 1;
+    if (levels > LEVELS_MAX) return true;
+  }
+  return false;
 }
 
 /** Whether an answer says where it ends: fetch fails when it is cut off. Another ends wherever its connection ends. */
@@ -241,7 +259,10 @@ function apiError({ path }: Ask, { status, headers }: Response, body: unknown, k
   const { code, message } = (body as { error?: { code?: ErrorCode; message?: string } } | null)?.error ?? {};
   const isOurs = typeof code === 'string' && !code.includes(key);
   const said = isOurs ? `${code}: ${message ?? ''}` : 'this is not an answer of the API';
-  return new ApiError(`GET ${path}: ${status} ${said.replaceAll(key, '[the key]')}`, {
+  const location = headers.get('Location')?.replaceAll(key, '[the key]');
+  const lead = location === undefined ? '' : `; it leads to ${location}`;
+  return new ApiError(`GET ${path}: ${status} ${said.replaceAll(key, '[the key]')}${lead}`, {
+    location,
     status,
     code: isOurs ? code : undefined,
     requestId: requestIdIn(headers),

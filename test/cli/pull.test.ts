@@ -174,7 +174,7 @@ t.test('a service that is no API, fails, or breaks the contract is told in a sen
       [answers(200, '<h1>', { 'Content-Type': 'text/html' })],
       'is not the address of this API: it answered with 200.',
     ],
-    ['a failure later', [none, answers(500, '<h1>')], 'is out of order: it answered with 500.'],
+    ['a failure later', [none, answers(501, '<h1>')], 'is out of order: it answered with 501.'],
     [
       'another page later',
       [none, answers(200, '<h1>', { 'Content-Type': 'text/html' })],
@@ -289,4 +289,36 @@ t.test('SQLite of before 3.37 opens a copy: its tables ask for nothing newer', (
   for (const text of texts) t.notMatch(text, /STRICT|GENERATED|WITHOUT/i);
   db.close();
   t.end();
+});
+
+t.test(
+  'a proxy of the environment that fails or is of another kind is named, without its password',
+  async (t) => {
+    const args = [
+      'export',
+      'people',
+      '--url',
+      'http://service.invalid',
+      '--key-file',
+      keyFile,
+      '--out',
+      join(folder, 'p.csv'),
+    ];
+    const silent = await silentAddress();
+    const failed = await workplace.call(args, { http_proxy: silent.replace('//', '//user:password@') });
+    t.match(
+      failed.stderr,
+      /service\.invalid doesn't answer \(ECONNREFUSED\)\. HTTP_PROXY names the proxy "http:\/\/127/,
+    );
+    t.notMatch(failed.stderr, /password/);
+    t.match(await workplace.call(args, { HTTP_PROXY: 'socks5://127.0.0.1:1' }), {
+      stderr: /HTTP_PROXY must be the http or https address of a proxy/,
+    });
+  },
+);
+
+t.test('a key with the end of a line in the environment is the key, and one of blanks is none', async (t) => {
+  const args = ['pull', '--url', server.url, '--into', copy];
+  t.match(await workplace.call(args, { API_KEY: `${server.key}\r\n` }), { exitCode: 0 });
+  t.match(await workplace.call(args, { API_KEY: ' \n' }), { exitCode: 1, stderr: /A key is missing/ });
 });

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 
+import { join } from 'node:path';
+
 import t from 'tap';
 import type { Test } from 'tap';
 
@@ -120,8 +122,9 @@ t.test('it shows the request, the answer and how to verify it', async (t) => {
 t.test('a secret that is given signs, and is not shown again', async (t) => {
   const { last, url } = await receive(t);
   const secret = 'whsec_c2VjcmV0IG9mIG15IG93bg==';
+  const file = join(t.testdir({ secret: `${secret}\n` }), 'secret');
   for (const json of [[], ['--json']]) {
-    const { exitCode, stdout, stderr } = await sample('ping', '--to', url, '--secret', secret, ...json);
+    const { exitCode, stdout, stderr } = await sample('ping', '--to', url, '--secret-file', file, ...json);
     t.equal(exitCode, 0);
     t.notOk(`${stdout}${stderr}`.includes('c2VjcmV0'));
     t.equal(wrongWith(last(), secret), undefined);
@@ -181,7 +184,7 @@ t.test('each failure is told in a sentence', async (t) => {
       '"ftp://localhost/" is not an address such as http://localhost:3000/hook.',
     ],
     [
-      ['ping', '--to', url, '--secret', 'ZmllbGRsZWRnZXI='],
+      ['ping', '--to', url, '--secret-file', join(t.testdir({ part: 'ZmllbGRsZWRnZXI=' }), 'part')],
       'The secret must be complete, as it was shown: it begins with whsec_.',
     ],
   ];
@@ -210,4 +213,10 @@ t.test('one deadline holds for everything', async (t) => {
     );
     t.ok(performance.now() - begun < 2_000);
   }
+});
+
+t.test('a secret never stands on the command line, where others can read it', async (t) => {
+  const { exitCode, stderr } = await sample('ping', '--to', 'http://localhost:1', '--secret', 'whsec_x');
+  t.equal(exitCode, 2);
+  t.match(stderr, /unknown option '--secret'.*--secret-file/s);
 });

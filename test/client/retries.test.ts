@@ -306,3 +306,46 @@ function abortable(): { signal: AbortSignal; abort: (reason: Error) => void } {
   const controller = new AbortController();
   return { signal: controller.signal, abort: (reason) => controller.abort(reason) };
 }
+
+t.test('a proxy that does not reach the service is asked again, as after 502', async (t) => {
+  for (const status of [408, 500, 502, 503, 504, 520, 521, 522, 523, 524]) {
+    const { client, asked } = await startService(t, [
+      (_req, res) => res.writeHead(status).end('<html>'),
+      (_req, res) =>
+        res.writeHead(200, { 'Content-Type': 'application/json' }).end('{"data":{"id":"job_1"}}'),
+    ]);
+    t.match(await client.getJob('job_1'), { id: 'job_1' }, `${status}`);
+    t.equal(asked.length, 2);
+  }
+});
+
+t.test('an answer that leads to https names where, and gets the key nowhere else', async (t) => {
+  const { client, asked } = await startService(t, [
+    (_req, res) => res.writeHead(301, { Location: 'https://api.example/api/v1/jobs/1' }).end(),
+  ]);
+  await t.rejects(client.getJob('1'), {
+    status: 301,
+    location: 'https://api.example/api/v1/jobs/1',
+    message: /301 .*; it leads to https:\/\/api\.example/,
+  });
+  t.equal(asked.length, 1);
+});
+
+t.test('100,000 levels of nesting are no answer of the API, and no RangeError', async (t) => {
+  const deep = (open: string, close: string) => `${open.repeat(100_000)}1${close.repeat(100_000)}`;
+  for (const value of [deep('[', ']'), deep('{"a":', '}')]) {
+    const { client } = await startService(t, [
+      (_req, res) =>
+        res
+          .writeHead(200, { 'Content-Type': 'application/json' })
+          .end(`{"data":{"id":"1","customFields":${value}}}`),
+    ]);
+    await t.rejects(client.getJob('1'), { name: 'ApiError', message: /this is not an answer of the API/ });
+  }
+  const text = JSON.stringify('[{"\\'.repeat(2_000));
+  const { client } = await startService(t, [
+    (_req, res) =>
+      res.writeHead(200, { 'Content-Type': 'application/json' }).end(`{"data":{"id":"1","notes":${text}}}`),
+  ]);
+  t.match(await client.getJob('1'), { id: '1' }, 'brackets in a text are no levels');
+});

@@ -1,0 +1,35 @@
+import { setGlobalProxyFromEnv } from 'node:http';
+
+import { quote, UsageError } from '../errors.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Requests that go by way of a proxy, until it is disposed of. */
+export interface ProxyUse extends Disposable {
+  /** A sentence for a request that failed, with a blank before it; empty where there is no proxy. */
+  hint: string;
+}
+
+/**
+ * Lets `fetch` go by way of the proxies that the environment names, as other programs do: `HTTPS_PROXY` or `HTTP_PROXY`,
+ * but not to the hosts of `NO_PROXY`. Only commands that read from a service use them: the server decides where webhooks
+ * may go by the receivers' addresses, which a proxy would hide.
+ * @param url where the requests go.
+ * @throws UsageError for a proxy that isn't one of http or https. It shows no password.
+ */
+export function useProxy(url: string, environment: Terminal['environment']): ProxyUse {
+  const name = url.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const given = environment[name.toLowerCase()] ?? environment[name];
+  if (!given) return { hint: '', [Symbol.dispose]: () => undefined };
+  const proxy = URL.parse(given);
+  if (!proxy || !/^https?:$/.test(proxy.protocol))
+    throw new UsageError(
+      `${name} must be the http or https address of a proxy, such as http://proxy.example:3128.`,
+    );
+  const { NO_PROXY, no_proxy = NO_PROXY } = environment;
+  // The other variable may name something that Node refuses.
+  const restore = setGlobalProxyFromEnv({ [name.toLowerCase()]: given, no_proxy });
+  return {
+    hint: ` ${name} names the proxy ${quote(proxy.origin)}, which is used unless NO_PROXY has the host.`,
+    [Symbol.dispose]: restore,
+  };
+}
