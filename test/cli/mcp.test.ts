@@ -207,7 +207,7 @@ t.test('an answer is no longer than a model reads, and the next page goes on fro
   ]);
 
   // An answer with the key in it would have failed above.
-  t.match(await call('listPeople'), { isError: true, text: 'missing_scope: Bearer [key]' });
+  t.match(await call('listPeople'), { isError: true, text: 'missing_scope: Bearer [the key]' });
 });
 
 t.test('a record that is too long for an answer is cut, and those after it can be reached', async (t) => {
