@@ -85,8 +85,8 @@ start: setup docs ## Serve the demo company, and print a request to try
 dev: setup docs ## The same, starting again whenever a source file changes
 	@exec $(BIN)/node --watch-path=src --watch-path=generated src/fieldledger.js serve --demo
 
-release: setup docs ## Build into release/ what is handed out: an npm package, and an archive that needs nothing
-	@$(BIN)/node src/release/build.ts
+release: setup docs ## Build into release/ what is handed out: an npm package, and an archive that needs nothing (ARM64=1: one for arm64 too)
+	@$(WITH_NODE) $(BIN)/node src/release/build.ts $(if $(ARM64),--arm64)
 
 clean: ## Remove what make brought here, except data/
 	rm -rf node_modules .tap generated/reference.html release

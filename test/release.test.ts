@@ -53,6 +53,13 @@ function unpackArchive(): Installed {
   return { program: join(packageFolder, 'bin', 'fieldledger'), path: '/nonexistent', packageFolder };
 }
 
+t.test('the archive for arm64 would have the Node that this release was tested with', async (t) => {
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    devDependencies: { node: string };
+  };
+  t.equal(`v${devDependencies.node}`, process.version, 'another one needs another digest in build.ts');
+});
+
 for (const [name, install] of [
   ['the npm package', installPackage],
   ['the archive for Linux', unpackArchive],

