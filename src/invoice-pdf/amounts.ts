@@ -44,7 +44,9 @@ export function quantityText(quantity: string): string {
   const isNegative = quantity.startsWith('-');
   const [whole = '0', fraction = ''] = quantity.replace('-', '').split('.');
   const digits = fraction.replace(/0+$/, '');
-  return `${isNegative ? MINUS : ''}${groupThousands(whole)}${digits === '' ? '' : `.${digits}`}`;
+  // No quantity is less than zero by nothing.
+  const isZero = /^0*$/.test(whole + digits);
+  return `${isNegative && !isZero ? MINUS : ''}${groupThousands(whole)}${digits === '' ? '' : `.${digits}`}`;
 }
 
 /**

@@ -2,6 +2,7 @@ import { decimalAmount } from '../contract/currencies.ts';
 import type { Invoice } from '../contract/records.ts';
 import { date, formattedDate, rateOf } from './e-invoice-values.ts';
 import type { PrintedDocument } from './printed-document.ts';
+import { asksForPayment } from './wording.ts';
 import { element, leaf, optionalLeaf } from './xml-text.ts';
 
 /** BT-81, from UNTDID 4461. */
@@ -41,10 +42,10 @@ function taxCurrency(record: Invoice): string | undefined {
   return leaf('ram:TaxCurrencyCode', accountingCurrency.currency);
 }
 
-/** The supplier's bank account (BG-16). A credit note isn't paid into it. */
+/** The supplier's bank account (BG-16), where something is to be paid into it. */
 function paymentMeans({ record, supplier }: PrintedDocument): string | undefined {
   const account = withoutSpaces(supplier.iban);
-  if (record.kind === 'credit_note' || account === '') return undefined;
+  if (!asksForPayment(record) || account === '') return undefined;
   const hasIban = isIban(account);
   const bic = withoutSpaces(supplier.bic);
   return element(
@@ -110,8 +111,13 @@ function period(supplyPeriod: Invoice['supplyPeriod']): string | undefined {
   );
 }
 
-/** When to pay (BT-9). A credit note names its invoice instead (BT-20): one of the two is required (BR-CO-25). */
-function paymentTerms({ dueDate, creditedInvoice: credited }: Invoice): string | undefined {
+/**
+ * When to pay (BT-9). A credit note names its invoice instead (BT-20): one of the two is required of positive amounts
+ * (BR-CO-25).
+ */
+function paymentTerms(record: Invoice): string | undefined {
+  const { creditedInvoice: credited } = record;
+  const dueDate = asksForPayment(record) ? record.dueDate : null;
   const description = credited ? `It reduces what is due on invoice ${credited.number}.` : undefined;
   if (description === undefined && dueDate === null) return undefined;
   return element(

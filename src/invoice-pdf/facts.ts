@@ -4,7 +4,7 @@ import { ADDRESS_TOP, COLUMN, RIGHT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import type { TextBlock, TextStyle } from './text-blocks.ts';
-import { dateText, isDraft, numberOf, periodText, titleOf, warningOf } from './wording.ts';
+import { asksForPayment, dateText, isDraft, numberOf, periodText, titleOf, warningOf } from './wording.ts';
 
 const WIDTH = RIGHT - COLUMN;
 const LABEL_WIDTH = 92;
@@ -38,13 +38,13 @@ function drawDown(sheet: Sheet, block: TextBlock): void {
 type Row = readonly [label: string, value: string | null, style?: TextStyle];
 
 function rowsOf(record: Invoice): Row[] {
-  const { supplyDate, supplyPeriod, creditedInvoice, kind } = record;
+  const { supplyDate, supplyPeriod, creditedInvoice } = record;
   const rows: Row[] = [
     ['Date of issue', dateOrNull(record.issueDate)],
     supplyPeriod === null
       ? ['Date of supply', dateOrNull(supplyDate)]
       : ['Period of supply', periodText(supplyPeriod)],
-    ['Due date', kind === 'credit_note' ? null : dateOrNull(record.dueDate)],
+    ['Due date', asksForPayment(record) ? dateOrNull(record.dueDate) : null],
     ['Your reference', record.buyerReference],
     ['Purchase order', record.purchaseOrderReference],
     ['Credits invoice', creditedInvoice?.number ?? null],

@@ -4,7 +4,7 @@ import type { PrintedDocument } from './printed-document.ts';
 import { reverseChargeStatements } from './reverse-charge.ts';
 import type { Sheet, Tag } from './sheet.ts';
 import type { TextBlock } from './text-blocks.ts';
-import { categoryText, dateText, isDraft, isMargin, numberOf } from './wording.ts';
+import { asksForPayment, categoryText, dateText, isDraft, isMargin, numberOf, titleOf } from './wording.ts';
 
 /** A part of the document that is a heading and text under it. */
 export interface Statement {
@@ -48,6 +48,7 @@ function noteStatement({ record }: PrintedDocument): Statement | undefined {
 function paymentStatement({ record, supplier }: PrintedDocument): Statement | undefined {
   const { totals, dueDate, paymentTermsDays, kind } = record;
   if (kind === 'credit_note') return undefined;
+  if (!asksForPayment(record)) return nothingDue(record);
   const amount = moneyFormat(record.currency).withSymbol(totals.grossMinor);
   const days = paymentTermsDays === 1 ? '1 day' : `${paymentTermsDays} days`;
   const terms = paymentTermsDays === 0 ? 'on receipt' : `within ${days} of the date of issue`;
@@ -62,6 +63,12 @@ function paymentStatement({ record, supplier }: PrintedDocument): Statement | un
       : [`Please pay ${amount} ${by}${suffix}.`],
     details: [...account, ...(account.length === 0 || record.number === null ? [] : reference)],
   };
+}
+
+function nothingDue(record: PrintedDocument['record']): Statement {
+  const verb = isDraft(record) ? 'will be' : 'is';
+  const paragraphs = [`Nothing ${verb} due on this ${titleOf(record).toLowerCase()}.`];
+  return { heading: 'Payment', paragraphs, details: [] };
 }
 
 /** An account as people of its country write it: with sort code and number where a British IBAN holds them. */

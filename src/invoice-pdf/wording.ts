@@ -25,6 +25,11 @@ export function isDraft({ status }: Invoice): boolean {
   return status === 'draft';
 }
 
+/** Whether a document asks for money: neither a credit note nor a document of zero does. */
+export function asksForPayment({ kind, totals }: Invoice): boolean {
+  return kind !== 'credit_note' && totals.grossMinor > 0;
+}
+
 /** The number, or the word that stands for it on a draft. */
 export function numberOf({ number }: Invoice): string {
   return number ?? 'DRAFT';

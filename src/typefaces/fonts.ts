@@ -161,7 +161,8 @@ function keepingLayouts(font: Font): (word: string) => Layout {
  */
 function layoutOf(font: Font, word: string): Layout {
   const run = font.layout(word, FEATURES);
-  const codePoints = [...word].map((character) => character.codePointAt(0) ?? 0);
+  // The true minus is copied as a hyphen, which spreadsheets read as one.
+  const codePoints = [...word.replaceAll('\u2212', '-')].map((character) => character.codePointAt(0) ?? 0);
   return {
     glyphs: run.glyphs.map(({ id, advanceWidth }, index) => ({
       id,

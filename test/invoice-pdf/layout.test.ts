@@ -2,12 +2,12 @@ import t from 'tap';
 
 import { exampleCompany } from '../../src/demo/example-company.ts';
 import { generatedProfile } from '../../src/demo/generate-company.ts';
-import { shareText } from '../../src/invoice-pdf/amounts.ts';
+import { quantityText, shareText } from '../../src/invoice-pdf/amounts.ts';
 import { createRenderer } from '../../src/invoice-pdf/render.ts';
 import { balancedBlock } from '../../src/invoice-pdf/text-blocks.ts';
 import { loadFonts } from '../../src/typefaces/fonts.ts';
 import { exampleDocuments } from './_documents.ts';
-import { paint, placedTexts, textOf } from './_reading.ts';
+import { attachmentOf, paint, placedTexts, textOf } from './_reading.ts';
 import type { PlacedText } from './_reading.ts';
 
 const renderer = createRenderer();
@@ -72,8 +72,7 @@ t.test('the amounts of the lines end at the right margin, one under another', as
     const ends = new Set(
       texts
         .filter(
-          ({ right, text }) =>
-            /^\u2212?\d{1,3}(?:,\d{3})*(?:\.\d+)?$/.test(text) && right > MARGIN.right - 20,
+          ({ right, text }) => /^-?\d{1,3}(?:,\d{3})*(?:\.\d+)?$/.test(text) && right > MARGIN.right - 20,
         )
         .map(({ right }) => Math.round(right * 5) / 5),
     );
@@ -205,8 +204,8 @@ t.test('balanced lines are as few as others, and break no word for it', async (t
 
 t.test('a discount that is a part of one reads as a percentage', async (t) => {
   const text = await textOf(await renderer.render(documentNamed('discounts as lines below zero')));
-  t.match(text, 'Discount of 5 % \u22125% 150.15');
-  t.match(text, 'Discount of 10 % \u22121 unit 99.99');
+  t.match(text, 'Discount of 5 % -5% 150.15');
+  t.match(text, 'Discount of 10 % -1 unit 99.99');
   t.strictSame(
     ['-0.05', '-0.5', '-0.125', '-0.333333', '-0.10', '-0.0', '-0.000001', '-1', '-1.5', '0.05'].map(
       shareText,
@@ -231,6 +230,31 @@ t.test('a draft asks nobody to pay', async (t) => {
   t.match(text, 'There is nothing to pay on this draft.');
   t.notMatch(text, 'Please pay');
   t.notMatch(text, 'Amount due');
+});
+
+t.test('an amount below zero that is copied from a page has the minus that spreadsheets read', async (t) => {
+  const texts = await placedTexts(await renderer.render(documentNamed('discounts as lines below zero')));
+  const copied = texts.map(({ text }) => text);
+  t.ok(copied.includes('-99.99'), copied.join(' | '));
+  t.notMatch(copied.join(''), /\u2212/);
+});
+
+t.test('an invoice of zero says that nothing is due, without an account or a day', async (t) => {
+  const document = documentNamed('nothing to pay');
+  const bytes = await renderer.render(document);
+  const text = await textOf(bytes);
+  t.match(text, 'Payment Nothing is due on this invoice.');
+  t.notMatch(text, /Please pay|IBAN|Due date/);
+  t.notMatch(await attachmentOf(bytes, 'factur-x.xml'), /IBAN|DueDate/);
+  const draft = { ...document, record: { ...document.record, status: 'draft' as const, number: null } };
+  t.match(await textOf(await renderer.render(draft)), 'Payment Nothing will be due on this invoice.');
+});
+
+t.test('a quantity of minus zero is printed as zero, in zero units', async (t) => {
+  t.strictSame(['-0', '-0.00', '0', '-0.01'].map(quantityText), ['0', '0', '0', '\u22120.01']);
+  const { record, ...document } = documentNamed('one cent');
+  const lines = record.lines.map((line) => ({ ...line, quantity: '-0' }));
+  t.match(await textOf(await renderer.render({ ...document, record: { ...record, lines } })), ' 0 units ');
 });
 
 t.test('the documents of both demo companies say how to pay', async (t) => {

@@ -84,10 +84,7 @@ function itemsOf(document: PrintedDocument): Item[] {
       [record.supplyPeriod ? undefined : labelled('Date of supply', date(record.supplyDate))],
     ],
     ['the period of the supply', [date(record.supplyPeriod?.endDate ?? null)]],
-    [
-      'the due date',
-      [record.kind === 'credit_note' ? undefined : labelled('Due date', date(record.dueDate))],
-    ],
+    ['the due date', [asksForPayment(record) ? labelled('Due date', date(record.dueDate)) : undefined]],
     ['references', [record.buyerReference, record.purchaseOrderReference]],
     ...partiesOf(document),
     ...linesOf(document),
@@ -106,13 +103,15 @@ function itemsOf(document: PrintedDocument): Item[] {
   ];
 }
 
+const asksForPayment = ({ kind, totals }: Invoice) => kind !== 'credit_note' && totals.grossMinor > 0;
+
 const labelled = (label: string, value: string | undefined) =>
   value === undefined ? undefined : `${label} ${value}`;
 
 function partiesOf({ record, supplier }: PrintedDocument): Item[] {
   const { buyer } = record;
   const foreign = buyer.countryCode === supplier.countryCode ? undefined : country(buyer.countryCode);
-  const account = record.kind === 'credit_note' ? undefined : supplier.iban?.toUpperCase();
+  const account = asksForPayment(record) ? supplier.iban?.toUpperCase() : undefined;
   return [
     [
       'the supplier (20(2)(c), 14(1)(d); registered name)',

@@ -81,7 +81,7 @@ function linesOf({ lines, currency }: Invoice): Html {
     columns: ['Description', 'Quantity', 'Price', 'VAT', 'Amount'],
     rows: lines.map((line) => [
       line.description,
-      `${line.quantity} ${unitText(line.unitCode, line.quantity)}`,
+      `${line.quantity.replace(/^-(?=[0.]+$)/, '')} ${unitText(line.unitCode, line.quantity)}`,
       amountText(line.unitPriceMinor, currency),
       rateText(line.vatRateBasisPoints, line.vatCategory),
       amountText(line.amountMinor, currency),
