@@ -12,15 +12,17 @@ import { showsVat, vatOfLine } from './wording.ts';
 const ONE = 'C62';
 /** Above and below the text of a row. */
 const PADDING = 4.5;
-/** A description of more lines is set as several rows, so that every row fits on a page. */
-const ROW_LINES_MAX = 40;
+/** A row of more lines may go on from page to page. */
+const KEPT_LINES_MAX = 12;
+/** So many of its lines stay together before and after. */
+const PIECE_LINES_MIN = 3;
 /** For the sum that is carried to the next page, and again at its top. */
 const CARRIED_HEIGHT = STYLES.cellStrong.leading + 2 * PADDING;
 
 interface Row {
   cells: TextBlock[];
-  height: number;
-  /** The amount of the line; zero on a row that continues the one before. */
+  /** Of its longest cell. */
+  lineCount: number;
   amountMinor: number;
 }
 
@@ -39,33 +41,63 @@ interface LinesTable {
  */
 export function drawLines(sheet: Sheet, printed: PrintedDocument, tailHeight: number): void {
   const table = layTable(sheet, printed);
-  const rows = printed.record.lines.flatMap((line) =>
-    rowsOf(table, textsOf(printed, line), line.amountMinor),
-  );
+  const rows = printed.record.lines.map((line) => rowOf(table, textsOf(printed, line), line.amountMinor));
+  const afterRow = (index: number) => (index === rows.length - 1 ? tailHeight : CARRIED_HEIGHT);
   const tag = sheet.group(sheet.root, 'Table');
-  sheet.makeRoom(
-    table.headHeight + (rows[0]?.height ?? 0) + (rows.length === 1 ? tailHeight : CARRIED_HEIGHT),
-  );
+  sheet.makeRoom(table.headHeight + heightBegun(rows[0], afterRow(0)));
   drawHeads(table, tag);
   const body = sheet.group(tag, 'TBody');
   let carriedMinor = 0;
   let isFirstOfPage = true;
   rows.forEach((row, index) => {
-    const isLast = index === rows.length - 1;
-    const needed = row.height + (isLast ? tailHeight : CARRIED_HEIGHT);
-    // A row that is the first on its page has no more room on another one.
-    if (sheet.y + needed > BOTTOM && !isFirstOfPage) {
+    const rowTag = sheet.group(body, 'TR');
+    const cellTags = row.cells.map(() => sheet.group(rowTag, 'TD'));
+    for (let from = 0; from < row.lineCount;) {
+      const count = linesThatFit(table, row, { from, after: afterRow(index), isFirstOfPage });
+      if (count > 0) drawPiece(table, cellTags, row, from, from + count);
+      // The first piece shows the amount.
+      if (count > 0 && from === 0) carriedMinor += row.amountMinor;
+      from += count;
+      isFirstOfPage = from < row.lineCount;
+      if (!isFirstOfPage) continue;
       drawCarried(table, 'Carried forward', carriedMinor);
       sheet.addPage();
       drawHeads(table, undefined);
       drawCarried(table, 'Brought forward', carriedMinor);
     }
-    drawRow(table, body, row);
-    isFirstOfPage = false;
-    carriedMinor += row.amountMinor;
+    for (const cellTag of cellTags) cellTag.end();
+    rowTag.end();
+    sheet.artifact(() => sheet.rule(sheet.y, { x: LEFT, width: CONTENT_WIDTH }, RULE));
   });
   body.end();
   tag.end();
+}
+
+function heightOf(lineCount: number): number {
+  return lineCount * STYLES.cell.leading + 2 * PADDING;
+}
+
+/** What the first row needs of the page on which it begins. */
+function heightBegun(row: Row | undefined, after: number): number {
+  const lineCount = row?.lineCount ?? 0;
+  return lineCount > KEPT_LINES_MAX
+    ? heightOf(PIECE_LINES_MIN) + CARRIED_HEIGHT
+    : heightOf(lineCount) + after;
+}
+
+/** How many lines of a row the page takes: all that are left, with what is to follow them, or a piece, or none. */
+function linesThatFit(
+  { sheet }: LinesTable,
+  { lineCount }: Row,
+  { from, after, isFirstOfPage }: { from: number; after: number; isFirstOfPage: boolean },
+): number {
+  const room = (below: number) => Math.floor((BOTTOM - sheet.y - below - heightOf(0)) / STYLES.cell.leading);
+  const left = lineCount - from;
+  if (left <= room(after)) return left;
+  const piece = Math.min(room(CARRIED_HEIGHT), left - PIECE_LINES_MIN);
+  if (lineCount > KEPT_LINES_MAX && piece >= PIECE_LINES_MIN) return piece;
+  // Another page has no more room.
+  return isFirstOfPage ? left : 0;
 }
 
 function columnsOf({ record }: PrintedDocument): Column[] {
@@ -110,22 +142,9 @@ function layTable(sheet: Sheet, printed: PrintedDocument): LinesTable {
   };
 }
 
-function rowsOf({ sheet, columns }: LinesTable, texts: string[], amountMinor: number): Row[] {
+function rowOf({ sheet, columns }: LinesTable, texts: string[], amountMinor: number): Row {
   const cells = columns.map(({ width }, index) => sheet.text(texts[index] ?? '', STYLES.cell, width));
-  const [description, ...others] = cells;
-  if (!description || description.lines.length <= ROW_LINES_MAX) return [rowOf(cells, amountMinor)];
-  const rows: Row[] = [];
-  for (let start = 0; start < description.lines.length; start += ROW_LINES_MAX) {
-    const lines = description.lines.slice(start, start + ROW_LINES_MAX);
-    const part = { ...description, lines, height: lines.length * description.style.leading };
-    const rest = start === 0 ? others : others.map((cell) => ({ ...cell, lines: [], height: 0 }));
-    rows.push(rowOf([part, ...rest], start === 0 ? amountMinor : 0));
-  }
-  return rows;
-}
-
-function rowOf(cells: TextBlock[], amountMinor: number): Row {
-  return { cells, height: Math.max(...cells.map(({ height }) => height)) + 2 * PADDING, amountMinor };
+  return { cells, lineCount: Math.max(...cells.map(({ lines }) => lines.length)), amountMinor };
 }
 
 /** Draws the heads, tagged once; on the pages that follow they are repeated as artifacts. */
@@ -147,16 +166,21 @@ function drawHeads({ sheet, columns, heads, headHeight }: LinesTable, tag: Tag |
   sheet.artifact(() => sheet.rule(sheet.y, { x: LEFT, width: CONTENT_WIDTH }, ACCENT, 1));
 }
 
-function drawRow({ sheet, columns }: LinesTable, body: Tag, { cells, height }: Row): void {
-  const row = sheet.group(body, 'TR');
+function drawPiece(
+  { sheet, columns }: LinesTable,
+  tags: Tag[],
+  { cells }: Row,
+  from: number,
+  to: number,
+): void {
   columns.forEach((column, index) => {
-    const cell = cells[index];
-    if (!cell || cell.lines.length === 0) sheet.empty(row, 'TD');
-    else sheet.tagged(row, 'TD', () => sheet.draw(cell, { ...column, y: sheet.y + PADDING }, column.align));
+    const [cell, tag] = [cells[index], tags[index]];
+    const lines = cell?.lines.slice(from, to) ?? [];
+    if (!cell || !tag || lines.length === 0) return;
+    const box = { ...column, y: sheet.y + PADDING };
+    sheet.content(tag, 'TD', () => sheet.draw({ ...cell, lines }, box, column.align));
   });
-  row.end();
-  sheet.y += height;
-  sheet.artifact(() => sheet.rule(sheet.y, { x: LEFT, width: CONTENT_WIDTH }, RULE));
+  sheet.y += heightOf(to - from);
 }
 
 function drawCarried({ sheet, plain }: LinesTable, label: string, amountMinor: number): void {

@@ -106,7 +106,7 @@ export class Sheet {
     return textWidth(text, style, this.fonts);
   }
 
-  /** Adds a tag that holds others. It has to be ended before its parent is. */
+  /** Adds a tag that holds others, or nothing, as an empty cell does. It has to be ended before its parent is. */
   group(parent: Tag, type: string): Tag {
     const tag = this.document.struct(type);
     parent.add(tag);
@@ -126,13 +126,6 @@ export class Sheet {
     tag.add(this.document.markStructureContent(type));
     draw();
     this.document.endMarkedContent();
-  }
-
-  /** Adds a tag that has no content, as the empty cell that a regular table needs. */
-  empty(parent: Tag, type: string, options: TagOptions = {}): void {
-    const tag = this.document.struct(type, options);
-    parent.add(tag);
-    tag.end();
   }
 
   /** Draws something that carries no meaning, or repeats other content. */

@@ -33,6 +33,9 @@ function manyLines(count: number): DraftLine[] {
   );
 }
 
+const stepsTo = (count: number) =>
+  Array.from({ length: count }, (_, index) => `Step ${index + 1}`).join('\n');
+
 const longText = 'The pump was taken out, cleaned, fitted with new seals, and put back. '
   .repeat(28)
   .slice(0, 1990);
@@ -113,6 +116,16 @@ export const peculiarDocuments: readonly Story[] = [
       ],
     },
   }),
+  ...[13, 36, 45, 120].map((count) =>
+    peculiar(`a line of ${count} lines of text among others`, {
+      draft: { lines: [line(), line({ description: stepsTo(count) }), line({ vatRateBasisPoints: 1350 })] },
+    }),
+  ),
+  ...[32, 40, 41].map((count) =>
+    peculiar(`a single line of ${count} lines of text`, {
+      draft: { lines: [line({ description: stepsTo(count) })] },
+    }),
+  ),
   peculiar('a rate that is discounted below zero', {
     draft: {
       lines: [

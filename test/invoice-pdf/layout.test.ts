@@ -7,6 +7,7 @@ import { createRenderer } from '../../src/invoice-pdf/render.ts';
 import { balancedBlock } from '../../src/invoice-pdf/text-blocks.ts';
 import { loadFonts } from '../../src/typefaces/fonts.ts';
 import { exampleDocuments } from './_documents.ts';
+import { readByTags } from './_reading-by-tags.ts';
 import { attachmentOf, paint, placedTexts, textOf } from './_reading.ts';
 import type { PlacedText } from './_reading.ts';
 
@@ -132,6 +133,23 @@ function sumsAfterEachLine(amountsMinor: readonly number[]): Set<string> {
   });
   return new Set(texts);
 }
+
+t.test('a line of many lines of text fills its first page, and no rule cuts it', async (t) => {
+  const tall = laid.filter(({ name }) => name.includes('lines of text'));
+  t.equal(tall.length, 7);
+  for (const { name, texts, bytes } of tall) {
+    const steps = texts.filter(({ text }) => /^Step \d+$/.test(text));
+    const onFirst = steps.filter(({ page }) => page === 1).length;
+    t.ok(onFirst === steps.length || onFirst > 25, `${name}: ${onFirst} on the first page`);
+    const last = pagesOf(texts).findLast((page) => page.some(({ text }) => text === 'Total excluding VAT'));
+    t.ok(last?.some(({ text }) => text.startsWith('Step')) ?? false, `${name}: some stand above the totals`);
+    // One row and one cell hold the text, from page to page.
+    const cells = (await readByTags(bytes)).filter(({ text }) => text.includes('Step 1'));
+    t.equal(cells.length, 1, name);
+    t.equal(cells[0]?.text.match(/Step/g)?.length, steps.length, name);
+    for (const { forward, brought } of carriedSums(pagesOf(texts))) t.equal(forward, brought);
+  }
+});
 
 t.test('the totals never begin a page without a line', async (t) => {
   for (const { name, texts } of laid) {
