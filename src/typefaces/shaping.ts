@@ -11,11 +11,17 @@ export interface Run {
 /** Stands for a character that no font has, so that its loss is seen. */
 const REPLACEMENT = '\ufffd';
 
+/** Marks of things that are lost already, such as a picture in a copied text. The fonts have empty glyphs for some. */
+const LOST = /[\ufff9-\ufffd]/;
+
 /** Written from right to left, which isn't supported; as well as what only a program sees. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /** Means something to one program or nothing to any, so it can't be read aloud (ISO 19005-3, 6.2.11.7.3). */
 const PRIVATE = /[\p{Co}\p{Cn}\p{Cs}]/u;
+
+/** Another form may mean something else. */
+const FORM_COUNTS = /[\p{No}\p{Lm}\u2460-\u24ff\u{1f100}-\u{1f1ff}]/u;
 
 /** A letter and the marks on it come from one font. */
 const LETTERS = /\n|[^\n\p{M}]\p{M}*|\p{M}+/gu;
@@ -39,7 +45,7 @@ const SAME_GLYPH: Readonly<Record<string, string>> = {
  */
 export function printable(text: string, fonts: Fonts): string {
   if (ASCII.test(text)) return text;
-  return lettersOf(text)
+  return lettersOf(text, fonts)
     .map((letter) => (isSettable(letter, fonts) ? letter : REPLACEMENT))
     .join('');
 }
@@ -48,11 +54,11 @@ export function printable(text: string, fonts: Fonts): string {
 export function unprintable(text: string): string[] {
   if (ASCII.test(text)) return [];
   const fonts = sharedFonts();
-  return [...new Set(lettersOf(text).filter((letter) => !isSettable(letter, fonts)))];
+  return [...new Set(lettersOf(text, fonts).filter((letter) => !isSettable(letter, fonts)))];
 }
 
 /** Each character of a text in its plain form, with the marks on it. */
-function lettersOf(text: string): string[] {
+function lettersOf(text: string, fonts: Fonts): string[] {
   const plain = text
     .normalize('NFC')
     .replace(/\r\n?|[\u2028\u2029\u0085\v\f]/g, '\n')
@@ -64,12 +70,24 @@ function lettersOf(text: string): string[] {
     .replace(/[\u1c90-\u1cbf]/g, (capital) => capital.toLowerCase())
     .replace(/[\u00b5\u2010\u2011\u2206\u02ed\u03d5]/g, (character) => SAME_GLYPH[character] ?? character)
     .replace(/\u202f/g, '\u00a0');
-  return plain.match(LETTERS) ?? [];
+  return (plain.match(LETTERS) ?? []).flatMap((letter) => sameInOthers(letter, fonts));
+}
+
+/**
+ * A letter that no font has in others that mean the same, such as 'm²' for '㎡' and 'A' for a full-width one. Numbers, and
+ * raised and enclosed letters, stay as they are: '3⅐' isn't '31/7'.
+ */
+function sameInOthers(letter: string, fonts: Fonts): string[] {
+  if (isSettable(letter, fonts) || FORM_COUNTS.test(letter)) return [letter];
+  // Unicode writes the power of a unit as a plain figure.
+  const plain = letter.normalize('NFKC').replace(/(?<=\p{L})[23]$/u, (power) => (power === '2' ? '²' : '³'));
+  const letters = plain.match(LETTERS) ?? [];
+  return letters.every((other) => isSettable(other, fonts)) ? letters : [letter];
 }
 
 function isSettable(letter: string, fonts: Fonts): boolean {
   if (letter === '\n') return true;
-  if (letter === REPLACEMENT || RIGHT_TO_LEFT.test(letter) || PRIVATE.test(letter)) return false;
+  if (LOST.test(letter) || RIGHT_TO_LEFT.test(letter) || PRIVATE.test(letter)) return false;
   // Set as any other space.
   const shown = letter.replace('\u00a0', ' ');
   // Every weight has to have it, since a text doesn't know in which it will be set; marks come from their letter's font.

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { loadFonts } from '../../src/typefaces/fonts.ts';
-import { printable, runsOf } from '../../src/typefaces/shaping.ts';
+import { printable, runsOf, unprintable } from '../../src/typefaces/shaping.ts';
 import { textBlock } from '../../src/invoice-pdf/text-blocks.ts';
 import { unitText } from '../../src/invoice-pdf/units.ts';
 import { dateText, periodText } from '../../src/invoice-pdf/wording.ts';
@@ -40,6 +40,18 @@ t.test('text is composed, and what has no form is left out', async (t) => {
 
 t.test('a character that no font has is seen to be missing', async (t) => {
   t.equal(printable('漢字 שלום \uf8ff', fonts), '\ufffd\ufffd \ufffd\ufffd\ufffd\ufffd \ufffd');
+});
+
+t.test('square units and full-width letters are printed in letters that the fonts have', async (t) => {
+  t.equal(printable('12 ㎡ of 5 ㎏, ㎥, ㎨', fonts), '12 m² of 5 kg, m³, m∕s²');
+  t.equal(printable('ＡＢ１２ ￡５', fonts), 'AB12 £5');
+  t.strictSame(unprintable('㎡ ㎏ Ａ'), []);
+  t.equal(printable('3⅐ ㉑ Ⓡ ㍿', fonts), '3⅐ \ufffd \ufffd \ufffd', 'but not where the form may mean more');
+});
+
+t.test('an emoji or a picture in a copied text is seen to be missing', async (t) => {
+  t.equal(printable('Heat\u{1f525}\ufe0f pump\ufffc', fonts), 'Heat\ufffd pump\ufffd');
+  t.strictSame(unprintable('Heat\u{1f525} pump\ufffc'), ['\u{1f525}', '\ufffc']);
 });
 
 t.test('a word that the main font lacks letters for is set in one font', async (t) => {
