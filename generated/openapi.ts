@@ -245,7 +245,7 @@ export interface paths {
          *
          *     The PDF of a draft is marked DRAFT and is called `draft-<id>.pdf`.
          *
-         *     A PDF is made when it is first asked for, and that of a draft each time. While too many are being made at once, the answer is 503 `unavailable`, and `Retry-After` says when to ask again.
+         *     A PDF is made when it is first asked for, and that of a draft after each change. While too many are being made at once, the answer is 503 `unavailable`, and `Retry-After` says when to ask again.
          */
         get: operations["getInvoicePdf"];
         put?: never;

@@ -54,14 +54,42 @@ export function createDocumentFinder(engine: Engine, print: Print): FindDocument
     underWay.set(key, printing);
     return printing;
   };
+  const printDraft = keepingDrafts(store, print);
   return async (company, id) => {
     const located = await store.locate(company, id);
     if (!located) return undefined;
     const { head, status } = located;
     if (head) return async () => storedFile(store, company, id, head);
-    // A draft may be edited while it is printed: a later request then needs another PDF.
-    const printNow = status === 'draft' ? print : printOnce;
+    const printNow = status === 'draft' ? printDraft : printOnce;
     return async () => fileOf(store, company, id, await printNow(company, id));
+  };
+}
+
+/** PDFs of drafts are kept up to so many bytes: hundreds of them. */
+const DRAFT_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Prints a draft once while it stays the same. One that was edited meanwhile is printed anew for later requests. */
+function keepingDrafts(store: DocumentStore, print: Print): Print {
+  const printings = new Map<string, { version: string; printed: Promise<Printed>; byteCount: number }>();
+  return async (company, id) => {
+    const version = await store.findDraftVersion(company, id);
+    if (version === undefined) return print(company, id);
+    const key = `${company} ${id}`;
+    const known = printings.get(key);
+    if (known?.version === version) return known.printed;
+    const printing = { version, printed: print(company, id), byteCount: 0 };
+    printings.delete(key);
+    printings.set(key, printing);
+    const printed = await printing.printed.catch(() => undefined);
+    if (printed?.outcome === 'draft') printing.byteCount = printed.bytes.length;
+    else if (printings.get(key) === printing) printings.delete(key);
+    let sum = [...printings.values()].reduce((before, { byteCount }) => before + byteCount, 0);
+    for (const [oldest, { byteCount }] of printings) {
+      if (sum <= DRAFT_BYTES_MAX) break;
+      printings.delete(oldest);
+      sum -= byteCount;
+    }
+    return printing.printed;
   };
 }
 

@@ -25,7 +25,11 @@ const IDLE_MS_MAX = 600_000;
  */
 const PROCESS_OPTIONS = ['--max-old-space-size=384', '--max-semi-space-size=8'];
 
-const ENDED_TWICE: WorkerAnswer = { failure: { name: 'ended two processes', frames: [] } };
+const ENDED_TWICE: { failure: Failure } = { failure: { name: 'ended two processes', frames: [] } };
+const TOO_LATE: { failure: Failure } = { failure: { name: 'too late', frames: [] } };
+
+/** A document that ended two processes, or blocked one, isn't tried again before. */
+const PAUSE_MS = 60_000;
 
 export interface RenderPoolOptions {
   databaseUrl: string;
@@ -44,8 +48,13 @@ export interface RenderPoolOptions {
 export class RenderPool implements AsyncDisposable {
   readonly #options: Required<RenderPoolOptions>;
   readonly #processes: Tinypool;
-  /** Documents that wait for a process. They wait here, so that a document's time limit begins with its printing. */
-  readonly #waiting: PromiseWithResolvers<undefined>[] = [];
+  /**
+   * Documents that wait for a process, by company; the company that comes first has the next turn. They wait here, so that
+   * a document's time limit begins with its printing.
+   */
+  readonly #waiting = new Map<string, PromiseWithResolvers<undefined>[]>();
+  /** Documents that aren't tried again before a time, in milliseconds. */
+  readonly #paused = new Map<string, number>();
   #underWay = 0;
   #isClosed = false;
 
@@ -72,21 +81,21 @@ export class RenderPool implements AsyncDisposable {
     this.#processes.on('error', (error: Error) =>
       options.log.info({ reason: error.message }, 'document.process-ended'),
     );
-    options.metrics.watchWaiting(() => this.#waiting.length);
+    options.metrics.watchWaiting(() => this.#waitingCount());
   }
 
   /**
-   * Prints a document when it is its turn.
+   * Prints a document when it is its turn; companies take turns.
    * @throws AppError `unavailable` when too many documents wait already, and when it can't be printed; the log says why.
    */
   async print(company: string, id: string): Promise<Printed> {
-    const { metrics, waitingMax } = this.#options;
-    if (this.#isClosed || this.#waiting.length >= waitingMax) {
+    const { metrics } = this.#options;
+    if (this.#isClosed || this.#isPaused(company, id) || !this.#hasPlace(company)) {
       metrics.refused();
       throw busy();
     }
     const askedAt = performance.now();
-    await this.#turn();
+    await this.#turn(company);
     const answer = (await this.#printNow(company, id)) ?? (await this.#printNow(company, id)) ?? ENDED_TWICE;
     this.#giveTurn();
     const seconds = (performance.now() - askedAt) / 1000;
@@ -95,20 +104,46 @@ export class RenderPool implements AsyncDisposable {
     return answer.printed;
   }
 
-  async #turn(): Promise<void> {
+  /** Whether another document of a company may wait. When all places are taken, the company with the most gives one up. */
+  #hasPlace(company: string): boolean {
+    if (this.#waitingCount() < this.#options.waitingMax) return true;
+    const [most] = [...this.#waiting.values()].sort((a, b) => b.length - a.length);
+    if (!most || most.length <= (this.#waiting.get(company)?.length ?? 0) + 1) return false;
+    this.#options.metrics.refused();
+    most.pop()?.reject(busy());
+    return true;
+  }
+
+  #waitingCount(): number {
+    return [...this.#waiting.values()].flat().length;
+  }
+
+  #isPaused(company: string, id: string): boolean {
+    const now = performance.now();
+    for (const [key, until] of this.#paused) if (until <= now) this.#paused.delete(key);
+    return this.#paused.has(`${company} ${id}`);
+  }
+
+  async #turn(company: string): Promise<void> {
     if (this.#underWay < this.#options.processesMax) {
       this.#underWay += 1;
       return;
     }
     const turn = Promise.withResolvers<undefined>();
-    this.#waiting.push(turn);
+    this.#waiting.set(company, [...(this.#waiting.get(company) ?? []), turn]);
     await turn.promise;
   }
 
   #giveTurn(): void {
-    const next = this.#waiting.shift();
-    if (next) next.resolve(undefined);
-    else this.#underWay -= 1;
+    const [next] = this.#waiting;
+    if (!next) {
+      this.#underWay -= 1;
+      return;
+    }
+    const [company, [turn, ...others]] = next;
+    this.#waiting.delete(company);
+    if (others.length > 0) this.#waiting.set(company, others);
+    turn?.resolve(undefined);
   }
 
   /** @returns undefined when the process ended, perhaps by a signal that it got just before the document. */
@@ -127,13 +162,16 @@ export class RenderPool implements AsyncDisposable {
       }
       // tinypool has ended the process, unless it hangs while it starts, when it has no document yet.
       this.#processes.recycleWorkers().catch(() => undefined);
-      return { failure: { name: 'too late', frames: [] } };
+      return TOO_LATE;
     }
   }
 
   /** Logs and counts a failure. A document that is cut off by the end of the pool is neither. */
   #failed(company: string, id: string, failure: Failure, seconds: number): AppError {
     if (!this.#isClosed) {
+      if ([TOO_LATE.failure, ENDED_TWICE.failure].includes(failure)) {
+        this.#paused.set(`${company} ${id}`, performance.now() + PAUSE_MS);
+      }
       this.#options.metrics.printed('failed', seconds);
       this.#options.log.error({ company, document: id, failure }, 'document.failed');
     }
@@ -143,7 +181,8 @@ export class RenderPool implements AsyncDisposable {
   /** Ends the processes. A document that is being printed gets a second to be finished. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    for (const turn of this.#waiting.splice(0)) turn.reject(busy());
+    for (const turn of [...this.#waiting.values()].flat()) turn.reject(busy());
+    this.#waiting.clear();
     // tinypool lets this process end before them, and so before what is closed after them.
     for (const worker of this.#processes.threads) worker.ref?.();
     await this.#processes.destroy();

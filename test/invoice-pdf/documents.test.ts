@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 import type { Test } from 'tap';
 
 import { setCompany } from '../../src/access/companies.ts';
-import { asIssued } from '../../src/invoice-pdf/printing.ts';
+import { createDocumentFinder } from '../../src/invoice-pdf/documents.ts';
+import { asIssued, createPrint } from '../../src/invoice-pdf/printing.ts';
+import { createRenderer } from '../../src/invoice-pdf/render.ts';
+import { until } from '../_command.ts';
 import {
   creditNoteOf,
   documentOf,
@@ -17,6 +20,7 @@ import {
   refund,
 } from '../backoffice/_documents.ts';
 import { onEachEngine, type TestCompany, type TestOffice } from '../backoffice/_office.ts';
+import { irishProfile } from '../backoffice/_vat-situations.ts';
 import { keyFor, startTestServer, type TestServer } from '../_server.ts';
 
 /** A server of the office's database, and how a company asks it for a PDF. */
@@ -108,7 +112,7 @@ onEachEngine('the PDF of a document', async (t, office) => {
     },
   );
 
-  await t.test('of a draft is made each time, and stored not at all', async (t) => {
+  await t.test('of a draft is made anew after each change, and stored not at all', async (t) => {
     const { id } = await company.apply(invoiceDraft());
     const stored = await storedCount();
     const [first, same] = [await ask(company, id), await ask(company, id)];
@@ -121,6 +125,9 @@ onEachEngine('the PDF of a document', async (t, office) => {
     const edited = await ask(company, id, { 'if-none-match': first.headers.etag ?? '' });
     t.equal(edited.statusCode, 200);
     t.not(edited.headers.etag, first.headers.etag);
+    await setCompany(engine, company.id, { profile: { ...irishProfile, phone: '+353 1 555 0199' } });
+    const ofChangedCompany = await ask(company, id);
+    t.not(ofChangedCompany.headers.etag, edited.headers.etag);
     t.equal(await storedCount(), stored);
     await company.apply(issue(id));
     const final = await ask(company, id);
@@ -166,6 +173,49 @@ onEachEngine('a PDF that many ask for at once', async (t, office) => {
   t.equal(new Set(answers.map(({ body }) => sha256(body))).size, 1);
   const rows = await office.engine.run('SELECT sha256 FROM documents');
   t.strictSame(rows, [{ sha256: sha256(answers[0]?.body ?? Buffer.alloc(0)) }]);
+});
+
+onEachEngine('a draft that many ask for', async (t, office) => {
+  const company = await openIssuer(office);
+  const { id } = await company.apply(invoiceDraft());
+  const print = createPrint(office.engine, createRenderer());
+  let count = 0;
+  let isBroken = false;
+  const find = createDocumentFinder(office.engine, async (...key) => {
+    count += 1;
+    if (isBroken) throw new Error('It is broken.');
+    return print(...key);
+  });
+  const ask = async () => (await (await find(company.id, id))?.())?.sha256;
+
+  await t.test('is printed once while it stays the same', async (t) => {
+    const tags = await Promise.all(Array.from({ length: 50 }, ask));
+    t.strictSame([...new Set([...tags, await ask()])].length, 1);
+    t.equal(count, 1);
+  });
+
+  await t.test(
+    'is printed anew for whoever asks after an edit, even while it is being printed',
+    async (t) => {
+      await company.apply({ change: 'invoice.edit', with: { id, note: 'One' } });
+      const first = ask();
+      await until(() => count === 2);
+      await company.apply({ change: 'invoice.edit', with: { id, note: 'Two' } });
+      const second = await ask();
+      await first;
+      t.equal(count, 3);
+      t.equal(await ask(), second);
+      t.equal(count, 3);
+    },
+  );
+
+  await t.test('is tried again by the next who asks after a failure', async (t) => {
+    await company.apply({ change: 'invoice.edit', with: { id, note: 'Three' } });
+    isBroken = true;
+    await t.rejects(ask());
+    isBroken = false;
+    t.ok(await ask());
+  });
 });
 
 onEachEngine('a document as it was issued', async (t, office) => {

@@ -36,7 +36,7 @@ async function openPool(t: Test, options: Partial<RenderPoolOptions> & { documen
     await database[Symbol.asyncDispose]();
   });
   const print = (id = ids[0] ?? '') => pool.print(company.id, id);
-  return { pool, print, ids, logged, metrics, company, engine: database.engine };
+  return { pool, print, ids, logged, metrics, company, office, engine: database.engine };
 }
 
 /** The processes that a process has started and that run. */
@@ -181,6 +181,53 @@ t.test('more documents than may wait are refused, and counted', async (t) => {
   t.match(text, /^fieldledger_documents_refused_total 2$/m);
   t.match(text, /^fieldledger_documents_printed_total\{outcome="stored"\} 3$/m);
   t.match(text, /^fieldledger_documents_waiting 0$/m);
+});
+
+t.test(
+  'companies that ask for many documents let those of others wait for one of each, not for all',
+  async (t) => {
+    const { print, pool, company, office, metrics } = await openPool(t, { waitingMax: 20 });
+    await print();
+    const ofOthers = async () => {
+      const other = await openIssuer(office);
+      const { id } = await issued(other, invoiceDraft());
+      return { company: other.id, id };
+    };
+    const [second, third] = [await ofOthers(), await ofOthers()];
+    const done: string[] = [];
+    const ask = (owner: string, printing: Promise<unknown>) =>
+      printing.then(
+        () => done.push(owner),
+        (error: unknown) => error,
+      );
+    const answers = [
+      ...Array.from({ length: 30 }, () => ask(company.id, print())),
+      ...Array.from({ length: 30 }, () => ask(second.company, pool.print(second.company, second.id))),
+      ask(third.company, pool.print(third.company, third.id)),
+    ];
+    const refused = (await Promise.all(answers)).filter((answer) => typeof answer !== 'number');
+    for (const answer of refused) t.match(answer, BUSY);
+    // One was being printed, and twenty waited.
+    t.strictSame(
+      [company.id, second.company, third.company].map((owner) => done.filter((id) => id === owner).length),
+      [10, 10, 1],
+    );
+    t.ok(done.indexOf(third.company) <= 3, `${done.indexOf(third.company)} were before it`);
+    t.match(await metrics.text(), /^fieldledger_documents_refused_total 40$/m);
+  },
+);
+
+t.test('a document that took too long is not tried again at once', async (t) => {
+  const { print, ids } = await openPool(t, { documents: 2, documentMsMax: 6_000 });
+  await print();
+  const pid = printingPid();
+  const late = print(ids[1]).catch((error: unknown) => error);
+  process.kill(pid, 'SIGSTOP');
+  t.match(await late, BUSY);
+  await t.rejects(print(ids[1]), BUSY);
+  await until(() => !isRunning(pid));
+  t.strictSame(childrenOf(process.pid), [], 'no process was started for it');
+  t.match(await print(), { outcome: 'stored' }, 'another one is printed');
 });
 
 t.test('the callers who wait are told when the pool ends', async (t) => {

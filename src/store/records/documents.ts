@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 import { sql } from 'kysely';
 
 import { joinObjects, type JsonText } from '../../contract/json-text.ts';
@@ -33,6 +35,8 @@ export interface PrintableDocument {
 export interface DocumentStore {
   /** Undefined when the company has no document with that id. */
   locate: (company: string, id: string) => Promise<LocatedDocument | undefined>;
+  /** Differs whenever a draft, or the company as the draft shows it, has changed; undefined when that isn't known. */
+  findDraftVersion: (company: string, id: string) => Promise<string | undefined>;
   /** The bytes of a stored PDF; undefined when there is none. */
   readBytes: (company: string, id: string) => Promise<Buffer | undefined>;
   findPrintable: (company: string, id: string) => Promise<PrintableDocument | undefined>;
@@ -62,6 +66,7 @@ export function createDocumentStore(engine: Engine): DocumentStore {
   );
   return {
     locate: createLocator(engine),
+    findDraftVersion: createDraftVersionFinder(engine),
     readBytes: createBytesReader(engine),
     findPrintable: createPrintableFinder(engine),
     async findProfile(company) {
@@ -97,6 +102,22 @@ function createLocator(engine: Engine): DocumentStore['locate'] {
       status: row.status as Invoice['status'],
       head: isStored ? { number, sha256, byteCount } : undefined,
     };
+  };
+}
+
+function createDraftVersionFinder(engine: Engine): DocumentStore['findDraftVersion'] {
+  const find = engine.prepare((db, value: Key) =>
+    db
+      .selectFrom('invoices')
+      .innerJoin('companies', 'companies.id', 'invoices.company')
+      .select(['invoices.digest', 'invoices.unpublished', 'companies.profile'])
+      .where('invoices.company', '=', value.company)
+      .where('invoices.id', '=', value.id)
+      .where('invoices.status', '=', 'draft'),
+  );
+  return async (company, id) => {
+    const [row] = await find({ company, id });
+    return row?.digest ? hash('sha256', [row.digest, row.unpublished, row.profile].join('\n')) : undefined;
   };
 }
 
