@@ -48,6 +48,10 @@ const STYLE = `<style>
 main code { word-break: normal !important; overflow-wrap: break-word !important; }
 main td code { white-space: nowrap; }
 main pre, main pre code { white-space: pre-wrap !important; overflow-wrap: anywhere !important; }
+.code-languages { display: flex; flex-wrap: wrap; gap: 0.25rem; margin: 1rem 0 0.5rem; }
+:is(.copy-code, .code-languages button) { font: inherit; font-size: 0.8rem; padding: 0.25rem 0.6rem; border: 1px solid currentColor; border-radius: 0.25rem; background: transparent; color: inherit; cursor: pointer; }
+.code-languages [aria-pressed="true"] { font-weight: 700; text-decoration: underline; }
+.copy-code { display: block; margin: 0 0 0.25rem auto; }
 .found-chapters { display: flex; flex-direction: column; padding: 0.5rem 1.5rem 0; }
 .found-chapters a { padding: 0.4rem 0; font-weight: 600; }
 .found-chapters:empty { display: none; }

@@ -1,7 +1,7 @@
 /**
  * What Redoc leaves to the page, as a script in it: chapters of the guide stand above everything else that a search
- * finds and lead to the chapter, and what is scrolled can be reached by the keyboard (WCAG 2.2, 2.1.1). It only adds
- * elements beside Redoc's own.
+ * finds and lead to the chapter; what is scrolled can be reached by the keyboard (WCAG 2.2, 2.1.1); code of the guide can be
+ * copied, and is chosen by its language where it stands in several. It only adds elements beside Redoc's own.
  */
 export const pageScript = `
 const chapters = () => {
@@ -16,28 +16,72 @@ const chapters = () => {
 const found = document.createElement('nav');
 found.className = 'found-chapters';
 found.setAttribute('aria-label', 'Chapters');
-addEventListener('input', ({ target }) => {
-  const header = target.placeholder === 'Search docs...' && target.closest('header');
-  if (!header) return;
-  const words = target.value.toLowerCase().split(/\\s+/).filter(Boolean);
-  const rank = ({ title }) => (words.every((word) => title.toLowerCase().includes(word)) ? 0 : 1);
-  const matching = words.length === 0 ? [] : chapters().filter(({ text }) => words.every((word) => text.includes(word)));
-  const shown = matching.sort((one, other) => rank(one) - rank(other)).slice(0, 5).map(({ title, link }) => {
-    const entry = document.createElement('a');
-    entry.href = link.getAttribute('href');
-    entry.textContent = title;
-    entry.addEventListener('click', (event) => {
-      event.preventDefault();
-      document.querySelector('[data-translation-key="search.cancel"]').click();
-      link.click();
-    });
-    return entry;
+const showChapters = () => {
+  const input = document.querySelector('header [placeholder="Search docs..."]');
+  if (!input) return;
+  if (input.value !== found.dataset.sought) {
+    found.dataset.sought = input.value;
+    const words = input.value.toLowerCase().split(/\\s+/).filter(Boolean);
+    const rank = ({ title }) => (words.every((word) => title.toLowerCase().includes(word)) ? 0 : 1);
+    const matching = words.length === 0 ? [] : chapters().filter(({ text }) => words.every((word) => text.includes(word)));
+    found.replaceChildren(...matching.sort((one, other) => rank(one) - rank(other)).slice(0, 5).map(({ title, link }) => {
+      const entry = document.createElement('a');
+      entry.href = link.getAttribute('href');
+      entry.textContent = title;
+      entry.addEventListener('click', (event) => {
+        event.preventDefault();
+        document.querySelector('[data-translation-key="search.cancel"]').click();
+        link.click();
+      });
+      return entry;
+    }));
+  }
+  // Redoc may have rendered the dialog anew.
+  if (!found.isConnected) input.closest('header').after(found);
+};
+addEventListener('input', showChapters);
+const buttonOf = (text, onClick) => {
+  const button = Object.assign(document.createElement('button'), { type: 'button', textContent: text });
+  button.addEventListener('click', () => onClick(button));
+  return button;
+};
+const offerCopy = (code) => {
+  const copy = (button) => {
+    getSelection().selectAllChildren(code);
+    button.textContent = document.execCommand('copy') ? 'Copied' : 'Selected';
+  };
+  code.before(Object.assign(buttonOf('Copy', copy), { className: 'copy-code' }));
+};
+// The paragraph before a code that says nothing but its language, as "Python:" does.
+const labelOf = (code) => {
+  const label = code?.parentElement.previousElementSibling;
+  return /^[^.]{1,30}:$/.test(label?.textContent.trim() ?? '') ? label : undefined;
+};
+const offerLanguages = (codes) => {
+  const labels = codes.map(labelOf);
+  const choose = (chosen) => codes.forEach((code, index) => {
+    labels[index].hidden = true;
+    code.parentElement.hidden = buttons[index] !== chosen;
+    buttons[index].setAttribute('aria-pressed', String(buttons[index] === chosen));
   });
-  found.replaceChildren(...shown);
-  header.after(found);
-});
+  const buttons = labels.map((label) => buttonOf(label.textContent.trim().slice(0, -1), choose));
+  const group = Object.assign(document.createElement('div'), { className: 'code-languages', role: 'group', ariaLabel: 'Language' });
+  group.append(...buttons);
+  labels[0].before(group);
+  choose(buttons[0]);
+};
 const complete = () => {
+  showChapters();
+  const added = [...document.querySelectorAll('main pre[data-language]:not([tabindex])')];
   for (const part of document.querySelectorAll('main :is(pre, table.md):not([tabindex])')) part.tabIndex = 0;
+  added.forEach(offerCopy);
+  const runs = [];
+  for (const code of added.filter(labelOf)) {
+    const run = runs.at(-1);
+    if (run && labelOf(code).previousElementSibling === run.at(-1).parentElement) run.push(code);
+    else runs.push([code]);
+  }
+  for (const run of runs) if (run.length > 1) offerLanguages(run);
 };
 new MutationObserver(complete).observe(document.documentElement, { childList: true, subtree: true });
 `;

@@ -98,8 +98,13 @@ async function goTo(page: Page, { tags, summary }: Described): Promise<void> {
 }
 
 async function search(page: Page, words: string): Promise<void> {
-  await page.keyboard.press('Control+k');
-  await page.getByPlaceholder('Search docs...').fill(words);
+  const input = page.getByPlaceholder('Search docs...');
+  // Until the page's scripts run, nobody hears the key.
+  for (let tries = 0; tries < 10 && !(await input.isVisible()); tries += 1) {
+    await page.keyboard.press('Control+k');
+    await input.waitFor({ timeout: 3_000 }).catch(() => undefined);
+  }
+  await input.fill(words);
 }
 
 t.test('the published reference', async (t) => {
@@ -152,6 +157,24 @@ t.test('the published reference', async (t) => {
     const isWhole = `[...document.querySelectorAll('main pre')].every((pre) => pre.scrollWidth <= pre.clientWidth)`;
     t.equal(await page.evaluate(isWhole), true);
     t.equal(await code.getAttribute('tabindex'), '0');
+  });
+
+  t.test('code of the guide can be copied, and is chosen by its language', async (t) => {
+    const { url } = await serve(t);
+    const { page } = await open(t, browser, url);
+    await page.locator('a[href="#/webhooks"]').first().click();
+    const languages = page.locator('.code-languages button');
+    await languages.first().waitFor();
+    t.strictSame((await languages.allTextContents()).slice(0, 5), ['Python', 'PHP', 'Ruby', 'Go', 'C#']);
+    const shown = page.locator('.code-languages ~ div:visible pre[data-language]');
+    t.equal(await shown.first().getAttribute('data-language'), 'python');
+    await languages.getByText('Go').click();
+    t.equal(await shown.first().getAttribute('data-language'), 'go');
+    t.equal(await languages.getByText('Go').getAttribute('aria-pressed'), 'true');
+    const copy = page.locator('.code-languages ~ div:visible .copy-code').first();
+    await copy.click();
+    t.equal(await copy.textContent(), 'Copied');
+    t.equal(await page.evaluate('String(getSelection())'), (await shown.first().textContent())?.trimEnd());
   });
 
   t.test('works as a site of its own: menu, search, copying and anchors', async (t) => {

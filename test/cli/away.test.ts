@@ -11,7 +11,7 @@ import { linesOf, openWorkplace, SECRET_KEY, until, type Workplace } from '../_c
 import { createDatabase, startPostgres } from '../_postgres.ts';
 import { customerSave, personSave } from '../backoffice/_changes.ts';
 import { feedOf } from '../backoffice/_feed.ts';
-import { countJobs, fileOf, jobs } from './_apply.ts';
+import { countJobs, jobs } from './_apply.ts';
 
 const ask = (port: number, path: string) =>
   got(`http://127.0.0.1:${port}${path}`, { throwHttpErrors: false, retry: { limit: 0 } });
@@ -77,12 +77,15 @@ t.test('a feed waits for a restart of PostgreSQL, and applies each of its lines 
   const count = 1_500;
   const staff = [personSave({ id: 'per_1' }), customerSave({ id: 'cus_1' })];
   const named = staff.map((change, index) => ({ id: `staff ${index}`, company: 'acme', ...change }));
-  const feed = fileOf(workplace, feedOf([...named, ...jobs(count)]));
-  const running = workplace.start(['apply', '--json', feed], { DATABASE_URL });
+  const changes = [...named, ...jobs(count)];
+  const running = workplace.start(['apply', '--json'], { DATABASE_URL }, 'pipe');
   const lines = () => running.output.stdout.split('\n').length;
+  running.child.stdin?.write(feedOf(changes.slice(0, 1_000)));
   await until(() => lines() > 100);
   await server.stop();
   const before = lines();
+  // However quick it was, these find no database.
+  running.child.stdin?.end(feedOf(changes.slice(1_000)));
   await until(() => running.output.stderr.includes('"away"'));
   await server.start();
   t.strictSame(await running.ended, { exitCode: 0, signal: null });

@@ -169,8 +169,8 @@ async function seeRoleAtWork(
     asRole,
   );
   await json(['webhook', 'ping', 'acme', webhook], asRole);
-  for (const change of ['pause', 'resume', 'delete'])
-    await json(['webhook', change, 'acme', webhook], asRole);
+  for (const change of ['pause', 'resume']) await json(['webhook', change, 'acme', webhook], asRole);
+  await json(['webhook', 'delete', 'acme', webhook, '--confirm', webhook], asRole);
   await json(['webhook', 'seal'], asRole);
   await json(['admin', 'create', 'acme', 'jane@acme.example'], asRole);
   await json(['numbering', 'set', 'acme', 'invoice', '--last', '5'], asRole);

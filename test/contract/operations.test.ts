@@ -43,8 +43,8 @@ const always = { 'X-Request-Id': true, 'Cache-Control': true, Vary: true };
 const allowance = { 'RateLimit-Policy': true, RateLimit: true };
 const allowanceOnceKnown = { 'RateLimit-Policy': false, RateLimit: false };
 const headers: Record<string, Record<string, boolean>> = {
-  '200': { ...always, ...allowance, ETag: true },
-  '304': { ...always, ...allowance, ETag: true },
+  '200': { ...always, ...allowance, ETag: true, 'Store-Generation': true },
+  '304': { ...always, ...allowance, ETag: true, 'Store-Generation': true },
   '400': { ...always, ...allowanceOnceKnown },
   '401': { ...always, 'WWW-Authenticate': true },
   '403': { ...always, ...allowance },
