@@ -99,8 +99,8 @@ const owners = {
   negotiator: ['api'],
   express: ['server', 'api', 'publication', 'operator-pages', 'portal'],
   'openapi-backend': ['api'],
-  // "Did you mean", of a parameter and of an event.
-  'fastest-levenshtein': ['api', 'webhooks'],
+  // "Did you mean", of a parameter, of an event and of a column.
+  'fastest-levenshtein': ['api', 'webhooks', 'cli'],
   'rate-limiter-flexible': ['store'],
   helmet: ['portal'],
   // The API reads the errors that the contract's validators report.
@@ -120,6 +120,7 @@ const owners = {
   'prom-client': ['metrics'],
   commander: ['main', 'cli'],
   'cli-progress': ['cli'],
+  hucre: ['cli'],
   'ipaddr.js': ['webhooks', 'access'],
   // Which names are public.
   tldts: ['webhooks'],

@@ -110,7 +110,8 @@ function refuseBadLogo(logo: string | undefined): void {
   }
 }
 
-function isTimeZone(value: string): boolean {
+/** Whether a text names a time zone that Node knows. */
+export function isTimeZone(value: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: value });
     return true;

@@ -1,6 +1,4 @@
-import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command } from 'commander';
 
 import { checkStored, type CheckedRecord } from '../backoffice/document-check.ts';
 import { openOffice } from '../backoffice/office.ts';
@@ -12,19 +10,18 @@ import { listCompanies } from '../store/records/companies.ts';
 import { createDocumentStore } from '../store/records/documents.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { withDatabase } from './database.ts';
+import { checkOut, STDOUT, writeOut } from './out-file.ts';
+import { listenForStop } from './stop.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
-
-const STDOUT = '-';
 
 /** `fieldledger document pdf|check`. */
 export function documentCommand(terminal: Terminal): Command {
   const command = new Command('document').description('invoices, credit notes and pro formas as documents');
   addressed(command.command('pdf'))
     .description('write the PDF of a document: the one that the API serves')
-    .addOption(
-      new Option('--out <file>', 'where to; - for standard output').makeOptionMandatory().argParser(writable),
-    )
+    .requiredOption('--out <file>', 'where to, for you alone to read; - for standard output')
     .action(async (id: string, options: { company?: string; out: string }) => {
+      checkOut(options.out);
       await withDatabase(terminal, async (engine) => {
         const company = await companyOf(engine, id, options.company);
         await writePdf(engine, { company, id, out: options.out }, terminal);
@@ -89,39 +86,16 @@ async function writePdf(
   if (!file) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);
   const bytes = await file.read();
   const { result, prose } = reportOf(file, out);
-  if (out === STDOUT) {
-    terminal.print(bytes);
-    terminal.conclude(result, prose);
-  } else {
-    writeWhole(out, bytes);
-    terminal.show(result, prose);
-  }
+  using stop = listenForStop();
+  await writeOut(out, [bytes], { terminal, signal: stop.signal });
+  if (out === STDOUT) terminal.conclude(result, prose);
+  else terminal.show(result, prose);
 }
 
 function reportOf({ name, sha256, byteCount }: DocumentFile, out: string) {
   const where = out === STDOUT ? 'standard output' : out;
   const prose = `${name}: ${byteCount.toLocaleString('en')} bytes, written to ${where}`;
   return { result: { name, sha256, bytes: byteCount, file: out === STDOUT ? null : out }, prose };
-}
-
-/** Replaces a file as a whole, or leaves it as it was. */
-function writeWhole(path: string, bytes: Buffer): void {
-  const draft = `${path}.${process.pid}.part`;
-  try {
-    writeFileSync(draft, bytes, { flag: 'wx' });
-    renameSync(draft, path);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
-}
-
-function writable(path: string): string {
-  if (path === '') throw new InvalidArgumentError('It must be the name of a file, or -.');
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new InvalidArgumentError('It is a folder.');
-  }
-  return path;
 }
 
 function missingIn({ items }: CheckedRecord): number {

@@ -42,6 +42,8 @@ export const EXAMPLES: Readonly<Record<string, string>> = {
     --into copy.sqlite`,
   export: `
   fieldledger export invoices --lines --out invoices.csv \\
+    --url https://api.fieldledger.example --key-file key.txt
+  fieldledger export invoices --columns number,dueDate --decimal , --out - \\
     --url https://api.fieldledger.example --key-file key.txt`,
   mcp: `
   fieldledger mcp --url https://api.fieldledger.example --key-file key.txt`,

@@ -1,26 +1,39 @@
-import { closeSync, lstatSync, openSync, realpathSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-
+import { distance } from 'fastest-levenshtein';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 
+import { isTimeZone } from '../access/companies.ts';
+import { companyInstant } from '../access/company-time.ts';
 import type { CallOptions, Client } from '../client/index.ts';
 import { inParallel } from '../client/sync/in-parallel.ts';
 import { type Resource, resources } from '../client/sync/sink.ts';
 import { contractDocument, type JsonSchema } from '../contract/document.ts';
 import { schemaNames } from '../contract/rendering.ts';
 import { quote, UsageError } from '../errors.ts';
-import { beginFile, namesFile, type UnfinishedFile } from '../store/backup/unfinished-file.ts';
-import { csvColumns, csvHead, csvLine } from './csv.ts';
-import { openService, type Service } from './service.ts';
+import { listOf } from './arguments.ts';
+import { type Column, columnsOf } from './columns.ts';
+import { csvHead, csvLine } from './csv.ts';
+import { checkOut, STDOUT, writeOut } from './out-file.ts';
+import { openService } from './service.ts';
 import { type ServiceOptions, withService } from './service-access.ts';
 import { listenForStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
 
 interface ExportOptions extends ServiceOptions {
   since?: string;
-  format: 'csv' | 'jsonl';
+  timeZone?: string;
+  format?: 'csv' | 'jsonl' | 'xlsx';
   out: string;
   lines?: boolean;
+  columns?: string[];
+  separator?: ',' | ';' | 'tab';
+  decimal?: '.' | ',';
+}
+
+/** What has been written so far. */
+interface Tally {
+  rows: number;
+  /** How many cells were shortened, by the names of their columns. */
+  shortened: Map<string, number>;
 }
 
 /** `fieldledger export`: writes the records of a resource into a file for a spreadsheet, over the public API. */
@@ -30,121 +43,174 @@ export function exportCommand(terminal: Terminal): Command {
       'write records into a file that a spreadsheet opens, or into one with a line of JSON for each',
     )
     .addArgument(new Argument('<resource>', 'what to write').choices(resources))
-    .option('--since <time>', 'only what has changed since a day, or a time with its offset', timeOf)
-    .addOption(
-      new Option('--format <format>', 'the form of the file').choices(['csv', 'jsonl']).default('csv'),
+    .option(
+      '--since <time>',
+      'only what has changed since the midnight that begins a day, or since a time with its offset',
+      timeOf,
     )
-    .requiredOption('--out <file>', 'the file; one that is there is replaced when the new one is whole')
+    .option(
+      '--time-zone <zone>',
+      "where that day begins, such as Europe/Dublin; else in this machine's zone",
+      zoneOf,
+    )
+    .addOption(
+      new Option(
+        '--format <format>',
+        'the form of the file; without it xlsx where the name ends so, and csv elsewhere',
+      ).choices(['csv', 'jsonl', 'xlsx']),
+    )
+    .requiredOption(
+      '--out <file>',
+      'the file, or - for standard output; one that is there is replaced when the new one is whole',
+    )
+    .option('--columns <names>', 'only these columns, in this order; names as the head has them', (text) =>
+      listOf(text),
+    )
+    .addOption(
+      new Option('--separator <mark>', 'what separates the cells of a CSV').choices([',', ';', 'tab']),
+    )
+    .addOption(
+      new Option(
+        '--decimal <mark>',
+        'the mark of decimals in a CSV; with a comma cells are separated by ;',
+      ).choices(['.', ',']),
+    )
     .option(
       '--lines',
-      'with the lines of quotes and invoices: in CSV a row for each; takes a request for each document',
+      'with the lines of quotes and invoices: in a table a row for each; takes a request for each document',
     )
-    .action(async (resource: Resource, options: ExportOptions) => {
+    .action(async (resource: Resource, given: ExportOptions) => {
+      const options = { ...given, format: given.format ?? (given.out.endsWith('.xlsx') ? 'xlsx' : 'csv') };
       check(resource, options);
+      const columns = chosen(columnsOf(schemaOf(resource, options.lines ?? false)), options.columns);
+      const selection = { resource, columns, since: momentOf(options) };
+      const tally: Tally = { rows: 0, shortened: new Map() };
       using stop = listenForStop();
       using service = openService(options, terminal, stop.signal);
-      const writing = write(service, resource, options, { signal: stop.signal });
-      const count = await service.inSentences(
-        writing.catch((error: unknown) => {
-          throw stop.signal.aborted
-            ? new UsageError(`Stopped by ${String(stop.signal.reason)}. No file was written.`)
-            : error;
-        }),
-      );
-      const rows = `${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}`;
-      terminal.show({ resource, file: options.out, rows: count }, `${options.out}: ${rows} of ${resource}`);
+      const { signal } = stop;
+      const pieces = piecesOf(service.client, selection, options, tally, { signal });
+      const isRead = await service.inSentences(writeOut(options.out, pieces, { terminal, signal }));
+      if (isRead) report(resource, options, tally, terminal);
     });
 }
 
-/** A day begins at midnight in UTC here. */
 function timeOf(text: string): string {
   const isTime = /^\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/.test(text);
-  const time = Date.parse(text);
   const day = text.slice(0, 10);
   // The 30th of February would pass for the 2nd of March.
-  const isDay = isTime && !Number.isNaN(time) && new Date(day).toISOString().startsWith(day);
+  const isDay = isTime && !Number.isNaN(Date.parse(text)) && new Date(day).toISOString().startsWith(day);
   if (!isDay)
     throw new InvalidArgumentError(
       'It must be a day such as 2026-11-01, or a time such as 2026-11-01T08:00:00Z.',
     );
-  const utc = new Date(time).toISOString();
+  return text;
+}
+
+function zoneOf(text: string): string {
+  if (!isTimeZone(text))
+    throw new InvalidArgumentError('It must be an IANA time zone such as Europe/Dublin.');
+  return text;
+}
+
+/** The moment of `--since` in UTC. The contract doesn't tell the time zone of the company. */
+function momentOf({ since, timeZone }: ExportOptions): string | undefined {
+  if (since === undefined) return undefined;
+  const { timeZone: own } = Intl.DateTimeFormat().resolvedOptions();
+  const moment = since.length > 10 ? new Date(since) : companyInstant(timeZone ?? own, `${since}T00:00`);
   // The contract's times have four digits for the year.
-  if (utc.length > 24) throw new InvalidArgumentError('In UTC, its year must have four digits.');
+  const utc = moment?.toISOString() ?? '';
+  if (!/^\d{4}-/.test(utc)) throw new UsageError('In UTC, the year of --since must have four digits.');
   return utc;
 }
 
-function check(resource: Resource, { lines, since, out }: ExportOptions): void {
+function check(resource: Resource, options: ExportOptions): void {
+  const { lines, since, out } = options;
   if (lines && resource !== 'quotes' && resource !== 'invoices')
     throw new UsageError(`--lines is for quotes and invoices: ${resource} have none.`);
   if (since !== undefined && resource === 'people')
     throw new UsageError('--since is not for people: nobody knows when they changed.');
-  inPlace(out, () => checkPlace(out));
+  checkForm(options);
+  checkOut(out);
 }
 
-function checkPlace(out: string): void {
-  if (!statSync(dirname(out), { throwIfNoEntry: false })?.isDirectory())
-    throw new UsageError(`There is no folder ${quote(dirname(out))}.`);
-  const there = statSync(out, { throwIfNoEntry: false });
-  if (there?.isDirectory()) throw new UsageError(`${quote(out)} is a folder.`);
-  // To rename a file into the place of a device or a pipe would take that away.
-  if (!namesFile(out) || (there && !there.isFile())) throw new UsageError(`${quote(out)} is no file.`);
-  if (!there && lstatSync(out, { throwIfNoEntry: false }))
-    throw new UsageError(`${quote(out)} is a link that leads nowhere.`);
+function checkForm({ format, columns, separator, decimal }: ExportOptions): void {
+  if (columns && format === 'jsonl') throw new UsageError('--columns is for tables: JSON Lines have none.');
+  if ((separator ?? decimal) !== undefined && format !== 'csv')
+    throw new UsageError(`--separator and --decimal are for CSV, not for ${format}.`);
+  if (separator === ',' && decimal === ',')
+    throw new UsageError('A comma can be the separator or the mark of decimals, not both.');
 }
 
-/** Writes the file. @returns how many rows it has. */
-async function write(
-  { client }: Service,
-  resource: Resource,
-  { since, format, out, lines = false }: ExportOptions,
+/** @throws UsageError for a name that no column has. */
+function chosen(columns: Column[], names: string[] | undefined): Column[] {
+  if (names?.length === 0) throw new UsageError('--columns names none.');
+  return (names ?? []).length === 0 ? columns : (names ?? []).map((name) => columnNamed(columns, name));
+}
+
+function columnNamed(columns: Column[], name: string): Column {
+  const found = columns.find((column) => column.name === name);
+  if (found) return found;
+  const far = (column: Column) => distance(name.slice(0, 100), column.name);
+  const [nearest] = columns.toSorted((a, b) => far(a) - far(b));
+  throw new UsageError(`There is no column ${quote(name)}; did you mean ${nearest?.name}?`);
+}
+
+/** The file piece by piece, once the service has given its first page. */
+async function piecesOf(
+  client: Client,
+  { resource, columns, since }: { resource: Resource; columns: Column[]; since: string | undefined },
+  { format, lines = false, decimal = '.', separator = decimal === ',' ? ';' : ',' }: ExportOptions,
+  tally: Tally,
   options: CallOptions,
-): Promise<number> {
-  const columns = csvColumns(schemaOf(resource, lines));
-  using file = inPlace(out, () => begin(out));
-  const handle = openSync(file.path, 'a');
-  let count = 0;
-  try {
-    if (format === 'csv') writeFileSync(handle, csvHead(columns));
-    for await (const records of pagesOf(client, resource, since, options)) {
+): Promise<AsyncIterable<string | Uint8Array>> {
+  const pages = await begun(pagesOf(client, resource, since, options));
+  async function* rowsByPage() {
+    for await (const records of pages) {
       const whole = lines ? await withLines(client, resource, records, options) : records;
-      const rows = lines && format === 'csv' ? whole.flatMap(rowsOf) : whole;
-      const texts = rows.map((row) =>
-        format === 'csv' ? csvLine(columns, row) : `${JSON.stringify(row)}\n`,
-      );
-      writeFileSync(handle, texts.join(''));
-      count += rows.length;
+      const rows = lines && format !== 'jsonl' ? whole.flatMap(rowsOf) : whole;
+      tally.rows += rows.length;
+      yield rows;
     }
-  } catch (error) {
-    throw unwritable(error, out) ?? error;
-  } finally {
-    closeSync(handle);
   }
-  inPlace(out, () => file.replace());
-  return count;
-}
-
-/** A file that is replaced keeps its mode, and a link to it stays one. */
-function begin(out: string): UnfinishedFile {
-  const there = statSync(out, { throwIfNoEntry: false });
-  return there ? beginFile(realpathSync(out), there.mode & 0o777) : beginFile(out);
-}
-
-/** @throws UsageError that says why nothing can be written to a place. */
-function inPlace<T>(out: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw unwritable(error, out) ?? error;
+  async function* texts() {
+    const style = { decimal, separator: separator === 'tab' ? '\t' : separator };
+    const textOf = (row: object) =>
+      format === 'csv' ? csvLine(columns, row, style, tally.shortened) : `${JSON.stringify(row)}\n`;
+    if (format === 'csv') yield csvHead(columns, style);
+    for await (const rows of rowsByPage()) yield rows.map(textOf).join('');
   }
+  if (format !== 'xlsx') return texts();
+  // Loaded here, because no other command writes workbooks.
+  const { xlsxPieces } = await import('./xlsx.ts');
+  return xlsxPieces(resource, columns, rowsByPage(), tally.shortened);
 }
 
-function unwritable(error: unknown, out: string): UsageError | undefined {
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG')
-    return new UsageError(`There is no room for ${quote(out)} (${code}). No file was written.`);
-  return syscall === undefined
-    ? undefined
-    : new UsageError(`${quote(out)} can't be written (${code}). No file was written.`);
+/** Reads the first page, and gives all of them. */
+async function begun<T>(pages: AsyncGenerator<T>): Promise<AsyncIterable<T>> {
+  const first = await pages.next();
+  return (async function* () {
+    if (first.done) return;
+    yield first.value;
+    yield* pages;
+  })();
+}
+
+/** The most rows that a spreadsheet shows of a CSV, its head among them. */
+const SHEET_ROWS_MAX = 1_048_576;
+
+function report(resource: Resource, { out, format }: ExportOptions, tally: Tally, terminal: Terminal): void {
+  const { rows, shortened } = tally;
+  for (const [column, count] of shortened)
+    terminal.tell(
+      `${column}: ${count} ${count === 1 ? 'text' : 'texts'} shortened, because a cell holds 32,767 characters; jsonl has all.\n`,
+    );
+  if (format === 'csv' && rows >= SHEET_ROWS_MAX)
+    terminal.tell('No spreadsheet shows more than 1,048,576 rows of a CSV; xlsx has further sheets.\n');
+  const isStdout = out === STDOUT;
+  const count = `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'} of ${resource}`;
+  const result = { resource, file: isStdout ? null : out, rows, shortened: Object.fromEntries(shortened) };
+  if (isStdout) terminal.conclude(result, count);
+  else terminal.show(result, `${out}: ${count}`);
 }
 
 /** The schema of the rows: of the record as lists have it, or of the whole document with one of its lines. */

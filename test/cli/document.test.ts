@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -60,11 +60,14 @@ t.test('a PDF replaces a file as a whole, or leaves it as it was', async (t) => 
   });
   t.match(readFileSync(out, 'latin1'), /^%PDF-/);
   t.strictSame(readdirSync(folder), ['draft.pdf']);
+  const fresh = join(folder, 'fresh.pdf');
+  t.match(await command(fresh), { exitCode: 0 });
+  t.equal(statSync(fresh).mode & 0o777, 0o600, 'a new one is its owner’s, whatever the umask says');
   t.match(await command(join(folder, 'none', 'draft.pdf')), {
     exitCode: 1,
-    stderr: /no such file or directory/,
+    stderr: /There is no folder ".*none"\./,
   });
-  t.match(await command(folder), { exitCode: 2, stderr: /It is a folder/ });
+  t.match(await command(folder), { exitCode: 1, stderr: /is a folder\./ });
   t.match(await workplace.call(['document', 'pdf', ABSENT, '--out', join(folder, 'absent.pdf')]), {
     exitCode: 1,
     stderr: `fieldledger: No company has a document "${ABSENT}".\n`,
