@@ -52,7 +52,7 @@ function defused(text: string): string {
 
 /** Behind blanks, invisible characters and quotes; wide and other forms of the signs count as the signs. */
 function isLikeFormula(part: string): boolean {
-  const [first = ''] = part.replace(/^[\s\p{C}\p{DI}\p{Z}"]+/u, '').normalize('NFKC');
+  const [first = ''] = part.replace(/^[\s\p{C}\p{DI}\p{Z}"]+/u, '');
   // Brackets may end a list in JSON.
-  return /[=+\-@\u2212]/.test(first) && !/^-?\d+(?:\.\d+)?[\]}]*$/.test(part);
+  return /[=+\-@\u2212]/.test(first.normalize('NFKC')) && !/^-?\d+(?:\.\d+)?[\]}]*$/.test(part);
 }

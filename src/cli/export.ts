@@ -142,17 +142,15 @@ function checkForm({ format, columns, separator, decimal }: ExportOptions): void
 }
 
 /** @throws UsageError for a name that no column has. */
-function chosen(columns: Column[], names: string[] | undefined): Column[] {
+function chosen(columns: Column[], names?: string[]): Column[] {
   if (names?.length === 0) throw new UsageError('--columns names none.');
-  return (names ?? []).length === 0 ? columns : (names ?? []).map((name) => columnNamed(columns, name));
-}
-
-function columnNamed(columns: Column[], name: string): Column {
-  const found = columns.find((column) => column.name === name);
-  if (found) return found;
-  const far = (column: Column) => distance(name.slice(0, 100), column.name);
-  const [nearest] = columns.toSorted((a, b) => far(a) - far(b));
-  throw new UsageError(`There is no column ${quote(name)}; did you mean ${nearest?.name}?`);
+  if (!names) return columns;
+  return names.map((name) => {
+    const far = (column: Column) => distance(name.slice(0, 100), column.name);
+    const [nearest] = columns.toSorted((a, b) => far(a) - far(b));
+    if (nearest?.name === name) return nearest;
+    throw new UsageError(`There is no column ${quote(name)}; did you mean ${nearest?.name}?`);
+  });
 }
 
 /** The file piece by piece, once the service has given its first page. */

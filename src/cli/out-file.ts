@@ -18,6 +18,8 @@ import type { Terminal } from './terminal.ts';
 /** The name of standard output in place of a file's. */
 export const STDOUT = '-';
 
+const UNTOUCHED = 'No file was written.';
+
 type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
 /**
@@ -25,7 +27,11 @@ type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>
  * @throws UsageError that names what stands against it.
  */
 export function checkOut(out: string): void {
-  if (out !== STDOUT) inSentence(out, () => checkPlace(out));
+  try {
+    if (out !== STDOUT) checkPlace(out);
+  } catch (error) {
+    throw unwritable(error, out, UNTOUCHED) ?? error;
+  }
 }
 
 function checkPlace(out: string): void {
@@ -62,7 +68,7 @@ export async function writeOut(
     }
     return true;
   } catch (error) {
-    const left = state.isTouched ? 'What was written is not whole.' : 'No file was written.';
+    const left = state.isTouched ? 'What was written is not whole.' : UNTOUCHED;
     if (signal.aborted) throw new UsageError(`Stopped by ${String(signal.reason)}. ${left}`);
     const refusal = unwritable(error, out, left);
     if (!refusal && state.isTouched) terminal.tell(`${left}\n`);
@@ -105,14 +111,6 @@ function begin(place: string, mode: number | undefined) {
   } catch (error) {
     if (mode === undefined || !isIrreplaceable(error)) throw error;
     return undefined;
-  }
-}
-
-function inSentence(out: string, work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    throw unwritable(error, out, 'No file was written.') ?? error;
   }
 }
 

@@ -19,6 +19,7 @@ t.test('Smith;=1+1 runs nowhere: not behind separators, blanks, line ends and in
         t.equal(lineOf(`Smith${mark}${run}`), `"Smith${mark}${quoted}"\r\n`);
     }
   }
+  t.equal(lineOf('=\u0338A1'), '"\'=\u0338A1"\r\n', 'a sign with something combined');
   // Numbers and lists in JSON stay what they are.
   for (const text of ['-1', '3 - 2', 'a=b; c-d', '[1,-2]', '{"a":-1.5,"b":[-2]}', '-1;-2.50'])
     t.equal(lineOf(text), `"${text.replaceAll('"', '""')}"\r\n`);
