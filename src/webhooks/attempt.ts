@@ -27,7 +27,7 @@ export const attemptErrorTexts: Readonly<Record<AttemptError, string>> = {
   timeout: 'There was no answer within 10 seconds.',
   reset: 'The connection was closed before there was an answer.',
   protocol:
-    'The receiver does not speak HTTP/1.1 by its rules, or offers HTTP/2 alone; deliveries use HTTP/1.1.',
+    'The receiver does not speak HTTP/1.1 by its rules, or offers HTTP/2 alone, which deliveries do not use.',
 };
 
 /** Ends an attempt with a class of error. */

@@ -5,6 +5,7 @@ import { createCompany } from '../../../src/access/companies.ts';
 import { describeError } from '../../../src/cli/terminal.ts';
 import { AppError } from '../../../src/errors.ts';
 import { openEngine } from '../../../src/store/engines/open-engine.ts';
+import { openGeneration } from '../../../src/store/records/generation.ts';
 import { until } from '../../_command.ts';
 import { openTestDatabase, startTestServer, STORY_NOW } from '../../_server.ts';
 
@@ -43,6 +44,8 @@ t.test('sqlite: a full disk is told as a full disk, and readyz says 503 until th
 
 t.test('postgres: readyz says 503 where nothing may be written', async (t) => {
   await using database = await openTestDatabase('postgres');
+  // As a store that was served before.
+  await openGeneration(database.engine);
   const url = new URL(database.url);
   url.searchParams.set('options', '-c default_transaction_read_only=on');
   await using engine = await openEngine(url.href);
