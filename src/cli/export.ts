@@ -80,7 +80,7 @@ export function exportCommand(terminal: Terminal): Command {
       'with the lines of quotes and invoices: in a table a row for each; takes a request for each document',
     )
     .action(async (resource: Resource, given: ExportOptions) => {
-      const options = { ...given, format: given.format ?? (given.out.endsWith('.xlsx') ? 'xlsx' : 'csv') };
+      const options = { ...given, format: given.format ?? (/\.xlsx$/i.test(given.out) ? 'xlsx' : 'csv') };
       check(resource, options);
       const columns = chosen(columnsOf(schemaOf(resource, options.lines ?? false)), options.columns);
       const selection = { resource, columns, since: momentOf(options) };
@@ -99,9 +99,10 @@ function timeOf(text: string): string {
   const day = text.slice(0, 10);
   // The 30th of February would pass for the 2nd of March.
   const isDay = isTime && !Number.isNaN(Date.parse(text)) && new Date(day).toISOString().startsWith(day);
-  if (!isDay)
+  // Zones are known for the days that a business can mean.
+  if (!isDay || (text.length === 10 && !/^(?:19|2[01])/.test(text)))
     throw new InvalidArgumentError(
-      'It must be a day such as 2026-11-01, or a time such as 2026-11-01T08:00:00Z.',
+      'It must be a day such as 2026-11-01, from 1900 to 2199, or a time such as 2026-11-01T08:00:00Z.',
     );
   return text;
 }

@@ -191,7 +191,7 @@ t.test('a cell that was shortened is said, by the name of its column', async (t)
 
 t.test('in a workbook types and leading zeros hold, and nothing runs', async (t) => {
   await saveCustomer('007', { name: '=1+1', legalName: '0123', email: null });
-  const book = join(folder, 'book.xlsx');
+  const book = join(folder, 'book.XLSX');
   const { exitCode, stderr } = await callCommand([
     ...['export', 'customers', '--url', server.url, '--key-file', keyFile, '--out', book],
     ...['--columns', 'id,name,legalName,paymentTermsDays,archived,email,createdAt'],
@@ -313,6 +313,7 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
     [['people', '--since', '2026-11-01'], /--since is not for people: nobody knows when they changed\./],
     [['jobs', '--since', '2026-02-30'], /It must be a day such as 2026-11-01/, 2],
     [['jobs', '--since', '2026-02-03T10:00:00'], /It must be a day such as 2026-11-01/, 2],
+    [['jobs', '--since', '0001-01-01'], /It must be a day such as 2026-11-01, from 1900 to 2199/, 2],
     [['jobs', '--time-zone', 'Dublin'], /It must be an IANA time zone such as Europe\/Dublin\./, 2],
     [['jobs', '--columns', 'id,tittle'], /There is no column "tittle"; did you mean title\?/],
     [['jobs', '--columns', ','], /--columns names none\./],
