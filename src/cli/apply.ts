@@ -22,15 +22,18 @@ export function applyCommand(terminal: Terminal): Command {
     .description('apply a feed: a change in each line as JSON, answered with a line of JSON')
     .addArgument(new Argument('[file]', 'the feed; - for standard input').default(STDIN).argParser(readable))
     .action(async (file: string) => {
-      await withDatabase(terminal, async (engine) => {
+      using stop = listenForStop();
+      const waits = waitingFor(terminal, stop.signal);
+      const apply = async (engine: Engine) => {
         if (file === STDIN && process.stdin.isTTY)
           terminal.tell(
             'Waits for changes, each a line of JSON. Control-D on a line of its own ends them.\n',
           );
-        const summary = await applyFile(engine, file, terminal);
+        const summary = await applyFile(engine, file, { terminal, waits, signal: stop.signal });
         terminal.conclude(summary, summaryText(summary));
         if (summary.refused > 0 || summary.stopped) throw new ToldFailure();
-      });
+      };
+      await withDatabase(terminal, apply, { waits });
     });
 }
 
@@ -50,13 +53,19 @@ interface Summary {
   } | null;
 }
 
-async function applyFile(engine: Engine, file: string, terminal: Terminal): Promise<Summary> {
+interface Surroundings {
+  terminal: Terminal;
+  /** Waits for a database that is away; false for another fault, and at its end. */
+  waits: (fault: unknown) => Promise<boolean>;
+  signal: AbortSignal;
+}
+
+async function applyFile(engine: Engine, file: string, surroundings: Surroundings): Promise<Summary> {
   const startedAt = performance.now();
   const input = openInput(file);
-  using stop = listenForStop();
   using progress = showProgress(file);
-  addAbortSignal(stop.signal, input);
-  const summary = await applyLines(openOffice(engine), input, { terminal, progress, signal: stop.signal });
+  addAbortSignal(surroundings.signal, input);
+  const summary = await applyLines(openOffice(engine), input, { ...surroundings, progress });
   return { ...summary, seconds: Math.round(performance.now() - startedAt) / 1000 };
 }
 
@@ -68,22 +77,16 @@ function openInput(file: string): Readable {
   return createReadStream(file);
 }
 
-interface Surroundings {
-  terminal: Terminal;
-  progress: Progress;
-  signal: AbortSignal;
-}
-
 /** Applies a feed to its end, or until there is a reason to stop. The current line is always finished. */
 async function applyLines(
   office: Office,
   input: Readable,
-  { terminal, progress, signal }: Surroundings,
+  { terminal, waits, progress, signal }: Surroundings & { progress: Progress },
 ): Promise<Omit<Summary, 'seconds'>> {
   const summary: Omit<Summary, 'seconds'> = { lines: 0, applied: 0, skipped: 0, refused: 0, stopped: null };
   let line = 0;
   try {
-    for await (const answer of applyFeed(office, input, waitingFor(terminal, signal))) {
+    for await (const answer of applyFeed(office, input, waits)) {
       line = answer.line;
       summary.lines += 1;
       summary[answer.status] += 1;
@@ -113,7 +116,7 @@ const AWAY_MS_MAX = 600_000;
 const RETRY_MS = 500;
 
 /** Builds the wait for a database that is away, which tells of it once each time. */
-function waitingFor(terminal: Terminal, signal: AbortSignal): (fault: unknown) => Promise<boolean> {
+function waitingFor(terminal: Terminal, signal: AbortSignal): Surroundings['waits'] {
   let [sinceMs, lastMs] = [0, -Infinity];
   return async (fault) => {
     if (!isAway(fault)) return false;

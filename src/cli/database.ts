@@ -13,15 +13,16 @@ import type { Terminal } from './terminal.ts';
  * Opens the configured database, brings its schema up to date, lets `work` use it, and always closes it. `work` also gets
  * what was done for that.
  * @param options.mayCreate whether to create a missing SQLite file. Otherwise its path counts as mistyped.
+ * @param options.waits waits after an error with which the database can't be opened, and says whether to try again.
  */
 export async function withDatabase<T>(
   terminal: Terminal,
   work: (engine: Engine, config: Config, migrated: Migrated) => Promise<T>,
-  { mayCreate = false } = {},
+  { mayCreate = false, waits = async () => false }: Opening = {},
 ): Promise<T> {
   const config = readConfig(terminal.environment);
   if (!mayCreate) refuseMissing(config.databaseUrl);
-  const { engine, migrated } = await openDatabase(config);
+  const { engine, migrated } = await openDatabase(config, waits);
   try {
     return await work(engine, config, migrated);
   } catch (error) {
@@ -30,6 +31,11 @@ export async function withDatabase<T>(
   } finally {
     await engine[Symbol.asyncDispose]();
   }
+}
+
+interface Opening {
+  mayCreate?: boolean;
+  waits?: (error: unknown) => Promise<boolean>;
 }
 
 /** Says what migrating the configured database would do, and changes nothing. */
@@ -53,13 +59,15 @@ function refuseMissing(databaseUrl: string): void {
 /** SQLSTATE insufficient_privilege. */
 const FORBIDDEN = '42501';
 
-async function openDatabase({ databaseUrl, databasePoolMax: poolMax, databaseDirectUrl: directUrl }: Config) {
-  try {
-    const migrated = await withMigrations(databaseUrl, migrate);
-    return { engine: await openEngine(databaseUrl, { poolMax, directUrl }), migrated };
-  } catch (error) {
-    throw withDatabaseName(error, databaseUrl);
-  }
+async function openDatabase(config: Config, waits: Required<Opening>['waits']) {
+  const { databaseUrl, databasePoolMax: poolMax, databaseDirectUrl: directUrl } = config;
+  for (;;)
+    try {
+      const migrated = await withMigrations(databaseUrl, migrate);
+      return { engine: await openEngine(databaseUrl, { poolMax, directUrl }), migrated };
+    } catch (error) {
+      if (!(await waits(error))) throw withDatabaseName(error, databaseUrl);
+    }
 }
 
 /** Errors of the system and of the database have a code, and a message that seldom names the database. */

@@ -160,6 +160,18 @@ t.test('sqlite: a feed waits for a database that stays locked, and goes on at th
   t.equal(await countJobs(workplace), 3);
 });
 
+t.test('sqlite: a feed that starts while its database is locked waits for it', async (t) => {
+  await using workplace = await openAcme();
+  await using engine = await openEngine(workplace.databaseUrl);
+  const running = await engine.transaction(async () => {
+    const starting = workplace.start(['apply', '--json'], {}, 'pipe');
+    starting.child.stdin?.write(feedOf(jobs(3)));
+    await until(() => waits(starting));
+    return starting;
+  });
+  await endFeed(t, running);
+});
+
 t.test(
   'a feed that waits for its database is told to stop, and a change without an id is not tried again',
   async (t) => {

@@ -11,7 +11,7 @@ import { linesOf, openWorkplace, SECRET_KEY, until, type Workplace } from '../_c
 import { createDatabase, startPostgres } from '../_postgres.ts';
 import { customerSave, personSave } from '../backoffice/_changes.ts';
 import { feedOf } from '../backoffice/_feed.ts';
-import { countJobs, jobs } from './_apply.ts';
+import { countJobs, fileOf, jobs } from './_apply.ts';
 
 const ask = (port: number, path: string) =>
   got(`http://127.0.0.1:${port}${path}`, { throwHttpErrors: false, retry: { limit: 0 } });
@@ -100,6 +100,27 @@ t.test('a feed waits for a restart of PostgreSQL, and applies each of its lines 
   t.equal(await countJobs(there), count);
 });
 
+t.test('a feed that starts while PostgreSQL is away waits for it, until it is told to stop', async (t) => {
+  await using server = await startPostgres();
+  await using workplace = await openWorkplace('sqlite', { isEmpty: true });
+  const DATABASE_URL = await createDatabase(server.url);
+  await workplace.json(['company', 'create', 'acme', '--api'], { DATABASE_URL });
+  await server.stop();
+  const staff = [personSave({ id: 'per_1' }), customerSave({ id: 'cus_1' })];
+  const named = staff.map((change, index) => ({ id: `staff ${index}`, company: 'acme', ...change }));
+  const feed = fileOf(workplace, feedOf([...named, ...jobs(1)]));
+  const running = workplace.start(['apply', '--json', feed], { DATABASE_URL });
+  const stopped = workplace.start(['apply', feed], { DATABASE_URL });
+  await until(() => running.output.stderr.includes('"away"'));
+  await until(() => stopped.output.stderr.includes('Waiting for it.'));
+  t.strictSame(await stopped.end('SIGTERM'), { exitCode: 1, signal: null });
+  t.match(stopped.output.stderr, /\nfieldledger: The database postgres:.*ECONNREFUSED.*\n$/);
+  await server.start();
+  t.strictSame(await running.ended, { exitCode: 0, signal: null });
+  t.match(running.output.stdout, /^(.*"status":"applied".*\n){3}$/);
+  t.equal(await countJobs({ ...workplace, databaseUrl: DATABASE_URL }), 1);
+});
+
 t.test('a wrong password, a missing database and a foreign schema still end at once', async (t) => {
   await using workplace = await openWorkplace('postgres', { isEmpty: true });
   const wrong = (change: (url: URL) => void) => {
@@ -113,7 +134,7 @@ t.test('a wrong password, a missing database and a foreign schema still end at o
     wrong((url) => url.searchParams.set('sslmode', 'verify-full')),
   ];
   for (const environment of settings)
-    for (const command of ['serve', 'deliver'])
+    for (const command of ['serve', 'deliver', 'apply'])
       t.match(await workplace.run([command], environment), { exitCode: 1, stderr: /^fieldledger: .+\n$/ });
 });
 
