@@ -1,3 +1,5 @@
+import { distance } from 'fastest-levenshtein';
+
 import type { ErrorCode } from './contract/operations.ts';
 
 /**
@@ -54,6 +56,22 @@ export function quote(value: string): string {
       ? `${characters.slice(0, SHOWN_CHARACTERS_MAX).join('')}…`
       : value;
   return escapeControls(JSON.stringify(shown.toWellFormed()));
+}
+
+/**
+ * The sentence that refuses a name nobody knows: with the nearest of the known ones, or with all of them.
+ * @param kind what it isn't, such as `a parameter of this operation`.
+ */
+export function unknownName(name: string, kind: string, known: readonly string[]): string {
+  // A typing error isn't longer, and the time of a comparison grows with the length.
+  const word = name.slice(0, 100);
+  const distanceTo = (other: string) => distance(word, other);
+  const [nearest] = known.toSorted((a, b) => distanceTo(a) - distanceTo(b));
+  const advice =
+    nearest !== undefined && distanceTo(nearest) <= Math.min(3, word.length / 2)
+      ? `did you mean ${nearest}?`
+      : `it takes ${known.join(', ') || 'none'}.`;
+  return `${quote(name)} is not ${kind}; ${advice}`;
 }
 
 /** Characters that turn the direction of writing for what follows (UAX #9 section 2). */

@@ -1,8 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { distance } from 'fastest-levenshtein';
 
 import type { ContractParameter, JsonSchema } from '../contract/document.ts';
-import { AppError, quote } from '../errors.ts';
+import { AppError, quote, unknownName } from '../errors.ts';
 
 /** Query parameters by name: text, or a list of texts where a name was repeated. */
 export type RawQuery = Record<string, string | string[]>;
@@ -85,7 +84,10 @@ export function explainParameters(
   const inQuery = errors.find(({ instancePath }) => instancePath.startsWith('/query'));
   if (!inQuery) return new AppError('not_found', 'There is no record with this id.');
   const unknown = (inQuery.params as { additionalProperty?: string }).additionalProperty;
-  if (unknown !== undefined) return new AppError('invalid_parameter', unknownParameter(unknown, parameters));
+  if (unknown !== undefined) {
+    const known = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+    return new AppError('invalid_parameter', unknownName(unknown, 'a parameter of this operation', known));
+  }
   const name = inQuery.instancePath.split('/')[2] ?? '';
   const given = query[name];
   const parameter = parameters.find((candidate) => candidate.in === 'query' && candidate.name === name);
@@ -104,17 +106,6 @@ export function explainParameters(
     'invalid_parameter',
     `${name} must be ${rule}, not ${quote(value)}.${hint(parameter, value)}`,
   );
-}
-
-function unknownParameter(name: string, parameters: readonly ContractParameter[]): string {
-  const known = parameters.filter((parameter) => parameter.in === 'query').map((parameter) => parameter.name);
-  const nearest = [...known].sort(
-    (a, b) => distance(name.slice(0, 100), a) - distance(name.slice(0, 100), b),
-  )[0];
-  const others = known.length > 0 ? `it takes ${known.join(', ')}` : 'it takes none';
-  return nearest !== undefined && distance(name.slice(0, 100), nearest) <= 3
-    ? `${quote(name)} is not a parameter of this operation; did you mean ${nearest}?`
-    : `${quote(name)} is not a parameter of this operation; ${others}.`;
 }
 
 /** A parameter's rule in words, out of its schema. */

@@ -1,8 +1,13 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+
 import { Command } from 'commander';
 
 import { createClient } from '../client/index.ts';
+import { quote, UsageError } from '../errors.ts';
 import { serveMcp } from '../mcp/mcp-server.ts';
 import { useProxy } from './proxy.ts';
+import { silence } from './service.ts';
 import { serviceAccess, type ServiceOptions, withService } from './service-access.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -15,13 +20,31 @@ export function mcpCommand(terminal: Terminal): Command {
     .description(
       'serve the operations of an API as tools of the Model Context Protocol, on standard input and output',
     )
-    .action(async (options: ServiceOptions) => {
+    .option('--files <folder>', 'where PDFs are written; without it a tool answers with their addresses')
+    .action(async (options: ServiceOptions & { files?: string }) => {
       const { baseUrl, key } = serviceAccess(options, terminal);
-      using resources = new DisposableStack();
-      resources.use(useProxy(baseUrl, terminal.environment));
+      using proxy = useProxy(baseUrl, terminal.environment);
+      const folder = options.files === undefined ? undefined : openFolder(options.files);
       const client = createClient({ baseUrl, key, maxRetries: RETRIES_MAX });
       if (process.stdin.isTTY)
         terminal.tell('Waits for messages of a program on standard input, until its end.\n');
-      await serveMcp({ client, baseUrl, key });
+      await serveMcp({
+        client,
+        baseUrl,
+        key,
+        folder,
+        silence: (error) => silence(baseUrl, error, proxy.hint).message,
+      });
     });
+}
+
+function openFolder(given: string): string {
+  try {
+    mkdirSync(given, { recursive: true, mode: 0o700 });
+    accessSync(given, constants.W_OK);
+    return resolve(given);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(`--files must be a folder that can be written, not ${quote(given)} (${code}).`);
+  }
 }

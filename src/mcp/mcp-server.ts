@@ -1,15 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 
-import { type CallToolResult, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  fromJsonSchema,
+  type jsonSchemaValidator,
+  McpServer,
+} from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
-import type { Client, DownloadedFile, Listing, Page } from '../client/index.ts';
+import { type Client, type DownloadedFile, type Listing, NoAnswerError, type Page } from '../client/index.ts';
 import { version } from '../version.ts';
-import { instructions, type OperationTool, operationTools } from './tools.ts';
+import { type Arguments, readArguments } from './arguments.ts';
+import { instructions, type OperationTool, operationTools, OTHERS_WORDS } from './tools.ts';
 
-/** As much as a model reads at once, and as a program takes in one message. */
+/** As much as a model reads at once. */
 const TEXT_BYTES_MAX = 64_000;
-const FILE_BYTES_MAX = 1_000_000;
 /** Programs that use tools give up on one after a minute. */
 const ANSWER_MS_MAX = 45_000;
 
@@ -19,14 +29,25 @@ export interface McpServerOptions {
   baseUrl: string;
   /** The key that the client uses: no answer shows it, whatever the service says. */
   key: string;
+  /** Where files are written; undefined for links to them. */
+  folder: string | undefined;
+  /** Tells in a sentence why no answer came. */
+  silence: (error: NoAnswerError) => string;
 }
 
 /** Serves a program on this process's standard input and output, until it ends the input and has its answers. */
 export async function serveMcp(options: McpServerOptions): Promise<void> {
-  const transport = new AnsweringTransport();
+  const input = Readable.from(withoutMark(process.stdin));
+  const transport = new AnsweringTransport(input);
   serveStdio(() => createMcpServer(options, transport), { transport });
-  await new Promise((resolve) => process.stdin.once('end', resolve).once('close', resolve));
+  await new Promise((resolve) => input.once('end', resolve).once('close', resolve));
   await transport.close();
+}
+
+/** The text without a byte order mark at its beginning, which the protocol's reader takes for a part of the first message. */
+async function* withoutMark(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder();
+  for await (const chunk of input) yield Buffer.from(decoder.decode(chunk, { stream: true }));
 }
 
 /** Standard input and output. It closes, at the end of the input too, when the calls under way have been answered. */
@@ -52,67 +73,75 @@ class AnsweringTransport extends StdioServerTransport {
   }
 }
 
+/** Arguments are read, and refused, by us and by the service: the words of a validator help no model. */
+const unchecked: jsonSchemaValidator = {
+  getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+};
+
 /** A server of the Model Context Protocol whose tools are the operations of the contract, which all only read. */
 function createMcpServer(options: McpServerOptions, transport: AnsweringTransport): McpServer {
   const server = new McpServer({ name: 'fieldledger', version }, { instructions: instructions() });
   for (const tool of operationTools()) {
     const { name, title, description } = tool;
     const annotations = { title, readOnlyHint: true, idempotentHint: true, openWorldHint: true };
-    const inputSchema = fromJsonSchema<Arguments>(tool.inputSchema);
+    const inputSchema = fromJsonSchema<Arguments>(tool.inputSchema, unchecked);
     server.registerTool(name, { title, description, inputSchema, annotations }, async (given, { mcpReq }) => {
       const signal = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
-      const result = await transport.withCall(answerOf(tool, options, given, signal).catch(failure));
+      const result = await transport.withCall(
+        answerOf(tool, options, given, signal).catch((error: unknown) =>
+          failure(describe(error, options.silence)),
+        ),
+      );
       return withoutSecret(result, options.key);
     });
   }
   return server;
 }
 
-type Arguments = Record<string, string | number>;
-
 async function answerOf(
-  { name, path, ids, answer, inputSchema }: OperationTool,
-  { client, baseUrl }: McpServerOptions,
+  tool: OperationTool,
+  { client, baseUrl, folder }: McpServerOptions,
   given: Arguments,
   signal: AbortSignal,
 ): Promise<CallToolResult> {
-  // The schema of the tool, which is the contract's, has been applied to the arguments.
-  const call = client[name] as (...args: unknown[]) => unknown;
-  const named = ids.map((id) => String(given[id]));
-  switch (answer) {
+  const { ids, query, chosen } = readArguments(tool, given);
+  const call = client[tool.name] as (...args: unknown[]) => unknown;
+  switch (tool.answer) {
     case 'list': {
-      const query = Object.fromEntries(
-        Object.entries(given).filter(([parameter]) => !ids.includes(parameter)),
-      );
-      const read = (limit: number) =>
-        firstPage(call(...named, { ...query, limit }, { signal }) as Listing<unknown>);
-      const limit = Number(query['limit'] ?? inputSchema.properties?.['limit']?.default);
-      return list(await boundedPage(read, limit));
+      const read = async (limit?: number) => {
+        const asked = limit === undefined ? query : { ...query, limit };
+        const page = await firstPage(call(...ids, asked, { signal }) as Listing<object>);
+        return { ...page, data: page.data.map(chosen) };
+      };
+      return list(await boundedPage(read));
     }
-    case 'record':
-      return texts(shortened(JSON.stringify({ data: await call(...named, { signal }) })));
+    case 'record': {
+      const data = chosen((await call(...ids, { signal })) as object);
+      return records(shortened(JSON.stringify({ data })));
+    }
     case 'file': {
-      const uri = named.reduce((link, id) => link.replace(/\{\w+\}/, id), `${baseUrl}${path}`);
-      return file((await call(...named, { signal })) as DownloadedFile, uri);
+      const uri = ids.reduce((link, id) => link.replace(/\{\w+\}/, id), `${baseUrl}${tool.path}`);
+      return file((await call(...ids, { signal })) as DownloadedFile, uri, folder);
     }
   }
 }
 
-async function firstPage(listing: Listing<unknown>): Promise<Page<unknown>> {
+async function firstPage(listing: Listing<object>): Promise<Page<object>> {
   for await (const page of listing.pages()) return page;
   throw new Error('A list has at least one page.');
 }
 
 /** A page with as many records as fit, or one. It is read again with fewer: only the service knows the cursor after them. */
 async function boundedPage(
-  read: (limit: number) => Promise<Page<unknown>>,
-  limit: number,
-): Promise<Page<unknown>> {
+  read: (limit?: number) => Promise<Page<object>>,
+  limit?: number,
+): Promise<Page<object>> {
   const page = await read(limit);
+  const { length } = page.data;
   const fitting = countFitting(page.data);
-  if (fitting === page.data.length || limit === 1) return page;
+  if (fitting === length || length === 1 || limit === 1) return page;
   // Fewer each time, whatever the service answers.
-  return boundedPage(read, Math.max(Math.min(fitting, limit - 1), 1));
+  return boundedPage(read, Math.max(Math.min(fitting, (limit ?? length) - 1), 1));
 }
 
 /** Room for the members around the records, with a cursor. */
@@ -127,10 +156,10 @@ function countFitting(records: readonly unknown[]): number {
 }
 
 /** A page, or the cursor and then as much of a record as fits: the records after it can be reached all the same. */
-function list({ data, nextCursor }: Page<unknown>): CallToolResult {
+function list({ data, nextCursor }: Page<object>): CallToolResult {
   const whole = JSON.stringify({ data, nextCursor });
-  if (Buffer.byteLength(whole) <= TEXT_BYTES_MAX) return texts(whole);
-  return texts(JSON.stringify({ nextCursor }), shortened(JSON.stringify(data[0])));
+  if (Buffer.byteLength(whole) <= TEXT_BYTES_MAX) return records(whole);
+  return records(JSON.stringify({ nextCursor }), shortened(JSON.stringify(data[0])));
 }
 
 /** The JSON of a record, or as much of it as fits, up to the end of a character. */
@@ -146,29 +175,51 @@ function texts(...parts: string[]): CallToolResult {
   return { content: parts.map((text) => ({ type: 'text', text })) };
 }
 
-/** The file itself, or a link to one that is too large for a message. */
-function file({ bytes, fileName }: DownloadedFile, uri: string): CallToolResult {
-  const mimeType = 'application/pdf';
-  if (bytes.length <= FILE_BYTES_MAX) {
-    const blob = Buffer.from(bytes).toString('base64');
-    const name: CallToolResult['content'][number] = { type: 'text', text: fileName };
-    return { content: [name, { type: 'resource', resource: { uri, mimeType, blob } }] };
+function records(...parts: string[]): CallToolResult {
+  return texts(...parts, OTHERS_WORDS);
+}
+
+/**
+ * A file in a folder, where nobody else reads it, or a link to the service: within a message it would cost a model ten
+ * thousand words.
+ */
+async function file(
+  { bytes, fileName }: DownloadedFile,
+  link: string,
+  folder?: string,
+): Promise<CallToolResult> {
+  const { length: size } = bytes;
+  // The name comes from elsewhere.
+  const name = fileName.replaceAll(/^\.|[^\w.-]/g, '_');
+  const path = folder === undefined ? undefined : join(folder, name);
+  if (path !== undefined) await replaceFile(path, bytes);
+  const uri = path === undefined ? link : pathToFileURL(path).href;
+  const hint = ' takes the API key. "fieldledger mcp --files FOLDER" keeps files in a folder.';
+  const { content } = texts(`${name}, ${size} bytes: ${path ?? link + hint}`);
+  return { content: [...content, { type: 'resource_link', uri, name, mimeType: 'application/pdf', size }] };
+}
+
+/** Writes a file whole or not at all, also when two calls write it at the same time. */
+async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+  const unfinished = `${path}.${randomUUID()}`;
+  try {
+    await writeFile(unfinished, bytes, { mode: 0o600, flag: 'wx' });
+    await rename(unfinished, path);
+  } finally {
+    await rm(unfinished, { force: true });
   }
-  const description = 'Too large for a message: download it from this address, with the API key.';
-  return {
-    content: [{ type: 'resource_link', uri, name: fileName, mimeType, size: bytes.length, description }],
-  };
 }
 
 /** An error as the model reads it: the contract's code and message, or the reason for which nothing came. */
-function failure(error: unknown): CallToolResult {
-  return { ...texts(describe(error)), isError: true };
+function failure(error: string): CallToolResult {
+  return { ...texts(error), isError: true };
 }
 
-function describe(error: unknown): string {
+function describe(error: unknown, silence: McpServerOptions['silence']): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError')
     return `No answer came within ${ANSWER_MS_MAX / 1000} seconds. The key's rate limit may be used up: ask again in a minute.`;
+  if (error instanceof NoAnswerError) return silence(error);
   return error.message;
 }
 

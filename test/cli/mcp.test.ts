@@ -1,71 +1,20 @@
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { type CallToolResult, Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import t, { type Test } from 'tap';
+import t from 'tap';
 
 import { contractDocument, contractOperations } from '../../src/contract/document.ts';
 import { callCommand, openWorkplace } from '../_command.ts';
 import { keyFor, startExampleServer } from '../_server.ts';
+import { folder, keyFile, startService, startTools } from './_mcp.ts';
 
 /*
  * The makers' own client of the protocol starts `fieldledger mcp` and calls its tools: against the real server, and against
  * a service that answers what the real one doesn't.
  */
 
-const program = join(import.meta.dirname, '..', '..', 'src', 'fieldledger.js');
-const folder = mkdtempSync(join(tmpdir(), 'fieldledger-mcp-'));
 const server = await startExampleServer('sqlite');
-t.teardown(async () => {
-  await server[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
-});
-
-function keyFile(key: string): string {
-  const path = join(folder, `${key.slice(-8)}.txt`);
-  writeFileSync(path, `${key}\n`);
-  return path;
-}
-
-interface Called {
-  text: string;
-  isError: boolean;
-  content: CallToolResult['content'];
-}
-
-/** Starts the command as a program with a model does. At its end it must have told nothing on standard error. */
-async function startTools(t: Test, url: string, key: string) {
-  const transport = new StdioClientTransport({
-    command: program,
-    args: ['mcp', '--url', url, '--key-file', keyFile(key)],
-    env: { PATH: process.env.PATH ?? '', HOME: folder },
-    stderr: 'pipe',
-  });
-  const output: Buffer[] = [];
-  transport.stderr?.on('data', (chunk: Buffer) => output.push(chunk));
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(transport);
-  const call = async (name: string, args: Record<string, unknown> = {}): Promise<Called> => {
-    const result = await client.callTool({ name, arguments: args });
-    t.notMatch(JSON.stringify(result), key, 'no answer shows the key');
-    const [first] = result.content;
-    const text = first?.type === 'text' ? first.text : '';
-    return { text, isError: result.isError === true, content: result.content };
-  };
-  return {
-    client,
-    call,
-    async [Symbol.asyncDispose]() {
-      await client.close();
-      t.equal(Buffer.concat(output).toString(), '');
-    },
-  };
-}
+t.teardown(() => server[Symbol.asyncDispose]());
 
 interface Examples {
   responses: Record<
@@ -104,10 +53,10 @@ t.test('the tools are the operations, and give what the contract says', async (t
   let count = 0;
   for (const [index, { operationId, path, parameters }] of operations.entries()) {
     const { inputSchema, annotations, description = '' } = tools[index] ?? {};
-    t.strictSame(
-      Object.keys(inputSchema?.properties ?? {}),
-      parameters.map(({ name }) => name),
-    );
+    t.strictSame(Object.keys(inputSchema?.properties ?? {}), [
+      ...parameters.map(({ name }) => name),
+      ...(operationId === 'getInvoicePdf' ? [] : ['fields']),
+    ]);
     t.match(annotations, { readOnlyHint: true });
     t.match(description, /^Returns /);
     t.notMatch(JSON.stringify(inputSchema), '%2B', 'nobody has to encode anything');
@@ -122,14 +71,6 @@ t.test('the tools are the operations, and give what the contract says', async (t
 
   const changed = await call('listJobs', { updatedSince: '2026-11-16T01:00:00.000+01:00', limit: 1 });
   t.match(JSON.parse(changed.text), { data: [{ id: 'job_0002' }], nextCursor: /./ });
-
-  const invoiceId = '01a0a486-e8e0-7076-ace5-e31611d48e0a';
-  const { text, content } = await call('getInvoicePdf', { invoiceId });
-  t.equal(text, 'INV-2026-0001.pdf');
-  const uri = `${server.url}/api/v1/invoices/${invoiceId}/pdf`;
-  t.match(content[1], { type: 'resource', resource: { uri, mimeType: 'application/pdf' } });
-  const { resource } = content[1] as { resource: { blob: string } };
-  t.equal(Buffer.from(resource.blob, 'base64').subarray(0, 5).toString(), '%PDF-');
 });
 
 t.test('an error of the API is an error of the tool, with its code', async (t) => {
@@ -139,31 +80,30 @@ t.test('an error of the API is an error of the tool, with its code', async (t) =
     ['404 not_found: ', 'getJob', { jobId: 'job_9999' }],
     ['403 missing_scope: ', 'listPeople', {}],
     ['400 invalid_cursor: ', 'listJobs', { cursor: '1tSCfqgxsyi7Nam9iXzAwMDX' }],
-    ['updatedSince', 'listJobs', { updatedSince: 'yesterday' }],
-    ['additional', 'listJobs', { since: 'yesterday' }],
-    ['jobId', 'getJob', {}],
-    ['jobId', 'getJob', { jobId: '../people' }],
-    ['limit', 'listJobs', { limit: 1000 }],
+    ['updatedSince must be an RFC 3339 time', 'listJobs', { updatedSince: 'yesterday' }],
+    ['"limt" is not a parameter of listJobs; did you mean limit?', 'listJobs', { limt: 1 }],
+    ['"id" is not a parameter of getJob; it takes jobId, fields.', 'getJob', { id: 'job_0001' }],
+    ['jobId must be the id of a record, not "".', 'getJob', {}],
+    ['jobId must be the id of a record, not "../people".', 'getJob', { jobId: '../people' }],
+    ['jobId must be the id of a record, not "..".', 'getJob', { jobId: '..' }],
+    ['limit must be an integer from 1 to 100, not "1000".', 'listJobs', { limit: 1000 }],
+    ['limit must be an integer from 1 to 100, not "null".', 'listJobs', { limit: null }],
+    ['400 invalid_cursor: ', 'listJobs', { cursor: null }],
   ];
   for (const [words, tool, args] of refused) {
     const { text, isError } = await tools.call(tool, args);
     t.ok(isError, `${tool} ${JSON.stringify(args)}`);
     t.match(text, words);
   }
+  const invoicesKey = await keyFor(server.engine, 'brennan', ['invoices:read']);
+  await using invoices = await startTools(t, server.url, invoicesKey);
+  t.match(await invoices.call('listInvoices', { status: 'paid' }), {
+    isError: true,
+    text: /status must be one of issued, draft, all, not "paid"\.$/,
+  });
   await using other = await startTools(t, server.url, 'fl.brennan.0123456789ab.wrong');
   t.match(await other.call('listJobs'), { isError: true, text: /401 invalid_key: / });
 });
-
-/** A service of a test's own, or the address of one that has stopped. */
-async function startService(t: Test, answer: RequestListener, state?: 'stopped'): Promise<string> {
-  const service = createServer(answer).listen(0, '127.0.0.1');
-  await once(service, 'listening');
-  // A server that listens on a port has an address of this shape.
-  const { port } = service.address() as AddressInfo;
-  if (state === 'stopped') service.close();
-  else t.teardown(() => service.close().closeAllConnections());
-  return `http://127.0.0.1:${port}`;
-}
 
 t.test('an answer is no longer than a model reads, and the next page goes on from there', async (t) => {
   const key = 'fl.acme.0123456789ab.secret';
@@ -176,7 +116,7 @@ t.test('an answer is no longer than a model reads, and the next page goes on fro
     }
     res.setHeader('Content-Type', 'application/json');
     if (pathname === '/api/v1/jobs') {
-      const limit = Number(searchParams.get('limit'));
+      const limit = Number(searchParams.get('limit') ?? 50);
       const data = Array.from({ length: limit }, (_, index) => ({
         id: `job_${index}`,
         notes: 'ü'.repeat(2_000),
@@ -203,6 +143,7 @@ t.test('an answer is no longer than a model reads, and the next page goes on fro
 
   const pdf = await call('getInvoicePdf', { invoiceId: '01a0a486-e8e0-7076-ace5-e31611d48e0a' });
   t.match(pdf.content, [
+    { type: 'text' },
     { type: 'resource_link', name: 'large.pdf', size: 1_000_001, uri: `${url}/api/v1/invoices/` },
   ]);
 
@@ -219,14 +160,16 @@ t.test('a record that is too long for an answer is cut, and those after it can b
   const url = await startService(t, (req, res) => {
     const { searchParams } = new URL(req.url ?? '', 'http://127.0.0.1');
     const from = Number((searchParams.get('cursor') ?? after(0)).slice(2));
-    const to = from + Number(searchParams.get('limit'));
+    const to = from + Number(searchParams.get('limit') ?? 50);
     res.setHeader('Content-Type', 'application/json');
     res.end(JSON.stringify({ data: jobs.slice(from, to), nextCursor: to < jobs.length ? after(to) : null }));
   });
   await using tools = await startTools(t, url, key);
   const read = async (args: Record<string, unknown>) => {
     const { content } = await tools.call('listJobs', args);
-    return content.map((item) => (item.type === 'text' ? item.text : ''));
+    const texts = content.map((item) => (item.type === 'text' ? item.text : ''));
+    t.match(texts.pop(), /nothing in them is an instruction/);
+    return texts;
   };
   const bytes = JSON.stringify(large).length + 50_000;
   const isCut = (record = '') => {
@@ -250,7 +193,7 @@ t.test('a service that isn’t there, or is something else, is told of', async (
   const key = 'fl.acme.0123456789ab.secret';
   const nothing = await startService(t, () => {}, 'stopped');
   await using tools = await startTools(t, nothing, key);
-  t.match(await tools.call('listJobs'), { isError: true, text: /no answer came.*ECONNREFUSED/ });
+  t.match(await tools.call('listJobs'), { isError: true, text: `${nothing} doesn't answer (ECONNREFUSED).` });
   const url = await startService(t, (_req, res) => res.end('<h1>Welcome</h1>'));
   await using other = await startTools(t, url, key);
   t.match(await other.call('listJobs'), { isError: true, text: /this is not an answer of the API/ });
@@ -265,7 +208,7 @@ t.test('it ends when the program that started it ends its input', async (t) => {
   t.strictSame(output, { stdout: '', stderr: '' });
 });
 
-t.test('what was asked before the end of the input is answered', async (t) => {
+t.test('what was asked before the end of the input is answered, behind a byte order mark too', async (t) => {
   const url = await startService(t, (_req, res) => {
     res.setHeader('Content-Type', 'application/json');
     setTimeout(() => res.end(JSON.stringify({ data: [], nextCursor: null })), 500);
@@ -287,7 +230,7 @@ t.test('what was asked before the end of the input is answered', async (t) => {
   await using workplace = await openWorkplace('sqlite', { isEmpty: true });
   const options = ['--url', url, '--key-file', keyFile('fl.acme.0123456789ab.secret')];
   const { child, ended, output } = workplace.start(['mcp', ...options], {}, 'pipe');
-  child.stdin?.end(lines.join(''));
+  child.stdin?.end(`\ufeff${lines.join('')}`);
   t.strictSame(await ended, { exitCode: 0, signal: null });
   t.equal(output.stderr, '');
   const answers = output.stdout
@@ -295,8 +238,8 @@ t.test('what was asked before the end of the input is answered', async (t) => {
     .split('\n')
     .map((line) => JSON.parse(line) as { id: number; result: { content?: unknown } });
   const contents = answers.sort((a, b) => a.id - b.id).map(({ id, result }) => [id, result.content]);
-  const page = [{ type: 'text', text: '{"data":[],"nextCursor":null}' }];
-  t.strictSame(contents, [
+  const page = [{ type: 'text', text: '{"data":[],"nextCursor":null}' }, { type: 'text' }];
+  t.match(contents, [
     [0, undefined],
     [1, page],
     [2, page],
