@@ -153,6 +153,7 @@ t.test('what may come back is told apart from what somebody has to mend', (t) =>
     fault('08P01', 'server login has been failing, try again later (server_login_retry)'),
     fault('SQLITE_BUSY'),
     fault(undefined, 'Connection terminated unexpectedly'),
+    fault(undefined, 'Client has encountered a connection error and is not queryable'),
     fault(undefined, 'timeout exceeded when trying to connect'),
   ];
   const here = [

@@ -27,7 +27,7 @@ export function isAway(error: unknown): boolean {
   // PgBouncer calls everything a violation of the protocol.
   if (code === '08P01') return !/password|authentic|no such|not allowed/i.test(cause.message);
   if (code !== undefined) return AWAY.test(code) || syscall === 'connect';
-  return /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout)/.test(
+  return /^(?:Connection terminated|Client .+ not queryable|timeout exceeded when trying to connect|Query read timeout)/.test(
     cause.message,
   );
 }
