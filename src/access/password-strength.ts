@@ -19,15 +19,15 @@ const SCORE_MIN = 4;
 const ANYWHERE_CHARACTERS_MIN = 4;
 /** Single letters say nothing about anybody. */
 const KNOWN_CHARACTERS_MIN = 2;
-/** The characters that people put in place of letters. */
-const LOOKALIKES: Readonly<Record<string, string>> = {
-  a: '[a4@]',
-  e: '[e3]',
-  i: '[i1!]',
-  l: '[l1]',
-  o: '[o0]',
-  s: '[s5$]',
-  t: '[t7]',
+/** The digits and signs that people put in place of letters. */
+const LOOKALIKES: Readonly<Record<string, { digit: string; sign: string }>> = {
+  a: { digit: '4', sign: '@' },
+  e: { digit: '3', sign: '' },
+  i: { digit: '1', sign: '!' },
+  l: { digit: '1', sign: '' },
+  o: { digit: '0', sign: '' },
+  s: { digit: '5', sign: '$' },
+  t: { digit: '7', sign: '' },
 };
 /** Letters whose stroke Unicode doesn't take for a mark. */
 const STROKED: Readonly<Record<string, string>> = { ł: 'l', ø: 'o', đ: 'd' };
@@ -135,10 +135,19 @@ function withoutKnown(text: string, words: readonly string[]): string {
   });
 }
 
-/** Finds a word, which has letters and digits alone, also when some of its letters were replaced or set apart. */
+/**
+ * Finds a word, which has letters and digits alone, also when some of its letters were replaced or set apart. A sign such as
+ * `@` either replaces the next letter or sets it apart. An expression that left this open would try the combinations: 200
+ * signs would keep the server busy for hours.
+ */
 function lookalikesOf(word: string): RegExp {
-  const letters = [...word].map((letter) => LOOKALIKES[letter] ?? letter);
-  return new RegExp(letters.join('[^\\p{L}\\p{N}]*'), 'gu');
+  const letters = [...word].map((letter) => ({ letter, ...(LOOKALIKES[letter] ?? { digit: '', sign: '' }) }));
+  const signsReplace = letters.map(
+    ({ letter, digit, sign }, index) =>
+      `${index === 0 ? '' : `[^\\p{L}\\p{N}${sign}]*`}[${letter}${digit}${sign}]`,
+  );
+  const signsSetApart = letters.map(({ letter, digit }) => `[${letter}${digit}]`);
+  return new RegExp(`${signsReplace.join('')}|${signsSetApart.join('[^\\p{L}\\p{N}]*')}`, 'gu');
 }
 
 let thread: Tinypool | undefined;

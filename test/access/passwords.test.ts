@@ -104,6 +104,8 @@ const refused: Record<string, { rule: RegExp; passwords: string[] }> = {
       'Brennan-2026!',
       'BrennanHeatingCooling2026',
       'ＢｒｅｎｎａｎHeating1',
+      'J@ne-Mur.phy1',
+      'Br@!ennan-!-He@t!ng',
     ],
   },
 };
@@ -242,4 +244,13 @@ t.test('the longest password is looked at in a moment, and the server goes on me
     `${Math.round(performance.now() - startedAt)} ms; nothing else ran for ${Math.round(longestMs)} ms`,
   );
   t.ok(performance.now() - startedAt < 15_000);
+});
+
+t.test('a password of signs is answered at once, whatever name its owner gives', async (t) => {
+  const startedAt = performance.now();
+  for (const sign of ['@', '!', '$', '@!$', '-', '@a', '!1-'])
+    for (const name of ['aaaaaaaab', 'iiiiiiiib', 'ssssssssb', 'asiasiasib', `${'ai'.repeat(49)}b`])
+      t.match(await refusalOf(sign.repeat(200).slice(0, 200), { name }), /too easy to guess/);
+  const tookMs = performance.now() - startedAt;
+  t.ok(tookMs < 20_000, `${Math.round(tookMs)} ms`);
 });
