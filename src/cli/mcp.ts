@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { Command } from 'commander';
@@ -40,8 +40,9 @@ export function mcpCommand(terminal: Terminal): Command {
 
 function openFolder(given: string): string {
   try {
-    mkdirSync(given, { recursive: true, mode: 0o700 });
-    accessSync(given, constants.W_OK);
+    // Node's own way to make the folders above as well never ends below /proc.
+    if (!existsSync(given)) mkdirSync(given, { mode: 0o700 });
+    accessSync(`${given}/.`, constants.W_OK);
     return resolve(given);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -268,4 +268,18 @@ t.test('a wrong address or key file is a sentence', async (t) => {
     t.match(stderr.trimEnd(), message);
     t.notMatch(stderr, 'PRIVATE');
   }
+  const [url, key] = [server.url, keyFile(server.key)];
+  for (const files of [key, '/proc/pdfs', join(folder, 'none', 'pdfs')]) {
+    const { exitCode, stderr } = await callCommand([
+      'mcp',
+      '--url',
+      url,
+      '--key-file',
+      key,
+      '--files',
+      files,
+    ]);
+    t.equal(exitCode, 1);
+    t.match(stderr, /--files must be a folder that can be written, not ".+" \((?:ENOTDIR|ENOENT)\)\.\n$/);
+  }
 });
