@@ -127,7 +127,10 @@ function guestVisitOf(req: Request, res: Response, { now, cookies, log }: Answer
     },
     afterwards: (work) => {
       const failed = (err: unknown) => log.error({ requestId, err }, 'page.failed');
-      res.once('close', () => void work().catch(failed));
+      const begin = () => void work().catch(failed);
+      // A visitor who has gone gets no answer to wait for.
+      if (res.closed) begin();
+      else res.once('close', begin);
     },
   };
 }

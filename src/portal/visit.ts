@@ -32,7 +32,7 @@ export interface GuestVisit {
   now: Date;
   /** Tells the log whose account it is about. */
   onAccount: (administrator: Pick<Administrator, 'company' | 'id'>) => void;
-  /** Does some work when the visitor has the answer, so that its time tells nothing. */
+  /** Does some work when the visitor has the answer, or has gone, so that its time tells nothing. */
   afterwards: (work: () => Promise<void>) => void;
 }
 

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
 import t, { type Test } from 'tap';
 
 import { removeAdministrator, signIn as signInBy } from '../../src/access/administrators.ts';
@@ -190,6 +193,33 @@ for (const name of engineNames) {
     },
   );
 }
+
+t.test('a guess is recorded also when whoever made it hangs up before the answer', async (t) => {
+  const portal = await startPortal(t, 'sqlite');
+  await useLink(portal, await linkTo(portal.engine, COMPANY));
+  const { host, port, hostname } = new URL(portal.url);
+  const visitor = portal.visitor();
+  await visitor.visit('/portal/sign-in');
+  const fields = hiddenFields(visitor.shown, '/portal/sign-in');
+  const form = new URLSearchParams({ ...fields, email: EMAIL, password: 'not the one' }).toString();
+  const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const request = [
+    'POST /portal/sign-in HTTP/1.1',
+    `Host: ${host}`,
+    `Cookie: ${cookie}`,
+    'Content-Type: application/x-www-form-urlencoded',
+    `Content-Length: ${form.length}`,
+    `\r\n${form}`,
+  ].join('\r\n');
+  // One of them may be gone before it is read.
+  for (let guess = 0; guess < 3; guess += 1) {
+    const socket = connect(Number(port), hostname);
+    // The check of the password takes far longer.
+    socket.write(request, () => socket.destroy());
+    await once(socket, 'close');
+  }
+  await until(async () => (await actionsIn(portal.engine, COMPANY)).includes('administrator.sign_in_failed'));
+});
 
 t.test('nobody enters a company whose account their password didn’t open', async (t) => {
   const portal = await startTwo(t, 'sqlite', [SAME, DIFFERENT]);
