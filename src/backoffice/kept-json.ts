@@ -1,8 +1,11 @@
 import { pointerPart, shown } from '../contract/feed.ts';
 import { Refusal } from './refusal.ts';
 
-/** The parts of a JSON text. Texts are taken in runs, so that a long one takes no room for going back. */
-const TOKEN = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*|[{}[\]:,]/g;
+/** Where the parts of a JSON text begin; of a text only its quotation mark. */
+const TOKEN = /"|-?\d[\d.eE+-]*|[{}[\]:,]/g;
+
+/** A run within a text. It has a bound, because each repetition takes room for going back. */
+const RUN = /[^"\\]*(?:\\.[^"\\]*){0,1000}/y;
 
 interface Container {
   /** The names of an object so far; undefined for an array. */
@@ -21,7 +24,7 @@ interface Container {
 export function unkeptIn(text: string): Refusal | undefined {
   const around: Container[] = [];
   const path = () => around.map(({ place }) => `/${pointerPart(String(place))}`).join('');
-  for (const [token] of text.matchAll(TOKEN)) {
+  for (const token of tokensOf(text)) {
     const container = around.at(-1);
     if (token === '{') around.push({ names: new Set(), place: '', expectsName: true });
     else if (token === '[') around.push({ names: undefined, place: 0, expectsName: false });
@@ -34,6 +37,24 @@ export function unkeptIn(text: string): Refusal | undefined {
     }
   }
   return undefined;
+}
+
+function* tokensOf(text: string): Generator<string> {
+  const next = new RegExp(TOKEN);
+  for (let found = next.exec(text); found; found = next.exec(text)) {
+    const isText = found[0] === '"';
+    if (isText) next.lastIndex = endOfText(text, next.lastIndex);
+    yield text.slice(found.index, next.lastIndex);
+  }
+}
+
+/** Where a text ends whose first character is at `end`: behind its last quotation mark. */
+function endOfText(text: string, end: number): number {
+  while (end < text.length && text[end] !== '"') {
+    RUN.lastIndex = end;
+    end += RUN.exec(text)?.[0].length ?? 1;
+  }
+  return end + 1;
 }
 
 /** Whether the object had a member of that name before. */

@@ -95,3 +95,12 @@ t.test('an integer that a double rounds is refused, and no other is', async (t) 
     }),
   );
 });
+
+t.test('a line of 8 MiB is read to its end, whatever its text escapes', async (t) => {
+  for (const part of ['\n', 'x\n', '"', '\\', '\u0001']) {
+    const written = JSON.stringify(part).slice(1, -1);
+    const text = written.repeat(Math.floor((8 * 1024 * 1024) / written.length));
+    t.equal(unkeptIn(`{"a":"${text}","b":1}`), undefined);
+    t.match(unkeptIn(`{"a":"${text}","b":1e400}`), { path: '/b' });
+  }
+});
