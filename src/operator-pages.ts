@@ -18,7 +18,7 @@ export interface ProbeOptions {
   log: Logger;
   now: () => Date;
   isReady: () => boolean;
-  /** What doesn't work though the server is ready; undefined for nothing. */
+  /** Names a part that doesn't work though the server is ready; undefined when all works. */
   impairment?: string | undefined;
 }
 

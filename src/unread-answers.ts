@@ -17,7 +17,7 @@ interface Connection {
   remote: string;
   /** What Node had written when the table was last asked for. */
   writtenBytes: number;
-  /** What the client had taken by then, but for what Node is just handing to the kernel. */
+  /** The bytes that the client had taken by then, without those that Node is just handing to the kernel. */
   takenBytes: number;
   takenAt: number;
   /** Closes our side, which waits until the client has taken everything. */

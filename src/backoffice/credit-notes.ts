@@ -52,7 +52,7 @@ export async function creditedInvoiceOf(
   };
 }
 
-/** What the credit notes of an invoice took in the accounting currency. Release 1.0.0 kept no sum of it. */
+/** Sums the credit notes of an invoice in the accounting currency. Release 1.0.0 kept no sum of it. */
 export async function accountedCreditsOf(
   move: Move,
   { record, unpublished }: Pick<Credited, 'record'> & { unpublished: Unpublished },

@@ -7,9 +7,9 @@ export interface FeedLine {
   number: number;
   /** Bytes of the feed up to the end of this line. */
   bytesRead: number;
-  /** What the line states; undefined where it can't be read. */
+  /** The value that the line states; undefined where it can't be read. */
   value?: unknown;
-  /** What is wrong with how the line states it. */
+  /** The fault in how the line states it. */
   problem?: Refusal | undefined;
 }
 

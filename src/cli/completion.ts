@@ -2,7 +2,7 @@ import { Argument, Command, type Option } from 'commander';
 
 import type { Terminal } from './terminal.ts';
 
-/** What may follow a command on the command line. */
+/** The words and options that may follow a command. */
 interface Place {
   /** The words that lead to it, `webhook create` for example; empty for the program itself. */
   path: string;

@@ -29,7 +29,7 @@ interface ExportOptions extends ServiceOptions {
   decimal?: '.' | ',';
 }
 
-/** What has been written so far. */
+/** The content that has been written so far. */
 interface Tally {
   rows: number;
   /** How many cells were shortened, by the names of their columns. */

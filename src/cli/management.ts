@@ -94,7 +94,7 @@ async function answers(databaseUrl: string): Promise<boolean> {
     await engine.run('SELECT 1');
     return true;
   } catch (error) {
-    // What else is wrong, the command says.
+    // The command says whatever else is wrong.
     return !isAway(error);
   }
 }

@@ -76,7 +76,7 @@ export async function writeOut(
   }
 }
 
-/** What the system says where a file can't be replaced, though it may be written. */
+/** The system's codes for a file that can't be replaced, though it may be written. */
 const IRREPLACEABLE = /^(?:EBUSY|EROFS|EACCES|EPERM)$/;
 
 function isIrreplaceable(error: unknown): boolean {

@@ -13,7 +13,7 @@ const DIGITS_MAX = 15;
 
 /**
  * Records as a workbook (ECMA-376), piece by piece. Texts are cells of text, so that leading zeros hold and nothing runs.
- * What goes beyond the 1,048,576 rows of a sheet stands in further sheets. Times are in UTC.
+ * Rows beyond the 1,048,576 of a sheet stand in further sheets. Times are in UTC.
  * @param shortened counts as {@link fitted} does
  */
 export function xlsxPieces(

@@ -77,7 +77,7 @@ function heightOf(lineCount: number): number {
   return lineCount * STYLES.cell.leading + 2 * PADDING;
 }
 
-/** What the first row needs of the page on which it begins. */
+/** The height that the first row needs on the page on which it begins. */
 function heightBegun(row: Row | undefined, after: number): number {
   const lineCount = row?.lineCount ?? 0;
   return lineCount > KEPT_LINES_MAX

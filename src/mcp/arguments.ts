@@ -1,7 +1,7 @@
 import { quote, unknownName, UsageError } from '../errors.ts';
 import type { OperationTool } from './tools.ts';
 
-/** What a model gives to a tool: whatever it likes. */
+/** The arguments that a model gives to a tool: of any form. */
 export type Arguments = Record<string, unknown>;
 
 /** The contract's schema `Id`, of which the ids that are UUIDs are a kind. */

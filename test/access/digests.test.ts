@@ -62,7 +62,7 @@ for (const name of engineNames) {
       ...alike.map(
         ([part, one, other]) => [part, `Bearer fl.acme.k1.${one}`, `Bearer fl.acme.k1.${other}`] as const,
       ),
-      // What is remembered of a header is a digest, too.
+      // A header is remembered by a digest, too.
       ...alikeHeaders,
     ]) {
       await putKey('k1', digestOf(one.split('.').at(-1) ?? ''));

@@ -19,7 +19,7 @@ const ask = (port: number, path: string) =>
 const answers = async (port: number, path: string, status: number) =>
   (await ask(port, path).catch(() => undefined))?.statusCode === status;
 
-/** What somebody sees who asks all that a port has, while there is no database. */
+/** Asks a port for all that it has while there is no database. */
 async function seen(port: number): Promise<unknown[]> {
   const all = ['/healthz', '/readyz', '/api/v1/jobs'].map(async (path) => {
     const { statusCode, body } = await ask(port, path);

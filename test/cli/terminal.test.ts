@@ -13,7 +13,7 @@ import { callCommand, openWorkplace } from '../_command.ts';
 const SCRIPT = '/usr/bin/script';
 const program = join(import.meta.dirname, '..', '..', 'src', 'fieldledger.js');
 
-/** What a person sees of a command line on a terminal of 80 columns, line by line. */
+/** The lines that a person sees of a command on a terminal of 80 columns. */
 function onTerminal(commandLine: string, environment: Record<string, string>, input = ''): string[] {
   const { stdout } = spawnSync(SCRIPT, ['-qec', `stty cols 80; '${program}' ${commandLine}`, '/dev/null'], {
     env: { PATH: process.env.PATH, TERM: 'xterm', ...environment },
