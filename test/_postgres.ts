@@ -71,7 +71,8 @@ export async function createDatabase(serverUrl: string, template = 'template1'):
   return url.href;
 }
 
-async function freePort(): Promise<number> {
+/** A port that nothing listens on at the moment. */
+export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
   // A server that listens on a port has an address of this shape.

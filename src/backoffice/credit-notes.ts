@@ -111,7 +111,7 @@ export function addCredit(
 }
 
 /**
- * What a credit note takes in the categories and rates of its lines, in the currency of its invoice and, by `conversion`,
+ * The amounts that a credit note takes in the categories and rates of its lines, in the currency of its invoice and, by `conversion`,
  * in the accounting one: the VAT on all the net credited so far, with this note, less the VAT credited before. So notes
  * that credit all the net of an invoice give back the VAT that it charged, however each is rounded.
  */

@@ -88,7 +88,7 @@ t.test('an integer that a double rounds is refused, and no other is', async (t) 
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), (integer) => {
       const problem = unkeptIn(`{"a":[${integer}]}`);
-      // What a number writes has zeros where its digits end.
+      // A number is written with zeros where its digits end.
       const isKept = BigInt(Number(integer).toLocaleString('fullwide', { useGrouping: false })) === integer;
       t.equal(problem === undefined, isKept, `${integer}`);
       if (problem) t.ok(problem instanceof Refusal && problem.path === '/a/0');

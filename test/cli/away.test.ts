@@ -1,5 +1,3 @@
-import { type AddressInfo, createServer } from 'node:net';
-
 import got from 'got';
 import t from 'tap';
 
@@ -8,7 +6,7 @@ import { createLogger } from '../../src/log.ts';
 import { unavailable } from '../../src/errors.ts';
 import { isAway, openEngine } from '../../src/store/engines/open-engine.ts';
 import { linesOf, openWorkplace, SECRET_KEY, until, type Workplace } from '../_command.ts';
-import { createDatabase, startPostgres } from '../_postgres.ts';
+import { createDatabase, freePort, startPostgres } from '../_postgres.ts';
 import { customerSave, personSave } from '../backoffice/_changes.ts';
 import { feedOf } from '../backoffice/_feed.ts';
 import { countJobs, fileOf, jobs } from './_apply.ts';
@@ -194,12 +192,3 @@ t.test('a clock that differs from the one of PostgreSQL is told to the log', asy
   await compareClocks(engine, log);
   t.strictSame(told, [[{ secondsAheadOfDatabase: 20 }, 'clock.differs']]);
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  // A server that listens on a port has an address of this shape.
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}

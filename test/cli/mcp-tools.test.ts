@@ -12,7 +12,7 @@ import { startExampleServer } from '../_server.ts';
 import { createAuthority } from '../webhooks/_certificates.ts';
 import { folder, startService, startTools } from './_mcp.ts';
 
-/* What a model and the program around it see of the tools. */
+/* The tools as a model and the program around it see them. */
 
 const server = await startExampleServer('sqlite');
 t.teardown(() => server[Symbol.asyncDispose]());

@@ -195,7 +195,7 @@ t.test('a copy keeps no phantoms after the service was restored from a backup', 
     let generation = 'one';
     const { client } = watchedClient({ generation: () => generation });
     t.match(await sync(client, { sink }), { isAnew: false });
-    // What the service has lost: a record of each resource.
+    // The service has lost a record of each resource.
     const { state = {} } = { state: await sink.load?.() };
     for (const resource of resources) {
       const phantom = { ...all[resource][0], id: 'phantom' };

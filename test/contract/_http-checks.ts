@@ -240,7 +240,7 @@ export async function writtenIds(party: Party, note: Note): Promise<void> {
   }
 }
 
-/** What is wrong with the answer to an id that names this record, or that names none: it may then be another's. */
+/** Names the fault in the answer to an id that names this record, or that names none: it may then be another's. */
 function differences(answer: ReceivedAnswer, plain: ReceivedAnswer, wanted: 200 | 404): string[] {
   const isAlike = answer.bytes.equals(plain.bytes);
   if (wanted === 404 && answer.status === 200 && !isAlike) return [];

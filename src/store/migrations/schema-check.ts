@@ -68,8 +68,8 @@ function statementsOf(engine: Engine['name'], applied: readonly string[]): strin
 }
 
 /**
- * What can act on rows by itself, or stand in for a table. Only a superuser could make all tables anew to compare them, and
- * not on a standby. What extensions bring doesn't count.
+ * Finds everything that can act on rows by itself, or stand in for a table, but for what extensions bring. Only a superuser
+ * could make all tables anew to compare them, and not on a standby.
  */
 const ON_POSTGRES = `
   WITH ours AS (SELECT oid, relname, relkind, relrowsecurity FROM pg_class AS c WHERE relnamespace = to_regnamespace(current_schema())
