@@ -87,7 +87,7 @@ const ON_POSTGRES: [string, string][] = [
   [
     `CREATE FUNCTION undo() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.revoked_at := NULL; RETURN NEW; END $$;
      CREATE TRIGGER undo BEFORE UPDATE ON api_keys FOR EACH ROW EXECUTE FUNCTION undo()`,
-    "the trigger undo on api_keys isn't Fieldledger's; the function undo isn't Fieldledger's",
+    "the function undo isn't Fieldledger's; the trigger undo on api_keys isn't Fieldledger's",
   ],
   ['CREATE VIEW v AS SELECT secret FROM webhooks', "the view v isn't Fieldledger's"],
   ['CREATE TABLE notes (text TEXT)', "the table notes isn't Fieldledger's"],
@@ -97,7 +97,7 @@ const ON_POSTGRES: [string, string][] = [
   ],
   [
     'CREATE POLICY hidden ON api_keys USING (revoked_at IS NULL); ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY',
-    "the table api_keys isn't as Fieldledger makes it; the policy hidden on api_keys isn't Fieldledger's",
+    "the policy hidden on api_keys isn't Fieldledger's; the table api_keys isn't as Fieldledger makes it",
   ],
   [
     'CREATE OR REPLACE FUNCTION forget_hours() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$',
@@ -110,7 +110,7 @@ const ON_POSTGRES: [string, string][] = [
   ['DROP TRIGGER webhooks_hours ON webhooks', 'the trigger webhooks_hours on webhooks is missing'],
   [
     'ALTER TABLE api_keys RENAME TO hidden; CREATE VIEW api_keys AS SELECT * FROM hidden',
-    "the table hidden isn't Fieldledger's; the view api_keys isn't Fieldledger's; the table api_keys is missing",
+    "the table api_keys is missing; the table hidden isn't Fieldledger's; the view api_keys isn't Fieldledger's",
   ],
 ];
 

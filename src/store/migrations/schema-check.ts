@@ -38,14 +38,13 @@ function differences(found: readonly SchemaObject[], made: readonly SchemaObject
       ]),
     );
   const [present, expected] = [texts(found), texts(made)];
-  return [
-    ...[...present]
-      .filter(([name, text]) => !OTHERS.test(name) && expected.get(name) !== text)
-      .map(
-        ([name]) => `the ${name} isn't ${expected.has(name) ? 'as Fieldledger makes it' : "Fieldledger's"}`,
-      ),
-    ...[...expected.keys()].filter((name) => !present.has(name)).map((name) => `the ${name} is missing`),
-  ];
+  const foreign = [...present].flatMap(([name, text]) => {
+    if (OTHERS.test(name) || expected.get(name) === text) return [];
+    return `the ${name} isn't ${expected.has(name) ? 'as Fieldledger makes it' : "Fieldledger's"}`;
+  });
+  const missing = [...expected.keys()].filter((name) => !present.has(name));
+  // A database tells its objects in no order.
+  return [...foreign, ...missing.map((name) => `the ${name} is missing`)].toSorted();
 }
 
 const ON_SQLITE = 'SELECT type, name, sql AS definition FROM sqlite_schema';
