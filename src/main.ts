@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 
-import { EXAMPLES } from './cli/examples.ts';
+import { examplesOf } from './cli/examples.ts';
 import { createTerminal, type Terminal, ToldFailure } from './cli/terminal.ts';
 import { version } from './version.ts';
 
@@ -111,11 +111,13 @@ function sentenceOf(message: string): string {
 function inherit(command: Command, program: Command, path: readonly string[] = [program.name()]): Command {
   command.copyInheritedSettings(program);
   const words = [...path, command.name()];
-  const examples = EXAMPLES[words.slice(1).join(' ')];
-  if (examples) command.addHelpText('after', `\nExamples:${examples}`);
   // The whole help would push the error out of sight.
   command.showHelpAfterError(`See "${words.join(' ')} --help".`);
-  if (command.commands.length === 0) command.option('--json', 'machine-readable output on standard output');
+  if (command.commands.length === 0) {
+    command.option('--json', 'machine-readable output on standard output');
+    const examples = examplesOf(words.slice(1).join(' '));
+    if (examples) command.addHelpText('after', `\nExamples:${examples}`);
+  }
   for (const child of command.commands) inherit(child, program, words);
   return command;
 }

@@ -1,5 +1,6 @@
 import t from 'tap';
 
+import { EXAMPLES } from '../src/cli/examples.ts';
 import { createTerminal } from '../src/cli/terminal.ts';
 import { main } from '../src/main.ts';
 import { callCommand, openWorkplace } from './_command.ts';
@@ -88,6 +89,19 @@ t.test('every command explains itself', async (t) => {
       words,
     );
   }
+});
+
+t.test('every example stands below the help of its command, which has its options', async (t) => {
+  let shownCount = 0;
+  for (const words of await findCommands()) {
+    const [help = '', examples = ''] = (await command(...words.split(' '), '--help')).stdout.split(
+      '\nExamples:\n',
+    );
+    if (examples !== '') t.match(examples, `fieldledger ${words}`);
+    for (const [option] of examples.matchAll(/ --[a-z-]+/g)) t.match(help, `${option} `, examples);
+    shownCount += examples.match(/fieldledger (?=[a-z])/g)?.length ?? 0;
+  }
+  t.equal(shownCount, EXAMPLES.match(/fieldledger (?=[a-z])/g)?.length);
 });
 
 t.test('the help names every argument and its form', async (t) => {

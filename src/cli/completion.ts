@@ -1,103 +1,64 @@
-import { Argument, Command, type Option } from 'commander';
+import { Argument, Command } from 'commander';
 
-import type { Terminal } from './terminal.ts';
+import { type Terminal, ToldFailure } from './terminal.ts';
 
-/** The words and options that may follow a command. */
-interface Place {
-  /** The words that lead to it, `webhook create` for example; empty for the program itself. */
-  path: string;
-  /** The commands below it, and the choices of its arguments. */
-  words: { name: string; help: string }[];
-  options: Option[];
-}
-
-/** `fieldledger completion`: prints what makes a shell complete our command lines. */
-export function completionCommand(terminal: Terminal): Command {
-  const command = new Command('completion')
-    .description('print what makes a shell complete these commands with the tab key')
-    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(WRITERS)));
-  return command.action((shell: keyof typeof WRITERS) => {
-    // Only the program knows all commands.
-    if (command.parent) terminal.print(WRITERS[shell](placesIn(command.parent)));
-  });
-}
-
-function placesIn(command: Command, path: readonly string[] = []): Place[] {
-  const help = command.createHelp();
-  const commands = help.visibleCommands(command);
-  const choices = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);
-  const words = [
-    ...commands.map((below) => ({ name: below.name(), help: below.description() })),
-    ...choices.map((name) => ({ name, help: '' })),
-  ];
-  const here = { path: path.join(' '), words, options: help.visibleOptions(command) };
-  return [here, ...commands.flatMap((below) => placesIn(below, [...path, below.name()]))];
-}
-
-const WRITERS = {
-  bash: bashScript,
-  // zsh runs bash's.
-  zsh: (places: readonly Place[]) => `autoload -U +X bashcompinit && bashcompinit\n${bashScript(places)}`,
-  fish: fishScript,
-};
-
-/** Names of files are completed wherever nothing of ours fits. */
-function bashScript(places: readonly Place[]): string {
-  const paths = places.flatMap(({ path }) => (path === '' ? [] : [`' ${path}'`]));
-  const cases = places.map(({ path, words, options }) => {
-    const flags = options.flatMap(({ long }) => long ?? []);
-    return `    '${path && ` ${path}`}') words='${namesOf(words)}' options='${flags.join(' ')}' ;;`;
-  });
-  return `_fieldledger() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" path='' words='' options='' word
-  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
-    case "$path $word" in
-      ${paths.join('|')}) path="$path $word" ;;
-    esac
-  done
-  case "$path" in
-${cases.join('\n')}
-  esac
-  case "$current" in
-    -*) words="$options" ;;
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+const BASH = `_fieldledger() {
+  local IFS=$'\\n'
+  COMPREPLY=($(fieldledger completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null))
 }
 complete -o default -F _fieldledger fieldledger
 `;
-}
 
-function fishScript(places: readonly Place[]): string {
-  const lines = places.flatMap(({ path, words, options }) => {
-    const start = `complete -c fieldledger -n 'test x(__fieldledger_path) = "x${path && ` ${path}`}"'`;
-    return [
-      ...words.map(({ name, help }) => `${start} -f -a ${name} -d ${quoted(help)}`),
-      ...options.flatMap(({ long, required, optional, argChoices, description }) => {
-        if (!long) return [];
-        const value = argChoices
-          ? ` -x -a ${quoted(argChoices.join(' '))}`
-          : required || optional
-            ? ' -r'
-            : '';
-        return `${start} -l ${long.slice(2)}${value} -d ${quoted(description)}`;
-      }),
-    ];
-  });
-  const paths = places.flatMap(({ path }) => (path === '' ? [] : [`' ${path}'`]));
-  return `function __fieldledger_path
-  set -l path ''
-  for word in (commandline -opc)[2..-1]
-    contains -- "$path $word" ${paths.join(' ')}; and set path "$path $word"
-  end
-  echo "$path"
+/** Each asks us for the words that fit at the end of a line. Where none does, the shell completes names of files. */
+const SCRIPTS = {
+  bash: BASH,
+  // zsh runs bash's.
+  zsh: `autoload -U +X bashcompinit && bashcompinit\n${BASH}`,
+  fish: `function __fieldledger
+  set -l words (commandline -opc) (commandline -ct)
+  set -l found (fieldledger completion fish -- $words[2..-1] 2> /dev/null)
+  and printf '%s\\n' $found
+  or __fish_complete_path (commandline -ct)
 end
-${lines.join('\n')}
-`;
+complete -c fieldledger -f -a '(__fieldledger)'
+`,
+};
+
+/** `fieldledger completion`: prints what makes a shell complete our command lines, and later the words that fit in one. */
+export function completionCommand(terminal: Terminal): Command {
+  const command = new Command('completion')
+    .description('print what makes a shell complete these commands with the tab key')
+    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SCRIPTS)))
+    .argument('[words...]', 'the line so far; the shell asks for words that fit at its end');
+  return command.action((shell: keyof typeof SCRIPTS, words: string[]) => {
+    const last = words.pop();
+    if (last === undefined) {
+      terminal.print(SCRIPTS[shell]);
+      return;
+    }
+    // Only the program knows all commands.
+    const fitting = wordsAfter(words, command.parent ?? command, last.startsWith('-'));
+    const lines = fitting
+      .filter(([word = '']) => word.startsWith(last))
+      // Only fish shows what a word means.
+      .map(([word, help]) => (shell === 'fish' && help ? `${word}\t${help}\n` : `${word}\n`));
+    if (lines.length === 0) throw new ToldFailure();
+    terminal.print(lines.join(''));
+  });
 }
 
-const namesOf = (words: Place['words']) => words.map(({ name }) => name).join(' ');
-
-/** In fish, single quotes keep all but themselves and backslashes. */
-function quoted(text: string): string {
-  return `'${text.replaceAll(/['\\]/g, '\\$&')}'`;
+/** The words that may follow others, each with its help. */
+function wordsAfter(words: readonly string[], program: Command, areOptions: boolean): string[][] {
+  let command = program;
+  for (const word of words) command = command.commands.find((below) => below.name() === word) ?? command;
+  const help = command.createHelp();
+  const options = help.visibleOptions(command);
+  const option = options.find(({ long }) => long === words.at(-1));
+  if (option?.required) return (option.argChoices ?? []).map((choice) => [choice]);
+  if (areOptions) return options.map(({ long, description }) => [long ?? '', description]);
+  const choices = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);
+  return [
+    ...help.visibleCommands(command).map((below) => [below.name(), below.description()]),
+    ...choices.map((choice) => [choice]),
+  ];
 }
