@@ -144,7 +144,7 @@ function problemsOfTaxDocuments(record: Unstamped, profile: CompanyProfile, draf
     buyer.addressLines.length === 0 && !isSimplified(record, profile),
     isNationalCurrencyMissing(record, profile),
     kind === 'credit_note' && isBlank(note),
-    isToCome(record.supplyPeriod?.startDate ?? record.supplyDate, issueDate),
+    record.supplyPeriod === null && isToCome(record.supplyDate, issueDate),
     isToCome(record.accountingCurrency?.exchangeRateDate ?? null, issueDate),
     creditedInvoice !== null && (issueDate ?? '') < creditedInvoice.issueDate,
     isReverseChargeSilent(record, profile, draft),
