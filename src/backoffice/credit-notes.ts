@@ -130,7 +130,12 @@ export function amountsTaken(
     items: VatBreakdownItem[],
     invoiced: readonly VatBreakdownItem[],
     before: readonly VatBreakdownItem[],
-  ) => items.map((item) => difference(isAll(item) ? itemLike(invoiced, item) : item, itemLike(before, item)));
+  ) =>
+    items.map((item) =>
+      isAll(item)
+        ? difference(itemLike(invoiced, item), itemLike(before, item))
+        : ofSign(itemLike(lines, item).taxableMinor, difference(item, itemLike(before, item))),
+    );
   return {
     vatBreakdown: lessEarlier(sums, record.vatBreakdown, earlier),
     accounted: conversion
@@ -149,6 +154,15 @@ function difference(item: VatBreakdownItem, before: VatBreakdownItem): VatBreakd
     taxableMinor: sumMinor([item.taxableMinor, -before.taxableMinor]),
     vatMinor: sumMinor([item.vatMinor, -before.vatMinor]),
   };
+}
+
+/**
+ * Amounts with the sign of a note's net, or zero: the notes of release 1.0.0, each rounded by itself, may have given back
+ * more VAT than is on all their net.
+ */
+function ofSign(netMinor: number, { taxableMinor, vatMinor, ...item }: VatBreakdownItem): VatBreakdownItem {
+  const bound = (minor: number) => (netMinor < 0 ? Math.min(0, minor) : Math.max(0, minor));
+  return { ...item, taxableMinor: bound(taxableMinor), vatMinor: bound(vatMinor) };
 }
 
 function itemLike(items: readonly VatBreakdownItem[], like: VatBreakdownItem): VatBreakdownItem {

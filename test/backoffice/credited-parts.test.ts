@@ -216,6 +216,18 @@ onEachEngine('credit notes of a part', async (t, testOffice) => {
     t.equal(other.totals.vatMinor, 1036);
   });
 
+  await t.test('of release 1.0.0 that took more than their VAT are made up for by the last', async (t) => {
+    const { company, invoice } = await start(testOffice, [cents(100)]);
+    for (let note = 0; note < 3; note += 1) await credit(company, invoice, [cents(10)]);
+    // It rounded 5 % of 10 cents up in each note; 5 % of 40 cents are 2.
+    const credited = [{ ...invoice.vatBreakdown[0], taxableMinor: 30, vatMinor: 3 }];
+    await changeUnpublished(testOffice, company, invoice.id, { credited });
+    const fourth = await credit(company, invoice, [cents(10)]);
+    t.strictSame(fourth.totals, { netMinor: 10, vatMinor: 0, grossMinor: 10 });
+    const last = await credit(company, invoice, [cents(60)]);
+    t.strictSame(last.totals, { netMinor: 60, vatMinor: 2, grossMinor: 62 });
+  });
+
   await t.test('of an invoice with a discount take what the discount left', async (t) => {
     const discount = line({ description: 'Discount', quantity: '-1', unitPriceMinor: 3000 });
     const { company, invoice } = await start(testOffice, [line(), discount]);
