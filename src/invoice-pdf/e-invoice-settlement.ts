@@ -2,12 +2,15 @@ import { decimalAmount } from '../contract/currencies.ts';
 import type { Invoice } from '../contract/records.ts';
 import { date, formattedDate, rateOf } from './e-invoice-values.ts';
 import type { PrintedDocument } from './printed-document.ts';
-import { asksForPayment } from './wording.ts';
+import { asksForPayment, taxPointOf } from './wording.ts';
 import { element, leaf, optionalLeaf } from './xml-text.ts';
 
 /** BT-81, from UNTDID 4461. */
 const CREDIT_TRANSFER = '30';
 const SEPA_CREDIT_TRANSFER = '58';
+
+/** BT-8, from UNTDID 2475: the tax point is the day of the invoice. */
+const DAY_OF_ISSUE = '5';
 
 /** Codes of the VATEX list. An exemption (E) has none: which article it rests on isn't known here. */
 const vatexCodes: Partial<Record<string, string>> = {
@@ -90,6 +93,7 @@ function tradeTax(item: Invoice['vatBreakdown'][number], document: PrintedDocume
     leaf('ram:BasisAmount', decimalAmount(taxableMinor, currency)),
     leaf('ram:CategoryCode', category),
     optionalLeaf('ram:ExemptionReasonCode', vatexCode(category, document)),
+    taxPointOf(document.record) === null ? undefined : leaf('ram:DueDateTypeCode', DAY_OF_ISSUE),
     rateOf(category, rateBasisPoints),
   );
 }

@@ -4,7 +4,16 @@ import { ADDRESS_TOP, COLUMN, RIGHT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import type { TextBlock, TextStyle } from './text-blocks.ts';
-import { asksForPayment, dateText, isDraft, numberOf, periodText, titleOf, warningOf } from './wording.ts';
+import {
+  asksForPayment,
+  dateText,
+  isDraft,
+  numberOf,
+  periodText,
+  taxPointOf,
+  titleOf,
+  warningOf,
+} from './wording.ts';
 
 const WIDTH = RIGHT - COLUMN;
 const LABEL_WIDTH = 92;
@@ -44,6 +53,7 @@ function rowsOf(record: Invoice): Row[] {
     supplyPeriod === null
       ? ['Date of supply', dateOrNull(supplyDate)]
       : ['Period of supply', periodText(supplyPeriod)],
+    ['Tax point', dateOrNull(taxPointOf(record))],
     ['Due date', asksForPayment(record) ? dateOrNull(record.dueDate) : null],
     ['Your reference', record.buyerReference],
     ['Purchase order', record.purchaseOrderReference],

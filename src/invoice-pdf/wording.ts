@@ -54,6 +54,13 @@ export function showsVat({ lines }: Invoice): boolean {
   return lines.some(({ vatCategory }) => vatCategory !== 'O');
 }
 
+/** The day of issue, of an invoice before the end of its supply (UK VATA 1994 s.6(4), IE VATCA 2010 s.74). */
+export function taxPointOf(record: Invoice): string | null {
+  const { kind, supplyPeriod, issueDate } = record;
+  const isInAdvance = supplyPeriod !== null && issueDate !== null && supplyPeriod.endDate > issueDate;
+  return kind === 'invoice' && isInAdvance && showsVat(record) ? issueDate : null;
+}
+
 /** Whether both parties are in one country; a reverse charge between them is the one on construction. */
 export function isDomestic({ record, supplier }: PrintedDocument): boolean {
   return record.buyer.countryCode === supplier.countryCode;

@@ -179,6 +179,12 @@ export const sales: readonly Sale[] = [
       note: 'October maintenance.',
     },
   },
+  {
+    name: 'British, a year in advance',
+    company: british,
+    customer: leeds,
+    draft: { lines: [british20], supplyPeriod: { startDate: '2027-01-01', endDate: '2027-12-31' } },
+  },
   { name: 'British, zero-rated', company: british, customer: leeds, draft: { lines: [lineIn('Z', goods)] } },
   { name: 'British, exempt', company: british, customer: leeds, draft: { lines: [lineIn('E', exempt)] } },
   {

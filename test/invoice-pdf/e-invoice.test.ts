@@ -267,6 +267,17 @@ t.test('the site and the period of the work are named', async (t) => {
   );
 });
 
+t.test('an invoice in advance says that its issue is the tax point', async (t) => {
+  const codes = withEInvoice.map(({ name, document }) => [
+    name,
+    valueOf(read(document), '//ram:DueDateTypeCode'),
+  ]);
+  t.strictSame(
+    codes.filter(([, code]) => code !== undefined),
+    [['issued invoice, British, a year in advance', '5']],
+  );
+});
+
 t.test('text comes out of the parser as it went in', async (t) => {
   for (const { name, document } of examples.filter(
     ({ document: { record } }) => record.status === 'issued',

@@ -72,6 +72,10 @@ const categories: Record<string, string> = {
   G: 'Export 0%',
 };
 
+function isInAdvance({ kind, issueDate, supplyPeriod }: PrintedDocument['record']): boolean {
+  return kind === 'invoice' && issueDate !== null && issueDate < (supplyPeriod?.endDate ?? '');
+}
+
 /** Everything that the check-lists of both countries ask of this document (research 2.2 and 2.3). */
 function itemsOf(document: PrintedDocument): Item[] {
   const { record } = document;
@@ -84,6 +88,10 @@ function itemsOf(document: PrintedDocument): Item[] {
       [record.supplyPeriod ? undefined : labelled('Date of supply', date(record.supplyDate))],
     ],
     ['the period of the supply', [date(record.supplyPeriod?.endDate ?? null)]],
+    [
+      'the tax point of what is still to come (14(1)(b))',
+      [isInAdvance(record) ? labelled('Tax point', date(record.issueDate)) : undefined],
+    ],
     ['the due date', [asksForPayment(record) ? labelled('Due date', date(record.dueDate)) : undefined]],
     ['references', [record.buyerReference, record.purchaseOrderReference]],
     ...partiesOf(document),
