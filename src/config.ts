@@ -1,13 +1,14 @@
+import { isIP } from 'node:net';
+
 import { quote, UsageError } from './errors.ts';
 import {
   integer,
+  listed,
   matching,
   onOrOff,
-  parseAddresses,
   parseBaseUrl,
   parseDatabaseUrl,
   parseKey,
-  parseNames,
   parsePostgresUrl,
   parseSupportUrl,
   quotePath,
@@ -15,12 +16,11 @@ import {
   withoutPasswords,
 } from './setting-values.ts';
 
-/** One setting: its variable, what it means, and how its text becomes a value. */
+/** One setting: what it means, and how its text becomes a value. */
 interface Setting {
-  name: string;
   help: string;
-  /** Text that is used when the variable isn't set; undefined leaves the setting out. */
-  fallback: string | undefined;
+  /** Text that is used when the variable isn't set; without one the setting is left out. */
+  fallback?: string;
   /** @throws Error whose message completes "NAME must be ...". */
   parse: (text: string) => string | number | boolean | readonly string[];
   /** How a value is shown that holds a secret, which may come from a file; an error doesn't show it at all. */
@@ -29,187 +29,151 @@ interface Setting {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
+/** Each is read from the variable of its name; see {@link variableOf}. */
 const settings = {
   host: {
-    name: 'HOST',
     help: 'address that the server listens on; 0.0.0.0 or :: for every network',
     fallback: '127.0.0.1',
     parse: matching(/^[\w.:-]+$/, 'an address or a host name'),
   },
   port: {
-    name: 'PORT',
     help: 'port that the server listens on; 0 for any free one',
     fallback: '8080',
     parse: integer(0, 65_535),
   },
   baseUrl: {
-    name: 'BASE_URL',
     help: 'address that integrators use, with or without /api/v1, published everywhere; unless set, where the server listens',
-    fallback: undefined,
     parse: parseBaseUrl,
   },
   supportUrl: {
-    name: 'SUPPORT_URL',
     help: 'where integrators get help, an https or mailto address published in the contract; unless set, BASE_URL',
-    fallback: undefined,
     parse: parseSupportUrl,
   },
   databaseUrl: {
-    name: 'DATABASE_URL',
     help: 'sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME',
     fallback: 'sqlite:data/fieldledger.db',
     parse: parseDatabaseUrl,
     shown: withoutPasswords,
   },
   databaseDirectUrl: {
-    name: 'DATABASE_DIRECT_URL',
     help: 'the same PostgreSQL without the pooler that DATABASE_URL leads to, for LISTEN; unless set, DATABASE_URL',
-    fallback: undefined,
     parse: parsePostgresUrl,
     shown: withoutPasswords,
   },
   databasePoolMax: {
-    name: 'DATABASE_POOL_MAX',
     help: 'connections to PostgreSQL that one process keeps at most',
     fallback: '10',
     parse: integer(1, 1_000),
   },
   serviceName: {
-    name: 'SERVICE_NAME',
     help: 'name of the service, shown in the published contract and in the User-Agent of webhooks',
     fallback: 'Fieldledger',
     parse: matching(/^[A-Za-z][A-Za-z0-9-]{0,39}$/, '1 to 40 letters, digits and hyphens, a letter first'),
   },
   keyPrefix: {
-    name: 'KEY_PREFIX',
     help: 'first part of every API key; keys with another one stop working',
     fallback: 'fl',
     parse: matching(/^[a-z0-9_]{1,16}$/, '1 to 16 lower-case letters, digits and underscores'),
   },
   logLevel: {
-    name: 'LOG_LEVEL',
     help: LOG_LEVELS.join(', '),
     fallback: 'info',
     parse: matching(new RegExp(`^(?:${LOG_LEVELS.join('|')})$`), `one of ${LOG_LEVELS.join(', ')}`),
   },
   rateLimitPerMinute: {
-    name: 'RATE_LIMIT_PER_MINUTE',
     help: 'requests that one key may make in a minute; the contract promises 120',
     fallback: '120',
     parse: integer(1, 10_000_000),
   },
   wrongKeysPerMinute: {
-    name: 'WRONG_KEYS_PER_MINUTE',
     help: 'requests without a right key that one address may make in a minute',
     fallback: '120',
     parse: integer(1, 10_000_000),
   },
   trustedProxies: {
-    name: 'TRUSTED_PROXIES',
     help: 'reverse proxies in front whose X-Forwarded-For is believed; 0 when clients connect directly',
     fallback: '0',
     parse: integer(0, 10),
   },
   connectionsPerNetworkMax: {
-    name: 'CONNECTIONS_PER_NETWORK_MAX',
     help: 'connections that one network (an IPv4 address, an IPv6 /64) may have; with TRUSTED_PROXIES any number, because the proxy bounds them',
     fallback: '100',
     parse: integer(1, 10_000),
   },
   hstsSubdomains: {
-    name: 'HSTS_SUBDOMAINS',
     help: 'on if browsers are to keep to https for all names below that of BASE_URL too',
     fallback: 'off',
     parse: onOrOff,
   },
   securityContact: {
-    name: 'SECURITY_CONTACT',
     help: 'where security faults are reported, an https or mailto address for /.well-known/security.txt; unless set, there is none',
-    fallback: undefined,
     parse: matching(/^(?:https:\/\/|mailto:)[\w.~:/?#@!%+=,;[\]-]+$/, 'an https or mailto address'),
   },
   shutdownDelaySeconds: {
-    name: 'SHUTDOWN_DELAY_SECONDS',
     help: 'time after SIGTERM in which /readyz says 503 and requests are still served, so that a load balancer notices',
     fallback: '0',
     parse: integer(0, 600),
   },
   shutdownSeconds: {
-    name: 'SHUTDOWN_SECONDS',
     help: 'time that requests under way get to finish after SIGTERM and that delay',
     fallback: '10',
     parse: integer(0, 600),
   },
   managementHost: {
-    name: 'MANAGEMENT_HOST',
     help: 'address of MANAGEMENT_PORT',
     fallback: '127.0.0.1',
     parse: matching(/^[\w.:-]+$/, 'an address or a host name'),
   },
   managementPort: {
-    name: 'MANAGEMENT_PORT',
     help: 'port of /metrics, /healthz and /readyz for operators, of `serve` and of `deliver`; 0 for any free one; unless set, there is none',
-    fallback: undefined,
     parse: integer(0, 65_535),
   },
   managementNames: {
-    name: 'MANAGEMENT_NAMES',
     help: 'comma-separated host names by which /metrics may be asked for, besides addresses and names without a dot',
     fallback: '-',
-    parse: parseNames,
+    parse: listed((text) => /^[\w-]+(?:\.[\w-]+)*$/.test(text), 'host names'),
   },
   webhookSecretKey: {
-    name: 'WEBHOOK_SECRET_KEY',
     help: '32 bytes in base64 (openssl rand -base64 32) that encrypt the signing secrets of webhooks; PostgreSQL needs it, SQLite has a key beside its file',
-    fallback: undefined,
     parse: parseKey,
     shown: () => '***',
   },
   webhookSecretKeyPrevious: {
-    name: 'WEBHOOK_SECRET_KEY_PREVIOUS',
     help: 'the key before that one, for secrets that were encrypted with it',
-    fallback: undefined,
     parse: parseKey,
     shown: () => '***',
   },
   deliverWebhooks: {
-    name: 'DELIVER_WEBHOOKS',
     help: 'on, or off for a server beside which `fieldledger deliver` runs',
     fallback: 'on',
     parse: onOrOff,
   },
   deliveriesMax: {
-    name: 'DELIVERIES_MAX',
     help: 'webhook deliveries that one process makes at once; at most 4 of them for one webhook',
     fallback: '64',
     parse: integer(1, 1_000),
   },
   changeIdDays: {
-    name: 'CHANGE_ID_DAYS',
     help: 'days for which the id of a change of a feed is kept; a change that is sent again later is made again',
     fallback: '90',
     parse: integer(1, 36_500),
   },
   ownAddresses: {
-    name: 'OWN_ADDRESSES',
     help: 'comma-separated public addresses that lead to this service, and that webhooks therefore never call',
     fallback: '-',
-    parse: parseAddresses,
+    parse: listed((text) => isIP(text) !== 0, 'IPv4 or IPv6 addresses'),
   },
   portal: {
-    name: 'PORTAL',
     help: "on, or off for a server without the portal for companies' administrators",
     fallback: 'on',
     parse: onOrOff,
   },
   portalIdleMinutes: {
-    name: 'PORTAL_IDLE_MINUTES',
     help: 'time without use after which an administrator is signed out',
     fallback: '30',
     parse: integer(5, 1_440),
   },
   portalSessionHours: {
-    name: 'PORTAL_SESSION_HOURS',
     help: 'time after which an administrator has to sign in again, however busy',
     fallback: '12',
     parse: integer(1, 720),
@@ -220,8 +184,14 @@ type Settings = typeof settings;
 
 /** The operator's settings, each explained by its `help`. Everything comes from the environment, read once at start. */
 export type Config = {
-  [K in keyof Settings]: ReturnType<Settings[K]['parse']> | (Settings[K]['fallback'] & undefined);
+  [K in keyof Settings]:
+    ReturnType<Settings[K]['parse']> | ('fallback' extends keyof Settings[K] ? never : undefined);
 };
+
+/** The variable of a setting: LOG_LEVEL for logLevel. */
+function variableOf(key: string): string {
+  return key.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
+}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -232,7 +202,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 function textOf(
   environment: Environment,
-  { name, fallback, shown }: Setting,
+  name: string,
+  { fallback, shown }: Setting,
 ): { subject: string; text: string | undefined } {
   const given = environment[name];
   const file = shown && environment[`${name}_FILE`];
@@ -250,7 +221,7 @@ export function readConfig(environment: Environment): Config {
   const problems: string[] = [];
   for (const [key, setting] of Object.entries<Setting>(settings)) {
     try {
-      const { subject, text } = textOf(environment, setting);
+      const { subject, text } = textOf(environment, variableOf(key), setting);
       if (text !== undefined) config[key] = parsed(setting, subject, text);
     } catch (error) {
       problems.push((error as Error).message);
@@ -281,7 +252,8 @@ export function describeConfig(
   environment: Environment,
 ): { name: string; value: string; isDefault: boolean; help: string }[] {
   const config = readConfig(environment);
-  return Object.entries<Setting>(settings).map(([key, { name, help, shown }]) => {
+  return Object.entries<Setting>(settings).map(([key, { help, shown }]) => {
+    const name = variableOf(key);
     const value = config[key as keyof Config];
     return {
       name,

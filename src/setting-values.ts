@@ -1,5 +1,4 @@
 import { readFileSync, statSync } from 'node:fs';
-import { isIP } from 'node:net';
 
 import { escapeControls } from './errors.ts';
 
@@ -56,23 +55,18 @@ function postgresUrl(text: string): URL | undefined {
   return hasLostPassword || hasSeveralHosts ? undefined : (url ?? undefined);
 }
 
-export function parseAddresses(text: string): string[] {
-  const addresses = text === '-' ? [] : text.split(',').map((address) => address.trim());
-  if (!addresses.every((address) => isIP(address) !== 0)) throw new Error('IPv4 or IPv6 addresses, or -');
-  return addresses;
-}
-
-export function parseNames(text: string): string[] {
-  const names =
+/** Lists, whose items are separated by commas; - is an empty one. */
+export const listed = (isItem: (text: string) => boolean, rule: string) => (text: string) => {
+  const items =
     text === '-'
       ? []
       : text
           .toLowerCase()
           .split(',')
-          .map((name) => name.trim());
-  if (!names.every((name) => /^[\w-]+(?:\.[\w-]+)*$/.test(name))) throw new Error('host names, or -');
-  return names;
-}
+          .map((item) => item.trim());
+  if (!items.every(isItem)) throw new Error(`${rule}, or -`);
+  return items;
+};
 
 /**
  * The address that integrators use (service.md, "Conventions": it ends in /api/v1), without that end: the portal and
@@ -97,13 +91,19 @@ export function parseSupportUrl(text: string): string {
   return text;
 }
 
-/** A database's address as it may be shown: pg takes secrets from the query as well. */
-export function withoutPasswords(databaseUrl: string): string {
+/**
+ * A database's address as it may be shown: pg takes secrets from the query as well.
+ * @param mark stands for each password; an empty one leaves them out, for a command line.
+ */
+export function withoutPasswords(databaseUrl: string, mark = '***'): string {
   if (databaseUrl.startsWith('sqlite:')) return databaseUrl;
   const url = postgresUrl(databaseUrl);
   if (!url) return 'postgres://***';
-  if (url.password) url.password = '***';
-  for (const name of url.searchParams.keys()) if (/password/i.test(name)) url.searchParams.set(name, '***');
+  if (url.password) url.password = mark;
+  for (const name of [...url.searchParams.keys()])
+    if (/password/i.test(name))
+      if (mark) url.searchParams.set(name, mark);
+      else url.searchParams.delete(name);
   return url.href;
 }
 
@@ -139,13 +139,4 @@ export function withoutMarks(text: string): string {
 /** A path as messages show it: whole, however long it is, because it is looked up. */
 export function quotePath(path: string): string {
   return escapeControls(JSON.stringify(path));
-}
-
-/** A PostgreSQL address without its passwords, for a command line: others may read that. */
-export function withoutPasswordParts(postgres: string): string {
-  const url = postgresUrl(postgres);
-  if (!url) return 'postgres://USER@HOST:PORT/NAME';
-  url.password = '';
-  for (const name of [...url.searchParams.keys()]) if (/password/i.test(name)) url.searchParams.delete(name);
-  return url.href;
 }

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 
 import { type Config, readConfig } from '../config.ts';
 import { UsageError } from '../errors.ts';
-import { withoutPasswordParts } from '../setting-values.ts';
+import { withoutPasswords } from '../setting-values.ts';
 import { backUp } from '../store/backup/backup.ts';
 import { copyPrivately } from '../store/backup/restore.ts';
 import { openEngine } from '../store/engines/open-engine.ts';
@@ -64,7 +64,7 @@ function backupOfPostgres(config: Config, file: string): string {
 /** The address of PostgreSQL itself, without its password, as a shell and PostgreSQL's own tools take it. */
 export function addressInShell({ databaseUrl, databaseDirectUrl = databaseUrl }: Config): string {
   // Only the driver knows `no-verify`; to libpq it is `require`.
-  return inShell(withoutPasswordParts(databaseDirectUrl).replace('sslmode=no-verify', 'sslmode=require'));
+  return inShell(withoutPasswords(databaseDirectUrl, '').replace('sslmode=no-verify', 'sslmode=require'));
 }
 
 /** A text as one word of a shell's command line. */
