@@ -130,6 +130,7 @@ const owners = {
   fontkit: ['typefaces'],
   'fast-png': ['invoice-pdf'],
   'jpeg-js': ['invoice-pdf'],
+  'jsonc-parser': ['backoffice'],
   '@expo-google-fonts/source-sans-3': ['typefaces'],
   'dejavu-fonts-ttf': ['typefaces'],
   yaml: ['publication'],

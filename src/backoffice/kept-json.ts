@@ -1,19 +1,7 @@
+import { type JSONPath, visit } from 'jsonc-parser';
+
 import { pointerPart, shown } from '../contract/feed.ts';
 import { Refusal } from './refusal.ts';
-
-/** Where the parts of a JSON text begin; of a text only its quotation mark. */
-const TOKEN = /"|-?\d[\d.eE+-]*|[{}[\]:,]/g;
-
-/** A run within a text. It has a bound, because each repetition takes room for going back. */
-const RUN = /[^"\\]*(?:\\.[^"\\]*){0,1000}/y;
-
-interface Container {
-  /** The names of an object so far; undefined for an array. */
-  names: Set<string> | undefined;
-  /** Of the member or the element that is being read. */
-  place: string | number;
-  expectsName: boolean;
-}
 
 /**
  * The first thing in a JSON text that `JSON.parse` changes without a word: a number that isn't the decimal that a double
@@ -22,54 +10,27 @@ interface Container {
  * @param text has been parsed as JSON before.
  */
 export function unkeptIn(text: string): Refusal | undefined {
-  const around: Container[] = [];
-  const path = () => around.map(({ place }) => `/${pointerPart(String(place))}`).join('');
-  for (const token of tokensOf(text)) {
-    const container = around.at(-1);
-    if (token === '{') around.push({ names: new Set(), place: '', expectsName: true });
-    else if (token === '[') around.push({ names: undefined, place: 0, expectsName: false });
-    else if ('}]'.includes(token)) around.pop();
-    else if (token === ',') nextIn(container);
-    else if (token !== ':') {
-      const isTwin = container?.expectsName && readName(token, container);
-      if (isTwin) return givenTwice(path());
-      if (!token.startsWith('"') && !isKept(token)) return unkeptNumber(token, path());
-    }
-  }
-  return undefined;
+  let found: Refusal | undefined;
+  /** The names so far of each object that is open. */
+  const names: Set<string>[] = [];
+  visit(text, {
+    onObjectBegin: () => void names.push(new Set()),
+    onObjectEnd: () => void names.pop(),
+    onObjectProperty(name, _offset, _length, _line, _character, path) {
+      if (names.at(-1)?.has(name)) found ??= givenTwice(pointerOf([...path(), name]));
+      names.at(-1)?.add(name);
+    },
+    onLiteralValue(value, offset, length, _line, _character, path) {
+      if (found || typeof value !== 'number') return;
+      const source = text.slice(offset, offset + length);
+      if (!isKept(source)) found = unkeptNumber(source, pointerOf(path()));
+    },
+  });
+  return found;
 }
 
-function* tokensOf(text: string): Generator<string> {
-  const next = new RegExp(TOKEN);
-  for (let found = next.exec(text); found; found = next.exec(text)) {
-    const isText = found[0] === '"';
-    if (isText) next.lastIndex = endOfText(text, next.lastIndex);
-    yield text.slice(found.index, next.lastIndex);
-  }
-}
-
-/** Where a text ends whose first character is at `end`: behind its last quotation mark. */
-function endOfText(text: string, end: number): number {
-  while (end < text.length && text[end] !== '"') {
-    RUN.lastIndex = end;
-    end += RUN.exec(text)?.[0].length ?? 1;
-  }
-  return end + 1;
-}
-
-/** Whether the object had a member of that name before. */
-function readName(token: string, container: Container): boolean {
-  const name = JSON.parse(token) as string;
-  const isTwin = container.names?.has(name) ?? false;
-  container.names?.add(name);
-  container.place = name;
-  container.expectsName = false;
-  return isTwin;
-}
-
-function nextIn(container: Container | undefined): void {
-  if (typeof container?.place === 'number') container.place += 1;
-  else if (container) container.expectsName = true;
+function pointerOf(path: JSONPath): string {
+  return path.map((place) => `/${pointerPart(String(place))}`).join('');
 }
 
 /** Whether a double is written as the same decimal. With at most 15 significant digits it always is. */
