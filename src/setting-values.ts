@@ -30,7 +30,9 @@ export function parseKey(text: string): string {
 
 /** A URL that pg can connect with: with a host, or with the host in its query. */
 export function parseDatabaseUrl(text: string): string {
-  if (/^sqlite:(?!:memory:)./s.test(text) || isPostgres(text)) return text;
+  // SQLite's own addresses end in options, which would be taken for a part of the name.
+  if (/^sqlite:.*\?/s.test(text)) throw new Error('sqlite:PATH without options such as ?mode=ro');
+  if (/^sqlite:(?!:memory:|file:)./s.test(text) || isPostgres(text)) return text;
   throw new Error(`sqlite:PATH, or ${POSTGRES_FORM}`);
 }
 

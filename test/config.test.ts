@@ -218,6 +218,7 @@ t.test('values that look right and are not are refused', async (t) => {
     ['BASE_URL', 'https://a.example/x/api/v1', 'https://a.example/api/v1//', 'http://a"b', "http://a'b"],
     ['SUPPORT_URL', 'help@acme.example', 'javascript:alert(1)', 'https://', 'https://a.example/"x"'],
     ['DATABASE_URL', 'sqlite:', 'sqlite::memory:', 'postgres://', 'data/x.db', 'postgres://h:port/db'],
+    ['DATABASE_URL', 'sqlite:a.db?mode=ro', 'sqlite:file:a.db', 'sqlite:file:a.db?mode=ro'],
     ['DATABASE_URL', 'postgres://h1,h2/db', 'postgres://h1:5432,h2:5432/db', 'postgres://h/db?host=h1,h2'],
     ['DATABASE_URL', 'postgres://u:a/b@h/db', 'postgres://u:9#b@h/db', 'postgres://u:9?b@h/db'],
     ['LOG_LEVEL', 'INFO', 'info ', 'info|warn'],
@@ -233,6 +234,11 @@ t.test('values that look right and are not are refused', async (t) => {
       t.match(problems[0], new RegExp(`^  ${name} must be `), `${name}=${JSON.stringify(value)}`);
     }
   }
+});
+
+t.test('the options of SQLite’s own addresses are refused, and not taken for a part of a name', async (t) => {
+  const problem = '  DATABASE_URL must be sqlite:PATH without options such as ?mode=ro.';
+  t.strictSame(problemsOf({ DATABASE_URL: 'sqlite:a.db?mode=ro' }), [problem]);
 });
 
 t.test('an operator’s text stays one readable line of the message', async (t) => {
@@ -259,7 +265,7 @@ t.test('no password is shown', async (t) => {
     'postgresql://app@db/ledger?sslpassword=***',
   );
   t.equal(shown('postgres://app@db/ledger'), 'postgres://app@db/ledger', 'the rest is shown as it is');
-  t.equal(shown('sqlite:a:b@c?password=d'), 'sqlite:a:b@c?password=d', 'a path is no secret');
+  t.equal(shown('sqlite:a:b@c&password=d'), 'sqlite:a:b@c&password=d', 'a path is no secret');
 });
 
 t.test('no key is shown, right or wrong', async (t) => {
