@@ -1,6 +1,7 @@
 import {
   closeSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -96,6 +97,7 @@ t.test("a file that isn't a backup is refused, and nothing is made of it", async
     t.match(stderr, sentence);
     t.throws(() => statSync(path), { code: 'ENOENT' });
     t.strictSame(filesIn(dirname(path)), []);
+    t.notOk(existsSync(`${path}-serving`), 'nor the file of a lock');
     for (const name of [bad, `${bad}-wal`]) rmSync(name, { recursive: true, force: true });
   }
   t.equal((await other.call(['restore', file])).exitCode, 0, 'and a good one is taken after that');

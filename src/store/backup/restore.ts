@@ -35,13 +35,13 @@ export async function restoreBackup(
   if (key) refuseOtherKey(key);
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // A server whose database was moved away still writes to it.
     using resources = new DisposableStack();
-    resources.use(lockServing(`sqlite:${path}`));
     const unfinished = resources.use(beginFile(path));
     await copy(file, unfinished.path, copying);
     examineCopy(unfinished.path, file);
     refuseStopped(copying.signal);
+    // A server whose database was moved away still writes to it.
+    resources.use(lockServing(`sqlite:${path}`));
     placeWithKey(unfinished, key);
   } catch (error) {
     if (hasCode(error) && error.code === 'EEXIST') refuseTaken(path);
