@@ -62,14 +62,7 @@ export interface ManagementOptions extends ProbeOptions {
 
 /** Creates the server of probes and metrics, not yet listening, for a port that only operators reach. */
 export function createManagement({ metrics, managementNames, ...options }: ManagementOptions): Server {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.enable('case sensitive routing').enable('strict routing');
-  app.use((_req, res, next) => {
-    res.set(EVERY_ANSWER);
-    next();
-  });
+  const app = createApplication();
   app.use(refuseBadHeaders);
   app.use(createProbes(options));
   app.get('/metrics', async (req, res) => {
@@ -89,17 +82,22 @@ export function createManagement({ metrics, managementNames, ...options }: Manag
 
 /** Creates the server of a port while the database is away, not yet listening: nothing but the probes says more than that. */
 export function createUnready(): Server {
+  const app = createApplication();
+  app.get('/healthz', (_req, res) => void res.json({ status: 'alive' }));
+  app.get('/readyz', (_req, res) => void res.status(503).json({ status: 'not ready' }));
+  app.use((req, res) => void sendError(req, res, errorReply(unavailable())));
+  return createHttpServer(app, () => EVERY_ANSWER);
+}
+
+function createApplication(): express.Express {
   const app = express();
-  app.disable('x-powered-by');
+  app.disable('x-powered-by').disable('etag');
   app.enable('case sensitive routing').enable('strict routing');
   app.use((_req, res, next) => {
     res.set({ ...EVERY_ANSWER, 'Cache-Control': 'no-store' });
     next();
   });
-  app.get('/healthz', (_req, res) => void res.json({ status: 'alive' }));
-  app.get('/readyz', (_req, res) => void res.status(503).json({ status: 'not ready' }));
-  app.use((req, res) => void sendError(req, res, errorReply(unavailable())));
-  return createHttpServer(app, () => EVERY_ANSWER);
+  return app;
 }
 
 /**

@@ -16,11 +16,11 @@ export function unkeptIn(text: string): Refusal | undefined {
   visit(text, {
     onObjectBegin: () => void names.push(new Set()),
     onObjectEnd: () => void names.pop(),
-    onObjectProperty(name, _offset, _length, _line, _character, path) {
+    onObjectProperty(name, _offset, _length, ...[, , path]) {
       if (names.at(-1)?.has(name)) found ??= givenTwice(pointerOf([...path(), name]));
       names.at(-1)?.add(name);
     },
-    onLiteralValue(value, offset, length, _line, _character, path) {
+    onLiteralValue(value, offset, length, ...[, , path]) {
       if (found || typeof value !== 'number') return;
       const source = text.slice(offset, offset + length);
       if (!isKept(source)) found = unkeptNumber(source, pointerOf(path()));

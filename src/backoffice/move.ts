@@ -145,12 +145,14 @@ export class Move {
 
   /** Whether an issued document of the company has that number. */
   async hasNumber(number: string): Promise<boolean> {
-    return this.#office.moves.hasNumber(this.#transaction, this.company.id, number);
+    const value = { company: this.company.id, number };
+    return (await this.#office.moves.findNumber(this.#transaction, value)).length > 0;
   }
 
   /** Whether the company has a quote of that group, in any version. */
   async hasQuoteGroup(quoteGroupId: string): Promise<boolean> {
-    return this.#office.moves.hasQuoteGroup(this.#transaction, this.company.id, quoteGroupId);
+    const value = { company: this.company.id, quoteGroupId };
+    return (await this.#office.moves.findQuoteGroup(this.#transaction, value)).length > 0;
   }
 
   async #findTexts<R extends Resource>(resource: R, id: string) {
@@ -247,10 +249,11 @@ export class Move {
   /** Writes the company's last stamp and the events of the move. */
   async finish(): Promise<void> {
     const { moves, appendEvents } = this.#office;
-    const { id, lastStampMs } = this.company;
-    const lastMs = Math.max(this.#lastStampMs, this.#mintedMs);
-    if (lastMs > lastStampMs) await moves.setLastStamp(this.#transaction, id, lastMs);
-    await appendEvents(this.#transaction, id, this.#events, {
+    const { id: company } = this.company;
+    const lastStampMs = Math.max(this.#lastStampMs, this.#mintedMs);
+    if (lastStampMs > this.company.lastStampMs)
+      await moves.setLastStamp(this.#transaction, { company, lastStampMs });
+    await appendEvents(this.#transaction, company, this.#events, {
       mintId: () => this.#ids.prefixed('dlv_', this.#lastStampMs),
       // By the clock, and not by a stamp that may be ahead of it.
       dueAt: this.#now.toISOString(),

@@ -101,32 +101,40 @@ const isHeard = (
 ) => sql<boolean>`
   NOT EXISTS (SELECT 1 FROM webhooks AS w WHERE w.company = ${company} AND w.id = ${webhook} AND ${isHeld})`;
 
+/** The key of the first webhook after another one that has waiting deliveries. */
+const nextAfter = (
+  selected: RawBuilder<unknown>,
+  company: RawBuilder<unknown>,
+  webhook: RawBuilder<unknown>,
+) => sql`
+  (SELECT ${selected} FROM deliveries AS d
+    WHERE d.state = 'waiting' AND (d.company, d.webhook, d.due_at) > (${company}, ${webhook}, ${NEVER})
+    ORDER BY d.company, d.webhook LIMIT 1)`;
+
 /** SQLite has no LATERAL, and gives one value of a subquery: the next webhook's key comes as an array. */
 function walkOnSqlite(
   { company, webhook, webhooksMax, perWebhook, busy, busyCompanies }: WalkValues,
   isHeld: RawBuilder<boolean>,
 ) {
-  const next = (afterCompany: RawBuilder<unknown>, afterWebhook: RawBuilder<unknown>) => sql`
-    (SELECT json_array(d.company, d.webhook) FROM deliveries AS d
-      WHERE d.state = 'waiting' AND (d.company, d.webhook, d.due_at) > (${afterCompany}, ${afterWebhook}, ${NEVER})
-      ORDER BY d.company, d.webhook LIMIT 1)`;
+  const key = sql`json_array(d.company, d.webhook)`;
+  const [ofCompany, ofWebhook] = [sql`(spot ->> 0)`, sql`(spot ->> 1)`];
   return sql<WalkRow>`
     WITH RECURSIVE walk (step, spot) AS (
-      SELECT 1, ${next(sql`${company}`, sql`${webhook}`)}
+      SELECT 1, ${nextAfter(key, sql`${company}`, sql`${webhook}`)}
       UNION ALL
-      SELECT step + 1, ${next(sql`(spot ->> 0)`, sql`(spot ->> 1)`)} FROM walk
+      SELECT step + 1, ${nextAfter(key, ofCompany, ofWebhook)} FROM walk
       WHERE spot IS NOT NULL AND step < ${webhooksMax}
     )
-    SELECT step, spot ->> 0 AS company, spot ->> 1 AS webhook, d.id, d.due_at
+    SELECT step, ${ofCompany} AS company, ${ofWebhook} AS webhook, d.id, d.due_at
     FROM walk
     LEFT JOIN deliveries AS d
-      ON d.company = spot ->> 0 AND d.webhook = spot ->> 1
-      AND spot ->> 0 NOT IN (SELECT value FROM json_each(${busyCompanies}))
-      AND (spot ->> 0) || ' ' || (spot ->> 1) NOT IN (SELECT value FROM json_each(${busy}))
-      AND ${isHeard(sql`spot ->> 0`, sql`spot ->> 1`, isHeld)}
+      ON d.company = ${ofCompany} AND d.webhook = ${ofWebhook}
+      AND ${ofCompany} NOT IN (SELECT value FROM json_each(${busyCompanies}))
+      AND ${ofCompany} || ' ' || ${ofWebhook} NOT IN (SELECT value FROM json_each(${busy}))
+      AND ${isHeard(ofCompany, ofWebhook, isHeld)}
       AND d.id IN (
         SELECT first.id FROM deliveries AS first
-        WHERE first.company = spot ->> 0 AND first.webhook = spot ->> 1 AND first.state = 'waiting'
+        WHERE first.company = ${ofCompany} AND first.webhook = ${ofWebhook} AND first.state = 'waiting'
         ORDER BY first.due_at LIMIT ${perWebhook}
       )
     WHERE spot IS NOT NULL
@@ -137,18 +145,15 @@ function walkOnPostgres(
   { company, webhook, webhooksMax, perWebhook, busy, busyCompanies }: WalkValues,
   isHeld: RawBuilder<boolean>,
 ) {
-  const next = (afterCompany: RawBuilder<unknown>, afterWebhook: RawBuilder<unknown>) => sql`
-    (SELECT d.company, d.webhook FROM deliveries AS d
-      WHERE d.state = 'waiting' AND (d.company, d.webhook, d.due_at) > (${afterCompany}, ${afterWebhook}, ${NEVER})
-      ORDER BY d.company, d.webhook LIMIT 1)`;
+  const key = sql`d.company, d.webhook`;
   const listed = (text: string) =>
     sql`(SELECT value FROM json_array_elements_text(CAST(${text} AS JSON)) AS listed (value))`;
   return sql<WalkRow>`
     WITH RECURSIVE walk (step, company, webhook) AS (
-      SELECT 1, begun.company, begun.webhook FROM ${next(sql`${company}`, sql`${webhook}`)} AS begun
+      SELECT 1, begun.company, begun.webhook FROM ${nextAfter(key, sql`${company}`, sql`${webhook}`)} AS begun
       UNION ALL
       SELECT walk.step + 1, following.company, following.webhook
-      FROM walk CROSS JOIN LATERAL ${next(sql`walk.company`, sql`walk.webhook`)} AS following
+      FROM walk CROSS JOIN LATERAL ${nextAfter(key, sql`walk.company`, sql`walk.webhook`)} AS following
       WHERE walk.step < CAST(${webhooksMax} AS INTEGER)
     )
     SELECT walk.step, walk.company, walk.webhook, taken.id, taken.due_at

@@ -89,26 +89,20 @@ const ON_POSTGRES = `
   FROM pg_proc AS p WHERE pronamespace = to_regnamespace(current_schema())
     AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e')`;
 
-const CREATED =
-  /^\s*(?<verb>CREATE|DROP)(?: OR REPLACE)?(?: UNLOGGED)? (?<kind>TABLE|TRIGGER|FUNCTION)(?: IF (?:NOT )?EXISTS)? (?<name>\w+)/;
-
 /** PostgreSQL keeps the texts of functions as they are, and writes those of triggers as our migrations do. */
 function madeOnPostgres(applied: readonly string[]): SchemaObject[] {
-  const made = new Map<string, SchemaObject>();
-  for (const statement of [CREATE_MIGRATIONS, ...statementsOf('postgres', applied)]) {
-    const { verb, kind, name = '' } = CREATED.exec(statement)?.groups ?? {};
-    if (kind === undefined) continue;
-    const object = objectOf(kind.toLowerCase(), name, statement);
-    if (verb === 'CREATE') made.set(`${kind} ${object.name}`, object);
-    else made.delete(`${kind} ${object.name}`);
-  }
-  return [...made.values()];
-}
-
-function objectOf(type: string, name: string, statement: string): SchemaObject {
-  if (type === 'table') return { type, name, definition: null };
-  if (type === 'trigger')
-    return { type, name: `${name} on ${/ ON (\w+)/.exec(statement)?.[1]}`, definition: statement };
-  const secured = statement.includes('SECURITY DEFINER') ? 'SECURITY DEFINER ' : '';
-  return { type, name, definition: `${secured}${/\$\$(.*)\$\$/s.exec(statement)?.[1]}` };
+  return [CREATE_MIGRATIONS, ...statementsOf('postgres', applied)].flatMap((statement) => {
+    const [, type, name = ''] =
+      /^\s*CREATE(?: UNLOGGED)? (TABLE|TRIGGER|FUNCTION)(?: IF NOT EXISTS)? (\w+)/.exec(statement) ?? [];
+    if (type === 'TABLE') return { type: 'table', name, definition: null };
+    if (type === 'TRIGGER')
+      return {
+        type: 'trigger',
+        name: `${name} on ${/ ON (\w+)/.exec(statement)?.[1]}`,
+        definition: statement,
+      };
+    if (type !== 'FUNCTION') return [];
+    const secured = statement.includes('SECURITY DEFINER') ? 'SECURITY DEFINER ' : '';
+    return { type: 'function', name, definition: `${secured}${/\$\$(.*)\$\$/s.exec(statement)?.[1]}` };
+  });
 }

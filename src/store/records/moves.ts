@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 
 import { renderingDigest, resources } from '../../contract/rendering.ts';
 import { unavailable } from '../../errors.ts';
-import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import type { Command, Engine, StoreTransaction } from '../engines/engine.ts';
 
 /** The facts of a company that every move needs. */
 export interface LockedCompany {
@@ -33,51 +33,38 @@ export interface MoveStore {
    */
   lockCompany: (transaction: StoreTransaction, company: string) => Promise<LockedCompany | undefined>;
   /** Keeps the latest stamp, which the next move of the company goes on from. */
-  setLastStamp: (transaction: StoreTransaction, company: string, lastStampMs: number) => Promise<void>;
+  setLastStamp: Command<{ company: string; lastStampMs: number }, unknown>;
   /** Notes that a change of the feed is made, unless one with its id is noted already: then that one is returned. */
   noteChange: (transaction: StoreTransaction, note: ChangeNote) => Promise<NotedChange | undefined>;
-  /** Whether an issued document of the company has that number. */
-  hasNumber: (transaction: StoreTransaction, company: string, number: string) => Promise<boolean>;
-  /** Whether the company has a quote of that group, in whatever version. */
-  hasQuoteGroup: (transaction: StoreTransaction, company: string, quoteGroupId: string) => Promise<boolean>;
+  /** Finds the issued document of the company that has that number. */
+  findNumber: Command<{ company: string; number: string }, { id: string }>;
+  /** Finds the quote of that group, in the one version that isn't revised: there is an index of those. */
+  findQuoteGroup: Command<{ company: string; quoteGroupId: string }, { id: string }>;
 }
 
 export function createMoveStore(engine: Engine): MoveStore {
-  const stamp = engine.command((db, value: { company: string; lastStampMs: number }) =>
-    db
-      .updateTable('company_clocks')
-      .set({ last_stamp_ms: value.lastStampMs })
-      .where('company', '=', value.company),
-  );
-  // A quote has always one version that isn't revised, and an index of those.
-  const group = engine.command((db, value: { company: string; quoteGroupId: string }) =>
-    db
-      .selectFrom('quotes')
-      .select('id')
-      .where('company', '=', value.company)
-      .where('quote_group_id', '=', value.quoteGroupId)
-      .where('status', '<>', sql.lit('revised')),
-  );
-  const numbered = engine.command((db, value: { company: string; number: string }) =>
-    db
-      .selectFrom('invoices')
-      .select('id')
-      .where('company', '=', value.company)
-      .where(sql`body ->> 'number'`, '=', value.number)
-      .where('status', '=', sql.lit('issued')),
-  );
   return {
     lockCompany: createLock(engine),
     noteChange: createNotes(engine),
-    async setLastStamp(transaction, company, lastStampMs) {
-      await stamp(transaction, { company, lastStampMs });
-    },
-    async hasNumber(transaction, company, number) {
-      return (await numbered(transaction, { company, number })).length > 0;
-    },
-    async hasQuoteGroup(transaction, company, quoteGroupId) {
-      return (await group(transaction, { company, quoteGroupId })).length > 0;
-    },
+    setLastStamp: engine.command((db, { company, lastStampMs }) =>
+      db.updateTable('company_clocks').set({ last_stamp_ms: lastStampMs }).where('company', '=', company),
+    ),
+    findNumber: engine.command((db, { company, number }) =>
+      db
+        .selectFrom('invoices')
+        .select('id')
+        .where('company', '=', company)
+        .where(sql`body ->> 'number'`, '=', number)
+        .where('status', '=', sql.lit('issued')),
+    ),
+    findQuoteGroup: engine.command((db, { company, quoteGroupId }) =>
+      db
+        .selectFrom('quotes')
+        .select('id')
+        .where('company', '=', company)
+        .where('quote_group_id', '=', quoteGroupId)
+        .where('status', '<>', sql.lit('revised')),
+    ),
   };
 }
 
