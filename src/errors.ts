@@ -64,8 +64,8 @@ export function quote(value: string): string {
  */
 export function unknownName(name: string, kind: string, known: readonly string[]): string {
   // A typing error isn't longer, and the time of a comparison grows with the length.
-  const word = name.slice(0, 100);
-  const distanceTo = (other: string) => distance(word, other);
+  const word = name.slice(0, 100).toLowerCase();
+  const distanceTo = (other: string) => distance(word, other.toLowerCase());
   const [nearest] = known.toSorted((a, b) => distanceTo(a) - distanceTo(b));
   const advice =
     nearest !== undefined && distanceTo(nearest) <= Math.min(3, word.length / 2)

@@ -100,7 +100,7 @@ const owners = {
   express: ['server', 'api', 'publication', 'operator-pages', 'portal'],
   'openapi-backend': ['api'],
   // "Did you mean", of a parameter, of an event and of a column.
-  'fastest-levenshtein': ['errors', 'webhooks', 'cli'],
+  'fastest-levenshtein': ['errors'],
   'rate-limiter-flexible': ['store'],
   helmet: ['portal'],
   // The API reads the errors that the contract's validators report.

@@ -1,4 +1,3 @@
-import { distance } from 'fastest-levenshtein';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 
 import { isTimeZone } from '../access/companies.ts';
@@ -8,7 +7,7 @@ import { inParallel } from '../client/sync/in-parallel.ts';
 import { type Resource, resources } from '../client/sync/sink.ts';
 import { contractDocument, type JsonSchema } from '../contract/document.ts';
 import { schemaNames } from '../contract/rendering.ts';
-import { quote, UsageError } from '../errors.ts';
+import { unknownName, UsageError } from '../errors.ts';
 import { listOf } from './arguments.ts';
 import { type Column, columnsOf } from './columns.ts';
 import { csvHead, csvLine } from './csv.ts';
@@ -82,7 +81,8 @@ export function exportCommand(terminal: Terminal): Command {
     .action(async (resource: Resource, given: ExportOptions) => {
       const options = { ...given, format: given.format ?? (/\.xlsx$/i.test(given.out) ? 'xlsx' : 'csv') };
       check(resource, options);
-      const columns = chosen(columnsOf(schemaOf(resource, options.lines ?? false)), options.columns);
+      const all = columnsOf(schemaOf(resource, options.lines ?? false));
+      const columns = chosen(resource, all, options.columns);
       const selection = { resource, columns, since: momentOf(options) };
       const tally: Tally = { rows: 0, shortened: new Map() };
       using stop = listenForStop();
@@ -143,14 +143,14 @@ function checkForm({ format, columns, separator, decimal }: ExportOptions): void
 }
 
 /** @throws UsageError for a name that no column has. */
-function chosen(columns: Column[], names?: string[]): Column[] {
+function chosen(resource: Resource, columns: Column[], names?: string[]): Column[] {
   if (names?.length === 0) throw new UsageError('--columns names none.');
   if (!names) return columns;
+  const known = new Map(columns.map((column) => [column.name, column]));
   return names.map((name) => {
-    const far = (column: Column) => distance(name.slice(0, 100), column.name);
-    const [nearest] = columns.toSorted((a, b) => far(a) - far(b));
-    if (nearest?.name === name) return nearest;
-    throw new UsageError(`There is no column ${quote(name)}; did you mean ${nearest?.name}?`);
+    const column = known.get(name);
+    if (!column) throw new UsageError(unknownName(name, `a column of ${resource}`, [...known.keys()]));
+    return column;
   });
 }
 

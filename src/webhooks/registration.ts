@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
-import { distance } from 'fastest-levenshtein';
-
 import { isMoveEventKind, type MoveEventKind, moveEventKinds, scopeOfEvent } from '../contract/events.ts';
 import type { Scope } from '../contract/scopes.ts';
-import { quote, UsageError } from '../errors.ts';
+import { quote, unknownName, UsageError } from '../errors.ts';
 import type { Administrator } from '../store/portal/administrators.ts';
 import { findCompanyRow } from '../store/records/companies.ts';
 import { type Authority, type Deed, doDeed } from '../store/portal/deeds.ts';
@@ -139,34 +137,19 @@ export function unknownWebhook({ company, webhook }: { company: string; webhook:
   return new UsageError(`The company ${quote(company)} has no webhook ${quote(webhook)}.`);
 }
 
-const SIMILAR_MAX = 3;
-
-/** How the sentence about a wrong event goes on: with the event that was meant, if one is similar. */
-function guessAt(event: string): string {
-  // A typing error isn't longer, and the time of a comparison grows with the length.
-  const word = event
-    .slice(0, 100)
-    .toLowerCase()
-    .replaceAll(/[-_ :/]/g, '.');
-  const distanceTo = (kind: string) => distance(word, kind.replaceAll('_', '.'));
-  const [nearest = ''] = moveEventKinds.toSorted((a, b) => distanceTo(a) - distanceTo(b));
-  return distanceTo(nearest) <= SIMILAR_MAX ? `did you mean ${nearest}? The` : 'the';
-}
-
 /** The chosen events in the contract's order. */
 function checkedEvents(
   given: readonly string[],
   allowedScopes: readonly Scope[] | undefined,
 ): MoveEventKind[] {
-  const known = moveEventKinds.join(', ');
-  if (given.length === 0) throw new UsageError(`A webhook needs at least one event of ${known}.`);
+  if (given.length === 0)
+    throw new UsageError(`A webhook needs at least one event of ${moveEventKinds.join(', ')}.`);
   for (const event of given) {
     if (event === 'ping')
       throw new UsageError(
         '"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.',
       );
-    if (!isMoveEventKind(event))
-      throw new UsageError(`${quote(event)} is not an event; ${guessAt(event)} events are ${known}.`);
+    if (!isMoveEventKind(event)) throw new UsageError(unknownName(event, 'an event', moveEventKinds));
     const scope = scopeOfEvent(event);
     if (allowedScopes && !allowedScopes.includes(scope)) {
       throw new UsageError(`${quote(event)} can't be chosen without access to its data, which is ${scope}.`);

@@ -3,7 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { once } from 'node:events';
 
 import { type ExampleEvent, exampleEvents } from '../contract/examples.ts';
-import { quote, UsageError } from '../errors.ts';
+import { quote, unknownName, UsageError } from '../errors.ts';
 
 /** A receiver has as long as it has for a delivery (service.md, "Response and retries"). */
 const DEADLINE_MS = 10_000;
@@ -17,15 +17,13 @@ export function exampleOf(event: string, name?: string): ExampleEvent {
   const all = exampleEvents();
   const ofEvent = all.filter((example) => example.event === event);
   if (ofEvent.length === 0) {
-    const kinds = [...new Set(all.map((example) => example.event))].join(', ');
-    throw new UsageError(`${quote(event)} is not an event; the events are ${kinds}.`);
+    const kinds = [...new Set(all.map((example) => example.event))];
+    throw new UsageError(unknownName(event, 'an event', kinds));
   }
   const example = ofEvent.find((candidate) => name === undefined || candidate.name === name);
-  if (!example) {
-    const names = ofEvent.map((candidate) => candidate.name).join(', ');
-    throw new UsageError(`${quote(name ?? '')} is not an example of ${event}; there is ${names}.`);
-  }
-  return example;
+  if (example) return example;
+  const names = ofEvent.map((candidate) => candidate.name);
+  throw new UsageError(unknownName(name ?? '', `an example of ${event}`, names));
 }
 
 /** The outcome of a request: the status of the answer, or why there is none. */

@@ -315,7 +315,7 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
     [['jobs', '--since', '2026-02-03T10:00:00'], /It must be a day such as 2026-11-01/, 2],
     [['jobs', '--since', '0001-01-01'], /It must be a day such as 2026-11-01, from 1900 to 2199/, 2],
     [['jobs', '--time-zone', 'Dublin'], /It must be an IANA time zone such as Europe\/Dublin\./, 2],
-    [['jobs', '--columns', 'id,tittle'], /There is no column "tittle"; did you mean title\?/],
+    [['jobs', '--columns', 'id,tittle'], /"tittle" is not a column of jobs; did you mean title\?/],
     [['jobs', '--columns', ','], /--columns names none\./],
     [['jobs', '--columns', 'id', '--format', 'jsonl'], /--columns is for tables: JSON Lines have none\./],
     [['jobs', '--decimal', ',', '--format', 'xlsx'], /--separator and --decimal are for CSV, not for xlsx\./],

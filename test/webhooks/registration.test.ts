@@ -140,17 +140,14 @@ for (const name of engineNames) {
     const refusals: [Partial<Options>, string][] = [
       [{ company: 'nobody' }, 'There is no company "nobody".'],
       [{ events: [] }, `A webhook needs at least one event of ${known}.`],
-      [{ events: ['job.deleted'] }, `"job.deleted" is not an event; the events are ${known}.`],
-      [{ events: ['job.created', ''] }, `"" is not an event; the events are ${known}.`],
-      [
-        { events: ['JOB.CREATED'] },
-        `"JOB.CREATED" is not an event; did you mean job.created? The events are ${known}.`,
-      ],
+      [{ events: ['job.deleted'] }, `"job.deleted" is not an event; it takes ${known}.`],
+      [{ events: ['job.created', ''] }, `"" is not an event; it takes ${known}.`],
+      [{ events: ['JOB.CREATED'] }, '"JOB.CREATED" is not an event; did you mean job.created?'],
       [
         { events: ['credit-note-issue'] },
-        `"credit-note-issue" is not an event; did you mean credit_note.issued? The events are ${known}.`,
+        `"credit-note-issue" is not an event; did you mean credit_note.issued?`,
       ],
-      [{ events: ['toString'] }, `"toString" is not an event; the events are ${known}.`],
+      [{ events: ['toString'] }, `"toString" is not an event; it takes ${known}.`],
       [
         { events: ['job.created', 'ping'] },
         '"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.',
