@@ -1,6 +1,6 @@
 import { ApiError, type Client, createClient, NoAnswerError } from '../client/index.ts';
 import { CopyError } from '../client/sync/sink.ts';
-import { quote, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { version } from '../version.ts';
 import { useProxy } from './proxy.ts';
 import { serviceAccess, type ServiceOptions } from './service-access.ts';
@@ -111,10 +111,11 @@ async function inSentences<T>(
 }
 
 function refusal(url: string, error: ApiError, isApi: boolean): string {
-  const { status, code, message, requestId, location } = error;
+  const { status, code, message, requestId } = error;
   const asked = requestId === undefined ? '' : `, request ${requestId}`;
   const said = `${message.replace(/\.$/, '')}${asked}`;
-  if (location !== undefined) return detour(url, status, location);
+  if (status >= 300 && status <= 399)
+    return `${url} leads elsewhere, which isn't followed with a key (${said}). Name the right address with --url.`;
   // A proxy says so that the service is away.
   const isAway = status >= 500 || status === 408;
   if (code === undefined && !isApi && !isAway)
@@ -123,11 +124,6 @@ function refusal(url: string, error: ApiError, isApi: boolean): string {
   if (code === undefined) return `${url} is out of order: it answered with ${status}.`;
   if (status === 401) return `${url} doesn't take the key (${code}). Ask for a new one.`;
   return `${url} refuses this (${said}).`;
-}
-
-function detour(url: string, status: number, location: string): string {
-  const target = quote(URL.parse(location, url)?.href ?? location);
-  return `${url} leads to ${target} (${status}), which isn't followed with a key. Name the right address with --url.`;
 }
 
 /** Codes of a certificate whose authority isn't known here. */

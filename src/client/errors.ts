@@ -10,8 +10,6 @@ export interface ApiErrorDetail {
   requestId: string | undefined;
   /** The seconds to wait before the next try, where the answer says so. */
   retryAfter: number | undefined;
-  /** Where the answer leads, which is not followed: the API never redirects. */
-  location?: string | undefined;
 }
 
 /**
@@ -28,16 +26,13 @@ export class ApiError extends Error {
   readonly requestId: string | undefined;
   /** The seconds to wait before the next try, where the answer says so. */
   readonly retryAfter: number | undefined;
-  /** Where the answer leads, which is not followed: the API never redirects, but a proxy before it may, from http to https. */
-  readonly location: string | undefined;
 
-  constructor(message: string, { status, code, requestId, retryAfter, location }: ApiErrorDetail) {
+  constructor(message: string, { status, code, requestId, retryAfter }: ApiErrorDetail) {
     super(message);
     this.status = status;
     this.code = code;
     this.requestId = requestId;
     this.retryAfter = retryAfter;
-    this.location = location;
   }
 }
 

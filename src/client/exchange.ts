@@ -77,8 +77,6 @@ const RETRY_MS = { first: 500, max: 60_000 };
 const JITTER_MS_MAX = 5_000;
 /** Also those of proxies that don't reach the service (Cloudflare's 520 to 524): to read again does no harm. */
 const TEMPORARY_STATUSES = [408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524];
-/** As deep as no answer of the service is. What is deeper can be read, and not be written again. */
-const LEVELS_MAX = 500;
 /** Longer than any answer of the service. */
 const ANSWER_MEGABYTES_MAX = 64;
 
@@ -163,25 +161,13 @@ function answerOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Answer {
 
 function jsonIn(bytes: Uint8Array): unknown {
   try {
-    return isDeep(bytes) ? undefined : JSON.parse(new TextDecoder().decode(bytes));
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    // What nests too deep to be written again can be read all the same.
+    JSON.stringify(value);
+    return value;
   } catch {
     return undefined;
   }
-}
-
-function isDeep(bytes: Uint8Array): boolean {
-  let levels = 0;
-  let isText = false;
-  for (let index = 0; index < bytes.length; index += 1) {
-    const byte = bytes[index];
-    if (isText && byte === 0x5c) index += 1;
-    else if (byte === 0x22) isText = !isText;
-    else if (isText) continue;
-    else if (byte === 0x5b || byte === 0x7b) levels += 1;
-    else if (byte === 0x5d || byte === 0x7d) levels -= 1;
-    if (levels > LEVELS_MAX) return true;
-  }
-  return false;
 }
 
 /** Whether an answer says where it ends: fetch fails when it is cut off. Another ends wherever its connection ends. */
@@ -260,9 +246,9 @@ function apiError({ path }: Ask, { status, headers }: Response, body: unknown, k
   const isOurs = typeof code === 'string' && !code.includes(key);
   const said = isOurs ? `${code}: ${message ?? ''}` : 'this is not an answer of the API';
   const location = headers.get('Location')?.replaceAll(key, '[the key]');
+  // The API never redirects, but a proxy before it may, from http to https.
   const lead = location === undefined ? '' : `; it leads to ${location}`;
   return new ApiError(`GET ${path}: ${status} ${said.replaceAll(key, '[the key]')}${lead}`, {
-    location,
     status,
     code: isOurs ? code : undefined,
     requestId: requestIdIn(headers),
