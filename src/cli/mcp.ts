@@ -1,11 +1,12 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 
 import { Command } from 'commander';
 
 import { createClient } from '../client/index.ts';
 import { quote, UsageError } from '../errors.ts';
 import { serveMcp } from '../mcp/mcp-server.ts';
+import { beginFile } from '../store/backup/unfinished-file.ts';
 import { useProxy } from './proxy.ts';
 import { silence } from './service.ts';
 import { serviceAccess, type ServiceOptions, withService } from './service-access.ts';
@@ -24,7 +25,7 @@ export function mcpCommand(terminal: Terminal): Command {
     .action(async (options: ServiceOptions & { files?: string }) => {
       const { baseUrl, key } = serviceAccess(options, terminal);
       using proxy = useProxy(baseUrl, terminal.environment);
-      const folder = options.files === undefined ? undefined : openFolder(options.files);
+      const keep = options.files === undefined ? undefined : keeperIn(openFolder(options.files));
       const client = createClient({ baseUrl, key, maxRetries: RETRIES_MAX });
       if (process.stdin.isTTY)
         terminal.tell('Waits for messages of a program on standard input, until its end.\n');
@@ -32,7 +33,7 @@ export function mcpCommand(terminal: Terminal): Command {
         client,
         baseUrl,
         key,
-        folder,
+        keep,
         silence: (error) => silence(baseUrl, error, proxy.hint).message,
       });
     });
@@ -48,4 +49,15 @@ function openFolder(given: string): string {
     const { code } = error as NodeJS.ErrnoException;
     throw new UsageError(`--files must be a folder that can be written, not ${quote(given)} (${code}).`);
   }
+}
+
+/** Writes files into a folder, for this user alone, each whole or not at all. */
+function keeperIn(folder: string) {
+  return (name: string, bytes: Uint8Array): string => {
+    const path = join(folder, name);
+    using file = beginFile(path);
+    writeFileSync(file.path, bytes);
+    file.replace();
+    return path;
+  };
 }

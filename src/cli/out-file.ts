@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  createReadStream,
-  createWriteStream,
-  lstatSync,
-  openSync,
-  realpathSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, createWriteStream, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
@@ -87,19 +78,14 @@ async function writeFile(out: string, pieces: Pieces, state: { isTouched: boolea
   const there = statSync(out, { throwIfNoEntry: false });
   const place = there ? realpathSync(out) : out;
   using file = begin(place, there && there.mode & 0o777);
-  const handle = openSync(file?.path ?? place, 'w');
   state.isTouched = file === undefined;
-  try {
-    for await (const piece of pieces) writeFileSync(handle, piece);
-  } finally {
-    closeSync(handle);
-  }
+  await pipeline(pieces, createWriteStream(file?.path ?? place));
   try {
     file?.replace();
   } catch (error) {
     if (!there || !file || !isIrreplaceable(error)) throw error;
     state.isTouched = true;
-    await pipeline(createReadStream(file.path), createWriteStream(place));
+    copyFileSync(file.path, place);
   }
   return true;
 }

@@ -1,6 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -29,8 +26,8 @@ export interface McpServerOptions {
   baseUrl: string;
   /** The key that the client uses: no answer shows it, whatever the service says. */
   key: string;
-  /** Where files are written; undefined for links to them. */
-  folder: string | undefined;
+  /** Writes a file, and says where it is; undefined for links to the service. */
+  keep: ((name: string, bytes: Uint8Array) => string) | undefined;
   /** Tells in a sentence why no answer came. */
   silence: (error: NoAnswerError) => string;
 }
@@ -100,7 +97,7 @@ function createMcpServer(options: McpServerOptions, transport: AnsweringTranspor
 
 async function answerOf(
   tool: OperationTool,
-  { client, baseUrl, folder }: McpServerOptions,
+  { client, baseUrl, keep }: McpServerOptions,
   given: Arguments,
   signal: AbortSignal,
 ): Promise<CallToolResult> {
@@ -121,7 +118,7 @@ async function answerOf(
     }
     case 'file': {
       const uri = ids.reduce((link, id) => link.replace(/\{\w+\}/, id), `${baseUrl}${tool.path}`);
-      return file((await call(...ids, { signal })) as DownloadedFile, uri, folder);
+      return file((await call(...ids, { signal })) as DownloadedFile, uri, keep);
     }
   }
 }
@@ -180,34 +177,22 @@ function records(...parts: string[]): CallToolResult {
 }
 
 /**
- * A file in a folder, where nobody else reads it, or a link to the service: within a message it would cost a model ten
- * thousand words.
+ * A file that was kept on this machine, or a link to the service: within a message it would cost a model ten thousand
+ * words.
  */
-async function file(
+function file(
   { bytes, fileName }: DownloadedFile,
   link: string,
-  folder?: string,
-): Promise<CallToolResult> {
-  const { length: size } = bytes;
+  keep: McpServerOptions['keep'],
+): CallToolResult {
   // The name comes from elsewhere.
   const name = fileName.replaceAll(/^\.|[^\w.-]/g, '_');
-  const path = folder === undefined ? undefined : join(folder, name);
-  if (path !== undefined) await replaceFile(path, bytes);
+  const path = keep?.(name, bytes);
   const uri = path === undefined ? link : pathToFileURL(path).href;
   const hint = ' takes the API key. "fieldledger mcp --files FOLDER" keeps files in a folder.';
-  const { content } = texts(`${name}, ${size} bytes: ${path ?? link + hint}`);
-  return { content: [...content, { type: 'resource_link', uri, name, mimeType: 'application/pdf', size }] };
-}
-
-/** Writes a file whole or not at all, also when two calls write it at the same time. */
-async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
-  const unfinished = `${path}.${randomUUID()}`;
-  try {
-    await writeFile(unfinished, bytes, { mode: 0o600, flag: 'wx' });
-    await rename(unfinished, path);
-  } finally {
-    await rm(unfinished, { force: true });
-  }
+  const { content } = texts(`${name}, ${bytes.length} bytes: ${path ?? link + hint}`);
+  const found = { uri, name, mimeType: 'application/pdf', size: bytes.length };
+  return { content: [...content, { type: 'resource_link', ...found }] };
 }
 
 /** An error as the model reads it: the contract's code and message, or the reason for which nothing came. */

@@ -153,34 +153,20 @@ function dayOf(events: readonly DeliveredEvent[]): Delivery[] {
   ];
 }
 
-/** An answer of a form has as many characters at most (openapi.yaml). */
-const ANSWER_CHARS_MAX = 20_000;
-
-const bytesOf = ({ id, event, createdAt, company, data }: DeliveredEvent) =>
-  Buffer.byteLength(eventBody({ id, event, createdAt, companyId: company }, data));
-
-/** The form of the day once more, as another one that is filled in to the last byte; none where there is no form. */
+/** The form of the day once more, as another one with blanks up to the last byte; none where there is no form. */
 function largestOf(events: readonly DeliveredEvent[]): DeliveredEvent[] {
   const form = events.find(({ event }) => event === 'form.submitted');
   const last = events.at(-1);
   if (!form || !last) return [];
+  const { createdAt } = last;
+  const id = timeOrderedId('dlv_', new Date(createdAt));
   // Written by the back office.
   const submission = JSON.parse(form.data) as { id: string };
-  const filled = (answers: Record<string, string>): DeliveredEvent => ({
-    ...form,
-    id: timeOrderedId('dlv_', new Date(last.createdAt)),
-    createdAt: last.createdAt,
-    data: JSON.stringify({ ...submission, id: `${submission.id}.largest`, answers }) as JsonText<unknown>,
-  });
-  const answers: Record<string, string> = {};
-  // One more, because no comma stands before the first answer.
-  let left = deliveryBytesMax - bytesOf(filled({})) + 1;
-  for (let number = 1; left > 0; number += 1) {
-    left -= `,"fld_${number}":""`.length;
-    answers[`fld_${number}`] = 'x'.repeat(Math.min(left, ANSWER_CHARS_MAX));
-    left -= ANSWER_CHARS_MAX;
-  }
-  return [filled(answers)];
+  const data = JSON.stringify({ ...submission, id: `${submission.id}.largest` });
+  const envelope = { id, event: form.event, createdAt, companyId: form.company };
+  const room = deliveryBytesMax - Buffer.byteLength(eventBody(envelope, '' as JsonText<unknown>));
+  const filled = data + ' '.repeat(room - Buffer.byteLength(data));
+  return [{ ...form, id, createdAt, data: filled as JsonText<unknown> }];
 }
 
 /** A delivery that was sent, and what came of it. */

@@ -1,18 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 
 import type { Config } from '../config.ts';
 import { UsageError } from '../errors.ts';
+import { beginFile } from '../store/backup/unfinished-file.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import {
   findWebhookRow,
@@ -55,7 +46,7 @@ export async function takeSecretBox(engine: Engine, settings: Settings): Promise
     const used = await usedFingerprints(engine);
     if (used.every((fingerprint) => fingerprints.includes(fingerprint))) await makeKey(engine, file);
   }
-  const own = file !== undefined && holdsKey(file) ? readKey(file) : undefined;
+  const own = file === undefined ? undefined : keyIn(file);
   const box = createSecretBox(settings.webhookSecretKey ?? own, settings.webhookSecretKeyPrevious, own);
   if (file === undefined || own !== undefined || settings.webhookSecretKey !== undefined || !existsSync(file))
     return box;
@@ -71,7 +62,7 @@ export async function namesOfKeys(engine: Engine, settings: Settings): Promise<s
   const keys: Record<string, string | undefined> = {
     WEBHOOK_SECRET_KEY: settings.webhookSecretKey,
     WEBHOOK_SECRET_KEY_PREVIOUS: settings.webhookSecretKeyPrevious,
-    ...(file !== undefined && holdsKey(file) ? { [file]: readKey(file) } : {}),
+    ...(file !== undefined && { [file]: keyIn(file) }),
   };
   const used = await usedFingerprints(engine);
   return used.map((fingerprint) => {
@@ -95,40 +86,28 @@ export function keyFileOf({ databaseUrl }: Pick<Settings, 'databaseUrl'>): strin
 async function makeKey(engine: Engine, file: string): Promise<void> {
   await engine.transaction(async () => {
     if (existsSync(file)) return;
-    const unfinished = `${file}.${randomBytes(4).toString('hex')}`;
-    const handle = openSync(unfinished, 'wx', 0o600);
-    writeSync(handle, `${randomBytes(32).toString('base64')}\n`);
-    // A power cut must not leave sealed secrets without their key.
-    fsyncSync(handle);
-    closeSync(handle);
-    renameSync(unfinished, file);
-    const folder = openSync(dirname(file), 'r');
-    fsyncSync(folder);
-    closeSync(folder);
+    using unfinished = beginFile(file);
+    writeFileSync(unfinished.path, `${randomBytes(32).toString('base64')}\n`);
+    // It stands a power cut, which must not leave sealed secrets without their key.
+    unfinished.replace();
   });
-}
-
-function readKey(file: string): string {
-  return readFileSync(file, 'utf8').trim();
-}
-
-function isKey(text: string): boolean {
-  return Buffer.from(text, 'base64').length === 32;
 }
 
 /** @throws UsageError when there is something else than a key where one is to be read or replaced. */
 export function refuseOtherThanKey(file: string): void {
-  if (!existsSync(file) || holdsKey(file)) return;
+  if (!existsSync(file) || keyIn(file) !== undefined) return;
   throw new UsageError(`${file} isn't a key of signing secrets, so nothing is done.`);
 }
 
-function holdsKey(file: string): boolean {
+/** The key in a file; undefined where it isn't there, this user may not read it, or it is something else. */
+function keyIn(file: string): string | undefined {
   try {
     const found = statSync(file);
-    return found.isFile() && found.size < 100 && isKey(readKey(file));
+    if (!found.isFile() || found.size >= 100) return undefined;
+    const text = readFileSync(file, 'utf8').trim();
+    return Buffer.from(text, 'base64').length === 32 ? text : undefined;
   } catch {
-    // It isn't there, or this user may not read it.
-    return false;
+    return undefined;
   }
 }
 
