@@ -68,7 +68,7 @@ const pathOf = ({ operation }: CollectedRequest) => operation.path.replaceAll(/\
 const JSON_TYPE = 'application/json';
 
 /** The collection for Postman, in its format 2.1. */
-export function postmanCollection(): unknown {
+export function postmanCollection(): object {
   const bundle = readBundle();
   const { info, servers } = bundle;
   return {
@@ -126,7 +126,7 @@ function postmanItem(request: CollectedRequest): unknown {
 }
 
 /** The collection for Bruno, as the one file that it imports; it gives the parts their ids itself. */
-export function brunoCollection(): unknown {
+export function brunoCollection(): object {
   const bundle = readBundle();
   const { info, servers } = bundle;
   const variable = { type: 'text', enabled: true, secret: false };

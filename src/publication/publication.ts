@@ -10,7 +10,7 @@ import { brunoCollection, postmanCollection } from './collections.ts';
 import { openapi30 } from './openapi-30.ts';
 import { llmsText } from './llms-text.ts';
 import { plainPagePolicy } from './plain-page.ts';
-import { createPublishedText } from './published-text.ts';
+import { createPublishedText, type HeadersOf } from './published-text.ts';
 import { referenceMarkdown } from './reference-markdown.ts';
 import { workflowFiles, workflowsPage, workflowText } from './workflows.ts';
 
@@ -31,45 +31,27 @@ export interface PublicationOptions {
  * Each is made at the first request for it, so that a start doesn't wait.
  */
 export function createPublication(options: PublicationOptions): Router {
-  const published = () => asConfigured(bundledContract(), options);
-  const json = () => JSON.stringify(JSON.parse(published()));
-  // Aliases would save bytes and confuse half of the tools that read YAML.
-  const yaml = () => stringify(JSON.parse(published()), { aliasDuplicateObjects: false });
-  const reference = () => asConfigured(builtReference(), options);
+  const own = (text: string) => asConfigured(text, options);
+  const contract = () => JSON.parse(own(bundledContract())) as object;
+  const json = (make: () => object) => () => own(JSON.stringify(make()));
+  const plainPage = () => ({ 'Content-Security-Policy': plainPagePolicy });
+  const texts: [path: string, mediaType: string, make: () => string, headersOf?: HeadersOf][] = [
+    ['/openapi.json', 'application/json', () => JSON.stringify(contract())],
+    ['/openapi.yaml', 'application/yaml', () => stringify(contract())],
+    ['/openapi-3.0.json', 'application/json', json(openapi30)],
+    ['/postman.json', 'application/json', json(postmanCollection)],
+    ['/bruno.json', 'application/json', json(brunoCollection)],
+    ['/reference', 'text/html', () => own(builtReference()), referenceHeaders],
+    ['/reference.md', 'text/markdown', () => own(referenceMarkdown())],
+    ['/llms.txt', 'text/plain', () => own(llmsText())],
+    ['/changelog', 'text/html', () => own(changelogPage()), plainPage],
+    ['/changelog.atom', 'application/atom+xml', () => own(changelogFeed(options.baseUrl()))],
+    ['/workflows/', 'text/html', () => own(workflowsPage()), plainPage],
+  ];
+  for (const file of workflowFiles)
+    texts.push([`/workflows/${file}`, 'application/yaml', () => own(workflowText(file))]);
   const router = Router({ caseSensitive: true, strict: true });
-  router.get('/openapi.json', createPublishedText('application/json', json));
-  router.get('/openapi.yaml', createPublishedText('application/yaml', yaml));
-  const older = () => asConfigured(JSON.stringify(openapi30()), options);
-  router.get('/openapi-3.0.json', createPublishedText('application/json', older));
-  router.get(
-    '/reference',
-    createPublishedText('text/html', reference, (page) => ({
-      'Content-Security-Policy': policyOf(page),
-      Link: OTHER_FORMS,
-    })),
-  );
-  const markdown = () => asConfigured(referenceMarkdown(), options);
-  const llms = () => asConfigured(llmsText(), options);
-  router.get('/reference.md', createPublishedText('text/markdown', markdown));
-  router.get('/llms.txt', createPublishedText('text/plain', llms));
-  const postman = () => asConfigured(JSON.stringify(postmanCollection()), options);
-  const bruno = () => asConfigured(JSON.stringify(brunoCollection()), options);
-  router.get('/postman.json', createPublishedText('application/json', postman));
-  router.get('/bruno.json', createPublishedText('application/json', bruno));
-  const feed = () => asConfigured(changelogFeed(options.baseUrl()), options);
-  for (const [path, make] of Object.entries({ '/changelog': changelogPage, '/workflows/': workflowsPage })) {
-    const page = () => asConfigured(make(), options);
-    const policy = { 'Content-Security-Policy': plainPagePolicy };
-    router.get(
-      path,
-      createPublishedText('text/html', page, () => policy),
-    );
-  }
-  router.get('/changelog.atom', createPublishedText('application/atom+xml', feed));
-  for (const file of workflowFiles) {
-    const workflow = () => asConfigured(workflowText(file), options);
-    router.get(`/workflows/${file}`, createPublishedText('application/yaml', workflow));
-  }
+  for (const [path, ...text] of texts) router.get(path, createPublishedText(...text));
   if (options.securityContact !== undefined)
     router.get('/.well-known/security.txt', showSecurityText(options));
   // This path leads to a description of the API, whether the reference was built or not.
@@ -95,10 +77,13 @@ function showSecurityText({ baseUrl, securityContact, now }: PublicationOptions)
   };
 }
 
-/** Links to what programs would rather read than the reference (RFC 8288, RFC 8631). */
-const OTHER_FORMS =
-  '</reference.md>; rel="alternate"; type="text/markdown", ' +
-  '</openapi.json>; rel="service-desc"; type="application/json"';
+/** Its policy, and links to what programs would rather read (RFC 8288, RFC 8631). */
+const referenceHeaders: HeadersOf = (page) => ({
+  'Content-Security-Policy': policyOf(page),
+  Link:
+    '</reference.md>; rel="alternate"; type="text/markdown", ' +
+    '</openapi.json>; rel="service-desc"; type="application/json"',
+});
 
 /**
  * A text made from the contract, with what is configured in place of the contract's own names wherever they stand: in

@@ -32,16 +32,18 @@ interface PublishedText {
   compressed: Partial<Record<Coding, Promise<Buffer>>>;
 }
 
+/** Gives headers that depend on a text. */
+export type HeadersOf = (text: string) => Record<string, string>;
+
 /**
  * Answers with a text that is the same for everybody until the server ends: made at the first request, compressed once
  * for each coding, with a strong ETag, and 304 for who has it already (RFC 9110 section 13).
  * @param make throws what the first requests are answered with until it succeeds.
- * @param headersOf gives headers that depend on the text.
  */
 export function createPublishedText(
   mediaType: string,
   make: () => string,
-  headersOf: (text: string) => Record<string, string> = () => ({}),
+  headersOf: HeadersOf = () => ({}),
 ): RequestHandler {
   let made: PublishedText | undefined;
   return async (req, res) => {
@@ -60,7 +62,7 @@ export function createPublishedText(
   };
 }
 
-function publishedText(text: string, headersOf: (text: string) => Record<string, string>): PublishedText {
+function publishedText(text: string, headersOf: HeadersOf): PublishedText {
   const bytes = Buffer.from(text);
   return { bytes, digest: hash('sha1', bytes, 'base64url'), headers: headersOf(text), compressed: {} };
 }
