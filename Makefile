@@ -25,9 +25,9 @@ node_modules/.package-lock.json: package-lock.json
 generate: setup ## Write generated/ anew from the three YAML files
 	npm run --silent generate
 
-docs: generated/reference.html ## Build the reference, if the contract changed
+docs: generated/reference.html ## Build the reference, if generated/ changed
 
-generated/reference.html: openapi.yaml webhooks.yaml .redocly.yaml $(wildcard src/reference/*) node_modules/.package-lock.json
+generated/reference.html: generated/openapi.json $(wildcard src/reference/*) node_modules/.package-lock.json
 	$(BIN)/node src/reference/build.ts
 
 format: setup ## Format everything, and repair what the linters can

@@ -95,15 +95,15 @@ buildReference(process.argv[2] ?? join(root, 'generated', 'reference.html'));
 function buildReference(target: string): void {
   // Beside the target, so that it can be renamed into place: a server that is running never sends half a file.
   const folder = `${target}.${randomUUID()}`;
-  const contract = join(folder, 'openapi.json');
+  const definition = join(folder, 'openapi.json');
   const page = join(folder, 'reference.html');
   mkdirSync(folder, { recursive: true });
   try {
-    redocly('bundle', 'openapi.yaml', '--output', contract);
-    const bundled = JSON.parse(readFileSync(contract, 'utf8')) as Contract & ShownContract;
+    const contract = readFileSync(join(root, 'generated', 'openapi.json'), 'utf8');
+    const bundled = JSON.parse(contract) as Contract & ShownContract;
     addForReaders(bundled);
-    writeFileSync(contract, JSON.stringify(inlineScalars(bundled)));
-    redocly('build-docs', contract, '--output', page, '--inlineBundle', '--openapi', JSON.stringify(OPTIONS));
+    writeFileSync(definition, JSON.stringify(inlineScalars(bundled)));
+    renderPage(definition, page);
     writeFileSync(page, makeSelfContained(readFileSync(page, 'utf8')));
     renameSync(page, target);
   } finally {
@@ -111,19 +111,16 @@ function buildReference(target: string): void {
   }
 }
 
-function redocly(command: string, ...options: string[]): void {
+function renderPage(definition: string, page: string): void {
   const cli = join(root, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js');
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [cli, command, ...options, '--config', '.redocly.yaml'],
-    {
-      cwd: root,
-      encoding: 'utf8',
-      // "off" also builds the page with its own telemetry disabled: by default readers' browsers would report home.
-      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-    },
-  );
-  if (status !== 0) throw new Error(`redocly ${command} failed:\n${stdout}${stderr}`);
+  const options = ['--output', page, '--inlineBundle', '--openapi', JSON.stringify(OPTIONS)];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, 'build-docs', definition, ...options], {
+    cwd: root,
+    encoding: 'utf8',
+    // "off" also builds the page with its own telemetry disabled: by default readers' browsers would report home.
+    env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  });
+  if (status !== 0) throw new Error(`redocly build-docs failed:\n${stdout}${stderr}`);
 }
 
 type Json = null | boolean | number | string | Json[] | JsonObject;
