@@ -23,6 +23,7 @@ import {
   readIntegers,
   readQuery,
   type ReadQuery,
+  readTimes,
   readUuids,
   uuidsOf,
 } from './parameters.ts';
@@ -219,7 +220,9 @@ class ContractValidator extends OpenAPIValidator {
     const errors = this.getRequestValidatorsForOperation(operation.operationId ?? '').flatMap((validate) =>
       validate(given) ? [] : (validate.errors ?? []),
     );
-    return { valid: errors.length === 0, errors: errors.length === 0 ? null : errors };
+    if (errors.length > 0) return { valid: false, errors };
+    readTimes(query, contractOperation(operation).parameters);
+    return { valid: true, errors: null };
   }
 }
 

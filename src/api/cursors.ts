@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import type { OperationId } from '../contract/operations.ts';
 import { AppError } from '../errors.ts';
 
-/** A list's filters as text; a filter that isn't given is left out. */
-export type Filters = Readonly<Record<string, string | undefined>>;
+/** A list's filters; one that isn't given is left out. */
+export type Filters = Readonly<Record<string, string | number | undefined>>;
 
 const VERSION = '1';
 /** Of base64url: nine bytes, which end where a character does, so that the id's characters follow by themselves. */

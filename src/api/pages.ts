@@ -5,20 +5,21 @@ import { type Filters, openCursor, sealCursor } from './cursors.ts';
 
 /**
  * Answers a list: opens the cursor, has the page read, and seals the cursor of the next one.
+ * @param parameters all that was asked: whatever isn't the page is a filter, to which a cursor belongs.
  * @throws AppError `invalid_cursor`.
  */
 export async function answerPage<T>(
   operationId: OperationId,
-  filters: Filters,
-  query: { limit: number; cursor?: string | undefined },
+  parameters: Filters & { limit: number; cursor?: string | undefined },
   read: (page: PageRequest) => Promise<Page<T>>,
 ): Promise<{
   status: 200;
   body: JsonText<{ data: T[]; nextCursor: string | null }>;
   digests: (string | null)[];
 }> {
-  const after = query.cursor === undefined ? '' : openCursor(operationId, filters, query.cursor);
-  const { records, digests, lastId } = await read({ after, limit: query.limit });
+  const { limit, cursor, ...filters } = parameters;
+  const after = cursor === undefined ? '' : openCursor(operationId, filters, cursor);
+  const { records, digests, lastId } = await read({ after, limit });
   const nextCursor = lastId === null ? null : sealCursor(operationId, filters, lastId);
   return {
     status: 200,

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
 import type { ContractParameter, JsonSchema } from '../contract/document.ts';
+import { toUtc } from '../contract/times.ts';
 import { AppError, quote, unknownName } from '../errors.ts';
 
 /** Query parameters by name: text, or a list of texts where a name was repeated. */
@@ -44,6 +45,14 @@ function addTo(query: RawQuery, name: string, value: string): void {
 /** The names of an operation's integer parameters. */
 export function integersOf(parameters: readonly ContractParameter[]): string[] {
   return parameters.filter(({ schema }) => schema.type === 'integer').map(({ name }) => name);
+}
+
+/** Writes the times of a query that has been validated as those of records, in place, so that they compare as text. */
+export function readTimes(query: ReadQuery, parameters: readonly ContractParameter[]): void {
+  for (const { name, schema } of parameters) {
+    const time = query[name];
+    if (schema.format === 'date-time' && typeof time === 'string') query[name] = toUtc(time);
+  }
 }
 
 /** The names of an operation's path parameters that are UUIDs. */

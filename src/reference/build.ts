@@ -113,8 +113,9 @@ function buildReference(target: string): void {
 
 function renderPage(definition: string, page: string): void {
   const cli = join(root, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js');
-  const options = ['--output', page, '--inlineBundle', '--openapi', JSON.stringify(OPTIONS)];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, 'build-docs', definition, ...options], {
+  const shown = ['--inlineBundle', '--openapi', JSON.stringify(OPTIONS)];
+  const build = [cli, 'build-docs', definition, '--output', page, ...shown];
+  const { status, stdout, stderr } = spawnSync(process.execPath, build, {
     cwd: root,
     encoding: 'utf8',
     // "off" also builds the page with its own telemetry disabled: by default readers' browsers would report home.

@@ -48,10 +48,12 @@ async function bodyOf(url: string): Promise<{ status: number; body: JsonText<unk
   const query = new URLSearchParams(url.slice(url.indexOf('?')));
   const limit = Number(query.get('limit'));
   if (url.startsWith('/api/v1/jobs')) {
-    return answerPage('listJobs', {}, { limit }, (page) =>
+    return answerPage('listJobs', { limit }, (page) =>
       listRecords<Job>(read, 'jobs', COMPANY, undefined, page),
     );
   }
   const filters = { status: 'issued', kind: 'invoice', customer: query.get('customer') ?? '' } as const;
-  return answerPage('listInvoices', filters, { limit }, (page) => listInvoices(read, COMPANY, filters, page));
+  return answerPage('listInvoices', { ...filters, limit }, (page) =>
+    listInvoices(read, COMPANY, filters, page),
+  );
 }

@@ -3,14 +3,11 @@ import type { ReadList } from '../../store/lists/lists.ts';
 import { listRecords } from '../../store/records/records.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
-import { toUtc } from '../../contract/times.ts';
 
 /** GET /api/v1/customers */
 export const listCustomers =
   (read: ReadList): Handler<'listCustomers'> =>
-  async ({ caller, query }) => {
-    const updatedSince = query.updatedSince && toUtc(query.updatedSince);
-    return answerPage('listCustomers', { updatedSince }, query, (page) =>
-      listRecords<Customer>(read, 'customers', caller.company, updatedSince, page),
+  async ({ caller, query }) =>
+    answerPage('listCustomers', query, (page) =>
+      listRecords<Customer>(read, 'customers', caller.company, query.updatedSince, page),
     );
-  };

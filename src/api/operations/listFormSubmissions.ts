@@ -7,15 +7,14 @@ import {
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
 import { noRecord } from '../records.ts';
-import { toUtc } from '../../contract/times.ts';
 
 /** GET /api/v1/forms/{formId}/submissions */
 export const listFormSubmissions =
   (read: ReadList, findForm: FindRecord<Form>): Handler<'listFormSubmissions'> =>
   async ({ caller, path, query }) => {
-    const updatedSince = query.updatedSince && toUtc(query.updatedSince);
     const { company } = caller;
-    return answerPage('listFormSubmissions', { ...path, updatedSince }, query, async (page) => {
+    const { updatedSince } = query;
+    return answerPage('listFormSubmissions', { ...path, ...query }, async (page) => {
       const found = await listStoredSubmissions<Submission>(read, company, path.formId, updatedSince, page);
       // Only an empty page leaves open whether there is such a form.
       if (found.records.length === 0 && !(await findForm(company, path.formId))) throw noRecord();

@@ -3,14 +3,11 @@ import type { ReadList } from '../../store/lists/lists.ts';
 import { listRecords } from '../../store/records/records.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
-import { toUtc } from '../../contract/times.ts';
 
 /** GET /api/v1/forms */
 export const listForms =
   (read: ReadList): Handler<'listForms'> =>
-  async ({ caller, query }) => {
-    const updatedSince = query.updatedSince && toUtc(query.updatedSince);
-    return answerPage('listForms', { updatedSince }, query, (page) =>
-      listRecords<Form>(read, 'forms', caller.company, updatedSince, page),
+  async ({ caller, query }) =>
+    answerPage('listForms', query, (page) =>
+      listRecords<Form>(read, 'forms', caller.company, query.updatedSince, page),
     );
-  };

@@ -8,6 +8,6 @@ import { answerPage } from '../pages.ts';
 export const listPeople =
   (read: ReadList): Handler<'listPeople'> =>
   async ({ caller, query }) =>
-    answerPage('listPeople', {}, query, (page) =>
+    answerPage('listPeople', query, (page) =>
       listRecords<Person>(read, 'people', caller.company, undefined, page),
     );

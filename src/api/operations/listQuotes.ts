@@ -3,21 +3,13 @@ import type { ReadList } from '../../store/lists/lists.ts';
 import { listQuotes as listStoredQuotes } from '../../store/records/quotes.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
-import { toUtc } from '../../contract/times.ts';
 
 /** GET /api/v1/quotes */
 export const listQuotes =
   (read: ReadList, now: () => Date): Handler<'listQuotes'> =>
   async ({ caller, query }) => {
-    const { status, customer, versions } = query;
-    const filters = {
-      status,
-      customer,
-      versions,
-      updatedSince: query.updatedSince && toUtc(query.updatedSince),
-    };
     const today = companyDay(caller.timeZone, now());
-    return answerPage('listQuotes', filters, query, (page) =>
-      listStoredQuotes(read, caller.company, today, filters, page),
+    return answerPage('listQuotes', query, (page) =>
+      listStoredQuotes(read, caller.company, today, query, page),
     );
   };
