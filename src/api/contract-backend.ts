@@ -19,13 +19,11 @@ import { AppError } from '../errors.ts';
 import type { Exchange } from './exchange.ts';
 import {
   explainParameters,
-  integersOf,
   readIntegers,
   readQuery,
   type ReadQuery,
   readTimes,
   readUuids,
-  uuidsOf,
 } from './parameters.ts';
 
 /** A request as openapi-backend passes it around: `query` is still a text, `path` still encoded. */
@@ -164,8 +162,7 @@ class ContractRouter extends OpenAPIRouter {
     return {
       operation: { ...operation, ...declared } as Operation,
       segments: operation.path.split('/'),
-      integers: integersOf(parameters),
-      uuids: uuidsOf(parameters),
+      parameters,
     };
   });
   readonly #byId = new Map(this.#routes.map((route) => [route.operation.operationId, route]));
@@ -196,8 +193,8 @@ class ContractRouter extends OpenAPIRouter {
       ...unread,
       method: request.method,
       path: request.path,
-      params: readUuids(pathParameters(route.segments, request.path.split('/')), route.uuids),
-      query: readIntegers(readQuery(request.query), route.integers),
+      params: readUuids(pathParameters(route.segments, request.path.split('/')), route.parameters),
+      query: readIntegers(readQuery(request.query), route.parameters),
     });
   }
 }

@@ -3,6 +3,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { ContractParameter, JsonSchema } from '../contract/document.ts';
 import { toUtc } from '../contract/times.ts';
 import { AppError, quote, unknownName } from '../errors.ts';
+import { noRecord } from './records.ts';
 
 /** Query parameters by name: text, or a list of texts where a name was repeated. */
 export type RawQuery = Record<string, string | string[]>;
@@ -42,11 +43,6 @@ function addTo(query: RawQuery, name: string, value: string): void {
   else query[name] = [earlier, value];
 }
 
-/** The names of an operation's integer parameters. */
-export function integersOf(parameters: readonly ContractParameter[]): string[] {
-  return parameters.filter(({ schema }) => schema.type === 'integer').map(({ name }) => name);
-}
-
 /** Writes the times of a query that has been validated as those of records, in place, so that they compare as text. */
 export function readTimes(query: ReadQuery, parameters: readonly ContractParameter[]): void {
   for (const { name, schema } of parameters) {
@@ -55,16 +51,13 @@ export function readTimes(query: ReadQuery, parameters: readonly ContractParamet
   }
 }
 
-/** The names of an operation's path parameters that are UUIDs. */
-export function uuidsOf(parameters: readonly ContractParameter[]): string[] {
-  return parameters
-    .filter((parameter) => parameter.in === 'path' && parameter.schema.format === 'uuid')
-    .map(({ name }) => name);
-}
-
 /** Puts UUIDs into the lower case in which they are stored, in place: case does not matter (RFC 9562 section 4). */
-export function readUuids(path: Record<string, string>, uuids: readonly string[]): Record<string, string> {
-  for (const name of uuids) path[name] = path[name]?.toLowerCase() ?? '';
+export function readUuids(
+  path: Record<string, string>,
+  parameters: readonly ContractParameter[],
+): Record<string, string> {
+  for (const { name, in: place, schema } of parameters)
+    if (place === 'path' && schema.format === 'uuid') path[name] = path[name]?.toLowerCase() ?? '';
   return path;
 }
 
@@ -72,10 +65,10 @@ export function readUuids(path: Record<string, string>, uuids: readonly string[]
  * Turns the text of integer parameters into numbers, in place. Only plain decimal digits without leading zeros count:
  * `1e1`, `5.0` and `010` stay text, which the contract then refuses.
  */
-export function readIntegers(query: RawQuery, integers: readonly string[]): ReadQuery {
+export function readIntegers(query: RawQuery, parameters: readonly ContractParameter[]): ReadQuery {
   const read: ReadQuery = query;
-  for (const name of integers) {
-    const text = read[name];
+  for (const { name, schema } of parameters) {
+    const text = schema.type === 'integer' ? read[name] : undefined;
     if (typeof text === 'string' && /^-?(0|[1-9]\d{0,14})$/.test(text)) read[name] = Number(text);
   }
   return read;
@@ -91,7 +84,7 @@ export function explainParameters(
   query: ReadQuery,
 ): AppError {
   const inQuery = errors.find(({ instancePath }) => instancePath.startsWith('/query'));
-  if (!inQuery) return new AppError('not_found', 'There is no record with this id.');
+  if (!inQuery) return noRecord();
   const unknown = (inQuery.params as { additionalProperty?: string }).additionalProperty;
   if (unknown !== undefined) {
     const known = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);

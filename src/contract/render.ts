@@ -30,7 +30,7 @@ export class InvalidRecordError extends Error {
 export function renderRecord({ resource, record }: ResourceRecord): RenderedRecord {
   const names: { body: string; whole?: string } = schemaNames[resource];
   const problem = recordProblem(names.whole ?? names.body, record) ?? storageProblem({ resource, record });
-  if (problem) throw new InvalidRecordError(`${resource} ${quoteId(record)}: ${problem}`);
+  if (problem) throw new InvalidRecordError(`${resource} ${JSON.stringify(record.id)}: ${problem}`);
   const summary = members(names.body);
   const detail = names.whole ? members(names.whole).filter((name) => !summary.includes(name)) : undefined;
   const body = renderMembers(record, summary);
@@ -114,8 +114,4 @@ function renderMembers(record: object, names: readonly string[]): JsonText<unkno
   const rendered: Record<string, unknown> = {};
   for (const name of names) if (values[name] !== undefined) rendered[name] = values[name];
   return JSON.stringify(rendered) as JsonText<unknown>;
-}
-
-function quoteId(record: { id: string }): string {
-  return JSON.stringify(record.id);
 }

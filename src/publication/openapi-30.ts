@@ -8,7 +8,7 @@ interface JsonObject {
 
 interface Contract extends JsonObject {
   info: JsonObject;
-  paths: Record<string, { get: { security: [{ bearerAuth: [scope: string] }] } & JsonObject }>;
+  paths: Record<string, { get: { security: [{ bearerAuth: string[] }] } & JsonObject }>;
   components: { schemas: Record<string, JsonObject> } & JsonObject;
 }
 
@@ -26,10 +26,10 @@ export function openapi30(): object {
   const contract = JSON.parse(bundledContract()) as Contract;
   delete contract['webhooks'];
   delete contract.info['summary'];
-  const paths = Object.entries(contract.paths).map(([path, { get }]): [string, Json] => {
+  for (const { get } of Object.values(contract.paths)) {
     const [{ bearerAuth }] = get.security;
-    return [path, { get: { ...get, 'x-scope': bearerAuth[0], security: [{ bearerAuth: [] }] } }];
-  });
+    get['x-scope'] = bearerAuth.pop() ?? null;
+  }
   const each = (node: JsonObject, isNamed: boolean) =>
     Object.fromEntries(
       Object.entries(node).map(([key, value]) => [key, rewritten(value, isNamed ? '' : key)]),
@@ -41,9 +41,8 @@ export function openapi30(): object {
     if (name === 'properties') return each(value, true);
     return each(inWordsOf30(withoutSiblings(value, contract.components.schemas)), false);
   };
-  const older = { ...contract, openapi: '3.0.3', paths: Object.fromEntries(paths) };
   // An object is rewritten as one.
-  return withoutUnused(rewritten(older) as Contract);
+  return withoutUnused(rewritten({ ...contract, openapi: '3.0.3' }) as Contract);
 }
 
 /** Leaves out what only webhooks used, and scalars, which are written out. `Event` is there for a receiver's types. */

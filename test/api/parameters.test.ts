@@ -2,7 +2,7 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { explainParameters, integersOf, readIntegers, readQuery } from '../../src/api/parameters.ts';
+import { explainParameters, readIntegers, readQuery } from '../../src/api/parameters.ts';
 import { contractOperations } from '../../src/contract/document.ts';
 import { createAjv } from '../../src/contract/validators.ts';
 
@@ -29,7 +29,7 @@ function complaintAbout(operationId: string, text: string): string | undefined {
   const parameters = parametersOf(operationId);
   const validate = validatorOf(operationId);
   const query = readQuery(text);
-  if (validate({ query: readIntegers(query, integersOf(parameters)) })) return undefined;
+  if (validate({ query: readIntegers(query, parameters) })) return undefined;
   return explainParameters(validate.errors ?? [], parameters, query).message;
 }
 
@@ -84,8 +84,7 @@ t.test('a name repeated as often as a request can hold is read in a moment', asy
 });
 
 t.test('only plain decimal digits become a number', async (t) => {
-  const read = (text: string) =>
-    readIntegers({ limit: text, cursor: text }, integersOf(parametersOf('listJobs')));
+  const read = (text: string) => readIntegers({ limit: text, cursor: text }, parametersOf('listJobs'));
   for (const text of ['0', '1', '100', '-1', '999999999999999']) {
     t.strictSame(read(text), { limit: Number(text), cursor: text }, text);
   }
@@ -109,7 +108,7 @@ t.test('only plain decimal digits become a number', async (t) => {
   ]) {
     t.strictSame(read(text), { limit: text, cursor: text }, JSON.stringify(text));
   }
-  t.strictSame(readIntegers({ limit: ['1', '2'] }, integersOf(parametersOf('listJobs'))), {
+  t.strictSame(readIntegers({ limit: ['1', '2'] }, parametersOf('listJobs')), {
     limit: ['1', '2'],
   });
 });
@@ -159,11 +158,7 @@ t.test('each complaint names the parameter, its rule and what was given', async 
       'updatedSinse=x',
       '"updatedSinse" is not a parameter of this operation; did you mean updatedSince?',
     ],
-    [
-      'listJobs',
-      'LIMIT=5',
-      '"LIMIT" is not a parameter of this operation; it takes limit, cursor, updatedSince.',
-    ],
+    ['listJobs', 'LIMIT=5', '"LIMIT" is not a parameter of this operation; did you mean limit?'],
     ['listJobs', 'limt=5', '"limt" is not a parameter of this operation; did you mean limit?'],
     ['getJob', 'limit=5', '"limit" is not a parameter of this operation; it takes none.'],
     ['getJob', 'x', '"x" is not a parameter of this operation; it takes none.'],
