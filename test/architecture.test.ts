@@ -128,7 +128,7 @@ const owners = {
   // Processes that print, and a thread that judges passwords.
   tinypool: ['invoice-pdf', 'access'],
   fontkit: ['typefaces'],
-  'fast-png': ['invoice-pdf'],
+  pngjs: ['invoice-pdf'],
   'jpeg-js': ['invoice-pdf'],
   'jsonc-parser': ['backoffice'],
   '@expo-google-fonts/source-sans-3': ['typefaces'],

@@ -1,5 +1,5 @@
 import { decode, encode } from 'jpeg-js';
-import { type Decoded, orientationIn, type Picture, refuseBadSize, UPRIGHT } from './logo-picture.ts';
+import { orientationIn, type Picture, refuseBadSize, type StoredPicture, UPRIGHT } from './logo-picture.ts';
 
 /** Baseline, extended and progressive, with Huffman coding. */
 const SUPPORTED_FRAMES = [0xc0, 0xc1, 0xc2];
@@ -56,7 +56,7 @@ function afterCodedData(bytes: Buffer, start: number): number {
  * Decodes a JPEG picture.
  * @throws Error for one that is damaged, cut short or too large, or has more scans than a picture needs.
  */
-export function decodeJpeg(bytes: Buffer): Decoded {
+export function decodeJpeg(bytes: Buffer): StoredPicture {
   const segments = segmentsOf(bytes);
   const { width, height } = frameOf(segments);
   const scanned = segments.filter(({ marker }) => marker === SCAN);
@@ -65,27 +65,13 @@ export function decodeJpeg(bytes: Buffer): Decoded {
   if (passes * width * height > SCANNED_PIXELS_MAX) {
     throw new Error(`the JPEG picture has ${scanned.length} scans, which is too many for its size`);
   }
-  const { data } = decodeOrRefuse(bytes);
-  return {
-    width,
-    height,
-    orientation: orientationOf(segments),
-    colourAt: (x, y, into) => {
-      const at = (y * width + x) * 3;
-      for (let colour = 0; colour < 3; colour++) into[colour] = data[at + colour] ?? 0;
-    },
-  };
-}
-
-function decodeOrRefuse(bytes: Buffer) {
   try {
-    return decode(bytes, {
+    const { data } = decode(bytes, {
       tolerantDecoding: false,
-      formatAsRGBA: false,
       maxMemoryUsageInMB: DECODING_MB_MAX,
       maxResolutionInMP: 16,
-      useTArray: true,
     });
+    return { width, height, orientation: orientationOf(segments), rgba: data };
   } catch (error) {
     throw new Error('the JPEG picture is damaged or cut short', { cause: error });
   }
@@ -126,8 +112,6 @@ export function plainJpegSize(bytes: Buffer): { width: number; height: number } 
 const QUALITY = 80;
 
 /** Writes a picture as a plain JPEG. */
-export function encodeJpeg({ width, height, rgb }: Picture): Buffer {
-  const data = Buffer.alloc(width * height * 4);
-  for (let pixel = 0; pixel < width * height; pixel++) rgb.copy(data, pixel * 4, pixel * 3, pixel * 3 + 3);
-  return encode({ width, height, data }, QUALITY).data;
+export function encodeJpeg({ width, height, rgba }: Picture): Buffer {
+  return encode({ width, height, data: rgba }, QUALITY).data;
 }

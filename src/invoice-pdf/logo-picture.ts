@@ -41,20 +41,16 @@ export function orientationIn(exif: Buffer): Orientation {
   return UPRIGHT;
 }
 
-/** A picture as its file holds it. */
-export interface Decoded {
-  width: number;
-  height: number;
-  orientation: Orientation;
-  /** Puts the red, green and blue of a pixel, from 0 to 255 and laid on white, into an array. */
-  colourAt: (x: number, y: number, into: [number, number, number]) => void;
-}
-
-/** A picture that stands upright, with three bytes for each pixel. */
+/** A picture with a byte each for red, green, blue and opacity of each pixel. */
 export interface Picture {
   width: number;
   height: number;
-  rgb: Buffer;
+  rgba: Buffer;
+}
+
+/** A picture as its file holds it. */
+export interface StoredPicture extends Picture {
+  orientation: Orientation;
 }
 
 /** Enough for 300 dots to the inch at the size in which documents show a logo. */
@@ -66,56 +62,56 @@ export function shrinkFactor(width: number, height: number): number {
 }
 
 /**
- * Turns a picture upright, and makes it not much larger than documents can show it: each pixel is the mean of a square.
+ * Turns a picture upright, lays it on white, and makes it not much larger than documents can show it: each pixel is the
+ * mean of a square.
  * @throws Error for one that can't be seen on white paper.
  */
-export function uprightPicture({ orientation, colourAt, ...stored }: Decoded): Picture {
+export function uprightPicture({ orientation, rgba: stored, ...size }: StoredPicture): Picture {
   // From 5 on, columns and rows are swapped.
   const isTurned = orientation > 4;
-  const [fullWidth, fullHeight] = isTurned ? [stored.height, stored.width] : [stored.width, stored.height];
+  const [fullWidth, fullHeight] = isTurned ? [size.height, size.width] : [size.width, size.height];
   const factor = shrinkFactor(fullWidth, fullHeight);
-  const width = Math.max(1, Math.floor(fullWidth / factor));
-  const height = Math.max(1, Math.floor(fullHeight / factor));
-  const [isFlippedX, isFlippedY] = [
-    [2, 3, 6, 7],
-    [3, 4, 7, 8],
-  ].map((flipped) => flipped.includes(orientation));
-  const rgb = Buffer.alloc(width * height * 3);
-  const pixel: [number, number, number] = [0, 0, 0];
-  const square = { x: Math.min(factor, fullWidth), y: Math.min(factor, fullHeight) };
-  const count = square.x * square.y;
+  const [squareX, squareY] = [Math.min(factor, fullWidth), Math.min(factor, fullHeight)];
+  const [width, height] = [Math.floor(fullWidth / squareX), Math.floor(fullHeight / squareY)];
+  const isFlippedX = [2, 3, 6, 7].includes(orientation);
+  const isFlippedY = [3, 4, 7, 8].includes(orientation);
+  const rgba = Buffer.alloc(width * height * 4, WHITE);
   for (let index = 0; index < width * height; index++) {
-    const left = (index % width) * factor;
-    const top = Math.floor(index / width) * factor;
+    const left = (index % width) * squareX;
+    const top = Math.floor(index / width) * squareY;
     let [red, green, blue] = [0, 0, 0];
-    for (let part = 0; part < count; part++) {
-      const x = left + (part % square.x);
-      const y = top + Math.floor(part / square.x);
+    for (let part = 0; part < squareX * squareY; part++) {
+      const x = left + (part % squareX);
+      const y = top + Math.floor(part / squareX);
       const [across, down] = [isFlippedX ? fullWidth - 1 - x : x, isFlippedY ? fullHeight - 1 - y : y];
-      colourAt(isTurned ? down : across, isTurned ? across : down, pixel);
-      red += pixel[0];
-      green += pixel[1];
-      blue += pixel[2];
+      const at = 4 * (isTurned ? across * size.width + down : down * size.width + across);
+      const opacity = (stored[at + 3] ?? 0) / WHITE;
+      red += (WHITE - (stored[at] ?? 0)) * opacity;
+      green += (WHITE - (stored[at + 1] ?? 0)) * opacity;
+      blue += (WHITE - (stored[at + 2] ?? 0)) * opacity;
     }
-    rgb[index * 3] = Math.round(red / count);
-    rgb[index * 3 + 1] = Math.round(green / count);
-    rgb[index * 3 + 2] = Math.round(blue / count);
+    const darkness = [red, green, blue].map((sum) => sum / (squareX * squareY));
+    rgba.set(
+      darkness.map((dark) => Math.round(WHITE - dark)),
+      index * 4,
+    );
   }
-  refuseInvisible(rgb);
-  return { width, height, rgb };
+  refuseInvisible(rgba);
+  return { width, height, rgba };
 }
 
+const WHITE = 255;
 /** A lighter colour can hardly be told from white. */
 const LIGHTEST = 240;
 /** Fewer pixels are noise. */
 const VISIBLE_SHARE_MIN = 1 / 2_000;
 
-function refuseInvisible(rgb: Buffer): void {
+function refuseInvisible(rgba: Buffer): void {
   let visible = 0;
-  for (let at = 0; at < rgb.length; at += 3) {
-    if (Math.min(rgb[at] ?? 0, rgb[at + 1] ?? 0, rgb[at + 2] ?? 0) < LIGHTEST) visible += 3;
+  for (let at = 0; at < rgba.length; at += 4) {
+    if (Math.min(...rgba.subarray(at, at + 3)) < LIGHTEST) visible += 4;
   }
-  if (visible > rgb.length * VISIBLE_SHARE_MIN) return;
+  if (visible > rgba.length * VISIBLE_SHARE_MIN) return;
   throw new Error(
     'nothing of it can be seen on white paper; give the one that is made for a light background',
   );

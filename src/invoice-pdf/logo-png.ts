@@ -1,39 +1,41 @@
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
-import { decode } from 'fast-png';
-import type { DecodedPng } from 'fast-png';
-import { type Decoded, orientationIn, type Picture, refuseBadSize, UPRIGHT } from './logo-picture.ts';
+import { PNG } from 'pngjs';
+import { orientationIn, type Picture, refuseBadSize, type StoredPicture, UPRIGHT } from './logo-picture.ts';
 
-const WHITE = 255;
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 /** Of 16,000,000 pixels with 8 bits for each of four channels, with the bytes of the filters. */
 const DATA_BYTES_MAX = 65_000_000;
 /** Samples of each pixel, by the colour type (PNG, third edition, 11.2.1). */
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
+const TRUE_COLOUR = 2;
 const PALETTE = 3;
+const DAMAGED = 'the PNG picture is damaged';
+
+interface Chunk {
+  type: string;
+  content: Buffer;
+}
 
 /**
  * Decodes a PNG of any colour type and depth. Nothing but its pixels is decompressed, and no more of them than its
  * header allows.
  * @throws Error when it isn't one, or is damaged or too large.
  */
-export function decodePng(bytes: Buffer): Decoded {
+export function decodePng(bytes: Buffer): StoredPicture {
   const isPng = bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE);
   if (!isPng) throw new Error('it is neither a PNG nor a JPEG picture');
   const [header, ...others] = chunksOf(bytes);
   if (header?.type !== 'IHDR' || header.content.length !== 13) throw new Error(DAMAGED);
   const size = { width: header.content.readUInt32BE(0), height: header.content.readUInt32BE(4) };
   refuseBadSize(size);
-  if (others.some(({ type }) => type === 'IHDR')) throw new Error(DAMAGED);
-  const exif = others.find(({ type }) => type === 'eXIf')?.content;
-  const png = decodeOrRefuse(header.content, others);
-  return { ...size, orientation: exif ? orientationIn(exif) : UPRIGHT, colourAt: colourReader(png) };
-}
-
-const DAMAGED = 'the PNG picture is damaged';
-
-interface Chunk {
-  type: string;
-  content: Buffer;
+  const find = (type: string) => others.find((chunk) => chunk.type === type);
+  if (find('IHDR')) throw new Error(DAMAGED);
+  // The other chunks may hold anything, and are left out. A picture of true colours may suggest a palette.
+  const palette = header.content[9] === PALETTE ? paletteOf(others) : undefined;
+  const needed = [header, palette, find('tRNS'), pixelChunk(header.content, others)];
+  const rgba = decodeOrRefuse(needed.filter((chunk) => chunk !== undefined));
+  const exif = find('eXIf')?.content;
+  return { ...size, orientation: exif ? orientationIn(exif) : UPRIGHT, rgba };
 }
 
 /** The parts of a file (PNG, third edition, 5.3), up to its end. */
@@ -49,43 +51,24 @@ function chunksOf(bytes: Buffer): Chunk[] {
   return chunks;
 }
 
-/**
- * Decodes the pixels from the chunks that they need. The others may hold anything, and are left out: a colour profile
- * can decompress to any size.
- */
-function decodeOrRefuse(header: Buffer, others: readonly Chunk[]): DecodedPng {
-  const find = (type: string) => others.find((chunk) => chunk.type === type);
-  const colourType = header[9] ?? 0;
-  // A picture of true colours may suggest a palette.
-  const palette = colourType === PALETTE ? find('PLTE') : undefined;
-  if (colourType === PALETTE && (palette?.content.length ?? Infinity) > 256 * 3) throw new Error(DAMAGED);
-  const data = pixelData(header, others);
-  try {
-    const content = deflateSync(data, { level: 0 });
-    const kept = [palette, find('tRNS'), { type: 'IDAT', content }].filter((chunk) => chunk !== undefined);
-    return decode(
-      fileOf([{ type: 'IHDR', content: header }, ...kept, { type: 'IEND', content: Buffer.of() }]),
-    );
-  } catch (error) {
-    throw new Error(DAMAGED, { cause: error });
-  }
+function paletteOf(chunks: readonly Chunk[]): Chunk {
+  const palette = chunks.find(({ type }) => type === 'PLTE');
+  if (!palette || palette.content.length > 256 * 3) throw new Error(DAMAGED);
+  return palette;
 }
 
-/** Decompresses the pixels, which are as many bytes as the header says. */
-function pixelData(header: Buffer, others: readonly Chunk[]): Buffer {
+/** The pixels, which are as many bytes as the header says. */
+function pixelChunk(header: Buffer, others: readonly Chunk[]): Chunk {
   const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
-  const [depth = 0, colourType = 0, , , interlacing = 0] = header.subarray(8);
-  if (interlacing === 1 && depth < 8) {
-    throw new Error('it is interlaced with fewer than 8 bits for each colour; save it without interlacing');
-  }
+  const [depth = 0, colourType = 0] = header.subarray(8);
   const rowBytes = Math.ceil((width * depth * (CHANNELS[colourType] ?? 0)) / 8);
-  // Each row begins with a byte for its filter, and an interlaced picture has up to twice as many rows.
-  const maxOutputLength = height * (rowBytes + 2) + 8;
+  // Each row begins with a byte for its filter. An interlaced picture has up to twice as many, which are padded too.
+  const maxOutputLength = height * (rowBytes + 4) + 8;
   if (maxOutputLength > DATA_BYTES_MAX) throw new Error('the PNG picture has more bits than a logo needs');
   const compressed = others.filter(({ type }) => type === 'IDAT').map(({ content }) => content);
   const data = inflateOrRefuse(Buffer.concat(compressed), maxOutputLength);
   if (data.length < height * (rowBytes + 1)) throw new Error('the PNG picture is cut short');
-  return data;
+  return { type: 'IDAT', content: deflateSync(data, { level: 0 }) };
 }
 
 function inflateOrRefuse(compressed: Buffer, maxOutputLength: number): Buffer {
@@ -99,13 +82,17 @@ function inflateOrRefuse(compressed: Buffer, maxOutputLength: number): Buffer {
   }
 }
 
-/** A PNG of these chunks. */
-function fileOf(chunks: readonly Chunk[]): Buffer {
-  const parts = chunks.flatMap(({ type, content }) => {
+/** Decodes a PNG of these chunks. */
+function decodeOrRefuse(chunks: readonly Chunk[]): Buffer {
+  const parts = [...chunks, { type: 'IEND', content: Buffer.of() }].flatMap(({ type, content }) => {
     const name = Buffer.from(type, 'latin1');
     return [uint32(content.length), name, content, uint32(crc32(content, crc32(name)))];
   });
-  return Buffer.concat([SIGNATURE, ...parts]);
+  try {
+    return PNG.sync.read(Buffer.concat([SIGNATURE, ...parts])).data;
+  } catch (error) {
+    throw new Error(DAMAGED, { cause: error });
+  }
 }
 
 function uint32(value: number): Buffer {
@@ -114,79 +101,9 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** The compressed pixels of a picture as a PNG holds them: each row begins with a zero, for no filter. */
-export function compressPixels({ width, height, rgb }: Picture): Buffer {
-  const rows = Buffer.alloc(height * (width * 3 + 1));
-  for (let row = 0; row < height; row++) {
-    rgb.copy(rows, row * (width * 3 + 1) + 1, row * width * 3, (row + 1) * width * 3);
-  }
-  return deflateSync(rows, { level: 9 });
-}
-
-/** A PNG in plain RGB of the pixels that `compressPixels` gives. */
-export function pngOf(width: number, height: number, pixels: Buffer): Buffer {
-  const header = Buffer.concat([uint32(width), uint32(height), Buffer.of(8, 2, 0, 0, 0)]);
-  return fileOf([
-    { type: 'IHDR', content: header },
-    { type: 'IDAT', content: pixels },
-    { type: 'IEND', content: Buffer.of() },
-  ]);
-}
-
-type ColourReader = Decoded['colourAt'];
-
-/** Reads a pixel as 8-bit colours, laid on white where it is transparent. */
-function colourReader(png: DecodedPng): ColourReader {
-  const { channels, depth, palette } = png;
-  const sampleAt = sampleReader(png);
-  const largest = 2 ** depth - 1;
-  const lay = (sample: number, alpha: number) => WHITE + (sample - WHITE) * alpha;
-  if (palette) {
-    return (x, y, into) => {
-      const [red = 0, green = 0, blue = 0, alpha = WHITE] = palette[sampleAt(x, y, 0)] ?? [];
-      const opacity = alpha / WHITE;
-      into[0] = lay(red, opacity);
-      into[1] = lay(green, opacity);
-      into[2] = lay(blue, opacity);
-    };
-  }
-  const colours = channels >= 3 ? 3 : 1;
-  const opacityAt = opacityReader(png, sampleAt);
-  return (x, y, into) => {
-    const opacity = opacityAt(x, y);
-    for (let colour = 0; colour < 3; colour++) {
-      const sample = sampleAt(x, y, colours === 3 ? colour : 0);
-      into[colour] = lay((sample / largest) * WHITE, opacity);
-    }
-  };
-}
-
-type SampleReader = (x: number, y: number, channel: number) => number;
-
-/** Samples of fewer than 8 bits are packed into bytes, and each row begins with a new one. */
-function sampleReader({ width, channels, depth, data }: DecodedPng): SampleReader {
-  if (depth >= 8) return (x, y, channel) => data[(y * width + x) * channels + channel] ?? 0;
-  const rowBytes = Math.ceil((width * depth) / 8);
-  const mask = 2 ** depth - 1;
-  return (x, y) => {
-    const bit = x * depth;
-    const byte = data[y * rowBytes + (bit >> 3)] ?? 0;
-    return (byte >> (8 - depth - (bit & 7))) & mask;
-  };
-}
-
-function opacityReader(
-  { channels, depth, transparency }: DecodedPng,
-  sampleAt: SampleReader,
-): (x: number, y: number) => number {
-  const largest = 2 ** depth - 1;
-  if (channels === 2 || channels === 4) return (x, y) => sampleAt(x, y, channels - 1) / largest;
-  if (!transparency) return () => 1;
-  // One colour is transparent.
-  return (x, y) => {
-    for (let channel = 0; channel < channels; channel++) {
-      if (sampleAt(x, y, channel) !== transparency[channel]) return 1;
-    }
-    return 0;
-  };
+/** Writes a picture as a PNG in plain RGB. */
+export function encodePng({ width, height, rgba }: Picture): Buffer {
+  const png = new PNG({ width, height });
+  png.data = rgba;
+  return PNG.sync.write(png, { colorType: TRUE_COLOUR });
 }

@@ -1,13 +1,12 @@
 import { decodeJpeg, encodeJpeg, plainJpegSize } from './logo-jpeg.ts';
 import { shrinkFactor, uprightPicture } from './logo-picture.ts';
-import { compressPixels, decodePng, pngOf } from './logo-png.ts';
+import { decodePng, encodePng } from './logo-png.ts';
 
-/** A logo as documents embed it: upright, in RGB, without transparency. Deflated rows begin as those of a PNG do. */
+/** A logo as documents embed it: a plain PNG or JPEG, upright and without transparency. */
 export interface Logo {
   width: number;
   height: number;
-  filter: 'FlateDecode' | 'DCTDecode';
-  data: Buffer;
+  file: Buffer;
 }
 
 /** A larger file is no logo, and its data URL would be too long to be kept. */
@@ -22,9 +21,8 @@ export function logoFromFile(bytes: Buffer): string {
   if (bytes.length > FILE_BYTES_MAX) {
     throw new Error(`it has ${bytes.length} bytes, and a logo has at most ${FILE_BYTES_MAX}`);
   }
-  const { width, height, filter, data } = logoOf(bytes);
-  const [type, written] = filter === 'DCTDecode' ? ['jpeg', data] : ['png', pngOf(width, height, data)];
-  return `data:image/${type};base64,${written.toString('base64')}`;
+  const { file } = logoOf(bytes);
+  return `data:image/${isJpeg(file) ? 'jpeg' : 'png'};base64,${file.toString('base64')}`;
 }
 
 /**
@@ -36,22 +34,18 @@ export function readLogo(dataUrl: string): Logo {
   const [, base64 = ''] = /^data:image\/(?:png|jpeg);base64,(.*)$/s.exec(dataUrl) ?? [];
   const bytes = Buffer.from(base64, 'base64');
   const size = isJpeg(bytes) ? plainJpegSize(bytes) : undefined;
-  if (size && shrinkFactor(size.width, size.height) === 1) {
-    return { ...size, filter: 'DCTDecode', data: bytes };
-  }
-  return logoOf(bytes);
+  const isPlain = size && shrinkFactor(size.width, size.height) === 1;
+  return isPlain ? { ...size, file: bytes } : logoOf(bytes);
 }
 
 /** A photograph takes more as a PNG, and much less as a JPEG. */
-const DEFLATED_BYTES_MAX = 400_000;
+const PNG_BYTES_MAX = 400_000;
 
 function logoOf(bytes: Buffer): Logo {
   const picture = uprightPicture(isJpeg(bytes) ? decodeJpeg(bytes) : decodePng(bytes));
   const { width, height } = picture;
-  const deflated = compressPixels(picture);
-  return deflated.length <= DEFLATED_BYTES_MAX
-    ? { width, height, filter: 'FlateDecode', data: deflated }
-    : { width, height, filter: 'DCTDecode', data: encodeJpeg(picture) };
+  const png = encodePng(picture);
+  return { width, height, file: png.length <= PNG_BYTES_MAX ? png : encodeJpeg(picture) };
 }
 
 function isJpeg(bytes: Buffer): boolean {

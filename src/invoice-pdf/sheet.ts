@@ -168,7 +168,7 @@ export class Sheet {
 
   /** Draws a picture upright. */
   picture(logo: Logo, x: number, y: number, size: { width: number; height: number }): void {
-    this.document.image(embeddable(logo), x, y, size);
+    this.document.image(logo.file, x, y, size);
   }
 
   rule(y: number, { x, width }: Omit<Box, 'y'>, color: string, thickness = 0.6): void {
@@ -190,30 +190,4 @@ export class Sheet {
     if (color !== this.#color) this.document.fillColor(color);
     this.#color = color;
   }
-}
-
-/** A picture as pdfkit embeds those that it has read itself. */
-function embeddable({ width, height, filter, data }: Logo): Buffer {
-  const picture = {
-    label: 'Logo',
-    width,
-    height,
-    obj: undefined as PDFKit.PDFKitReference | undefined,
-    embed(document: PDFKit.PDFDocument): void {
-      picture.obj = document.ref({
-        Type: 'XObject',
-        Subtype: 'Image',
-        Width: width,
-        Height: height,
-        ColorSpace: 'DeviceRGB',
-        BitsPerComponent: 8,
-        Filter: filter,
-        // Each row begins with its filter, as in a PNG (ISO 32000-1, 7.4.4.4).
-        ...(filter === 'FlateDecode' ? { DecodeParms: { Predictor: 15, Colors: 3, Columns: width } } : {}),
-      });
-      picture.obj.end(data);
-    },
-  };
-  // pdfkit takes a picture that was opened before; its types don't know that.
-  return picture as unknown as Buffer;
 }

@@ -66,8 +66,8 @@ const bombs: [name: string, problem: string, logo: string][] = [
     file(header(16, 16, 8, 3), ['PLTE', Buffer.alloc(699_999)], black(16, 16)),
   ],
   [
-    'interlaced bits',
-    'it is interlaced with fewer than 8 bits for each colour; save it without interlacing',
+    'more interlaced bits than pixels',
+    'the PNG picture holds more data than it has pixels',
     file(header(16, 16, 1, 0, 1), black(16, 16)),
   ],
   [

@@ -68,14 +68,23 @@ const PASSES = [
   [0, 1, 1, 2],
 ] as const;
 
-function interlaced(left: readonly number[], right: readonly number[]): Buffer {
+/** One bit for each pixel. */
+function packed(bits: readonly number[]): number[] {
+  return (bits.join('').match(/.{1,8}/g) ?? []).map((text) => parseInt(text.padEnd(8, '0'), 2));
+}
+
+function interlaced(
+  left: readonly number[],
+  right: readonly number[],
+  bytesOfRow = (row: readonly number[]) => row,
+): Buffer {
   const bytes = PASSES.flatMap(([fromX, fromY, stepX, stepY]) => {
     const columns = Array.from({ length: SIZE.width }, (_, x) => x);
     const row = columns
       .filter((x) => x >= fromX && (x - fromX) % stepX === 0)
       .flatMap((x) => (x < SIZE.width / 2 ? left : right));
     const count = Math.ceil((SIZE.height - fromY) / stepY);
-    return Array.from({ length: count }, () => [0, ...row]).flat();
+    return Array.from({ length: count }, () => [0, ...bytesOfRow(row)]).flat();
   });
   return Buffer.from(bytes);
 }
@@ -119,6 +128,7 @@ const pictures: [name: string, dataUrl: string, left: number[], right: number[]]
     WHITE,
   ],
   ['interlaced', raw([8, 2, 1], interlaced(RED, GREY)), RED, GREY],
+  ['two colours in one bit, interlaced', raw([1, 0, 1], interlaced([0], [1], packed)), [0, 0, 0], WHITE],
 ];
 
 t.test('a PNG of any type is shown in its colours, on white', async (t) => {
@@ -256,7 +266,7 @@ t.test('a logo is kept as this service writes it, and stays so when it is read',
   const kept = logoFromFile(await canvas.encode('jpeg', 60));
   t.match(kept, /^data:image\/jpeg;base64,/);
   t.ok(kept.length < 1_000_000, `${kept.length} characters`);
-  t.ok(readLogo(kept).data.equals(bytesOf(kept)), 'it is embedded as it is kept');
+  t.ok(readLogo(kept).file.equals(bytesOf(kept)), 'it is embedded as it is kept');
   const bytes = await renderedWith(kept);
   t.strictSame(conformanceProblems(bytes), []);
   await paint(bytes, 'logo photograph', 1);
