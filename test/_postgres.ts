@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -71,12 +70,20 @@ export async function createDatabase(serverUrl: string, template = 'template1'):
   return url.href;
 }
 
-/** A port that nothing listens on at the moment. */
+/** The system gives ports below 32768 to nobody who doesn't name them, so none is taken meanwhile by a connection or a server. */
+const PORTS = [10_240, 32_768] as const;
+
+/** A port that nothing listens on, and that others take only by chance. */
 export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  // A server that listens on a port has an address of this shape.
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
+  for (let tries = 0; tries < 20; tries += 1) {
+    const port = randomInt(...PORTS);
+    const probe = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
+  throw new Error('There is no free port.');
 }

@@ -5,6 +5,7 @@ import t from 'tap';
 import { type PasswordOwner, refuseWeakPassword } from '../../src/access/password-strength.ts';
 import { hashPassword, isPassword } from '../../src/access/passwords.ts';
 import { AppError, UsageError } from '../../src/errors.ts';
+import { processorMs } from '../_processor-time.ts';
 
 const PASSWORD = 'copper kettles whistle softly';
 
@@ -237,20 +238,19 @@ t.test('the longest password is looked at in a moment, and the server goes on me
     longestMs = Math.max(longestMs, performance.now() - seenAt);
     seenAt = performance.now();
   }, 5);
-  const startedAt = performance.now();
-  await refusalOf('p@$$w0rd4!1 11.11.2011 {[<6369&#'.repeat(10).slice(0, 200));
-  clearInterval(pulse);
-  t.comment(
-    `${Math.round(performance.now() - startedAt)} ms; nothing else ran for ${Math.round(longestMs)} ms`,
+  const tookMs = await processorMs(() =>
+    refusalOf('p@$$w0rd4!1 11.11.2011 {[<6369&#'.repeat(10).slice(0, 200)),
   );
-  t.ok(performance.now() - startedAt < 15_000);
+  clearInterval(pulse);
+  t.comment(`${Math.round(tookMs)} ms; nothing else ran for ${Math.round(longestMs)} ms`);
+  t.ok(tookMs < 15_000);
 });
 
 t.test('a password of signs is answered at once, whatever name its owner gives', async (t) => {
-  const startedAt = performance.now();
-  for (const sign of ['@', '!', '$', '@!$', '-', '@a', '!1-'])
-    for (const name of ['aaaaaaaab', 'iiiiiiiib', 'ssssssssb', 'asiasiasib', `${'ai'.repeat(49)}b`])
-      t.match(await refusalOf(sign.repeat(200).slice(0, 200), { name }), /too easy to guess/);
-  const tookMs = performance.now() - startedAt;
+  const tookMs = await processorMs(async () => {
+    for (const sign of ['@', '!', '$', '@!$', '-', '@a', '!1-'])
+      for (const name of ['aaaaaaaab', 'iiiiiiiib', 'ssssssssb', 'asiasiasib', `${'ai'.repeat(49)}b`])
+        t.match(await refusalOf(sign.repeat(200).slice(0, 200), { name }), /too easy to guess/);
+  });
   t.ok(tookMs < 20_000, `${Math.round(tookMs)} ms`);
 });

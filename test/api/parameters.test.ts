@@ -5,6 +5,7 @@ import t from 'tap';
 import { explainParameters, readIntegers, readQuery } from '../../src/api/parameters.ts';
 import { contractOperations } from '../../src/contract/document.ts';
 import { createAjv } from '../../src/contract/validators.ts';
+import { processorMs } from '../_processor-time.ts';
 
 const parametersOf = (operationId: string) =>
   contractOperations().find((operation) => operation.operationId === operationId)?.parameters ?? [];
@@ -77,10 +78,10 @@ t.test('a query is read as it was written, for any names and values', async (t) 
 });
 
 t.test('a name repeated as often as a request can hold is read in a moment', async (t) => {
-  const startedAt = performance.now();
-  t.equal(readQuery('a&'.repeat(8_000)).a?.length, 8_000);
-  const elapsedMs = performance.now() - startedAt;
-  t.ok(elapsedMs < 200, `${elapsedMs.toFixed(1)} ms`);
+  const tookMs = await processorMs(() => {
+    t.equal(readQuery('a&'.repeat(8_000)).a?.length, 8_000);
+  });
+  t.ok(tookMs < 200, `${tookMs.toFixed(1)} ms`);
 });
 
 t.test('only plain decimal digits become a number', async (t) => {

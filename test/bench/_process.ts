@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+
+import { freePort } from '../_postgres.ts';
 
 /** A server that runs as a process of its own. */
 export interface ServerProcess extends AsyncDisposable {
@@ -141,13 +141,4 @@ export function memoryOf(pid: number): Memory {
   const megabytes = (name: string) =>
     Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) / 1024;
   return { residentMb: megabytes('VmRSS'), ownMb: megabytes('RssAnon') };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  // A server that listens on a port has an address of this shape.
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }

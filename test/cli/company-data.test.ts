@@ -39,21 +39,18 @@ async function openFullStore(engineName: EngineName): Promise<Workplace & { key:
   return { ...workplace, key };
 }
 
-/** Every table of the database, and every row as text. */
+/** Every table of the database, and every row as text; no order but that of the texts is promised. */
 async function tablesOf(workplace: Workplace, engineName: EngineName): Promise<Map<string, string[]>> {
   await using engine = await openEngine(workplace.databaseUrl);
   const names = await engine.run(
     engineName === 'sqlite'
-      ? "SELECT name FROM sqlite_schema WHERE type = 'table'"
-      : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema()',
+      ? "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1"
+      : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1',
   );
   const tables = new Map<string, string[]>();
   for (const { name } of names) {
     const rows = await engine.run(`SELECT * FROM ${String(name)}`);
-    tables.set(
-      String(name),
-      rows.map((row) => JSON.stringify(row)),
-    );
+    tables.set(String(name), rows.map((row) => JSON.stringify(row)).sort());
   }
   return tables;
 }

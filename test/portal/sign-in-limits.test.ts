@@ -2,6 +2,7 @@ import t from 'tap';
 
 import { hashPassword } from '../../src/access/passwords.ts';
 import { updateAdministratorRow } from '../../src/store/portal/administrators.ts';
+import { processorMs } from '../_processor-time.ts';
 import { type EngineName, engineNames } from '../_server.ts';
 import {
   addAdministrator,
@@ -41,9 +42,12 @@ t.test(
     );
     const guess = await guesser(portal);
     const timed = async (email: string, address: string) => {
-      const startedAt = performance.now();
-      const { statusCode, text } = await guess(email, 'wrong password', address);
-      return { ms: performance.now() - startedAt, answer: [statusCode, text.replace(email, 'EMAIL')] };
+      const answer: unknown[] = [];
+      const ms = await processorMs(async () => {
+        const { statusCode, text } = await guess(email, 'wrong password', address);
+        answer.push(statusCode, text.replace(email, 'EMAIL'));
+      });
+      return { ms, answer };
     };
     const known = [];
     const unknown = [];

@@ -188,6 +188,7 @@ export async function listSeals(engine: Engine): Promise<string[]> {
     .distinct()
     .where('deleted_at', 'is', null)
     .where('secret', 'like', 'sealed1.%')
+    .orderBy('seal')
     .execute();
   return rows.map(({ seal }) => seal);
 }

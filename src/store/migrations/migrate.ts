@@ -127,10 +127,10 @@ async function presentNames(engine: Engine): Promise<string[]> {
   const [schema] = await engine.run(
     engine.name === 'sqlite'
       ? `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations') AS has_migrations,
-           (SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'migrations' LIMIT 1) AS other`
+           (SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'migrations' ORDER BY name LIMIT 1) AS other`
       : `SELECT to_regclass('migrations') IS NOT NULL AS has_migrations,
-           (SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'migrations' LIMIT 1)
-             AS other`,
+           (SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'migrations'
+             ORDER BY tablename LIMIT 1) AS other`,
   );
   // All columns: another program's table of that name may have others.
   const rows = schema?.has_migrations ? await engine.run('SELECT * FROM migrations') : [];
