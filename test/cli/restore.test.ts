@@ -14,10 +14,11 @@ import {
 import { dirname, join } from 'node:path';
 
 import Database from 'better-sqlite3';
+import got from 'got';
 import t from 'tap';
 
-import { openWorkplace, SECRET_KEY } from '../_command.ts';
-import { digestOf, filesIn, openBackupPlace, unfinishedBeside } from './_backups.ts';
+import { openWorkplace, SECRET_KEY, until } from '../_command.ts';
+import { changeLine, digestOf, filesIn, openBackupPlace, unfinishedBeside } from './_backups.ts';
 
 /** Writes what isn't a page over some of a file. */
 function damage(file: string, from: number, byteCount: number): void {
@@ -132,6 +133,34 @@ t.test('nothing is replaced: neither a database, nor its log, nor another key', 
   t.match(await place.call(['restore', file]), { exitCode: 0, stderr: '' });
   t.equal(statSync(path).mode & 0o777, 0o600);
   t.strictSame(unfinishedBeside(path), []);
+});
+
+t.test('what still has a database open that was moved away changes and tells nothing any more', async (t) => {
+  await using place = await openBackupPlace({ ballastBytes: 0 });
+  const { file, path } = place;
+  const { key } = await place.json<{ key: string }>(['key', 'create', 'brennan', '--scopes', 'jobs:read']);
+  const feed = place.start(['apply', '--json'], {}, 'pipe');
+  feed.child.stdin?.write(changeLine(1));
+  await until(() => feed.output.stdout.includes('\n'));
+  const served = await place.serve();
+  await place.call(['backup', file]);
+  // With the lock of the server, which restore would find.
+  for (const end of ['', '-wal', '-shm', '-serving']) renameSync(`${path}${end}`, `${path}-old${end}`);
+  t.match(await place.call(['restore', file]), { exitCode: 0, stderr: '' });
+  feed.child.stdin?.end(changeLine(2));
+  t.strictSame(await feed.ended, { exitCode: 1, signal: null });
+  t.match(JSON.parse(feed.output.stdout.split('\n')[1] ?? ''), {
+    status: 'refused',
+    error: {
+      code: 'unavailable',
+      message: /moved away or replaced while it was open; start this process again/,
+    },
+  });
+  const headers = { authorization: `Bearer ${key}` };
+  const statusOf = async (address: string) =>
+    (await got(address, { headers, throwHttpErrors: false, retry: { limit: 0 } })).statusCode;
+  t.equal(await statusOf(`${served.greeting.management}/readyz`), 503);
+  await until(async () => (await statusOf(`${served.greeting.address}/api/v1/jobs`)) === 503);
 });
 
 t.test('a server whose database was moved away has to be stopped first', async (t) => {

@@ -29,6 +29,8 @@ const BUSY_PAUSE_MS = 5;
  * system again, which takes a microsecond each.
  */
 const READER_CACHE_KIB = 8_000;
+/** How long reads go on from a file that was moved away. */
+const PLACE_KNOWN_MS = 1_000;
 /** How often a process looks for commits of others, which takes some microseconds. */
 const WATCH_MS = 100;
 
@@ -47,6 +49,7 @@ export async function openSqlite(path: string): Promise<Engine> {
   noteOurs(path);
   const writer = await openWriter(path);
   const reader = await openReader(path);
+  const refuseMoved = createPlaceCheck(path);
   const db = new Kysely<Tables>({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
@@ -69,6 +72,7 @@ export async function openSqlite(path: string): Promise<Engine> {
         // Prepared at the first call: the table may be created after this.
         statement ??= await whileBusy(() => reader.prepare(sql));
         const prepared = statement;
+        refuseMoved(PLACE_KNOWN_MS);
         const read = () => prepared.all(...bind(values));
         try {
           return read() as never;
@@ -81,9 +85,8 @@ export async function openSqlite(path: string): Promise<Engine> {
     },
     ...others,
     async transaction(work) {
-      const result = await transaction(work).catch((error: unknown) => {
-        throw isOfSystem(error) ? unavailable({ cause: error }) : error;
-      });
+      refuseMoved(0);
+      const result = await transaction(work).catch(tell);
       for (const onNews of watchers) onNews();
       checkpoints.noteCommit();
       return result;
@@ -96,6 +99,27 @@ export async function openSqlite(path: string): Promise<Engine> {
       await db.destroy();
       if (writer.open) writer.close();
     },
+  };
+}
+
+/**
+ * Builds a check that the file which is open is still at its path. Somebody who has put another one there, as `restore` does,
+ * would never see what is written to the first.
+ * @returns a function that throws `unavailable` when it isn't, as far as it knew so many milliseconds ago.
+ */
+function createPlaceCheck(path: string): (knownMs: number) => void {
+  const look = () => {
+    const file = statSync(path, { throwIfNoEntry: false });
+    return file && `${file.dev} ${file.ino}`;
+  };
+  const opened = look();
+  let [found, lookedAtMs] = [opened, performance.now()];
+  return (knownMs) => {
+    const nowMs = performance.now();
+    if (nowMs - lookedAtMs >= knownMs) [found, lookedAtMs] = [look(), nowMs];
+    if (found === opened) return;
+    const cause = new Error(`${path} was moved away or replaced while it was open; start this process again`);
+    throw unavailable({ cause });
   };
 }
 
@@ -248,11 +272,11 @@ async function whileBusy<T>(statement: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Whether the system refuses what was asked: a disk that is full or fails, a file that may not be written. */
-function isOfSystem(error: unknown): boolean {
-  return (
-    error instanceof Database.SqliteError && /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|NOMEM)/.test(error.code)
-  );
+/** Throws on what was refused: as `unavailable` where the system did, for a disk that is full or fails, or a file's mode. */
+function tell(error: unknown): never {
+  const isOfSystem =
+    error instanceof Database.SqliteError && /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|NOMEM)/.test(error.code);
+  throw isOfSystem ? unavailable({ cause: error }) : error;
 }
 
 function isBusy(error: unknown): boolean {
