@@ -63,7 +63,7 @@ export async function main(args: readonly string[], terminal: Terminal = createT
       writeErr: terminal.tell,
       outputError: (message, write) => write(`fieldledger: ${sentenceOf(message)}\n`),
     });
-  await addCommands(program, args[0], terminal);
+  await addCommands(program, args, terminal);
   program.hook('preAction', (_program, action) => terminal.setJson(action.optsWithGlobals().json === true));
   // Known before the command is: an error in its arguments is told in the same way as its result.
   terminal.setJson(args.includes('--json'));
@@ -82,19 +82,20 @@ export async function main(args: readonly string[], terminal: Terminal = createT
   }
 }
 
-/** Adds the command that is asked for, or all of them where none is. */
-async function addCommands(program: Command, asked: string | undefined, terminal: Terminal): Promise<void> {
+/** Adds the command that a line names, or all of them where it names none. */
+async function addCommands(program: Command, args: readonly string[], terminal: Terminal): Promise<void> {
   const commands = Object.entries(GROUPS).flatMap(([group, members]) =>
     Object.entries(members).map(([name, load]) => ({ group, name, load })),
   );
-  // The completion is one of all commands.
-  const only = commands.filter(({ name }) => name === asked && name !== 'completion');
-  const added = (only.length > 0 ? only : commands).map(async ({ group, load }) =>
-    (await load())(terminal).helpGroup(group),
-  );
+  const [first] = args;
+  // A shell gives the words of another line to "completion SHELL", of which the last isn't whole yet.
+  const line = first === 'completion' && args.length > 2 ? args.slice(2, -1) : [first];
+  const hasName = commands.some(({ name }) => line.includes(name));
+  const added = commands
+    .filter(({ name }) => !hasName || name === first || line.includes(name))
+    .map(async ({ group, load }) => (await load())(terminal).helpGroup(group));
   for (const command of await Promise.all(added)) program.addCommand(inherit(command, program));
-  if (only.length > 0) return;
-  program.addHelpText('after', '\nEach command explains itself: fieldledger COMMAND --help');
+  if (!hasName) program.addHelpText('after', '\nEach command explains itself: fieldledger COMMAND --help');
 }
 
 /** Commander's message of an error, as our own errors are written. */
