@@ -132,6 +132,10 @@ t.test('a feed waits for who reads its answers', async (t) => {
   t.equal(answersIn(running.output.stdout).length, MANY);
 });
 
+/** SQLite is waited for seconds before a feed says so; these tests wait side by side. */
+const WAITING = { buffered: true };
+t.jobs = 3;
+
 /** Whether a feed has told that it waits for its database. */
 const waits = ({ output }: Running) => output.stderr.includes('"away"');
 
@@ -145,22 +149,26 @@ async function endFeed(t: Test, running: Running): Promise<void> {
   ]);
 }
 
-t.test('sqlite: a feed waits for a database that stays locked, and goes on at that line', async (t) => {
-  await using workplace = await openAcme();
-  const running = await startFeed(workplace, 1);
-  {
-    await using engine = await openEngine(workplace.databaseUrl);
-    await engine.transaction(async () => {
-      running.child.stdin?.write(feedOf(jobs(2, 2)));
-      await until(() => waits(running));
-    });
-  }
-  await endFeed(t, running);
-  t.match(running.output.stderr, /^{"away":"database is locked"}\n{"lines":3,/);
-  t.equal(await countJobs(workplace), 3);
-});
+t.test(
+  'sqlite: a feed waits for a database that stays locked, and goes on at that line',
+  WAITING,
+  async (t) => {
+    await using workplace = await openAcme();
+    const running = await startFeed(workplace, 1);
+    {
+      await using engine = await openEngine(workplace.databaseUrl);
+      await engine.transaction(async () => {
+        running.child.stdin?.write(feedOf(jobs(2, 2)));
+        await until(() => waits(running));
+      });
+    }
+    await endFeed(t, running);
+    t.match(running.output.stderr, /^{"away":"database is locked"}\n{"lines":3,/);
+    t.equal(await countJobs(workplace), 3);
+  },
+);
 
-t.test('sqlite: a feed that starts while its database is locked waits for it', async (t) => {
+t.test('sqlite: a feed that starts while its database is locked waits for it', WAITING, async (t) => {
   await using workplace = await openAcme();
   await using engine = await openEngine(workplace.databaseUrl);
   const running = await engine.transaction(async () => {
@@ -174,17 +182,18 @@ t.test('sqlite: a feed that starts while its database is locked waits for it', a
 
 t.test(
   'a feed that waits for its database is told to stop, and a change without an id is not tried again',
+  WAITING,
   async (t) => {
     await using workplace = await openAcme();
     const running = await startFeed(workplace, 1);
     await using engine = await openEngine(workplace.databaseUrl);
     await engine.transaction(async () => {
-      running.child.stdin?.write(feedOf(jobs(2, 2)));
-      await until(() => waits(running));
-      t.strictSame(await running.end('SIGTERM'), { exitCode: 1, signal: null });
       const nameless = { company: 'acme', ...jobCreate({ id: 'job_4' }) };
       const other = workplace.start(['apply', '--json'], {}, 'pipe');
       other.child.stdin?.write(feedOf([nameless]));
+      running.child.stdin?.write(feedOf(jobs(2, 2)));
+      await until(() => waits(running));
+      t.strictSame(await running.end('SIGTERM'), { exitCode: 1, signal: null });
       t.strictSame(await other.ended, { exitCode: 1, signal: null });
       t.match(summaryIn(other.output), {
         stopped: { reason: 'unavailable', line: 1, message: 'database is locked' },

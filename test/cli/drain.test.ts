@@ -11,6 +11,10 @@ import { connectTo } from '../_socket.ts';
 const PATIENT = { SHUTDOWN_SECONDS: '60' };
 const HALF_A_REQUEST = 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n';
 
+/** Both take seconds in which hardly anything is done; they wait side by side. */
+const WAITING = { buffered: true };
+t.jobs = 2;
+
 /** Whether a server still takes new connections. */
 async function isRefused({ greeting }: Served): Promise<boolean> {
   try {
@@ -61,6 +65,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
 
 t.test(
   'a stop waits for a process of PDFs that is slow to end, and closes the database after it',
+  WAITING,
   async (t) => {
     await using workplace = await openWorkplace();
     const served = await workplace.serve(['--demo']);
@@ -77,7 +82,7 @@ t.test(
   },
 );
 
-t.test('with a delay, a load balancer is told before anybody is refused', async (t) => {
+t.test('with a delay, a load balancer is told before anybody is refused', WAITING, async (t) => {
   await using workplace = await openWorkplace();
   const served = await workplace.serve([], { ...PATIENT, SHUTDOWN_DELAY_SECONDS: '3' });
   const { address, management } = served.greeting;
