@@ -101,7 +101,6 @@ const owners = {
   'openapi-backend': ['api'],
   // "Did you mean", of a parameter, of an event and of a column.
   'fastest-levenshtein': ['errors'],
-  'rate-limiter-flexible': ['store'],
   helmet: ['portal'],
   // The API reads the errors that the contract's validators report.
   ajv: ['contract', 'api'],

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 import { AppError } from '../errors.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { countOne, createRateCounter, type RateCounter, uncountOne } from '../store/keys/rate-counters.ts';
+import { createRateCounter, type RateCounter } from '../store/keys/rate-counters.ts';
 import { networkOf } from './networks.ts';
 
 const QUARTER_SECONDS = 900;
@@ -42,7 +42,7 @@ interface Attempt {
 /** Creates the counters; processes that share a PostgreSQL database share them. */
 export function createSignInLimits(engine: Engine): SignInLimits {
   const counter = (name: string, points: number, seconds: number) =>
-    createRateCounter(engine, { name: `sign-in-${name}`, points, seconds, isForgiving: true });
+    createRateCounter(engine, { name: `sign-in-${name}`, points, seconds });
   const counters = {
     both: counter('both', GUESSES_OF_NETWORK_AT_ACCOUNT, QUARTER_SECONDS),
     network: counter('network', GUESSES_OF_NETWORK, QUARTER_SECONDS),
@@ -74,7 +74,7 @@ export function createSignInLimits(engine: Engine): SignInLimits {
       return { forgive, mayTryOthers: others !== undefined };
     },
     async countNewPassword(email) {
-      await countOne(counters.account, accountOf(email));
+      await counters.account(accountOf(email));
     },
   };
 }
@@ -89,17 +89,17 @@ function accountOf(email: string): string {
  * @returns a function that takes them back.
  */
 async function countAll(counts: (readonly [RateCounter, string])[]): Promise<() => Promise<void>> {
-  const counted: typeof counts = [];
+  const counted: (() => Promise<void>)[] = [];
   const forgive = async () => {
-    for (const [counter, key] of counted) await uncountOne(counter, key);
+    for (const takeBack of counted) await takeBack();
   };
-  for (const [counter, key] of counts) {
-    const { points, msBeforeNext } = await countOne(counter, key);
-    if (points > counter.points) {
+  for (const [count, key] of counts) {
+    const { takeBack, msBeforeNext } = await count(key);
+    if (!takeBack) {
       await forgive();
       throw refusal(msBeforeNext);
     }
-    counted.push([counter, key]);
+    counted.push(takeBack);
   }
   return forgive;
 }

@@ -1,7 +1,7 @@
 import { networkOf } from '../access/networks.ts';
 import { AppError } from '../errors.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { type Counted, countOne, createOwnCounter, createRateCounter } from '../store/keys/rate-counters.ts';
+import { type Counted, createOwnCounter, createRateCounter } from '../store/keys/rate-counters.ts';
 
 export interface AllowanceLimits {
   rateLimitPerMinute: number;
@@ -54,8 +54,8 @@ export function createAllowance(engine: Engine, limits: AllowanceLimits): Allowa
   };
   return {
     takeRequest: async ({ company, keyId }, counted) =>
-      taken(keyPolicy, counted ?? (await countOne(ofKey, `${company}.${keyId}`))),
-    takeWrongKey: async (address) => taken(addressPolicy, await countOne(ofAddress, networkOf(address))),
+      taken(keyPolicy, counted ?? (await ofKey(`${company}.${keyId}`))),
+    takeWrongKey: async (address) => taken(addressPolicy, await ofAddress(networkOf(address))),
   };
 }
 

@@ -26,18 +26,6 @@ const SILENCE_MS_MAX = 1_000;
 const CONNECTION_SECONDS_MAX = 3_600;
 const IDLE_MS_MAX = 600_000;
 
-/** Runs statements for the package that counts requests, without the names that it gives them. */
-export interface UnnamedStatements {
-  query: (statement: { text: string; values: unknown[] }) => Promise<pg.QueryResult>;
-}
-
-const pools = new WeakMap<Engine, UnnamedStatements>();
-
-/** The connection pool of a PostgreSQL engine; undefined on SQLite. */
-export function poolOf(engine: Engine): UnnamedStatements | undefined {
-  return pools.get(engine);
-}
-
 export interface PostgresOptions {
   poolMax?: number;
   /** The address for `LISTEN` where the other one leads to a pooler; it leads to the same database. */
@@ -80,7 +68,7 @@ export function openPostgres(
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   });
-  const engine: Engine = {
+  return {
     name: 'postgres',
     db,
     prepare(build) {
@@ -100,8 +88,6 @@ export function openPostgres(
       if (!pool.ending) await pool.end();
     },
   };
-  pools.set(engine, { query: ({ text, values }) => pool.query(text, values) });
-  return engine;
 }
 
 class BoundedDriver extends PostgresDriver {

@@ -4,7 +4,7 @@ import type { Scope } from '../../contract/scopes.ts';
 import { actorId } from '../portal/audit.ts';
 import type { Deed } from '../portal/deeds.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import type { Counted } from './rate-counters.ts';
+import { type Counted, countOn } from './rate-counters.ts';
 import type { Tables } from '../schema.ts';
 
 /** A key, without its secret. */
@@ -49,6 +49,9 @@ export interface FoundKey {
   counted: Counted | undefined;
 }
 
+/** Requests of a key that are counted in one window, whatever it is allowed: one less than the column can hold. */
+const COUNTED_MAX = 2 ** 31 - 2;
+
 /** Finds a key and its company. The time is used for counting alone. */
 export type FindKey = (key: GivenKey, nowMs: number) => Promise<FoundKey | undefined>;
 
@@ -84,10 +87,7 @@ function createCountingKeyFinder(engine: Engine, windowMs: number): FindKey {
           INSERT INTO rate_counts AS kept (key, points, expire)
           SELECT ${value.counter}, 1, ${value.end}
           FROM found WHERE secret_sha256 = ${value.secretSha256} AND revoked_at IS NULL
-          ON CONFLICT (key) DO UPDATE SET
-            points = CASE WHEN kept.expire <= ${value.now} THEN 1 ELSE kept.points + 1 END,
-            expire = CASE WHEN kept.expire <= ${value.now} THEN excluded.expire ELSE kept.expire END
-          RETURNING points, expire
+          ${countOn(value.now, COUNTED_MAX)}
         )
       SELECT found.*, counted.points, counted.expire FROM found LEFT JOIN counted ON TRUE`;
     return { compile: () => query.compile(db) };

@@ -1,16 +1,6 @@
-import {
-  type IRateLimiterOptions,
-  type IRateLimiterPostgresOptions,
-  type RateLimiterAbstract,
-  RateLimiterMemory,
-  RateLimiterPostgres,
-  RateLimiterRes,
-} from 'rate-limiter-flexible';
+import { sql } from 'kysely';
 
 import type { Engine } from '../engines/engine.ts';
-import { poolOf } from '../engines/postgres.ts';
-
-export type RateCounter = RateLimiterAbstract;
 
 /** The state of a count, after one was counted. */
 export interface Counted {
@@ -19,154 +9,118 @@ export interface Counted {
   msBeforeNext: number;
 }
 
+/**
+ * Counts one, unless the key is refused because its window is used up.
+ * @returns also a function that takes the count back, which does nothing once the window has ended; undefined when the key
+ *   is refused.
+ */
+export type RateCounter = (key: string) => Promise<Counted & { takeBack?: () => Promise<void> }>;
+
 interface Allowed {
   name: string;
   points: number;
   seconds: number;
-  /** Whether a count may be taken back. */
-  isForgiving?: boolean;
 }
 
 /**
- * Keys that a counter knows at once. Each takes about half a kilobyte of memory, or a row. A key whose points are used up
- * is never forgotten before its window ends, so that nobody gets a new allowance by sending other keys.
+ * Keys that a counter knows at once. Beyond that it forgets the one whose window ends first. A key whose points are used
+ * up is never forgotten before its window ends, so that nobody gets a new allowance by sending other keys.
  */
 const KEYS_MAX = 10_000;
-/** After this number of counted requests, rows beyond the number of keys are removed. */
+/** After this number of counted requests, rows that ended and rows beyond the number of keys are removed. */
 const SWEEP_EVERY = 1_000;
+/** The database isn't asked again about a key that it refused. Another process may take a count back after that. */
+const REFUSED_MS = 1_000;
 
 /**
  * Creates a counter of this process that allows `points` in a window of `seconds`, which begins with the first of them.
- * @param keysMax keys that it knows at once. Beyond that it forgets the key that was not seen for the longest time, and
- *   refuses a new one while all of them are used up.
+ * @param keysMax keys that it knows at once. It refuses a new one while all of them are used up.
  */
-export function createOwnCounter({ name, points, seconds }: Allowed, keysMax = KEYS_MAX): RateLimiterMemory {
-  return new OwnCounter({ keyPrefix: name, points, duration: seconds }, keysMax);
-}
-
-/** The package forgets a key when its window ends, and has no bound of its own. */
-class OwnCounter extends RateLimiterMemory {
-  /** The keys with points left; the one that was not seen for the longest time comes first. */
-  readonly #keys = new Set<string>();
-  /** The ends of the windows of the keys that are used up, in milliseconds since 1970. */
-  readonly #usedUp = new Map<string, number>();
-  readonly #keysMax: number;
-
-  constructor(options: IRateLimiterOptions, keysMax: number) {
-    super(options);
-    this.#keysMax = keysMax;
-  }
-
-  override async consume(key: string): Promise<RateLimiterRes> {
+export function createOwnCounter({ points: allowed, seconds }: Allowed, keysMax = KEYS_MAX): RateCounter {
+  /** The one that ends first comes first. */
+  const windows = new Map<string, { points: number; endsAt: number }>();
+  const windowOf = (key: string, now: number) => {
+    const known = windows.get(key);
+    if (known && known.endsAt > now) return known;
+    windows.delete(key);
+    const begun = { points: 0, endsAt: now + seconds * 1000 };
+    const [first = begun] = windows.values();
+    for (const [other, { points, endsAt }] of windows) {
+      if (windows.size < keysMax) break;
+      if (points < allowed || endsAt <= now) windows.delete(other);
+    }
+    if (windows.size >= keysMax) return first;
+    windows.set(key, begun);
+    return begun;
+  };
+  return async (key) => {
     const now = Date.now();
-    for (const [usedUp, endsAt] of this.#usedUp) {
-      if (endsAt > now) break;
-      this.#usedUp.delete(usedUp);
-    }
-    if (!this.#usedUp.has(key)) this.#admit(key, now);
-    return this.#noted(key, await super.consume(key));
-  }
-
-  #admit(key: string, now: number): void {
-    this.#keys.delete(key);
-    if (this.#keys.size + this.#usedUp.size >= this.#keysMax) {
-      const [oldest] = this.#keys;
-      const [endsAt = now] = this.#usedUp.values();
-      // The package's own way to refuse.
-      // eslint-disable-next-line @typescript-eslint/only-throw-error
-      if (oldest === undefined) throw new RateLimiterRes(0, endsAt - now, Infinity);
-      this.#keys.delete(oldest);
-      // It is done at once, before the promise resolves.
-      void this.delete(oldest);
-    }
-    this.#keys.add(key);
-  }
-
-  override async reward(key: string): Promise<RateLimiterRes> {
-    // A forgotten key has nothing to take back.
-    if (!this.#keys.has(key) && !this.#usedUp.has(key)) return new RateLimiterRes();
-    return this.#noted(key, await super.reward(key));
-  }
-
-  #noted(key: string, result: RateLimiterRes): RateLimiterRes {
-    const isUsedUp = result.consumedPoints >= this.points;
-    if (isUsedUp && this.#keys.delete(key)) this.#usedUp.set(key, Date.now() + result.msBeforeNext);
-    if (!isUsedUp && this.#usedUp.delete(key)) this.#keys.add(key);
-    return result;
-  }
+    const window = windowOf(key, now);
+    const msBeforeNext = window.endsAt - now;
+    if (window.points >= allowed) return { points: Infinity, msBeforeNext };
+    window.points += 1;
+    const takeBack = async () => {
+      window.points -= 1;
+    };
+    return { points: window.points, msBeforeNext, takeBack };
+  };
 }
 
 /**
  * Creates a counter that all processes with the same PostgreSQL database share, so that a limit means the same on one
  * machine and on ten. While the database can't be reached, each process counts for itself.
  */
-export function createRateCounter(engine: Engine, allowed: Allowed, keysMax = KEYS_MAX): RateLimiterAbstract {
-  const own = createOwnCounter(allowed, keysMax);
-  const pool = poolOf(engine);
-  if (!pool) return own;
-  const { name, points, seconds, isForgiving = false } = allowed;
-  const options: IRateLimiterPostgresOptions = {
-    storeClient: pool,
-    storeType: 'pool',
-    tableName: 'rate_counts',
-    // The migrations make it.
-    tableCreated: true,
-    keyPrefix: name,
-    points,
-    duration: seconds,
-    // A key that has used up its allowance is refused from memory until the window ends. Memory doesn't know of counts
-    // that are taken back, so a counter that allows this waits until the database has refused the key once.
-    inMemoryBlockOnConsumed: isForgiving ? points + 1 : points,
-    insuranceLimiter: own,
-  };
-  return new SharedCounter(options, { keysMax, run: (sql, values) => engine.run(sql, values) });
-}
-
-/** The package removes rows whose window ended an hour ago, and has no bound of its own. */
-class SharedCounter extends RateLimiterPostgres {
-  #untilSweep = SWEEP_EVERY;
-  readonly #rows: { keysMax: number; run: Engine['run'] };
-
-  constructor(options: IRateLimiterPostgresOptions, rows: { keysMax: number; run: Engine['run'] }) {
-    super(options);
-    this.#rows = rows;
-  }
-
-  override async consume(key: string): Promise<RateLimiterRes> {
-    this.#untilSweep -= 1;
-    if (this.#untilSweep === 0) {
-      this.#untilSweep = SWEEP_EVERY;
-      await this.#sweep();
+export function createRateCounter(engine: Engine, allowance: Allowed, keysMax = KEYS_MAX): RateCounter {
+  const own = createOwnCounter(allowance, keysMax);
+  if (engine.name === 'sqlite') return own;
+  const { name, points: allowed, seconds } = allowance;
+  const refused = new Map<string, { askAt: number; endsAt: number }>();
+  let countedOnes = 0;
+  const sweep = (now: number) =>
+    sql`DELETE FROM rate_counts WHERE expire <= ${now} OR points < ${allowed} AND key IN (
+      SELECT key FROM rate_counts WHERE starts_with(key, ${`${name}:`}) AND expire > ${now}
+      ORDER BY points >= ${allowed} DESC, expire DESC OFFSET ${keysMax})`.execute(engine.db);
+  const count = async (key: string, now: number) => {
+    const row = `${name}:${key}`;
+    const { rows } = await sql<{ points: number; expire: string }>`
+      INSERT INTO rate_counts AS kept (key, points, expire) VALUES (${row}, 1, ${now + seconds * 1000})
+      ${countOn(now, allowed)}`.execute(engine.db);
+    const [{ points, expire } = { points: 1, expire: now }] = rows;
+    const endsAt = Number(expire);
+    if (points > allowed) {
+      if (refused.size >= keysMax) refused.clear();
+      refused.set(key, { askAt: Math.min(now + REFUSED_MS, endsAt), endsAt });
+      return { points: Infinity, msBeforeNext: endsAt - now };
     }
-    return super.consume(key);
-  }
-
-  /** Keeps what is used up and the windows that end last, and forgets the keys that are refused from memory. */
-  async #sweep(): Promise<void> {
-    this.deleteInMemoryBlockedAll();
-    const { keysMax, run } = this.#rows;
-    const sql = `DELETE FROM rate_counts WHERE key IN (
-      SELECT key FROM rate_counts WHERE starts_with(key, $1)
-      ORDER BY points >= $3 AND expire > $4 DESC, expire DESC OFFSET $2)
-      AND NOT (points >= $3 AND expire > $4)`;
+    const takeBack = async () => {
+      refused.delete(key);
+      // A count that can't be taken back stays until its window ends.
+      await sql`UPDATE rate_counts SET points = least(points, ${allowed}) - 1
+        WHERE key = ${row} AND expire = ${expire} AND points > 0`
+        .execute(engine.db)
+        .catch(() => undefined);
+    };
+    return { points, msBeforeNext: endsAt - now, takeBack };
+  };
+  return async (key) => {
+    const now = Date.now();
+    const known = refused.get(key);
+    if (known && known.askAt > now) return { points: Infinity, msBeforeNext: known.endsAt - now };
     // The next sweep makes up for one that fails.
-    await run(sql, [this.getKey(''), keysMax, this.points, Date.now()]).catch(() => undefined);
-  }
+    if (countedOnes % SWEEP_EVERY === 0) await sweep(now).catch(() => undefined);
+    countedOnes += 1;
+    return count(key, now).catch(() => own(key));
+  };
 }
 
-/** Counts one. The key is refused when `points` is more than the counter allows. */
-export async function countOne(counter: RateLimiterAbstract, key: string): Promise<Counted> {
-  try {
-    const { consumedPoints: points, msBeforeNext } = await counter.consume(key);
-    return { points, msBeforeNext };
-  } catch (refusal) {
-    // The package rejects with its result when the points are used up, and with an error when it can't count.
-    if (refusal instanceof RateLimiterRes) return { points: Infinity, msBeforeNext: refusal.msBeforeNext };
-    throw refusal;
-  }
-}
-
-/** Takes one count back. */
-export async function uncountOne(counter: RateLimiterAbstract, key: string): Promise<void> {
-  await counter.reward(key);
+/**
+ * The end of a statement that inserts a first count as `kept`: it counts on where there is a row, to one more than is
+ * allowed at most, or begins a new window.
+ * @returns SQL that gives `points` and `expire` (milliseconds since 1970).
+ */
+export function countOn(nowMs: number, allowed: number) {
+  return sql`ON CONFLICT (key) DO UPDATE SET
+    points = CASE WHEN kept.expire <= ${nowMs} THEN 1 ELSE least(kept.points, ${allowed}) + 1 END,
+    expire = CASE WHEN kept.expire <= ${nowMs} THEN excluded.expire ELSE kept.expire END
+    RETURNING points, expire`;
 }

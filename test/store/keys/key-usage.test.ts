@@ -6,12 +6,6 @@ import type { Engine } from '../../../src/store/engines/engine.ts';
 import { openEngine } from '../../../src/store/engines/open-engine.ts';
 import { listKeyHours, openKeyUsage } from '../../../src/store/keys/key-usage.ts';
 import { listActiveKeys } from '../../../src/store/keys/keys.ts';
-import {
-  countOne,
-  createOwnCounter,
-  createRateCounter,
-  uncountOne,
-} from '../../../src/store/keys/rate-counters.ts';
 import { engineNames, KEY_PREFIX, openTestDatabase, STORY_NOW } from '../../_server.ts';
 
 const HOUR_MS = 3_600_000;
@@ -161,52 +155,4 @@ t.test('uses that can’t be written are kept for the next time, up to a bound t
     { answered: 2, limited: 0 },
   );
   t.equal(told.length, 1);
-});
-
-const KEYS_MAX = 100;
-
-t.test(
-  'a counter in memory knows a bounded number of keys, and forgets the one unseen for longest',
-  async (t) => {
-    const counter = createOwnCounter({ name: 'guess', points: 2, seconds: 60 }, KEYS_MAX);
-    for (let index = 0; index < 1_000; index += 1) {
-      await countOne(counter, 'hammered');
-      await countOne(counter, `network ${index}`);
-    }
-    t.equal(counter.dump().storage.length, KEYS_MAX);
-    t.equal((await countOne(counter, 'hammered')).points, Infinity, 'the one that goes on is still refused');
-    await uncountOne(counter, 'network 1');
-    t.equal(counter.dump().storage.length, KEYS_MAX, 'what was forgotten is not taken back');
-  },
-);
-
-t.test('a counter in memory forgets no key that is used up, and refuses new ones rather', async (t) => {
-  const counter = createOwnCounter({ name: 'guess', points: 2, seconds: 60 }, 3);
-  const countOf = async (key: string) => (await countOne(counter, key)).points;
-  for (const key of ['a', 'a', 'b', 'b', 'c', 'd', 'e']) await countOf(key);
-  t.strictSame([await countOf('a'), await countOf('b')], [Infinity, Infinity]);
-  t.equal(await countOf('e'), 2, 'the last place goes round');
-  t.equal(await countOf('f'), Infinity, 'until it is used up too');
-  await uncountOne(counter, 'a');
-  t.equal(await countOf('b'), Infinity);
-});
-
-t.test('a counter in PostgreSQL keeps a bounded number of rows, and leaves those of others', async (t) => {
-  await using database = await openTestDatabase('postgres');
-  const { engine } = database;
-  const allowed = { points: 2, seconds: 60 };
-  const other = createRateCounter(engine, { ...allowed, name: 'guess-other' }, KEYS_MAX);
-  await countOne(other, 'somebody');
-  const counter = createRateCounter(engine, { ...allowed, name: 'guess' }, KEYS_MAX);
-  for (let sent = 0; sent < 3_000; sent += 50)
-    await Promise.all(
-      Array.from({ length: 50 }, (_value, index) => countOne(counter, `key ${sent + index}`)),
-    );
-  const rows = await engine.run('SELECT key FROM rate_counts ORDER BY expire DESC, key');
-  t.ok(rows.length <= KEYS_MAX + 1_000 + 1, `${rows.length} rows`);
-  t.ok(rows.some(({ key }) => key === 'guess-other:somebody'));
-  t.ok(
-    rows.some(({ key }) => key === 'guess:key 2999'),
-    'the newest are kept',
-  );
 });
