@@ -48,7 +48,8 @@ interface Attempt extends Origin {
  * Signs an administrator in by e-mail address and password. They may open accounts of several companies; the sessions then
  * wait until one is chosen. The accounts that they don't open stay unknown: neither words, nor time, nor what is counted
  * depend on them.
- * @returns the tokens of the new sessions, and the new value of the cookie that proves sign-ins from the browser.
+ * @returns the tokens of the new sessions, whether they wait, and the new value of the cookie that proves sign-ins from
+ *   the browser.
  * @throws UsageError for a wrong address or a wrong password, in the same words and after the same time; AppError
  *   `rate_limited` after too many attempts.
  */
@@ -56,22 +57,23 @@ export async function signIn(
   engine: Engine,
   limits: SignInLimits,
   attempt: Attempt,
-): Promise<{ tokens: string[]; browser: string }> {
+): Promise<{ tokens: string[]; isWaiting: boolean; browser: string }> {
   const { address, client, now, lengths, formerTokens = [] } = attempt;
   const opened = await openAccounts(engine, limits, attempt);
+  // Also where one account is left, because the password of another has changed meanwhile.
+  const isWaiting = opened.length > 1;
   const tokens: string[] = [];
   for (const account of opened)
     await engine.transaction(async (transaction) => {
       if (!(await isStillPassword(engine, transaction, account))) return;
       const { administrator } = account;
-      const isWaiting = opened.length > 1;
       const begun = { administrator, address, client, now, lengths, isWaiting };
       tokens.push(await beginSession(transaction, begun));
     });
   if (tokens.length === 0) throw new UsageError(WRONG);
   await endBrowserSessions(engine, formerTokens);
   const remember = (cookie: string, account: Account) => rememberBrowser(cookie, identityOf(account), now);
-  return { tokens, browser: opened.reduce(remember, attempt.browser ?? '') };
+  return { tokens, isWaiting, browser: opened.reduce(remember, attempt.browser ?? '') };
 }
 
 /** The accounts that an e-mail address and a password open. A failure is recorded in the companies of all others alike. */
@@ -101,7 +103,7 @@ async function openAccounts(engine: Engine, limits: SignInLimits, attempt: Attem
   }
   attempt.afterwards(async () => {
     for (const { administrator } of tried)
-      await recordFailedSignIn(engine, administrator, { address, client }, now);
+      await recordFailedSignIn(engine, { administrator, address, client, now });
   });
   throw new UsageError(WRONG);
 }

@@ -8,15 +8,15 @@ import {
   listAdministratorRows,
   updateAdministratorRow,
 } from '../store/portal/administrators.ts';
-import { actorId, type AuditActor, type Origin, recordEntry } from '../store/portal/audit.ts';
+import { actorId, type Origin } from '../store/portal/audit.ts';
 import { lockCompany } from '../store/records/companies.ts';
 import { type Authority, type Deed, doDeed } from '../store/portal/deeds.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import {
   deleteInvitation,
-  findInvitation,
   findLink,
   insertLink,
+  listInvitations,
   type PortalLink,
   takeLink,
 } from '../store/portal/portal-links.ts';
@@ -26,7 +26,7 @@ import { getCompany } from './companies.ts';
 import { rememberBrowser } from './known-browsers.ts';
 import { refuseWeakPassword } from './password-strength.ts';
 import { hashPassword } from './passwords.ts';
-import { beginSession, endBrowserSessions, type SessionLengths } from './sessions.ts';
+import { beginSession, endBrowserSessions, recordArrival, type SessionLengths } from './sessions.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 import { isToken, mintToken, tokenHash } from './tokens.ts';
 
@@ -67,7 +67,8 @@ export async function invite(
   return doDeed(engine, { company, by, now }, async (deed) => {
     const reason = whyNotInvite(deed.by);
     if (reason !== undefined) throw new UsageError(reason);
-    const link = linkOf({
+    const link: PortalLink = {
+      id: randomUUIDv7(),
       kind: 'invitation',
       company,
       administrator: null,
@@ -77,11 +78,9 @@ export async function invite(
       madeBy: actorId(deed.by),
       createdAt: now.toISOString(),
       expiresAt: new Date(now.getTime() + INVITATION_HOURS * HOUR_MS).toISOString(),
-    });
+    };
     await refuseInvitation(deed, email);
-    const outcome = await insertLink(deed.transaction, link, tokenHash(token), INVITATIONS_MAX);
-    if (outcome === 'limit reached')
-      throw new UsageError(`At most ${INVITATIONS_MAX} invitations can wait at once; withdraw one first.`);
+    await insertLink(deed.transaction, link, tokenHash(token));
     await deed.record({
       action: 'invitation.created',
       subject: link.id,
@@ -100,7 +99,10 @@ async function refuseInvitation({ transaction, company, by, now }: Deed, email: 
     throw new UsageError(`${quote(email)} administers this company already.`);
   if (present.length >= ADMINISTRATORS_MAX)
     throw new UsageError(`A company has at most ${ADMINISTRATORS_MAX} administrators; remove one first.`);
-  const waiting = await findInvitation(transaction, { company, email, now: now.toISOString() });
+  const open = await listInvitations(transaction, company, now);
+  const waiting = open.find((one) => one.email === email);
+  if (!waiting && open.length >= INVITATIONS_MAX)
+    throw new UsageError(`At most ${INVITATIONS_MAX} invitations can wait at once; withdraw one first.`);
   const more = waiting && whyNotWithdraw(waiting, by);
   if (more !== undefined)
     throw new UsageError(
@@ -134,7 +136,8 @@ export async function inviteToReset(
   { company, email, now }: { company: string; email: string; now: Date },
 ): Promise<{ token: string; administrator: Administrator }> {
   const administrator = await getByEmail(engine.db, company, email);
-  const link = linkOf({
+  const link: PortalLink = {
+    id: randomUUIDv7(),
     kind: 'reset',
     company,
     administrator: administrator.id,
@@ -144,10 +147,10 @@ export async function inviteToReset(
     madeBy: null,
     createdAt: now.toISOString(),
     expiresAt: new Date(now.getTime() + RESET_HOURS * HOUR_MS).toISOString(),
-  });
+  };
   const token = mintToken();
   await doDeed(engine, { company, by: 'operator', now }, async (deed) => {
-    await insertLink(deed.transaction, link, tokenHash(token), ADMINISTRATORS_MAX);
+    await insertLink(deed.transaction, link, tokenHash(token));
     await deed.record({
       action: 'reset.created',
       subject: administrator.id,
@@ -231,15 +234,8 @@ async function addInvited(
     disabledAt: null,
   };
   if (!(await insertAdministrator(transaction, administrator, password))) throw new UsageError(UNUSABLE);
-  const { company, id, email } = administrator;
-  await recordEntry(transaction, {
-    company,
-    by: actorOf(administrator, use),
-    action: 'invitation.accepted',
-    subject: id,
-    details: { email },
-    now,
-  });
+  const { email } = administrator;
+  await recordArrival(transaction, { ...use, administrator }, 'invitation.accepted', { email });
   return administrator;
 }
 
@@ -247,19 +243,13 @@ async function resetPassword(
   transaction: StoreTransaction,
   use: Origin & { link: PortalLink; password: string; now: Date },
 ): Promise<Administrator> {
-  const { link, password, now } = use;
+  const { link, password } = use;
   const [account] = await findAccounts(transaction, { company: link.company, id: link.administrator ?? '' });
   if (!account) throw new UsageError(UNUSABLE);
   const found = account.administrator;
   await updateAdministratorRow(transaction, found.id, { password });
   await deleteSessionRows(transaction, found.id);
-  await recordEntry(transaction, {
-    company: found.company,
-    by: actorOf(found, use),
-    action: 'reset.used',
-    subject: found.id,
-    now,
-  });
+  await recordArrival(transaction, { ...use, administrator: found }, 'reset.used');
   return found;
 }
 
@@ -282,13 +272,4 @@ export async function withdrawInvitation(
     await deed.record({ action: 'invitation.withdrawn', subject: id, details: { email: link.email } });
     return link;
   });
-}
-
-function linkOf(link: Omit<PortalLink, 'id'>): PortalLink {
-  return { id: randomUUIDv7(), ...link };
-}
-
-/** The audit trail names the administrator whose link it was. */
-function actorOf({ id, name }: Administrator, { address, client }: Origin): AuditActor {
-  return { id, name, address, client };
 }

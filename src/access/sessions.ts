@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 
 import { AppError, UsageError } from '../errors.ts';
 import { type Administrator, updateAdministratorRow } from '../store/portal/administrators.ts';
-import { countAuditRows, type Origin, recordEntry } from '../store/portal/audit.ts';
+import { type AuditAction, countAuditRows, type Origin, recordEntry } from '../store/portal/audit.ts';
 import { lockCompany } from '../store/records/companies.ts';
 import { doDeed, type SignedIn } from '../store/portal/deeds.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
@@ -69,13 +69,21 @@ export async function beginSession(
 
 type Arrival = Origin & { administrator: Administrator; now: Date };
 
-async function recordSignIn(
+/** Records an act of somebody who proved to be an administrator, or failed to, and has no session yet. */
+export async function recordArrival(
   transaction: StoreTransaction,
   { administrator: { company, id, name }, address, client, now }: Arrival,
+  action: AuditAction,
+  details: Record<string, string> = {},
 ): Promise<void> {
-  await updateAdministratorRow(transaction, id, { signedInAt: now.toISOString() });
   const by = { id, name, address, client };
-  await recordEntry(transaction, { company, by, action: 'administrator.signed_in', subject: id, now });
+  await recordEntry(transaction, { company, by, action, subject: id, details, now });
+}
+
+async function recordSignIn(transaction: StoreTransaction, arrival: Arrival): Promise<void> {
+  const { administrator, now } = arrival;
+  await updateAdministratorRow(transaction, administrator.id, { signedInAt: now.toISOString() });
+  await recordArrival(transaction, arrival, 'administrator.signed_in');
 }
 
 /**
@@ -112,12 +120,9 @@ export async function endBrowserSessions(engine: Engine, tokens: readonly string
  * Records a wrong password for an account in the audit trail, up to a number of times a day (UTC). The last entry of a
  * day says so.
  */
-export async function recordFailedSignIn(
-  engine: Engine,
-  { company, id, name }: Administrator,
-  { address, client }: Origin,
-  now: Date,
-): Promise<void> {
+export async function recordFailedSignIn(engine: Engine, arrival: Arrival): Promise<void> {
+  const { administrator, now } = arrival;
+  const { company, id } = administrator;
   const action = 'administrator.sign_in_failed';
   const dayStart = new Date(now.toISOString().slice(0, 10));
   await engine.transaction(async (transaction) => {
@@ -127,14 +132,8 @@ export async function recordFailedSignIn(
     const present = await countAuditRows(transaction, of, dayStart, FAILED_SIGN_INS_RECORDED_MAX);
     if (present >= FAILED_SIGN_INS_RECORDED_MAX) return;
     const isLast = present === FAILED_SIGN_INS_RECORDED_MAX - 1;
-    await recordEntry(transaction, {
-      company,
-      by: { id, name, address, client },
-      action,
-      subject: id,
-      ...(isLast && { details: { note: 'Later ones of this day are not recorded.' } }),
-      now,
-    });
+    const details = isLast ? { note: 'Later ones of this day are not recorded.' } : {};
+    await recordArrival(transaction, arrival, action, details);
   });
 }
 

@@ -8,8 +8,9 @@ import { createCompany } from '../../src/access/companies.ts';
 import { invite, inviteToReset } from '../../src/access/invitations.ts';
 import { createSignInLimits } from '../../src/access/sign-in-limits.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
-import { findAccounts } from '../../src/store/portal/administrators.ts';
+import { findAccounts, updateAdministratorRow } from '../../src/store/portal/administrators.ts';
 import { listAuditRows } from '../../src/store/portal/audit.ts';
+import { lockCompany } from '../../src/store/records/companies.ts';
 import { until } from '../_command.ts';
 import { type EngineName, engineNames, STORY_NOW } from '../_server.ts';
 import { COMPANY, hiddenFields, startPortal, type TestPortal, type Visitor } from './_portal.ts';
@@ -251,6 +252,57 @@ t.test('the cookie of a session that waits opens nothing, in whatever order its 
   }
   visitor.cookies.set(SESSION, 'A'.repeat(100_00));
   t.equal((await visitor.visit('/portal/keys')).statusCode, 303);
+});
+
+/** Sets another password for the account of the first company. */
+async function changeElsewhere(engine: Engine, meanwhile: () => Promise<unknown> = async () => undefined) {
+  const [here] = await findAccounts(engine.db, { company: COMPANY, email: EMAIL });
+  const password = 'scrypt$1024$8$1$AAAA$AAAA';
+  return engine.transaction(async (transaction) => {
+    await lockCompany(engine, transaction, COMPANY);
+    await meanwhile();
+    await updateAdministratorRow(transaction, here?.administrator.id ?? '', { password });
+  });
+}
+
+for (const name of engineNames)
+  t.test(`${name}: who signs in while one of two passwords changes goes on with the other`, async (t) => {
+    const portal = await startTwo(t, name);
+    const { engine } = portal;
+    const forgive = () => changeElsewhere(engine);
+    const limits = {
+      count: async () => ({ forgive, mayTryOthers: true }),
+      countNewPassword: async () => undefined,
+    };
+    const from = { address: '192.0.2.9', client: 'Test', now: STORY_NOW };
+    const { tokens, isWaiting } = await signInBy(engine, limits, {
+      email: EMAIL,
+      password: SAME,
+      ...from,
+      lengths: { idleMinutes: 30, hoursMax: 12 },
+      onAccount: () => undefined,
+      afterwards: () => undefined,
+    });
+    t.ok(isWaiting);
+    const visitor = portal.visitor();
+    visitor.cookies.set(SESSION, tokens.join('~'));
+    await choose(visitor, OTHER);
+    t.match(visitor.text, /Other Plumbing/);
+  });
+
+t.test('postgres: a sign-in in which one of two passwords changes is led to the choice', async (t) => {
+  const portal = await startTwo(t, 'postgres');
+  const { engine } = portal;
+  const visitor = portal.visitor();
+  await visitor.visit('/portal/sign-in');
+  const waiting =
+    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  let answer: ReturnType<Visitor['submit']> | undefined;
+  await changeElsewhere(engine, async () => {
+    answer = visitor.submit('/portal/sign-in', { email: EMAIL, password: SAME });
+    await until(async () => (await engine.run(waiting)).length === 1);
+  });
+  t.match(await answer, { statusCode: 303, headers: { location: '/portal/companies' } });
 });
 
 t.test('ever new browsers that are known to one account share the guesses at others', async (t) => {

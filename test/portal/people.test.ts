@@ -1,10 +1,11 @@
 import t from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
-import { invite, INVITATIONS_MAX } from '../../src/access/invitations.ts';
+import { getLink, invite, INVITATIONS_MAX, inviteToReset } from '../../src/access/invitations.ts';
 import { createKey } from '../../src/access/keys.ts';
 import type { Scope } from '../../src/contract/scopes.ts';
 import { listActiveKeys } from '../../src/store/keys/keys.ts';
+import { insertAdministrator } from '../../src/store/portal/administrators.ts';
 import { listInvitations } from '../../src/store/portal/portal-links.ts';
 import { engineNames, STORY_NOW } from '../_server.ts';
 import {
@@ -104,7 +105,7 @@ t.test('an administrator gives only what they have, whatever is added to the for
   t.match(visitor.text, /"invoices:read" is not a scope that you can give; you have jobs:read/);
   const unknown = await visitor.submit('/portal/people/invite', { email: NEWCOMER, scopes: ['admin'] });
   t.equal(unknown.statusCode, 422);
-  t.strictSame(await listInvitations(portal.engine, COMPANY, STORY_NOW), []);
+  t.strictSame(await listInvitations(portal.engine.db, COMPANY, STORY_NOW), []);
 });
 
 t.test(
@@ -113,7 +114,7 @@ t.test(
     const portal = await startPortal(t);
     const superior = await portal.signedIn();
     const code = await inviteByForm(superior, { email: NEWCOMER, scopes: ['jobs:read', 'invoices:read'] });
-    const [invitation] = await listInvitations(portal.engine, COMPANY, STORY_NOW);
+    const [invitation] = await listInvitations(portal.engine.db, COMPANY, STORY_NOW);
     const { visitor } = await lesser(portal, ['jobs:read']);
     await visitor.visit('/portal/people');
     const withdraw = `/portal/people/invitations/${invitation?.id ?? ''}/withdraw`;
@@ -127,7 +128,7 @@ t.test(
     );
     t.equal((await visitor.send(withdraw, hidden)).statusCode, 422);
     t.match(visitor.text, /gives access that you don't have: invoices:read/);
-    t.strictSame(await listInvitations(portal.engine, COMPANY, STORY_NOW), [invitation]);
+    t.strictSame(await listInvitations(portal.engine.db, COMPANY, STORY_NOW), [invitation]);
     t.ok((await useCode(portal, code, {})).cookies.has('fieldledger_session'), 'the link works still');
   },
 );
@@ -136,7 +137,7 @@ t.test('a person who may not invite can neither invite, nor withdraw, nor remove
   const portal = await startPortal(t);
   const inviter = await portal.signedIn();
   await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
-  const [invitation] = await listInvitations(portal.engine, COMPANY, STORY_NOW);
+  const [invitation] = await listInvitations(portal.engine.db, COMPANY, STORY_NOW);
   const { visitor } = await lesser(portal, [...portal.administrator.scopes], false);
   await visitor.visit('/portal/people');
   t.match(visitor.text, /You can’t invite anybody/);
@@ -151,7 +152,7 @@ t.test('a person who may not invite can neither invite, nor withdraw, nor remove
     t.equal(statusCode, 422, action);
     t.match(visitor.text, /You are not allowed to invite or remove administrators/);
   }
-  t.equal((await listInvitations(portal.engine, COMPANY, STORY_NOW)).length, 1);
+  t.equal((await listInvitations(portal.engine.db, COMPANY, STORY_NOW)).length, 1);
   t.equal((await inviter.visit('/portal')).statusCode, 200);
 });
 
@@ -197,7 +198,7 @@ t.test("another company's people and invitations answer as if there were none", 
     const other = await visitor.send(nobodys, hidden);
     t.equal(withoutId(answer.body), withoutId(other.body), 'to the letter');
   }
-  t.equal((await listInvitations(portal.engine, 'rival', STORY_NOW)).length, 1);
+  t.equal((await listInvitations(portal.engine.db, 'rival', STORY_NOW)).length, 1);
   await visitor.visit(`/portal/audit?who=${rival.id}`);
   t.match(visitor.text, /Nothing is recorded here/);
 });
@@ -210,7 +211,7 @@ t.test(
     const first = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
     const second = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
     t.match((await useCode(portal, first, {})).text, /This link can't be used/, 'replaced');
-    const [invitation] = await listInvitations(portal.engine, COMPANY, STORY_NOW);
+    const [invitation] = await listInvitations(portal.engine.db, COMPANY, STORY_NOW);
     await inviter.submitAndFollow(`/portal/people/invitations/${invitation?.id ?? ''}/withdraw`);
     t.match((await useCode(portal, second, {})).text, /This link can't be used/, 'withdrawn');
     const third = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
@@ -268,6 +269,21 @@ t.test('the refusal of an invitation names its cause', async (t) => {
     await inviteByForm(visitor, { email: `p${made}@brennan.example`, scopes: 'jobs:read' });
   await visitor.submit('/portal/people/invite', { email: NEWCOMER, scopes: 'jobs:read' });
   t.match(visitor.text, /At most 20 invitations can wait at once/);
+});
+
+t.test('each of more than fifty administrators can be sent a link for a new password', async (t) => {
+  const { engine, administrator } = await startPortal(t);
+  await engine.transaction(async (transaction) => {
+    for (let index = 0; index < 52; index += 1) {
+      const other = { ...administrator, id: `adm_${index}`, email: `p${index}@brennan.example` };
+      await insertAdministrator(transaction, other, 'scrypt$1024$8$1$AAAA$AAAA');
+    }
+  });
+  for (let index = 0; index < 52; index += 1) {
+    const email = `p${index}@brennan.example`;
+    const { token } = await inviteToReset(engine, { company: COMPANY, email, now: STORY_NOW });
+    t.equal((await getLink(engine, token, STORY_NOW)).email, email);
+  }
 });
 
 t.test(

@@ -93,7 +93,7 @@ interface Filled {
 async function peoplePage(engine: Engine, visit: Visit, filled: Filled = {}): Promise<PageReply> {
   const { company, administrator, now } = visit;
   const people = await listAdministrators(engine, company.id);
-  const invitations = await listInvitations(engine, company.id, now);
+  const invitations = await listInvitations(engine.db, company.id, now);
   const keys = await listActiveKeys(engine, company.id);
   return page(
     'People',

@@ -45,8 +45,8 @@ export function signInWithPassword({
         onAccount,
         afterwards,
       };
-      const { tokens, browser } = await signIn(engine, limits, { email, password, ...from });
-      const to = tokens.length === 1 ? ownPath(next) : COMPANIES_PATH;
+      const { tokens, isWaiting, browser } = await signIn(engine, limits, { email, password, ...from });
+      const to = isWaiting ? COMPANIES_PATH : ownPath(next);
       return { ...redirect(to), sessions: tokens, browser };
     } catch (error) {
       return signInPage(visit, { email, next, ...problemOf(error) });

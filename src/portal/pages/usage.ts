@@ -2,7 +2,7 @@ import { modules } from '../../contract/scopes.ts';
 import type { Company } from '../../store/records/companies.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { type KeyHour, listKeyHours } from '../../store/keys/key-usage.ts';
-import { listActiveKeysAnd, type UsedKey } from '../../store/keys/keys.ts';
+import { listActiveKeys, type UsedKey } from '../../store/keys/keys.ts';
 import { stoppedWarning, whyNot } from '../availability.ts';
 import { barChart } from '../views/chart.ts';
 import { countText, time, timeText } from '../views/formats.ts';
@@ -33,7 +33,7 @@ export function showUsage({
     const { company, now } = visit;
     const hours = lastHours(now);
     const rows = await listKeyHours(engine, company.id, { from: hours[0] ?? '', limit: ROWS_MAX });
-    const keys = await listActiveKeysAnd(engine, company.id, [...new Set(rows.map(({ keyId }) => keyId))]);
+    const keys = await listActiveKeys(engine, company.id, [...new Set(rows.map(({ keyId }) => keyId))]);
     return page(
       'Usage',
       html`<p>

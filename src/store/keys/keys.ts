@@ -178,31 +178,24 @@ export async function listKeyRows(engine: Engine, company: string): Promise<Used
   return rows.map(toUsedKey);
 }
 
-/** The active keys of a company, oldest first. */
-export async function listActiveKeys(engine: Engine, company: string): Promise<UsedKey[]> {
+/** The active keys of a company, oldest first, followed by the revoked ones among some ids. */
+export async function listActiveKeys(
+  engine: Engine,
+  company: string,
+  ids: readonly string[] = [],
+): Promise<UsedKey[]> {
   const rows = await usedKeys(engine, company)
-    .where('api_keys.revoked_at', 'is', null)
+    .where((key) =>
+      key.or([
+        key('api_keys.revoked_at', 'is', null),
+        ...(ids.length > 0 ? [key('api_keys.id', 'in', ids)] : []),
+      ]),
+    )
+    .orderBy(sql`api_keys.revoked_at IS NOT NULL`)
     .orderBy('api_keys.created_at')
     .orderBy('api_keys.id')
     .execute();
   return rows.map(toUsedKey);
-}
-
-/** The active keys of a company, oldest first, followed by the revoked ones among some ids. */
-export async function listActiveKeysAnd(
-  engine: Engine,
-  company: string,
-  ids: readonly string[],
-): Promise<UsedKey[]> {
-  const active = await listActiveKeys(engine, company);
-  const others = ids.filter((id) => active.every((key) => key.id !== id));
-  if (others.length === 0) return active;
-  const rows = await usedKeys(engine, company)
-    .where('api_keys.id', 'in', others)
-    .orderBy('api_keys.created_at')
-    .orderBy('api_keys.id')
-    .execute();
-  return [...active, ...rows.map(toUsedKey)];
 }
 
 /** Revoked keys of a company before a place in the list, the latest first. */

@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import type { Scope } from '../../contract/scopes.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { LinksTable } from '../portal-schema.ts';
+import { removeExpired } from './expired.ts';
 
 /** A link that works once: it invites an administrator, or sets somebody's password anew. */
 export interface PortalLink {
@@ -20,33 +21,19 @@ export interface PortalLink {
   expiresAt: string;
 }
 
-const EXPIRED_AT_ONCE = 100;
-
-/**
- * Adds a link in place of former ones for the same person, unless the company has `linksMax` open ones. Removes some
- * expired links.
- */
+/** Adds a link in place of former ones for the same person. Removes some expired links. */
 export async function insertLink(
   transaction: StoreTransaction,
   link: PortalLink,
   tokenSha256: string,
-  linksMax: number,
-): Promise<'created' | 'limit reached'> {
-  await removeExpired(transaction, link.createdAt);
+): Promise<void> {
+  await removeExpired(transaction, 'portal_links', link.createdAt);
   await transaction
     .deleteFrom('portal_links')
     .where('company', '=', link.company)
     .where('kind', '=', link.kind)
     .where('email', '=', link.email)
     .execute();
-  const waiting = await transaction
-    .selectFrom('portal_links')
-    .select('id')
-    .where('company', '=', link.company)
-    .where('kind', '=', link.kind)
-    .limit(linksMax)
-    .execute();
-  if (waiting.length >= linksMax) return 'limit reached';
   await transaction
     .insertInto('portal_links')
     .values({
@@ -62,21 +49,6 @@ export async function insertLink(
       created_at: link.createdAt,
       expires_at: link.expiresAt,
     })
-    .execute();
-  return 'created';
-}
-
-async function removeExpired(transaction: StoreTransaction, now: string): Promise<void> {
-  await transaction
-    .deleteFrom('portal_links')
-    .where('token_sha256', 'in', (nested) =>
-      nested
-        .selectFrom('portal_links')
-        .select('token_sha256')
-        .where('expires_at', '<=', now)
-        .orderBy('expires_at')
-        .limit(EXPIRED_AT_ONCE),
-    )
     .execute();
 }
 
@@ -111,8 +83,12 @@ export async function takeLink(
 }
 
 /** The open invitations of a company, oldest first. */
-export async function listInvitations(engine: Engine, company: string, now: Date): Promise<PortalLink[]> {
-  const rows = await engine.db
+export async function listInvitations(
+  db: Engine['db'] | StoreTransaction,
+  company: string,
+  now: Date,
+): Promise<PortalLink[]> {
+  const rows = await db
     .selectFrom('portal_links')
     .selectAll()
     .where('company', '=', company)
@@ -121,22 +97,6 @@ export async function listInvitations(engine: Engine, company: string, now: Date
     .orderBy('id')
     .execute();
   return rows.map(toLink);
-}
-
-/** The open invitation of an e-mail address. */
-export async function findInvitation(
-  transaction: StoreTransaction,
-  { company, email, now }: { company: string; email: string; now: string },
-): Promise<PortalLink | undefined> {
-  const row = await transaction
-    .selectFrom('portal_links')
-    .selectAll()
-    .where('company', '=', company)
-    .where('kind', '=', 'invitation')
-    .where('email', '=', email)
-    .where('expires_at', '>', now)
-    .executeTakeFirst();
-  return row && toLink(row);
 }
 
 /** Deletes an invitation; undefined when there is none. */

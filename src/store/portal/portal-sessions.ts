@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import { type Administrator, toAdministrator } from './administrators.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { SessionsTable } from '../portal-schema.ts';
+import { removeExpired } from './expired.ts';
 
 /** A session, without its token. */
 export interface Session {
@@ -23,15 +24,13 @@ export interface FoundSession {
   administrator: Administrator;
 }
 
-const EXPIRED_AT_ONCE = 100;
-
 /** Adds a session, and removes some that have ended. */
 export async function insertSession(
   transaction: StoreTransaction,
   session: Session,
   tokenSha256: string,
 ): Promise<void> {
-  await removeExpired(transaction, session.createdAt);
+  await removeExpired(transaction, 'portal_sessions', session.createdAt);
   await transaction
     .insertInto('portal_sessions')
     .values({
@@ -44,20 +43,6 @@ export async function insertSession(
       expires_at: session.expiresAt,
       is_waiting: Number(session.isWaiting),
     })
-    .execute();
-}
-
-async function removeExpired(transaction: StoreTransaction, now: string): Promise<void> {
-  await transaction
-    .deleteFrom('portal_sessions')
-    .where('token_sha256', 'in', (nested) =>
-      nested
-        .selectFrom('portal_sessions')
-        .select('token_sha256')
-        .where('expires_at', '<=', now)
-        .orderBy('expires_at')
-        .limit(EXPIRED_AT_ONCE),
-    )
     .execute();
 }
 
