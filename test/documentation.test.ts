@@ -127,18 +127,31 @@ t.test('the layout has every folder of the source', async (t) => {
 });
 
 t.test('every command that is named exists, with its options', async (t) => {
-  const commands = READMES.flatMap((path) => [
-    ...read(path).matchAll(/(?:npx --no |`)fieldledger((?: [a-z]+)+)([^`#|\n]*)/g),
-  ]);
-  t.ok(commands.length > 25, `${commands.length} commands`);
-  for (const [whole, words = '', rest = ''] of commands) {
+  const kit = readdirSync(join(root, 'src/operating')).map((name) => `src/operating/${name}`);
+  // In a clone, in text, at the place of the archive, and as a line of a shell or of a comment.
+  const command = /(?:npx --no |`|\/bin\/|^(?: {4}|# +))fieldledger((?: [a-z]+(?:-[a-z]+)*)+)([^`#|\n]*)/gm;
+  const commands = [...new Set([...READMES, ...kit])].flatMap((path) =>
+    [...read(path).matchAll(command)].map((found) => ({ path, found })),
+  );
+  t.ok(commands.length > 60, `${commands.length} commands`);
+  for (const name of ['README.md', 'fieldledger.service', 'fieldledger-backup.service'])
+    t.ok(
+      commands.some(({ path }) => path === `src/operating/${name}`),
+      name,
+    );
+  for (const {
+    path,
+    found: [whole, words = '', rest = ''],
+  } of commands) {
+    const where = `${path}: ${whole}`;
     const [first = '', second = ''] = words.trim().split(' ');
     const { stdout: help } = await callCommand([first, '--help']);
-    t.match(help, `Usage: fieldledger ${first} `, whole);
+    t.match(help, `Usage: fieldledger ${first} `, where);
     const hasCommands = help.includes('\nCommands:\n');
     const { stdout } = hasCommands ? await callCommand([first, second, '--help']) : { stdout: help };
-    if (hasCommands) t.match(stdout, `Usage: fieldledger ${first} ${second} `, whole);
-    for (const [option] of rest.matchAll(/--[a-z-]+/g)) t.match(stdout, option, whole);
+    if (hasCommands) t.match(stdout, `Usage: fieldledger ${first} ${second} `, where);
+    for (const [option] of rest.matchAll(/--[a-z-]+/g))
+      t.match(stdout, new RegExp(`${option}(?![a-z-])`), where);
   }
 });
 

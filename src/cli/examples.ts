@@ -19,7 +19,7 @@ export const EXAMPLES = `
   fieldledger backup /var/backups/fieldledger.db
   fieldledger restore /var/backups/fieldledger.db
   fieldledger copy --from sqlite:data/fieldledger.db \\
-    --to postgres://fieldledger@db.example/fieldledger
+    --to postgres://fieldledger_owner@db.example/fieldledger
   fieldledger pull --url https://api.fieldledger.example --key-file key.txt \\
     --into copy.sqlite
   fieldledger export invoices --lines --out invoices.csv \\
