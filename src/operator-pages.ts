@@ -24,7 +24,7 @@ export interface ProbeOptions {
 
 /** The questions of a load balancer: whether the process lives, and whether it can serve. */
 export function createProbes({ engine, log, now, isReady, impairment }: ProbeOptions): Router {
-  const findAnyCompany = engine.prepare((db) => db.selectFrom('companies').select('id').limit(1));
+  const findAnyCompany = engine.db.selectFrom('companies').select('id').limit(1);
   const tryToWrite = createWriteProbe(engine, now);
   const router = Router({ caseSensitive: true, strict: true });
   router.get(['/healthz', '/readyz'], (_req, res, next) => {
@@ -36,7 +36,7 @@ export function createProbes({ engine, log, now, isReady, impairment }: ProbeOpt
   });
   router.get('/readyz', async (_req, res) => {
     const problem = isReady()
-      ? await problemOf(async () => Promise.all([findAnyCompany({}), tryToWrite()]))
+      ? await problemOf(async () => Promise.all([findAnyCompany.execute(), tryToWrite()]))
       : new Error('The server is stopping.');
     // A stop is no trouble.
     if (problem) log[isReady() ? 'warn' : 'info']({ err: problem }, 'readiness.refused');

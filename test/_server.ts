@@ -24,7 +24,7 @@ import { createSecretBox } from '../src/webhooks/secrets.ts';
 import { createMigratedDatabase } from './_migrated.ts';
 import { startPostgres } from './_postgres.ts';
 
-export type EngineName = Engine['name'];
+export type EngineName = Engine['dialect']['name'];
 export const engineNames: readonly EngineName[] = ['sqlite', 'postgres'];
 
 /** The moment at which the story of the contract's examples is told; the tests' servers live in it. */

@@ -65,7 +65,7 @@ export async function signIn(
   const tokens: string[] = [];
   for (const account of opened)
     await engine.transaction(async (transaction) => {
-      if (!(await isStillPassword(engine, transaction, account))) return;
+      if (!(await isStillPassword(transaction, account))) return;
       const { administrator } = account;
       const begun = { administrator, address, client, now, lengths, isWaiting };
       tokens.push(await beginSession(transaction, begun));

@@ -201,7 +201,7 @@ export async function acceptLink(
   const password = await hashPassword(use.password, accounts[0]?.password);
   await limits.countNewPassword(email);
   const begun = await engine.transaction(async (transaction) => {
-    await lockCompany(engine, transaction, company);
+    await lockCompany(transaction, company);
     const link = await takeLink(transaction, tokenHash(use.token), now.toISOString());
     if (!link) throw new UsageError(UNUSABLE);
     const administrator =

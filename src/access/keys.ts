@@ -7,7 +7,7 @@ import type { Engine } from '../store/engines/engine.ts';
 import {
   type ApiKey,
   type UsedKey,
-  createKeyFinder,
+  findKey,
   insertKey,
   type KeyRow,
   listKeyRows,
@@ -118,11 +118,10 @@ export function createAuthentication(
   engine: Engine,
   { keyPrefix, windowSeconds }: { keyPrefix: string; windowSeconds: number },
 ): Authenticate {
-  const findKey = createKeyFinder(engine, windowSeconds);
   return rememberCallers(engine, async (authorization) => {
     const { secret, ...parts } = parseAuthorization(authorization, keyPrefix);
     const secretSha256 = hashOf(secret);
-    const found = await findKey({ ...parts, secretSha256 }, Date.now());
+    const found = await findKey(engine, { ...parts, secretSha256 }, { nowMs: Date.now(), windowSeconds });
     // An unknown key is compared too, so that the time doesn't tell which part was wrong.
     const expected = Buffer.from(found?.key.secret_sha256 ?? hashOf(''), 'hex');
     const isRight = timingSafeEqual(expected, Buffer.from(secretSha256, 'hex'));

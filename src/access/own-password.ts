@@ -27,7 +27,7 @@ export async function provePassword(
   if (!(await isPassword(present, account.password, { isKnown: true }))) throw wrong;
   await counted.forgive();
   const stillProved: StillProved = async (transaction) => {
-    if (!(await isStillPassword(engine, transaction, account))) throw wrong;
+    if (!(await isStillPassword(transaction, account))) throw wrong;
   };
   return { account, stillProved };
 }
@@ -38,11 +38,10 @@ export async function provePassword(
  * transaction ends.
  */
 export async function isStillPassword(
-  engine: Engine,
   transaction: StoreTransaction,
   { administrator: { company, id }, password }: Account,
 ): Promise<boolean> {
-  await lockCompany(engine, transaction, company);
+  await lockCompany(transaction, company);
   const [current] = await findAccounts(transaction, { company, id });
   return current?.password === password;
 }

@@ -98,7 +98,7 @@ export async function chooseCompany(
 ): Promise<{ tokens: string[]; administrator: Administrator }> {
   const { tokens, company, lengths, now } = choice;
   return engine.transaction(async (transaction) => {
-    await lockCompany(engine, transaction, company);
+    await lockCompany(transaction, company);
     const sessions = await listBrowserSessions(transaction, tokens, lengths, now);
     const chosen = sessions.find(({ administrator }) => administrator.company === company);
     if (!chosen) throw new UsageError('You are no longer signed in there. Sign in again.');
@@ -127,7 +127,7 @@ export async function recordFailedSignIn(engine: Engine, arrival: Arrival): Prom
   const dayStart = new Date(now.toISOString().slice(0, 10));
   await engine.transaction(async (transaction) => {
     // With the lock, attempts at the same moment count each other.
-    await lockCompany(engine, transaction, company);
+    await lockCompany(transaction, company);
     const of = { company, administrator: id, action } as const;
     const present = await countAuditRows(transaction, of, dayStart, FAILED_SIGN_INS_RECORDED_MAX);
     if (present >= FAILED_SIGN_INS_RECORDED_MAX) return;

@@ -1,10 +1,5 @@
-import type { Customer, Form, Job } from '../contract/records.ts';
 import type { Documents } from '../invoice-pdf/documents.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { createInvoiceFinder } from '../store/records/invoices.ts';
-import { createListReader } from '../store/lists/lists.ts';
-import { createQuoteFinder } from '../store/records/quotes.ts';
-import { createRecordFinder } from '../store/records/records.ts';
 import type { Handlers } from './handler.ts';
 import { getCustomer } from './operations/getCustomer.ts';
 import { getInvoice } from './operations/getInvoice.ts';
@@ -28,19 +23,19 @@ export interface HandlerNeeds {
 
 /** Ties every operation of the contract to the part of the store that it needs. */
 export function createHandlers({ engine, documents, now }: HandlerNeeds): Handlers {
-  const read = createListReader(engine);
+  const { db } = engine;
   return {
-    listJobs: listJobs(read),
-    getJob: getJob(createRecordFinder<Job>(engine, 'jobs')),
-    listPeople: listPeople(read),
-    listForms: listForms(read),
-    listFormSubmissions: listFormSubmissions(read, createRecordFinder<Form>(engine, 'forms')),
-    listInvoices: listInvoices(read),
-    getInvoice: getInvoice(createInvoiceFinder(engine)),
+    listJobs: listJobs(db),
+    getJob: getJob(db),
+    listPeople: listPeople(db),
+    listForms: listForms(db),
+    listFormSubmissions: listFormSubmissions(db),
+    listInvoices: listInvoices(db),
+    getInvoice: getInvoice(db),
     getInvoicePdf: getInvoicePdf(documents.find),
-    listCustomers: listCustomers(read),
-    getCustomer: getCustomer(createRecordFinder<Customer>(engine, 'customers')),
-    listQuotes: listQuotes(read, now),
-    getQuote: getQuote(createQuoteFinder(engine), now),
+    listCustomers: listCustomers(db),
+    getCustomer: getCustomer(db),
+    listQuotes: listQuotes(db, now),
+    getQuote: getQuote(db, now),
   };
 }

@@ -1,6 +1,7 @@
 import { type JsonText, listEnvelope } from '../contract/json-text.ts';
 import type { OperationId } from '../contract/operations.ts';
-import type { Page, PageRequest } from '../store/lists/pages.ts';
+import type { PageRequest } from '../store/lists/lists.ts';
+import type { Page } from '../store/lists/pages.ts';
 import { type Filters, openCursor, sealCursor } from './cursors.ts';
 
 /**

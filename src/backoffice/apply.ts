@@ -6,6 +6,7 @@ import type { JsonText } from '../contract/json-text.ts';
 import { type RenderedRecord, wholeText } from '../contract/render.ts';
 import { quote } from '../errors.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
+import { lockForMoves, noteChange } from '../store/records/moves.ts';
 import { archiveCustomer, restoreCustomer, saveCustomer } from './customers.ts';
 import { publishForm, saveForm, submitForm } from './forms.ts';
 import { discardInvoice, draftInvoice, editInvoice } from './invoices.ts';
@@ -79,7 +80,7 @@ export async function applyTogether(office: Office, changes: readonly Change[]):
   return office.engine.transaction(async (transaction) => {
     // Always in the same order, so that two units of work never wait for each other.
     const companies = [...new Set(changes.map(({ company }) => company))].sort();
-    for (const company of companies) await office.moves.lockCompany(transaction, company);
+    for (const company of companies) await lockForMoves(transaction, company);
     const outcomes: Outcome[] = [];
     for (const change of changes) outcomes.push(await makeMove(office, transaction, checkedChange(change)));
     return outcomes;
@@ -107,13 +108,13 @@ function asJson(value: unknown): unknown {
 }
 
 async function makeMove(office: Office, transaction: StoreTransaction, change: Change): Promise<Outcome> {
-  const company = await office.moves.lockCompany(transaction, change.company);
+  const company = await lockForMoves(transaction, change.company);
   if (!company) {
     throw new Refusal('unknown_company', `There is no company ${quote(change.company)}.`, '/company');
   }
   // The clock is read once the company is locked: a stamp must not be older than the wait for it.
   const now = office.now(change);
-  if (await wasApplied(office, transaction, change, now)) return { status: 'skipped' };
+  if (await wasApplied(transaction, change, now)) return { status: 'skipped' };
   const at = change.at === undefined ? now : readTime(change.at, now, '/at');
   const move = new Move(office, transaction, company, { at, now });
   // The name picks the function whose parameter is this change's `with`; TypeScript doesn't follow that through a union.
@@ -124,17 +125,12 @@ async function makeMove(office: Office, transaction: StoreTransaction, change: C
 }
 
 /** @throws Refusal `duplicate_id` when the id is that of a change that said something else. */
-async function wasApplied(
-  office: Office,
-  transaction: StoreTransaction,
-  change: Change,
-  now: Date,
-): Promise<boolean> {
+async function wasApplied(transaction: StoreTransaction, change: Change, now: Date): Promise<boolean> {
   const { company, id, change: name } = change;
   if (id === undefined) return false;
   const contentDigest = digestOfChange(change);
   const note = { company, id, change: name, contentDigest, appliedAt: now.toISOString() };
-  const earlier = await office.moves.noteChange(transaction, note);
+  const earlier = await noteChange(transaction, note);
   if (earlier === undefined) return false;
   if (earlier.change === name && earlier.contentDigest === contentDigest) return true;
   const difference = earlier.change === name ? 'with other values' : `as ${earlier.change}, and not ${name}`;

@@ -1,5 +1,6 @@
 import type { Invoice } from '../contract/records.ts';
 import { quote, UsageError } from '../errors.ts';
+import { lockForMoves } from '../store/records/moves.ts';
 import type { Supplier } from '../store/records/suppliers.ts';
 import { composeInvoice, draftOf } from './invoice-drafts.ts';
 import { asIssued, refuseUnsupported } from './issue-invoice.ts';
@@ -28,7 +29,7 @@ export async function checkStored(
   now: Date,
 ): Promise<CheckedRecord> {
   return office.engine.transaction(async (transaction) => {
-    const locked = await office.moves.lockCompany(transaction, company);
+    const locked = await lockForMoves(transaction, company);
     if (!locked) throw new UsageError(`There is no company ${quote(company)}.`);
     const move = new Move(office, transaction, locked, { at: now, now });
     try {

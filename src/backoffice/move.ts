@@ -10,8 +10,10 @@ import { quote } from '../errors.ts';
 import type { CompanyProfile } from '../store/records/companies.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
 import type { CompanyEvent } from '../store/deliveries/events.ts';
-import type { LockedCompany } from '../store/records/moves.ts';
-import type { Supplier } from '../store/records/suppliers.ts';
+import { hasNumber, hasQuoteGroup, type LockedCompany, setLastStamp } from '../store/records/moves.ts';
+import { takeNumber } from '../store/records/number-series.ts';
+import { findTexts, hasRecord, putRecord, removeRecord } from '../store/records/record-writes.ts';
+import { findProfile, keepLogo, type Supplier } from '../store/records/suppliers.ts';
 import { createIds } from './ids.ts';
 import type { Office } from './office.ts';
 import { Refusal } from './refusal.ts';
@@ -127,14 +129,14 @@ export class Move {
 
   /** @throws Refusal `unknown_record` unless the company has a record with that id. */
   async mustHave(resource: Resource, id: string, path: string): Promise<void> {
-    if (!(await this.#office.records[resource].has(this.#transaction, this.company.id, id))) {
+    if (!(await hasRecord(this.#transaction, resource, this.company.id, id))) {
       throw unknownRecord(resource, id, path);
     }
   }
 
   /** @throws Refusal `duplicate_id` when the company has a record with that id. */
   async mustBeNew(resource: Resource, id: string, path: string): Promise<void> {
-    if (await this.#office.records[resource].has(this.#transaction, this.company.id, id)) {
+    if (await hasRecord(this.#transaction, resource, this.company.id, id)) {
       throw new Refusal(
         'duplicate_id',
         `There is already a record with the id ${quote(id)} among the company's ${resource}.`,
@@ -145,18 +147,16 @@ export class Move {
 
   /** Whether an issued document of the company has that number. */
   async hasNumber(number: string): Promise<boolean> {
-    const value = { company: this.company.id, number };
-    return (await this.#office.moves.findNumber(this.#transaction, value)).length > 0;
+    return hasNumber(this.#transaction, this.company.id, number);
   }
 
   /** Whether the company has a quote of that group, in any version. */
   async hasQuoteGroup(quoteGroupId: string): Promise<boolean> {
-    const value = { company: this.company.id, quoteGroupId };
-    return (await this.#office.moves.findQuoteGroup(this.#transaction, value)).length > 0;
+    return hasQuoteGroup(this.#transaction, this.company.id, quoteGroupId);
   }
 
   async #findTexts<R extends Resource>(resource: R, id: string) {
-    const texts = await this.#office.records[resource].find(this.#transaction, this.company.id, id);
+    const texts = await findTexts(this.#transaction, resource, this.company.id, id);
     if (!texts) return undefined;
     const whole =
       texts.detail === undefined
@@ -206,20 +206,19 @@ export class Move {
   /** Writes a record as it is. @throws Refusal `invalid_change` when the contract refuses it. */
   async put(record: ResourceRecord, unpublished?: Unpublished | QuoteUnpublished): Promise<RenderedRecord> {
     const rendered = render(record);
-    const { records } = this.#office;
     const text = unpublished && JSON.stringify(unpublished);
-    await records[rendered.resource].put(this.#transaction, this.company.id, rendered, text);
+    await putRecord(this.#transaction, this.company.id, rendered, text);
     return rendered;
   }
 
   /** Takes a record away. */
   async remove(resource: Resource, id: string): Promise<void> {
-    await this.#office.records[resource].remove(this.#transaction, this.company.id, id);
+    await removeRecord(this.#transaction, resource, this.company.id, id);
   }
 
   /** The company's profile, which its documents show. */
   async profile(): Promise<CompanyProfile> {
-    return (this.#profile ??= await this.#office.suppliers.findProfile(this.#transaction, this.company.id));
+    return (this.#profile ??= await findProfile(this.#transaction, this.company.id));
   }
 
   /** The company as a document that is issued now names it; its logo is kept for the document. */
@@ -227,7 +226,7 @@ export class Move {
     const { logo, ...supplier } = await this.profile();
     if (logo === undefined) return { ...supplier, logoSha256: null };
     const sha256 = createHash('sha256').update(logo).digest('hex');
-    await this.#office.suppliers.keepLogo(this.#transaction, {
+    await keepLogo(this.#transaction, {
       company: this.company.id,
       sha256,
       data_url: logo,
@@ -237,7 +236,7 @@ export class Move {
 
   /** The next number of a series, given out for good when the move is made. */
   async takeNumber(series: string): Promise<number> {
-    return this.#office.takeNumber(this.#transaction, this.company.id, series);
+    return takeNumber(this.#transaction, this.company.id, series);
   }
 
   /** Adds an event about the record that was stamped last. */
@@ -248,12 +247,10 @@ export class Move {
 
   /** Writes the company's last stamp and the events of the move. */
   async finish(): Promise<void> {
-    const { moves, appendEvents } = this.#office;
-    const { id: company } = this.company;
-    const lastStampMs = Math.max(this.#lastStampMs, this.#mintedMs);
-    if (lastStampMs > this.company.lastStampMs)
-      await moves.setLastStamp(this.#transaction, { company, lastStampMs });
-    await appendEvents(this.#transaction, company, this.#events, {
+    const { id, lastStampMs } = this.company;
+    const lastMs = Math.max(this.#lastStampMs, this.#mintedMs);
+    if (lastMs > lastStampMs) await setLastStamp(this.#transaction, id, lastMs);
+    await this.#office.appendEvents(this.#transaction, id, this.#events, {
       mintId: () => this.#ids.prefixed('dlv_', this.#lastStampMs),
       // By the clock, and not by a stamp that may be ahead of it.
       dueAt: this.#now.toISOString(),

@@ -16,7 +16,7 @@ import {
   unprintedDocuments,
 } from '../store/company-data/export.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { createDocumentStore } from '../store/records/documents.ts';
+import { readPdf } from '../store/records/documents.ts';
 import type { Row } from '../store/stored-tables.ts';
 import { withDatabase } from './database.ts';
 import { type Progress, showProgress, watched } from './progress.ts';
@@ -53,7 +53,7 @@ export function addCompanyDataCommands(command: Command, terminal: Terminal): vo
       if (confirm !== id)
         throw new UsageError(`--confirm is ${quote(confirm)}, and the company is ${quote(id)}.`);
       await withDatabase(terminal, async (engine) => {
-        const isVacuumLater = vacuum === 'later' && engine.name === 'sqlite';
+        const isVacuumLater = vacuum === 'later' && engine.dialect.name === 'sqlite';
         const { id: erasure, rowCount } = await watched(showProgress('rows erased'), (bar, signal) =>
           eraseCompany(engine, id, { now: new Date(), signal, onProgress: bar.update, isVacuumLater }),
         );
@@ -136,12 +136,11 @@ interface Writing {
 }
 
 async function writeCompany(engine: Engine, company: string, { folder, watch }: Writing): Promise<Exported> {
-  const { readBytes } = createDocumentStore(engine);
   const total = await countCompanyRows(engine, company);
   const exported = { rowCount: 0, pdfCount: 0 };
   const writePdf = async ({ number, invoice }: Row): Promise<string> => {
     const file = `documents/${pdfName(String(number), String(invoice))}`;
-    const bytes = (await readBytes(company, String(invoice))) ?? '';
+    const bytes = (await readPdf(engine.db, company, String(invoice))) ?? '';
     writeFileSync(join(folder, file), bytes, { flag: 'wx', mode: 0o600 });
     exported.pdfCount += 1;
     return file;

@@ -7,7 +7,7 @@ import { quote, UsageError } from '../errors.ts';
 import { createDocumentFinder, type DocumentFile } from '../invoice-pdf/documents.ts';
 import { createPrint } from '../invoice-pdf/printing.ts';
 import { listCompanies } from '../store/records/companies.ts';
-import { createDocumentStore } from '../store/records/documents.ts';
+import { locateDocument } from '../store/records/documents.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { withDatabase } from './database.ts';
 import { checkOut, STDOUT, writeOut } from './out-file.ts';
@@ -54,10 +54,10 @@ function addressed(command: Command): Command {
  * @throws UsageError when there is none, or more than one.
  */
 async function companyOf(engine: Engine, id: string, given: string | undefined): Promise<string> {
-  const { locate } = createDocumentStore(engine);
   const candidates = given === undefined ? await listCompanies(engine) : [await getCompany(engine, given)];
   const having: string[] = [];
-  for (const company of candidates) if (await locate(company.id, id)) having.push(company.id);
+  for (const company of candidates)
+    if (await locateDocument(engine.db, company.id, id)) having.push(company.id);
   const [company, ...others] = having;
   if (company === undefined) {
     throw new UsageError(

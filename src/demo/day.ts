@@ -44,7 +44,7 @@ export async function recordDay(engine: Engine, beganAt: Date): Promise<DayEvent
     for (const { kind, createdAt, data } of sent)
       events.push({ id: mintId(), event: kind, createdAt, company, data });
   };
-  await openStory(engine, keep)(dayChanges(beganAt));
+  await openStory(engine, { appendEvents: keep })(dayChanges(beganAt));
   return events;
 }
 

@@ -19,11 +19,12 @@ export type TellStory = (changes: readonly StoryChange[]) => Promise<void>;
 /**
  * Opens a back office in which it is always the time of the change that is made. Everything left to chance follows from
  * that time too, so that a story that was broken off comes to the same end when it is told again.
- * @param appendEvents takes the events of the changes; unless given, the company's webhooks get them.
+ * @param options.appendEvents takes the events of the changes; unless given, the company's webhooks get them.
  */
-export function openStory(engine: Engine, appendEvents?: AppendEvents): TellStory {
+export function openStory(engine: Engine, options: { appendEvents?: AppendEvents } = {}): TellStory {
   let random = createRandom(0);
-  const opened = openOffice(engine, {
+  const office = openOffice(engine, {
+    ...options,
     now: (change) => {
       const now = new Date(change.at ?? 0);
       random = createRandom(now.getTime());
@@ -33,7 +34,6 @@ export function openStory(engine: Engine, appendEvents?: AppendEvents): TellStor
     // The company of a story that is being told has no readers yet who could miss a change of an earlier time.
     hasReaders: false,
   });
-  const office = appendEvents ? { ...opened, appendEvents } : opened;
   return async (changes) => {
     await applyTogether(office, changes);
   };

@@ -1,4 +1,5 @@
-import { createDocumentStore, type DocumentHead, type DocumentStore } from '../store/records/documents.ts';
+import type { Connection } from '../store/dialects/dialect.ts';
+import { type DocumentHead, findDraftVersion, locateDocument, readPdf } from '../store/records/documents.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { Print, Printed } from './printing.ts';
 import { RenderPool, type RenderPoolOptions } from './render-pool.ts';
@@ -43,7 +44,7 @@ export function openDocuments({ engine, ...poolOptions }: DocumentsOptions): Doc
 
 /** Builds the function that finds a document's PDF. `print` makes those that aren't stored. */
 export function createDocumentFinder(engine: Engine, print: Print): FindDocument {
-  const store = createDocumentStore(engine);
+  const { db } = engine;
   const underWay = new Map<string, Promise<Printed>>();
   /** Requests for the same document at the same time share one printing. */
   const printOnce = (company: string, id: string): Promise<Printed> => {
@@ -54,14 +55,14 @@ export function createDocumentFinder(engine: Engine, print: Print): FindDocument
     underWay.set(key, printing);
     return printing;
   };
-  const printDraft = keepingDrafts(store, print);
+  const printDraft = keepingDrafts(db, print);
   return async (company, id) => {
-    const located = await store.locate(company, id);
+    const located = await locateDocument(db, company, id);
     if (!located) return undefined;
     const { head, status } = located;
-    if (head) return async () => storedFile(store, company, id, head);
+    if (head) return async () => storedFile(db, company, id, head);
     const printNow = status === 'draft' ? printDraft : printOnce;
-    return async () => fileOf(store, company, id, await printNow(company, id));
+    return async () => fileOf(db, company, id, await printNow(company, id));
   };
 }
 
@@ -69,10 +70,10 @@ export function createDocumentFinder(engine: Engine, print: Print): FindDocument
 const DRAFT_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Prints a draft once while it stays the same. One that was edited meanwhile is printed anew for later requests. */
-function keepingDrafts(store: DocumentStore, print: Print): Print {
+function keepingDrafts(db: Connection, print: Print): Print {
   const printings = new Map<string, { version: string; printed: Promise<Printed>; byteCount: number }>();
   return async (company, id) => {
-    const version = await store.findDraftVersion(company, id);
+    const version = await findDraftVersion(db, company, id);
     if (version === undefined) return print(company, id);
     const key = `${company} ${id}`;
     const known = printings.get(key);
@@ -94,7 +95,7 @@ function keepingDrafts(store: DocumentStore, print: Print): Print {
 }
 
 async function fileOf(
-  store: DocumentStore,
+  db: Connection,
   company: string,
   id: string,
   printed: Printed,
@@ -104,19 +105,19 @@ async function fileOf(
     const { bytes, sha256 } = printed;
     return { name: `draft-${id}`, sha256, byteCount: bytes.length, read: async () => Buffer.from(bytes) };
   }
-  const head = printed.head ?? (await store.locate(company, id))?.head;
+  const head = printed.head ?? (await locateDocument(db, company, id))?.head;
   if (!head) throw new Error('A document that was stored just now is not there.');
-  return storedFile(store, company, id, head);
+  return storedFile(db, company, id, head);
 }
 
 function storedFile(
-  store: DocumentStore,
+  db: Connection,
   company: string,
   id: string,
   { number, sha256, byteCount }: DocumentHead,
 ): DocumentFile {
   const read = async () => {
-    const bytes = await store.readBytes(company, id);
+    const bytes = await readPdf(db, company, id);
     if (bytes?.length !== byteCount) throw new Error('The bytes of a stored document are not all there.');
     return bytes;
   };

@@ -3,11 +3,13 @@ import { createHash } from 'node:crypto';
 import type { Invoice } from '../contract/records.ts';
 import type { CompanyProfile } from '../store/records/companies.ts';
 import {
-  createDocumentStore,
   type DocumentHead,
-  type DocumentStore,
+  findPrintable,
+  keepPdf,
   type PrintableDocument,
 } from '../store/records/documents.ts';
+import { findLogo, findProfile } from '../store/records/suppliers.ts';
+import type { Connection } from '../store/dialects/dialect.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Renderer } from './render.ts';
@@ -31,12 +33,12 @@ export type Printed =
 export type Print = (company: string, id: string) => Promise<Printed>;
 
 export function createPrint(engine: Engine, renderer: Renderer): Print {
-  const store = createDocumentStore(engine);
+  const { db } = engine;
   return async (company, id) => {
-    const found = await store.findPrintable(company, id);
+    const found = await findPrintable(db, company, id);
     if (!found) return { outcome: 'absent' };
     const isDraft = found.record.status === 'draft';
-    const document = await (isDraft ? draftOf(store, company, found) : issuedOf(store, company, found));
+    const document = await (isDraft ? draftOf(db, company, found) : issuedOf(db, company, found));
     const bytes = await renderer.render(document);
     if (bytes.length > PDF_BYTES_MAX) {
       throw new Error(`The PDF has ${bytes.length} bytes, and may have ${PDF_BYTES_MAX}.`);
@@ -45,7 +47,7 @@ export function createPrint(engine: Engine, renderer: Renderer): Print {
     if (isDraft) return { outcome: 'draft', bytes, sha256 };
     const number = found.record.number ?? id;
     const head = { number, sha256, byteCount: bytes.length };
-    const isOwn = await store.keep({
+    const isOwn = await keepPdf(engine, {
       company,
       invoice: id,
       number,
@@ -59,23 +61,23 @@ export function createPrint(engine: Engine, renderer: Renderer): Print {
 
 /** A draft names the company as it is now. */
 async function draftOf(
-  store: DocumentStore,
+  db: Connection,
   company: string,
   { record, reverseChargeRates }: PrintableDocument,
 ): Promise<PrintedDocument> {
-  return { record, reverseChargeRates, ...supplierOf(await store.findProfile(company)) };
+  return { record, reverseChargeRates, ...supplierOf(await findProfile(db, company)) };
 }
 
 async function issuedOf(
-  store: DocumentStore,
+  db: Connection,
   company: string,
   { record, supplier, reverseChargeRates }: PrintableDocument,
 ): Promise<PrintedDocument> {
   const issued = { record: asIssued(record), reverseChargeRates };
   // Only a document that no move made, such as a loaded one, has no supplier of its own: it gets the present one.
-  if (!supplier) return { ...issued, ...supplierOf(await store.findProfile(company)) };
+  if (!supplier) return { ...issued, ...supplierOf(await findProfile(db, company)) };
   const { logoSha256, ...rest } = supplier;
-  const logo = logoSha256 === null ? undefined : await store.findLogo(company, logoSha256);
+  const logo = logoSha256 === null ? undefined : await findLogo(db, company, logoSha256);
   if (logoSha256 !== null && logo === undefined) throw new Error(`The logo ${logoSha256} isn't stored.`);
   return { ...issued, supplier: rest, logo };
 }

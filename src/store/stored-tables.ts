@@ -62,14 +62,7 @@ export const STORED_TABLES: readonly StoredTable[] = [
 
 /** The columns of a table that the database doesn't compute itself. */
 export async function columnsOf(engine: Engine, { name }: StoredTable): Promise<string[]> {
-  const { rows } = await (
-    engine.name === 'sqlite'
-      ? sql<{ name: string }>`SELECT name FROM pragma_table_xinfo(${name}) WHERE hidden = 0 ORDER BY cid`
-      : sql<{ name: string }>`
-          SELECT column_name AS name FROM information_schema.columns
-          WHERE table_schema = current_schema() AND table_name = ${name} AND is_generated = 'NEVER'
-          ORDER BY ordinal_position`
-  ).execute(engine.db);
+  const { rows } = await engine.dialect.columnsOf(name).execute(engine.db);
   return rows.map((row) => row.name);
 }
 

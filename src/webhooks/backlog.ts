@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 
 import type { Backlog } from '../metrics.ts';
-import { createDeliveryQueue } from '../store/deliveries/deliveries.ts';
-import { createWaitingWalk } from '../store/deliveries/deliveries-walk.ts';
+import { countWaiting } from '../store/deliveries/deliveries.ts';
+import { walkWaiting } from '../store/deliveries/deliveries-walk.ts';
 import type { WebhookKey } from '../store/deliveries/delivery-keys.ts';
 import type { Engine } from '../store/engines/engine.ts';
 
@@ -14,20 +14,18 @@ const WALK_WEBHOOKS_MAX = 100;
 
 /** Builds the function that measures the backlog, at a bounded cost. */
 export function createBacklog(engine: Engine, now: () => Date): () => Promise<Backlog> {
-  const { countWaiting } = createDeliveryQueue(engine);
-  const walk = createWaitingWalk(engine);
   const options = { webhooksMax: WALK_WEBHOOKS_MAX, perWebhook: 1, busy: [], busyCompanies: [] };
   return async () => {
     let oldestMs = now().getTime();
     let after: WebhookKey | undefined = { company: '', webhook: '' };
     for (let count = 0; after && count < WEBHOOKS_MAX; count += WALK_WEBHOOKS_MAX) {
-      const { found, last } = await walk({ ...options, after });
+      const { found, last } = await walkWaiting(engine, { ...options, after });
       oldestMs = Math.min(oldestMs, ...found.map(({ dueAt }) => Date.parse(dueAt)));
       after = last;
       if (last) await setImmediate();
     }
     return {
-      waitingCount: await countWaiting(COUNT_MAX),
+      waitingCount: await countWaiting(engine, COUNT_MAX),
       oldestSeconds: (now().getTime() - oldestMs) / 1000,
     };
   };

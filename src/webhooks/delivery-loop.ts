@@ -5,12 +5,15 @@ import { UsageError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { DeliveryMetrics } from '../metrics.ts';
 import {
-  createDeliveryQueue,
+  bringForward,
+  leaseDeliveries,
   type LeasedDelivery,
+  listTimed,
+  nextDeliveryTime,
   type TimedDelivery,
 } from '../store/deliveries/deliveries.ts';
-import { createResultWriter, type DeliveryResult } from '../store/deliveries/deliveries-results.ts';
-import { createWaitingWalk, type WaitingDelivery } from '../store/deliveries/deliveries-walk.ts';
+import type { DeliveryResult } from '../store/deliveries/deliveries-results.ts';
+import type { WaitingDelivery } from '../store/deliveries/deliveries-walk.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { traceIdOfDelivery } from '../trace-context.ts';
 import { millisecondsSince } from './attempt.ts';
@@ -63,7 +66,6 @@ const DRAIN_MS_MAX = 11_000;
  */
 export class DeliveryLoop implements AsyncDisposable {
   readonly #options: Required<DeliveryLoopOptions>;
-  readonly #queue;
   readonly #round: WebhookRound;
   readonly #results: ResultGroup;
   readonly #share: FairShare;
@@ -85,9 +87,8 @@ export class DeliveryLoop implements AsyncDisposable {
     const defaults = { concurrencyMax: CONCURRENCY_MAX, perWebhookMax: PER_WEBHOOK_MAX, leaseMs: LEASE_MS };
     this.#options = { ...defaults, random: Math.random, ...options };
     const { engine, secrets, log, metrics, concurrencyMax, perWebhookMax } = this.#options;
-    this.#queue = createDeliveryQueue(engine);
-    this.#round = new WebhookRound(createWaitingWalk(engine, secrets.missing));
-    this.#results = new ResultGroup(createResultWriter(engine), log, metrics.completionsStale);
+    this.#round = new WebhookRound(engine, secrets.missing);
+    this.#results = new ResultGroup(engine, log, metrics.completionsStale);
     this.#share = new FairShare({ total: concurrencyMax, perWebhook: perWebhookMax });
     this.#watch = engine.watchDeliveries(() => this.#tell());
     this.#running = this.#run();
@@ -172,15 +173,15 @@ export class DeliveryLoop implements AsyncDisposable {
 
   /** Moves all deliveries that are due now to the waiting ones. @returns whether none is left. */
   async #bringForward(): Promise<boolean> {
-    const { now, leaseMs, random } = this.#options;
+    const { engine, now, leaseMs, random } = this.#options;
     const nowMs = now().getTime();
     if (nowMs < this.#nextTimeMs && performance.now() < this.#lookedAtMs + SLEEP_MS_MAX) return true;
     const countMax = TIMED_MAX + this.#leases.size;
-    const listed = await this.#queue.listTimed(now(), countMax);
+    const listed = await listTimed(engine, now(), countMax);
     // An attempt of its own isn't interrupted: the clock was set forward, or its result can't be written yet.
     const timed = listed.filter(({ id, lease }) => lease === null || this.#leases.get(id) !== lease);
     const retries = timed.filter(({ state }) => state === 'retrying');
-    if (retries.length > 0) await this.#queue.bringForward(retries, now());
+    if (retries.length > 0) await bringForward(engine, retries, now());
     for (const delivery of timed.filter(isInterrupted)) {
       const attemptedAt = new Date(Date.parse(delivery.dueAt) - leaseMs);
       this.#results.add(resultOfInterruption(delivery, { attemptedAt, endedAt: now(), random }), () =>
@@ -189,7 +190,7 @@ export class DeliveryLoop implements AsyncDisposable {
     }
     // Until they are written they would be found again.
     if (timed.some(isInterrupted)) await this.#results.written();
-    const next = await this.#queue.nextTime();
+    const next = await nextDeliveryTime(engine);
     const earliestMs = timed.length < listed.length ? now().getTime() + SLEEP_MS_MAX : -Infinity;
     this.#nextTimeMs = next === undefined ? Infinity : Math.max(earliestMs, Date.parse(next));
     this.#lookedAtMs = performance.now();
@@ -198,14 +199,14 @@ export class DeliveryLoop implements AsyncDisposable {
 
   /** Leases as many deliveries as there are slots for, and sends them. */
   async #begin(): Promise<{ foundCount: number; begunCount: number }> {
-    const { now, leaseMs } = this.#options;
+    const { engine, now, leaseMs } = this.#options;
     const found = await this.#find();
     const taken = this.#share.take(found);
     if (taken.length === 0) return { foundCount: 0, begunCount: 0 };
     const lease = randomUUID();
     let leased: LeasedDelivery[] = [];
     try {
-      leased = await this.#queue.lease(taken, lease, new Date(now().getTime() + leaseMs));
+      leased = await leaseDeliveries(engine, taken, lease, new Date(now().getTime() + leaseMs));
     } finally {
       const ids = new Set(leased.map(({ id }) => id));
       for (const key of taken) if (!ids.has(key.id)) this.#share.giveBack(key);

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 
-import type { WaitingDelivery, WalkOptions, WalkWaiting } from '../store/deliveries/deliveries-walk.ts';
+import { type WaitingDelivery, type WalkOptions, walkWaiting } from '../store/deliveries/deliveries-walk.ts';
 import type { DeliveryKey, WebhookKey } from '../store/deliveries/delivery-keys.ts';
+import type { Engine } from '../store/engines/engine.ts';
 
 /** How many deliveries may be under way at once. */
 export interface ShareLimits {
@@ -92,11 +93,14 @@ const FIRST: WebhookKey = { company: '', webhook: '' };
 
 /** Looks for deliveries from webhook to webhook, each time from where it last stopped, so that all have their turn. */
 export class WebhookRound {
-  readonly #walk: WalkWaiting;
+  readonly #engine: Engine;
+  readonly #unreadable: readonly string[];
   #after = FIRST;
 
-  constructor(walk: WalkWaiting) {
-    this.#walk = walk;
+  /** @param unreadable as `walkWaiting` takes it. */
+  constructor(engine: Engine, unreadable: readonly string[] = []) {
+    this.#engine = engine;
+    this.#unreadable = unreadable;
   }
 
   /** Looks until it has found something, and once around at most. */
@@ -105,7 +109,8 @@ export class WebhookRound {
     let isAround = start === FIRST;
     const found = new Map<string, WaitingDelivery>();
     for (;;) {
-      const { found: more, last } = await this.#walk({ ...options, after: this.#after });
+      const spot = { ...options, after: this.#after };
+      const { found: more, last } = await walkWaiting(this.#engine, spot, this.#unreadable);
       for (const delivery of more) found.set(delivery.id, delivery);
       this.#after = last ?? FIRST;
       if (last ? found.size > 0 || (isAround && isBehind(last, start)) : isAround) return [...found.values()];

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Logger } from '../log.ts';
-import { createDeliveryPurge } from '../store/deliveries/deliveries-purge.ts';
+import { removeDeleted, removeOld } from '../store/deliveries/deliveries-purge.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { forgetChanges } from '../store/records/moves.ts';
 
@@ -44,14 +44,13 @@ export function keepPurging(
 
 /** Removes old deliveries and those of deleted webhooks, in short passes. */
 export async function purge(engine: Engine, now: () => Date, signal?: AbortSignal): Promise<void> {
-  const { removeOld, removeDeleted } = createDeliveryPurge(engine);
   const next = () => pause(PASS_MS);
   let after: string | undefined = '';
   while (after !== undefined && !signal?.aborted) {
-    after = await removeOld(new Date(now().getTime() - HISTORY_DAYS * DAY_MS), after);
+    after = await removeOld(engine, new Date(now().getTime() - HISTORY_DAYS * DAY_MS), after);
     if (after !== undefined) await next();
   }
-  while (!signal?.aborted && (await removeDeleted())) await next();
+  while (!signal?.aborted && (await removeDeleted(engine))) await next();
 }
 
 /** Forgets ids of changes that were made so many days ago, in short passes. */

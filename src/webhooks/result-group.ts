@@ -1,11 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Logger } from '../log.ts';
-import {
-  type DeliveryResult,
-  isRefusal,
-  type RecordResults,
-} from '../store/deliveries/deliveries-results.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { type DeliveryResult, isRefusal, recordResults } from '../store/deliveries/deliveries-results.ts';
 
 /** Results of this time are committed together: a commit costs as much as a dozen results. */
 const GROUP_MS = 3;
@@ -23,7 +20,7 @@ interface Waiting {
  * are retried. Their number is bounded by the deliveries under way: each keeps its slot until its result is written.
  */
 export class ResultGroup {
-  readonly #record: RecordResults;
+  readonly #engine: Engine;
   readonly #log: Logger;
   readonly #onStale: (count: number) => void;
   readonly #waiting: Waiting[] = [];
@@ -31,8 +28,8 @@ export class ResultGroup {
   #isStuck = false;
   #isAbandoned = false;
 
-  constructor(record: RecordResults, log: Logger, onStale: (count: number) => void) {
-    this.#record = record;
+  constructor(engine: Engine, log: Logger, onStale: (count: number) => void) {
+    this.#engine = engine;
     this.#log = log;
     this.#onStale = onStale;
   }
@@ -83,7 +80,10 @@ export class ResultGroup {
   }
 
   async #write(group: readonly Waiting[]): Promise<void> {
-    const staleCount = await this.#record(group.map(({ result }) => result));
+    const staleCount = await recordResults(
+      this.#engine,
+      group.map(({ result }) => result),
+    );
     if (staleCount > 0) this.#onStale(staleCount);
     this.#settle(group);
   }

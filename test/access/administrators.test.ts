@@ -99,7 +99,7 @@ t.test('postgres: a sign-in waits for a reset that another process is about to c
   const waiting =
     "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
   const signingIn = await second.transaction(async (transaction) => {
-    await lockCompany(second, transaction, COMPANY);
+    await lockCompany(transaction, COMPANY);
     await updateAdministratorRow(transaction, administrator.id, { password: 'scrypt$1024$8$1$AAAA$AAAA' });
     await deleteSessionRows(transaction, administrator.id);
     const outcome = t.rejects(signInBy(engine, PASSWORD), WRONG);

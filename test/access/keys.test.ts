@@ -13,14 +13,9 @@ import {
 import { type AppError, UsageError } from '../../src/errors.ts';
 import { doDeed } from '../../src/store/portal/deeds.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
+import { withQueriesThrough } from '../store/_queries.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
-import {
-  type ApiKey,
-  createKeyFinder,
-  insertKey,
-  listKeyRows,
-  revokeKeyRow,
-} from '../../src/store/keys/keys.ts';
+import { type ApiKey, findKey, insertKey, listKeyRows, revokeKeyRow } from '../../src/store/keys/keys.ts';
 import { openWorkplace } from '../_command.ts';
 import { engineNames, KEY_PREFIX, openTestDatabase, STORY_NOW } from '../_server.ts';
 
@@ -138,8 +133,8 @@ const revoke = (engine: Engine, company: string, id: string, now: string) =>
   doDeed(engine, { company, by: 'operator', now: new Date(now) }, (deed) => revokeKeyRow(deed, id));
 
 /** The row of a key, found with a wrong secret, which isn't counted. */
-const findKey = async (engine: Engine, key: { company: string; id: string }) =>
-  (await createKeyFinder(engine, 60)({ ...key, secretSha256: '' }, 0))?.key;
+const findRow = async (engine: Engine, key: { company: string; id: string }) =>
+  (await findKey(engine, { ...key, secretSha256: '' }, { nowMs: 0, windowSeconds: 60 }))?.key;
 
 /** Adds two companies to a database. */
 async function withCompanies(engine: Engine): Promise<void> {
@@ -158,7 +153,7 @@ for (const name of engineNames) {
       keyOf('other', 'k1'),
       'ids belong to a company',
     );
-    const find = (key: { company: string; id: string }) => findKey(engine, key);
+    const find = (key: { company: string; id: string }) => findRow(engine, key);
     t.strictSame(await find({ company: 'acme', id: 'k1' }), {
       secret_sha256: 'aa'.repeat(32),
       scopes: '["jobs:read","people:read"]',
@@ -209,7 +204,7 @@ for (const name of engineNames) {
       revokedAt: LATER,
     });
     t.equal((await revoke(engine, 'acme', 'k1', LATEST))?.revokedAt, LATER, 'the first time stays');
-    t.equal((await findKey(engine, { company: 'acme', id: 'k1' }))?.revoked_at, LATER);
+    t.equal((await findRow(engine, { company: 'acme', id: 'k1' }))?.revoked_at, LATER);
   });
 
   t.test(`${name}: a key cannot take the place of another`, async (t) => {
@@ -218,7 +213,7 @@ for (const name of engineNames) {
     await withCompanies(engine);
     await insert(engine, keyOf('acme', 'k1'), 'aa');
     await t.rejects(insert(engine, keyOf('acme', 'k1'), 'bb'));
-    t.equal((await findKey(engine, { company: 'acme', id: 'k1' }))?.secret_sha256, 'aa');
+    t.equal((await findRow(engine, { company: 'acme', id: 'k1' }))?.secret_sha256, 'aa');
   });
 }
 
@@ -231,10 +226,9 @@ t.test(
     const right = 'aa'.repeat(32);
     await insert(engine, keyOf('acme', 'k1'), right);
     await insert(engine, keyOf('acme', 'k2'), right);
-    const find = createKeyFinder(engine, 60);
     const ask = async (nowMs: number, { id = 'k1', secretSha256 = right } = {}) =>
-      await find({ company: 'acme', id, secretSha256 }, nowMs);
-    const row = await findKey(engine, { company: 'acme', id: 'k1' });
+      await findKey(engine, { company: 'acme', id, secretSha256 }, { nowMs, windowSeconds: 60 });
+    const row = await findRow(engine, { company: 'acme', id: 'k1' });
     t.strictSame(await ask(1_000), { key: row, counted: { points: 1, msBeforeNext: 60_000 } });
     t.strictSame((await ask(31_000))?.counted, { points: 2, msBeforeNext: 30_000 });
     t.strictSame((await ask(31_000, { id: 'k2' }))?.counted, { points: 1, msBeforeNext: 60_000 });
@@ -284,18 +278,12 @@ async function start(engine: Engine) {
   });
   let looks = 0;
   let afterLook = async () => {};
-  const looking: Engine = {
-    ...engine,
-    prepare(build) {
-      const find = engine.prepare(build);
-      return async (values) => {
-        looks += 1;
-        const rows = await find(values);
-        await afterLook();
-        return rows;
-      };
-    },
-  };
+  const looking = withQueriesThrough(engine, async (_query, run) => {
+    looks += 1;
+    const result = await run();
+    await afterLook();
+    return result;
+  });
   const authenticate = createAuthentication(looking, { keyPrefix: KEY_PREFIX, windowSeconds: 60 });
   return {
     id: record.id,

@@ -6,7 +6,7 @@ import t from 'tap';
 import { createCompany } from '../../src/access/companies.ts';
 import { revokeKey } from '../../src/access/keys.ts';
 import { contractOperations } from '../../src/contract/document.ts';
-import { createDocumentStore } from '../../src/store/records/documents.ts';
+import { keepPdf } from '../../src/store/records/documents.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
 import type { KeyUsage } from '../../src/store/keys/key-usage.ts';
 import { keyFor, openTestDatabase, startTestServer, STORY_NOW, type TestServer } from '../_server.ts';
@@ -42,7 +42,7 @@ async function prepare(engine: Engine) {
   await store(engine, 'read', records);
   // A PDF is stored when it is first asked for; from then on reading it changes nothing.
   const pdf = { sha256: '0'.repeat(64), byte_count: 3, bytes: Buffer.from('pdf') };
-  await createDocumentStore(engine).keep({ company: 'read', invoice: uuidOf(0), number: 'INV-1', ...pdf });
+  await keepPdf(engine, { company: 'read', invoice: uuidOf(0), number: 'INV-1', ...pdf });
   const revoked = await keyFor(engine, 'read');
   await revokeKey(engine, 'read', revoked.split('.')[2] ?? '', STORY_NOW);
   const keys = [await keyFor(engine, 'read'), await keyFor(engine, 'read', ['jobs:read'])];

@@ -11,6 +11,7 @@ import type { Change, ChangeName, WithOf } from '../../src/contract/feed.ts';
 import type { Customer, Form, Invoice, Job, Person, Quote } from '../../src/contract/records.ts';
 import type { RecordOf, Resource, Submission } from '../../src/contract/records.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
+import { findTexts } from '../../src/store/records/record-writes.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 import { closed, eventBodyOf, events, strictAjv } from '../contract/_contract.ts';
 
@@ -118,7 +119,7 @@ export function createTestOffice({ engine, url }: { engine: Engine; url: string 
 function companyOf(office: Office, id: string): TestCompany {
   const { engine } = office;
   const texts = async (resource: Resource, recordId: string) =>
-    engine.transaction((transaction) => office.records[resource].find(transaction, id, recordId));
+    engine.transaction((transaction) => findTexts(transaction, resource, id, recordId));
   return {
     id,
     apply: async (change) => recordIn(await applyChange(office, { company: id, ...change } as Change)),
@@ -187,7 +188,7 @@ async function readEvents(engine: Engine, company: string): Promise<KeptEvent[]>
 /** Every row of every table, as one text for each table. */
 export async function readTables(engine: Engine): Promise<Record<string, string>> {
   const tables = await engine.run(
-    engine.name === 'sqlite'
+    engine.dialect.name === 'sqlite'
       ? "SELECT name FROM sqlite_schema WHERE type = 'table'"
       : "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
   );

@@ -10,7 +10,7 @@ import { type Given, onEachEngine, recordIn, type TestOffice } from './_office.t
 /** Offices of other processes, as it were, on the same database; their clocks disagree by minutes. */
 async function openOffices({ url, engine }: TestOffice): Promise<{ offices: Office[] } & AsyncDisposable> {
   // A second process shares a SQLite file at most while it takes over; PostgreSQL serves many.
-  const count = engine.name === 'sqlite' ? 2 : 4;
+  const count = engine.dialect.name === 'sqlite' ? 2 : 4;
   const engines = await Promise.all(Array.from({ length: count }, () => openEngine(url, { poolMax: 4 })));
   const offices = engines.map((opened, index) =>
     openOffice(opened, { now: () => new Date(STORY_NOW.getTime() + (index % 3) * 60_000) }),

@@ -178,7 +178,7 @@ onEachEngine('a number', async (t, testOffice) => {
 
 /** Offices of other processes, as it were, on one database. */
 async function openOffices({ url, engine }: TestOffice): Promise<{ offices: Office[] } & AsyncDisposable> {
-  const count = engine.name === 'sqlite' ? 2 : 4;
+  const count = engine.dialect.name === 'sqlite' ? 2 : 4;
   const engines = await Promise.all(Array.from({ length: count }, () => openEngine(url, { poolMax: 3 })));
   return {
     offices: engines.map((opened) => openOffice(opened, { now: () => STORY_NOW })),

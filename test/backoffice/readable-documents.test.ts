@@ -137,9 +137,10 @@ async function rewrite(
   from: string,
   to: string,
 ): Promise<void> {
-  const text = engine.name === 'sqlite' ? column : `CAST(${column} AS TEXT)`;
+  const text = engine.dialect.name === 'sqlite' ? column : `CAST(${column} AS TEXT)`;
   const replaced = `replace(${text}, '${from}', '${to}')`;
-  const value = engine.name === 'sqlite' || column === 'profile' ? replaced : `CAST(${replaced} AS JSON)`;
+  const value =
+    engine.dialect.name === 'sqlite' || column === 'profile' ? replaced : `CAST(${replaced} AS JSON)`;
   await engine.run(`UPDATE ${table} SET ${column} = ${value}`);
 }
 

@@ -77,7 +77,7 @@ async function insert(
   const names = Object.keys(columns);
   const values = Object.values(columns).map((text) =>
     // Only PostgreSQL has a type for such text.
-    engine.name === 'postgres' && text !== DIGEST ? `CAST(${text} AS JSON)` : text,
+    engine.dialect.name === 'postgres' && text !== DIGEST ? `CAST(${text} AS JSON)` : text,
   );
   for (let start = 0; start < count; start += ROWS_MAX) {
     const last = Math.min(start + ROWS_MAX, count);

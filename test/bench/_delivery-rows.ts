@@ -23,10 +23,12 @@ export async function addWebhooks(engine: Engine): Promise<void> {
     const company = `c${index}`;
     await createCompany(engine, company, {}, now);
     const event = { id: `evt_${company}`, company, kind: 'job.created', created_at: row.created_at };
-    await engine.db
-      .insertInto('events')
-      .values({ ...event, data: DATA })
-      .execute();
+    await engine.transaction((transaction) =>
+      transaction
+        .insertInto('events')
+        .values({ ...event, data: DATA })
+        .execute(),
+    );
     for (let place = 0; place < WEBHOOKS_EACH; place += 1) {
       const host = `h${index * WEBHOOKS_EACH + place}.example.net`;
       const webhooks = (['kept', 'close'] as const).map((connections) => ({
@@ -38,15 +40,19 @@ export async function addWebhooks(engine: Engine): Promise<void> {
         },
         ...row,
       }));
-      await engine.db.insertInto('webhooks').values(webhooks).execute();
+      await engine.transaction((transaction) =>
+        transaction.insertInto('webhooks').values(webhooks).execute(),
+      );
     }
   }
   await createCompany(engine, IDLE_COMPANY, {}, now);
   const telling = { company: IDLE_COMPANY, id: 'whk_tell', url: 'https://h0.example.net/tell', ...row };
-  await engine.db
-    .insertInto('webhooks')
-    .values({ ...telling, events: '["job.created"]' })
-    .execute();
+  await engine.transaction((transaction) =>
+    transaction
+      .insertInto('webhooks')
+      .values({ ...telling, events: '["job.created"]' })
+      .execute(),
+  );
 }
 
 /**

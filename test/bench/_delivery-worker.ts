@@ -9,7 +9,7 @@ import type { JsonText } from '../../src/contract/json-text.ts';
 import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
-import { createEventAppender } from '../../src/store/deliveries/events.ts';
+import { appendEvents } from '../../src/store/deliveries/events.ts';
 import { DeliveryLoop } from '../../src/webhooks/delivery-loop.ts';
 import { createSecretBox } from '../../src/webhooks/secrets.ts';
 import { createSender } from '../../src/webhooks/sender.ts';
@@ -127,7 +127,6 @@ async function deliver(count: number): Promise<number> {
 }
 
 async function commit(count: number): Promise<Committed[]> {
-  const append = createEventAppender(engine);
   const { prefixed } = createIds();
   let onAttempted = () => {};
   await using loop = startLoop(() => onAttempted());
@@ -142,7 +141,7 @@ async function commit(count: number): Promise<Committed[]> {
     const event = { id, kind: 'job.created', createdAt: now.toISOString(), data } as const;
     await engine.transaction(async (transaction) => {
       const options = { mintId: () => delivery, dueAt: now.toISOString() };
-      await append(transaction, IDLE_COMPANY, [event], options);
+      await appendEvents(transaction, IDLE_COMPANY, [event], options);
       committed.push({ delivery, atMs: steadyMs() });
     });
     await attempted;

@@ -59,13 +59,13 @@ export async function fillListedCompany(engine: Engine, rows: number): Promise<s
   const names = Array.from({ length: SMALL_COMPANIES }, (_value, index) => `small-${index}`);
   for (const name of names) await createCompany(engine, name, {}, now);
   await insert(engine, "SELECT id AS company FROM companies WHERE id LIKE 'small-%'", SMALL_ROWS);
-  await engine.run(engine.name === 'postgres' ? 'VACUUM ANALYZE' : 'ANALYZE');
+  await engine.run(engine.dialect.name === 'postgres' ? 'VACUUM ANALYZE' : 'ANALYZE');
   return (await createKey(engine, { prefix: 'fl', company: COMPANY, name: 'Bench', scopes, now })).key;
 }
 
 async function insert(engine: Engine, companies: string, rows: number): Promise<void> {
   // Only PostgreSQL has a type for such text.
-  const json = (text: string) => (engine.name === 'postgres' ? `CAST(${text} AS JSON)` : text);
+  const json = (text: string) => (engine.dialect.name === 'postgres' ? `CAST(${text} AS JSON)` : text);
   const tables = {
     'jobs (company, body)': json(jobText(rows)),
     'invoices (company, body, detail)': `${json(invoiceText(rows))}, ${json("'{}'")}`,
@@ -99,7 +99,7 @@ function invoiceText(rows: number): string {
 }
 
 /** Sent quotes, in turn one that is valid and one that has expired. */
-function quoteText({ name }: Engine, rows: number): string {
+function quoteText({ dialect: { name } }: Engine, rows: number): string {
   const dayAfter = (first: string) => {
     const days = '(n * 79 % 365)';
     return name === 'postgres'

@@ -10,16 +10,13 @@ import { answerRecord } from '../../src/api/records.ts';
 import type { JsonText } from '../../src/contract/json-text.ts';
 import type { Job } from '../../src/contract/records.ts';
 import { listInvoices } from '../../src/store/records/invoices.ts';
-import { createListReader } from '../../src/store/lists/lists.ts';
-import { createRecordFinder, listRecords } from '../../src/store/records/records.ts';
+import { findRecord, listRecords } from '../../src/store/records/records.ts';
 import { COMPANY } from './_company.ts';
 import { listen, openGivenDatabase } from './_listen.ts';
 
 const JOBS = '/api/v1/jobs/';
 
 const engine = await openGivenDatabase();
-const findJob = createRecordFinder<Job>(engine, 'jobs');
-const read = createListReader(engine);
 
 const cacheHead = ['Cache-Control', 'private, no-cache', 'Vary', 'Accept-Encoding'];
 const tagHead = ['ETag', `"${'0'.repeat(27)}"`];
@@ -44,16 +41,17 @@ server.keepAliveTimeout = 65_000;
 await listen(server);
 
 async function bodyOf(url: string): Promise<{ status: number; body: JsonText<unknown> }> {
-  if (url.startsWith(JOBS)) return answerRecord(await findJob(COMPANY, url.slice(JOBS.length)));
+  if (url.startsWith(JOBS))
+    return answerRecord(await findRecord<Job>(engine.db, 'jobs', COMPANY, url.slice(JOBS.length)));
   const query = new URLSearchParams(url.slice(url.indexOf('?')));
   const limit = Number(query.get('limit'));
   if (url.startsWith('/api/v1/jobs')) {
     return answerPage('listJobs', { limit }, (page) =>
-      listRecords<Job>(read, 'jobs', COMPANY, undefined, page),
+      listRecords<Job>(engine.db, 'jobs', COMPANY, undefined, page),
     );
   }
   const filters = { status: 'issued', kind: 'invoice', customer: query.get('customer') ?? '' } as const;
   return answerPage('listInvoices', { ...filters, limit }, (page) =>
-    listInvoices(read, COMPANY, filters, page),
+    listInvoices(engine.db, COMPANY, filters, page),
   );
 }

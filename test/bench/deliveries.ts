@@ -94,7 +94,7 @@ async function compareSides(sides: readonly Side[], connections: Connections): P
         rate: () => alone.perform({ task: 'send', path: `/${connections}`, count }),
       },
       ...sides.map((side) => ({
-        name: side.engine.name,
+        name: side.engine.dialect.name,
         rate: () => deliverAll(side, connections, count),
       })),
     ],
@@ -107,7 +107,7 @@ async function deliverAll(side: Side, connections: Connections, count: number): 
   await addDue(side, connections, count);
   const delivered = await side.worker.perform({ task: 'deliver', count });
   const left = await countDeliveries(side.engine, 'waiting');
-  if (left > 0) throw new Error(`${left} deliveries are left on ${side.engine.name}.`);
+  if (left > 0) throw new Error(`${left} deliveries are left on ${side.engine.dialect.name}.`);
   return delivered;
 }
 
@@ -121,7 +121,7 @@ async function measureLatency({ engine, worker }: Side, receiver: ReceiverProces
   const arrivals = await receiver.arrivals(committed.map(({ delivery }) => delivery));
   const times = committed.map(({ delivery, atMs }) => (arrivals.get(delivery) ?? Infinity) - atMs);
   return {
-    engine: engine.name,
+    engine: engine.dialect.name,
     p50: quantile(times, 0.5),
     p99: quantile(times, 0.99),
     longest: quantile(times, 1),
@@ -136,12 +136,12 @@ async function measureBacklog(side: Side): Promise<BacklogFigures> {
   await settle(engine);
   using watch = watchMemory(worker);
   const draining = await worker.perform({ task: 'deliver', count: DRAINED });
-  return { engine: engine.name, memory: { before, highest: watch.highest() }, alone, draining };
+  return { engine: engine.dialect.name, memory: { before, highest: watch.highest() }, alone, draining };
 }
 
 /** A backlog grows over hours; written at once, it would keep PostgreSQL busy with it while claims are measured. */
 async function settle(engine: Engine): Promise<void> {
-  if (engine.name !== 'postgres') return;
+  if (engine.dialect.name !== 'postgres') return;
   await engine.run('VACUUM ANALYZE deliveries');
   await engine.run('CHECKPOINT');
 }

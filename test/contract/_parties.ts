@@ -5,6 +5,7 @@ import { renderRecord } from '../../src/contract/render.ts';
 import { modules, moduleOf, type Scope, scopes } from '../../src/contract/scopes.ts';
 import { exampleCompany } from '../../src/demo/example-company.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
+import { withQueriesThrough } from '../store/_queries.ts';
 import { exampleRecords, putRecords } from '../_records.ts';
 import {
   type EngineName,
@@ -177,21 +178,11 @@ async function editDraft(engine: Engine, isEdited: boolean): Promise<string> {
 
 /** An engine whose reads of keys, or of everything else, fail as those of a broken disk do. */
 function failing(engine: Engine, what: 'keys' | 'records'): Engine {
-  return {
-    ...engine,
-    prepare: <Values, Row>(build: Parameters<typeof engine.prepare<Values, Row>>[0]) => {
-      let readsKeys = false;
-      const read = engine.prepare<Values, Row>((db, value) => {
-        const query = build(db, value);
-        readsKeys = query.compile().sql.includes('"api_keys"');
-        return query;
-      });
-      return async (values: Values) => {
-        if (readsKeys === (what === 'keys')) throw new Error('The disk cannot be read: /var/lib/secret-path');
-        return read(values);
-      };
-    },
-  };
+  return withQueriesThrough(engine, (query, run) => {
+    const isOfServer = query.sql.includes('"store_generation"');
+    if (isOfServer || query.sql.includes('"api_keys"') !== (what === 'keys')) return run();
+    throw new Error('The disk cannot be read: /var/lib/secret-path');
+  });
 }
 
 async function createAskers(engine: Engine, reader: string): Promise<ReadonlyMap<Asker, string>> {

@@ -8,7 +8,7 @@ import { exampleCompany } from '../../src/demo/example-company.ts';
 import { loadExampleCompany } from '../../src/demo/load.ts';
 import { openStory } from '../../src/demo/story.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
-import { createRecordWrites } from '../../src/store/records/record-writes.ts';
+import { findTexts } from '../../src/store/records/record-writes.ts';
 import { exampleRecords, resources } from '../_records.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 import { eventBodyOf, events } from '../contract/_contract.ts';
@@ -22,7 +22,7 @@ async function storedTexts(engine: Engine): Promise<unknown[]> {
     const texts = [];
     for (const { resource, body } of examples) {
       const { id } = JSON.parse(body) as { id: string };
-      const found = await createRecordWrites(engine, resource).find(transaction, company, id);
+      const found = await findTexts(transaction, resource, company, id);
       texts.push(found && textsOf({ resource, ...found } as RenderedRecord));
     }
     return texts;

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { RecordOf, Resource } from '../../src/contract/records.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
-import type { ReadList } from '../../src/store/lists/lists.ts';
+import type { Connection } from '../../src/store/dialects/dialect.ts';
 import { listQuotes } from '../../src/store/records/quotes.ts';
 import { dayIn, type Kept, type ModelCompany, type World } from './_model.ts';
 import { listeners } from './_companies.ts';
@@ -17,10 +17,7 @@ export class Disagreement extends Error {
 }
 
 /** @throws Disagreement naming the first table that isn't as the model has it. */
-export async function compareDatabase(
-  { engine, read }: { engine: Engine; read: ReadList },
-  world: World,
-): Promise<void> {
+export async function compareDatabase({ engine }: { engine: Engine }, world: World): Promise<void> {
   for (const company of world.companies.values()) {
     for (const resource of Object.keys(company.tables) as Resource[]) {
       await compareRecords(engine, company, resource);
@@ -28,7 +25,7 @@ export async function compareDatabase(
     await compareKept(engine, company);
     await compareEvents(engine, company);
     await compareCounts(engine, company);
-    await compareLists(read, company, dayIn(company.timeZone, world.nowMs));
+    await compareLists(engine.db, company, dayIn(company.timeZone, world.nowMs));
   }
 }
 
@@ -155,7 +152,7 @@ async function compareCounts(engine: Engine, company: ModelCompany): Promise<voi
 }
 
 /** A list of quotes reads a sent one past its validity as expired, and shows one version of each unless asked for all. */
-async function compareLists(read: ReadList, company: ModelCompany, today: string): Promise<void> {
+async function compareLists(db: Connection, company: ModelCompany, today: string): Promise<void> {
   const quotes = byId(company.tables.quotes.values()).map((quote) => {
     const isOver = quote.status === 'sent' && quote.validUntil !== null && quote.validUntil < today;
     return quoteSummaryOf(isOver ? { ...quote, status: 'expired' } : quote);
@@ -171,7 +168,7 @@ async function compareLists(read: ReadList, company: ModelCompany, today: string
   ] as const;
   for (const { expected, ...filter } of filters) {
     const page = { after: '', limit: 100 };
-    const { records } = await listQuotes(read, company.id, today, filter, page);
+    const { records } = await listQuotes(db, company.id, today, filter, page);
     const listed = records.map((text) => JSON.parse(text) as unknown);
     compareEach(
       `the list of quotes ${JSON.stringify(filter)} of ${company.id}`,

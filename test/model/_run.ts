@@ -5,7 +5,7 @@ import { type Office, openOffice } from '../../src/backoffice/office.ts';
 import { Refusal } from '../../src/backoffice/refusal.ts';
 import type { Change } from '../../src/contract/feed.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
-import { createListReader, type ReadList } from '../../src/store/lists/lists.ts';
+import { findTexts } from '../../src/store/records/record-writes.ts';
 import { iso, predict, type Prediction, type World } from './_model.ts';
 import { type Chance, chanceOf } from './_chance.ts';
 import { british, french, irish, northernIrish, openCompany, unregistered } from './_companies.ts';
@@ -19,7 +19,6 @@ export type Tally = Map<string, number>;
 export interface Arena {
   engine: Engine;
   office: Office;
-  read: ReadList;
   setNow: (ms: number) => void;
   tally: Tally;
   companyCount: number;
@@ -31,7 +30,6 @@ export function openArena(engine: Engine, onNow: (now: Date) => void = () => und
   return {
     engine,
     office: openOffice(engine, { now: () => now }),
-    read: createListReader(engine),
     setNow: (ms) => {
       now = new Date(ms);
       onNow(now);
@@ -150,7 +148,7 @@ async function lineIdsOf(arena: Arena, { change }: Step, answer: Answer): Promis
   if (name === 'quote.convert_to_invoice') {
     const id = record?.convertedInvoiceId ?? '';
     const texts = await arena.engine.transaction((transaction) =>
-      arena.office.records.invoices.find(transaction, company, id),
+      findTexts(transaction, 'invoices', company, id),
     );
     record = JSON.parse(texts?.detail ?? '{}') as typeof record;
   }

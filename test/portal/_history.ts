@@ -30,7 +30,7 @@ export async function addHistory(engine: Engine, options: HistoryOptions): Promi
 }
 
 function statementsOf(
-  { name }: Engine,
+  { dialect: { name } }: Engine,
   options: HistoryOptions,
   { first, last }: { first: number; last: number },
 ): string[] {

@@ -259,7 +259,7 @@ async function changeElsewhere(engine: Engine, meanwhile: () => Promise<unknown>
   const [here] = await findAccounts(engine.db, { company: COMPANY, email: EMAIL });
   const password = 'scrypt$1024$8$1$AAAA$AAAA';
   return engine.transaction(async (transaction) => {
-    await lockCompany(engine, transaction, COMPANY);
+    await lockCompany(transaction, COMPANY);
     await meanwhile();
     await updateAdministratorRow(transaction, here?.administrator.id ?? '', { password });
   });

@@ -179,7 +179,9 @@ t.test('markup in an address is only text on every page', async (t) => {
   const { id } = await addWebhook(portal.engine);
   // Registration escapes it all; this is a row that was written by another way.
   const hostile = `https://hooks.example.com/<script>alert(1)</script>?a="><img src=x onerror=alert(1)>&b='onclick='`;
-  await portal.engine.db.updateTable('webhooks').set({ url: hostile }).execute();
+  await portal.engine.transaction((transaction) =>
+    transaction.updateTable('webhooks').set({ url: hostile }).execute(),
+  );
   await addHistory(portal.engine, { company: COMPANY, webhooks: [id], count: 1, until: STORY_NOW, days: 1 });
   await portal.engine.run(`UPDATE events SET data = '{"title":"</pre><script>alert(2)</script>"}'`);
   const visitor = await portal.signedIn();

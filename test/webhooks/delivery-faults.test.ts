@@ -7,6 +7,7 @@ import t from 'tap';
 
 import { createCompany } from '../../src/access/companies.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
+import { withQueriesThrough } from '../store/_queries.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { migrate } from '../../src/store/migrations/migrate.ts';
 import { until } from '../_command.ts';
@@ -129,18 +130,10 @@ t.test('a delivery that another worker has locked is looked for less and less of
   await createCompany(engine, 'acme', {}, STORY_NOW);
   await fillDeliveries(engine, { acme: { whk_a: 1 } });
   let lookCount = 0;
-  const watched: Engine = {
-    ...engine,
-    prepare: (build) => {
-      const run = engine.prepare(build);
-      return async (values) => {
-        const rows = await run(values);
-        // Only the rows of a walk have a step.
-        if (rows.some((row) => typeof row === 'object' && row !== null && 'step' in row)) lookCount += 1;
-        return rows;
-      };
-    },
-  };
+  const watched = withQueriesThrough(engine, ({ sql: text }, run) => {
+    if (text.includes('RECURSIVE walk')) lookCount += 1;
+    return run();
+  });
   const sender = scriptedSender(() => answer(200));
   const { promise: mayEnd, resolve: end } = Promise.withResolvers<undefined>();
   const locked = Promise.withResolvers<undefined>();

@@ -7,7 +7,7 @@ import { createCompany } from '../../src/access/companies.ts';
 import { applyChange } from '../../src/backoffice/apply.ts';
 import { openOffice } from '../../src/backoffice/office.ts';
 import type { Change } from '../../src/contract/feed.ts';
-import { createDeliveryQueue } from '../../src/store/deliveries/deliveries.ts';
+import { countWaiting } from '../../src/store/deliveries/deliveries.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
 import { type EngineName, engineNames, openTestDatabase } from '../_server.ts';
 import { deliveryRows } from './_delivery-loop.ts';
@@ -44,7 +44,6 @@ const LOOK_MS = 250;
 /** Makes jobs until it is told to stop, as fast as they are delivered. */
 async function makeJobs(engine: Engine, now: () => Date, signal: AbortSignal): Promise<void> {
   const office = openOffice(engine, { now });
-  const { countWaiting } = createDeliveryQueue(engine);
   const labels = { statusLabelId: 'new', jobTypeId: 'type', jobTypeVersion: 1, createdBy: 'per' };
   // A move whose connection is cut is made or isn't; what is in the database counts.
   const make = (change: string, what: object) =>
@@ -59,7 +58,7 @@ async function makeJobs(engine: Engine, now: () => Date, signal: AbortSignal): P
   const address = { addressLines: ['1 Quay'], countryCode: 'IE', currency: 'EUR', paymentTermsDays: 14 };
   await make('customer.save', { id: 'cus', name: 'C', ...address });
   while (!signal.aborted) {
-    const waitingCount = await countWaiting(WAITING_MAX).catch(() => 0);
+    const waitingCount = await countWaiting(engine, WAITING_MAX).catch(() => 0);
     if (waitingCount < WAITING_MAX) await make('job.create', { title: 'J', customerId: 'cus', ...labels });
     await pause(waitingCount < WAITING_MAX ? 10 : 200);
   }

@@ -6,8 +6,8 @@ import t from 'tap';
 
 import { createCompany, setCompany } from '../../src/access/companies.ts';
 import { createLogger, type Logger } from '../../src/log.ts';
-import { createDeliveryQueue } from '../../src/store/deliveries/deliveries.ts';
-import { createResultWriter, type DeliveryResult } from '../../src/store/deliveries/deliveries-results.ts';
+import { leaseDeliveries } from '../../src/store/deliveries/deliveries.ts';
+import { recordResults, type DeliveryResult } from '../../src/store/deliveries/deliveries-results.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
 import { traceIdIn } from '../../src/trace-context.ts';
 import { FairShare } from '../../src/webhooks/fair-share.ts';
@@ -193,13 +193,13 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
   await t.test('takes over what a dead worker had, and drops what that says later', async (t) => {
     await acme.apply(jobCreate());
     const waiting = await deliveryRows(engine);
-    const [leased] = await createDeliveryQueue(engine).lease(waiting, 'dead', new Date(Date.now() + 200));
+    const [leased] = await leaseDeliveries(engine, waiting, 'dead', new Date(Date.now() + 200));
     const sender = scriptedSender(() => answer(200));
     await using loop = startLoop(engine, sender, { leaseMs: 200 });
     await loop.idle();
     await until(() => sender.sent.length === 1);
     const late = leased && deliveredResult(leased);
-    t.equal(await createResultWriter(engine)(late ? [late] : []), 1);
+    t.equal(await recordResults(engine, late ? [late] : []), 1);
     await settled(engine, 'delivered');
     t.match(await deliveryRows(engine), [{ state: 'delivered', attempt_count: 2, interruption_count: 0 }]);
     t.match(await attemptRows(engine), [
@@ -241,7 +241,7 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
   await t.test('goes on after a month in which nothing ran', async (t) => {
     await acme.apply(jobCreate());
     const until = new Date(Date.now() - 40 * 86_400_000);
-    await createDeliveryQueue(engine).lease(await deliveryRows(engine), 'dead', until);
+    await leaseDeliveries(engine, await deliveryRows(engine), 'dead', until);
     await using loop = startLoop(
       engine,
       scriptedSender(() => answer(200)),
@@ -257,7 +257,7 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
   await t.test('makes who dies with a delivery wait as after a failure', async (t) => {
     await acme.apply(jobCreate());
     await engine.run('UPDATE deliveries SET interruption_count = 2');
-    await createDeliveryQueue(engine).lease(await deliveryRows(engine), 'dead', new Date());
+    await leaseDeliveries(engine, await deliveryRows(engine), 'dead', new Date());
     await using loop = startLoop(
       engine,
       scriptedSender(() => answer(200)),
@@ -291,12 +291,12 @@ for (const name of engineNames) {
       const { engine } = database;
       await createCompany(engine, 'acme', {}, STORY_NOW);
       await fillDeliveries(engine, { acme: { whk_a: 5 } });
-      const leased = await createDeliveryQueue(engine).lease(await deliveryRows(engine), 'mine', new Date());
+      const leased = await leaseDeliveries(engine, await deliveryRows(engine), 'mine', new Date());
       const results = leased.map(deliveredResult);
       const lines: unknown[] = [];
       const log = createLogger('silent');
       log.error = (...given: unknown[]) => lines.push(given);
-      const group = new ResultGroup(createResultWriter(engine), log, () => undefined);
+      const group = new ResultGroup(engine, log, () => undefined);
       let writtenCount = 0;
       for (const [index, result] of results.entries())
         group.add(index === 2 ? poisonous(result) : result, () => (writtenCount += 1));

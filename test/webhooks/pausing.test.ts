@@ -8,6 +8,7 @@ import { deleteWebhook, pauseWebhook, resumeWebhook } from '../../src/webhooks/r
 import { until } from '../_command.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
 import { onEachEngine } from '../backoffice/_office.ts';
+import { withQueriesThrough } from '../store/_queries.ts';
 import { answer, attemptRows, deliveryRows, scriptedSender, startLoop } from './_delivery-loop.ts';
 
 const statesOf = async (engine: Engine) =>
@@ -70,21 +71,14 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
   await t.test('gets nothing though a worker had found it before', async (t) => {
     await acme.apply(jobCreate());
     let isFound = false;
-    const late: Engine = {
-      ...engine,
-      prepare: (build) => {
-        const run = engine.prepare(build);
-        return async (values) => {
-          const rows = await run(values);
-          // Only the rows of a walk have a step.
-          if (!isFound && rows.some((row) => typeof row === 'object' && row !== null && 'step' in row)) {
-            isFound = true;
-            await pauseAll();
-          }
-          return rows;
-        };
-      },
-    };
+    const late = withQueriesThrough(engine, async (query, run) => {
+      const result = await run();
+      if (!isFound && query.sql.includes('RECURSIVE walk') && result.rows.length > 0) {
+        isFound = true;
+        await pauseAll();
+      }
+      return result;
+    });
     const sender = scriptedSender(() => answer(200));
     await using loop = startLoop(late, sender);
     await loop.idle();

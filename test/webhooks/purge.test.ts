@@ -1,5 +1,5 @@
 import { createLogger } from '../../src/log.ts';
-import { createDeliveryPurge } from '../../src/store/deliveries/deliveries-purge.ts';
+import { removeOld } from '../../src/store/deliveries/deliveries-purge.ts';
 import { keepPurging, purgeChangeIds, purge } from '../../src/webhooks/purge.ts';
 import { deleteWebhook } from '../../src/webhooks/registration.ts';
 import { until } from '../_command.ts';
@@ -58,20 +58,19 @@ onEachEngine('the history', async (t, { openCompany, engine, setNow }) => {
     await deliver(acme, 8);
     await engine.run("UPDATE deliveries SET attempt_count = 60, state = 'failed'");
     const numbers =
-      engine.name === 'sqlite'
+      engine.dialect.name === 'sqlite'
         ? 'WITH RECURSIVE g (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM g WHERE n < 60)'
         : 'WITH g AS (SELECT generate_series(2, 60) AS n)';
     await engine.run(
       `${numbers} INSERT INTO delivery_attempts (company, webhook, delivery, number, attempted_at, status, total_ms)
        SELECT company, webhook, id, n, due_at, 500, 1 FROM deliveries CROSS JOIN g`,
     );
-    const { removeOld } = createDeliveryPurge(engine);
     const total = async () => (await counts()).reduce((sum, count) => sum + count, 0);
     let left = await total();
     t.ok(left > 1_000);
     let after: string | undefined = '';
     for (let pass = 0; after !== undefined && pass < 100; pass += 1) {
-      after = await removeOld(daysLater(31)(), after);
+      after = await removeOld(engine, daysLater(31)(), after);
       const rest = await total();
       // A pass removes the rows of one delivery and its attempts, and of its event.
       t.ok(left - rest <= 130, `${left - rest} rows in one pass`);
@@ -90,7 +89,7 @@ onEachEngine('the history', async (t, { openCompany, engine, setNow }) => {
         return engine.transaction(work);
       },
     } as typeof engine;
-    await createDeliveryPurge(late).removeOld(daysLater(31)(), '');
+    await removeOld(late, daysLater(31)(), '');
     t.match(
       (await deliveryRows(engine)).filter(({ webhook }) => webhook === 'whk_all'),
       [{ state: 'waiting' }],

@@ -1,10 +1,10 @@
-import type { Invoice } from '../../contract/records.ts';
-import type { FindRecord } from '../../store/records/records.ts';
+import type { Connection } from '../../store/dialects/dialect.ts';
+import { findInvoice } from '../../store/records/invoices.ts';
 import type { Handler } from '../handler.ts';
 import { answerRecord } from '../records.ts';
 
 /** GET /api/v1/invoices/{invoiceId} */
 export const getInvoice =
-  (findInvoice: FindRecord<Invoice>): Handler<'getInvoice'> =>
+  (db: Connection): Handler<'getInvoice'> =>
   async ({ caller, path }) =>
-    answerRecord(await findInvoice(caller.company, path.invoiceId));
+    answerRecord(await findInvoice(db, caller.company, path.invoiceId));

@@ -1,13 +1,13 @@
 import type { Person } from '../../contract/records.ts';
-import type { ReadList } from '../../store/lists/lists.ts';
+import type { Connection } from '../../store/dialects/dialect.ts';
 import { listRecords } from '../../store/records/records.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
 
 /** GET /api/v1/people */
 export const listPeople =
-  (read: ReadList): Handler<'listPeople'> =>
+  (db: Connection): Handler<'listPeople'> =>
   async ({ caller, query }) =>
     answerPage('listPeople', query, (page) =>
-      listRecords<Person>(read, 'people', caller.company, undefined, page),
+      listRecords<Person>(db, 'people', caller.company, undefined, page),
     );

@@ -4,7 +4,7 @@ import { contentDisposition } from '../../invoice-pdf/file-name.ts';
 import type { FindDocument } from '../../invoice-pdf/documents.ts';
 import { unitText } from '../../invoice-pdf/units.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { createInvoiceFinder } from '../../store/records/invoices.ts';
+import { findInvoice } from '../../store/records/invoices.ts';
 import { notFound } from '../page-error.ts';
 import { dayText, time } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
@@ -14,10 +14,9 @@ import { kindNames, refuseWithoutDocuments, stateOf } from './documents.ts';
 
 /** One document: its contents, its payments and its credits. */
 export function showDocument(engine: Engine): Page {
-  const find = createInvoiceFinder(engine);
   return async (visit) => {
     refuseWithoutDocuments(visit);
-    const found = await find(visit.company.id, visit.params.id ?? '');
+    const found = await findInvoice(engine.db, visit.company.id, visit.params.id ?? '');
     if (!found) throw notFound();
     const document = JSON.parse(found.text) as Invoice;
     const { kind, number, id, note } = document;

@@ -3,7 +3,7 @@ import { type Module, modules } from '../../contract/scopes.ts';
 import { listAdministratorRows } from '../../store/portal/administrators.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { listActiveKeys } from '../../store/keys/keys.ts';
-import { createHealthReader, type ReadHealth } from '../../store/deliveries/webhook-health.ts';
+import { readHealth } from '../../store/deliveries/webhook-health.ts';
 import { listWebhookRows } from '../../store/deliveries/webhooks.ts';
 import { WEBHOOKS_MAX } from '../../webhooks/registration.ts';
 import { maySee, stoppedWarning, whyNot } from '../availability.ts';
@@ -15,14 +15,13 @@ import { page, type Page, type Visit } from '../visit.ts';
 
 /** The state of the company's keys, webhooks and data. */
 export function showOverview(engine: Engine): Page {
-  const readHealth = createHealthReader(engine);
   return async (visit) => {
     const { company, administrator } = visit;
     return page(
       'Overview',
       html`${stoppedWarning(company)}
         <h2>At a glance</h2>
-        ${await glance(engine, readHealth, visit)}
+        ${await glance(engine, visit)}
         <h2>Data in the API</h2>
         ${table({
           caption: 'Data in the API',
@@ -52,12 +51,12 @@ export function showOverview(engine: Engine): Page {
 }
 
 /** The numbers of keys, webhooks and administrators, with links to their pages. */
-async function glance(engine: Engine, readHealth: ReadHealth, { company, now }: Visit): Promise<Html> {
+async function glance(engine: Engine, { company, now }: Visit): Promise<Html> {
   const keys = await listActiveKeys(engine, company.id);
   const webhooks = await listWebhookRows(engine, company.id);
   const { spans } = healthSpans(company.timeZone, now);
   const ids = webhooks.map(({ id }) => id);
-  const health = await readHealth(company.id, ids, spans.slice(-1));
+  const health = await readHealth(engine, company.id, ids, spans.slice(-1));
   const people = await listAdministratorRows(engine.db, company.id);
   const active = people.filter(({ disabledAt }) => disabledAt === null).length;
   return facts([

@@ -1,6 +1,6 @@
 import type { DeliveryDetail } from '../../store/deliveries/delivery-details.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { createHealthReader, type ReadHealth } from '../../store/deliveries/webhook-health.ts';
+import { readHealth } from '../../store/deliveries/webhook-health.ts';
 import type { Webhook } from '../../store/deliveries/webhooks.ts';
 import { ping, waitForAttempt } from '../../webhooks/deliveries.ts';
 import { deleteWebhook, pauseWebhook, resumeWebhook, whyNotTouch } from '../../webhooks/registration.ts';
@@ -24,11 +24,6 @@ import {
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { getOwnWebhook, maySeeEvent } from '../webhook-access.ts';
 
-interface Needs {
-  engine: Engine;
-  readHealth: ReadHealth;
-}
-
 /** The pages and actions of one webhook. */
 export function webhookPages({
   engine,
@@ -37,9 +32,8 @@ export function webhookPages({
   engine: Engine;
   pingWaitMs?: number | undefined;
 }): Record<'show' | 'sendPing' | 'pause' | 'resume' | 'remove', Page> {
-  const needs = { engine, readHealth: createHealthReader(engine) };
   return {
-    show: async (visit) => webhookPage(needs, visit, await getOwnWebhook(engine, visit)),
+    show: async (visit) => webhookPage(engine, visit, await getOwnWebhook(engine, visit)),
 
     /** Waits a little for the result, so that the page usually shows it without being loaded again. */
     sendPing: async (visit) => {
@@ -50,7 +44,7 @@ export function webhookPages({
         await waitForAttempt(engine, { ...of, id }, pingWaitMs);
         return redirect(`/portal/webhooks/${webhook.id}?ping=${id}`);
       } catch (error) {
-        return webhookPage(needs, visit, webhook, refusalOf(error));
+        return webhookPage(engine, visit, webhook, refusalOf(error));
       }
     },
 
@@ -80,7 +74,7 @@ export function webhookPages({
 }
 
 async function webhookPage(
-  { engine, readHealth }: Needs,
+  engine: Engine,
   visit: Visit,
   webhook: Webhook,
   pingProblem?: string,
@@ -88,7 +82,7 @@ async function webhookPage(
   const { company, now, query } = visit;
   const { id, url } = webhook;
   const spans = healthSpans(company.timeZone, now);
-  const health = (await readHealth(company.id, [id], spans.spans)).get(id);
+  const health = (await readHealth(engine, company.id, [id], spans.spans)).get(id);
   const pinged = await findPing(engine, webhook, query.get('ping'));
   return page(
     'Webhook',

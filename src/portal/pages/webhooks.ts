@@ -2,7 +2,7 @@ import { type MoveEventKind, moduleOfEvent, moveEventKinds, scopeOfEvent } from 
 import type { Administrator } from '../../store/portal/administrators.ts';
 import type { Company } from '../../store/records/companies.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { createHealthReader, type WebhookHealth } from '../../store/deliveries/webhook-health.ts';
+import { readHealth, type WebhookHealth } from '../../store/deliveries/webhook-health.ts';
 import { findWebhookRow, type Webhook } from '../../store/deliveries/webhooks.ts';
 import { createWebhook, listWebhooks, WEBHOOKS_MAX } from '../../webhooks/registration.ts';
 import type { SecretBox } from '../../webhooks/secrets.ts';
@@ -26,13 +26,12 @@ import { maySeeEvent } from '../webhook-access.ts';
 
 /** The webhooks of the company and their states. */
 export function showWebhooks(engine: Engine): Page {
-  const readHealth = createHealthReader(engine);
   return async (visit) => {
     const { company, now } = visit;
     const webhooks = await listWebhooks(engine, company.id);
     const spans = healthSpans(company.timeZone, now);
     const ids = webhooks.map(({ id }) => id);
-    const health = await readHealth(company.id, ids, spans.spans);
+    const health = await readHealth(engine, company.id, ids, spans.spans);
     return page(
       'Webhooks',
       html`<p>

@@ -46,7 +46,7 @@ export async function eraseCompany(
   { now, signal, onProgress, isVacuumLater = false }: Erasing,
 ): Promise<Erased> {
   // Otherwise SQLite leaves the content of rows in the file until something else takes their place.
-  if (engine.name === 'sqlite') await engine.run('PRAGMA secure_delete = ON');
+  if (engine.dialect.name === 'sqlite') await engine.run('PRAGMA secure_delete = ON');
   await refuseWithoutAudit(engine);
   const id = await beginErasure(engine, company, now);
   let total = 0;
@@ -68,13 +68,13 @@ export async function eraseCompany(
   }
   await removeRest(engine, company, id);
   onProgress(total, total);
-  if (engine.name === 'sqlite' && !isVacuumLater) await writeAnew(engine);
+  if (engine.dialect.name === 'sqlite' && !isVacuumLater) await writeAnew(engine);
   return { id, rowCount: await endErasures(engine, { id, now, isWaiting: isVacuumLater }) };
 }
 
 /** The audit trail of a company goes with it, which the server's own role may not do on PostgreSQL. */
 async function refuseWithoutAudit(engine: Engine): Promise<void> {
-  if (engine.name === 'sqlite') return;
+  if (engine.dialect.name === 'sqlite') return;
   const [row] = await engine.run("SELECT has_table_privilege('audit_entries', 'DELETE') AS may");
   if (row?.may !== true)
     throw new UsageError(
@@ -114,7 +114,7 @@ async function beginErasure(engine: Engine, company: string, now: Date): Promise
   const digest = createHash('sha256').update(company).digest('hex');
   return engine.transaction(async (transaction) => {
     // A change that is under way ends first. Later ones find no company to change.
-    await lockCompany(engine, transaction, company);
+    await lockCompany(transaction, company);
     const found = await transaction
       .updateTable('companies')
       .set({ api_enabled: 0 })
@@ -169,7 +169,7 @@ async function removeSome(
 /** Removes the company itself, with the few rows that somebody may have added who had begun before. */
 async function removeRest(engine: Engine, company: string, id: string): Promise<void> {
   await engine.transaction(async (transaction) => {
-    if (engine.name === 'postgres') {
+    if (engine.dialect.name === 'postgres') {
       // New rows that refer to the company wait for this lock, and are refused then.
       await sql`SELECT id FROM companies WHERE id = ${company} FOR UPDATE`.execute(transaction);
       // The counts of the keys' requests, which nothing refers to.

@@ -103,8 +103,8 @@ async function beginCopy(target: Engine, marker: string): Promise<void> {
       throw new UsageError(
         `The target is not empty: its table ${table.name} has rows. Name an empty database.`,
       );
-  const { numAffectedRows } =
-    await sql`INSERT INTO migrations (name) VALUES (${marker}) ON CONFLICT DO NOTHING`.execute(target.db);
+  const insertion = sql`INSERT INTO migrations (name) VALUES (${marker}) ON CONFLICT DO NOTHING`;
+  const { numAffectedRows } = await target.transaction((transaction) => insertion.execute(transaction));
   if (numAffectedRows === 0n) throw new UsageError('Another copy has just begun to fill the target.');
 }
 
@@ -120,7 +120,8 @@ async function hasMarker(engine: Engine, marker: string): Promise<boolean> {
 }
 
 async function removeMarker(target: Engine, marker: string): Promise<void> {
-  await sql`DELETE FROM migrations WHERE name = ${marker}`.execute(target.db);
+  const deletion = sql`DELETE FROM migrations WHERE name = ${marker}`;
+  await target.transaction((transaction) => deletion.execute(transaction));
 }
 
 async function copyTable(
@@ -133,7 +134,7 @@ async function copyTable(
   // The rows of these tables are there before they are copied: a migration or a trigger has made them.
   const isMade = table.name === 'webhook_hours' || table.name === 'served_clock';
   const after = isMade ? undefined : await lastRow(target, table);
-  if (table.name === 'served_clock') await sql`DELETE FROM served_clock`.execute(target.db);
+  if (table.name === 'served_clock') await target.run('DELETE FROM served_clock');
   if (after !== undefined) await onRows(await countRows(target, table));
   for await (const rows of batchesOf(source, table, columns, { after })) {
     const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`);

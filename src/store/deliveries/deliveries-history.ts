@@ -5,7 +5,6 @@ import type { JsonText } from '../../contract/json-text.ts';
 import type { Deed } from '../portal/deeds.ts';
 import type { KeptAttempt } from './deliveries-results.ts';
 import type { Engine } from '../engines/engine.ts';
-import { tellWorkers } from '../engines/notifications.ts';
 import type { DeliveryState, Tables } from '../schema.ts';
 
 /** A delivery with its attempts, as its company sees it. */
@@ -154,7 +153,7 @@ export async function resendDelivery(
     update = update.where('attempt_count', '=', attemptCount).where('state', '<>', 'waiting');
   if ((await update.returning('id').execute()).length > 0) {
     await deed.record({ action: 'delivery.sent_again', subject: id, details: { webhook, delivery: id } });
-    await tellWorkers(engine, transaction);
+    await engine.dialect.tellWorkers(transaction);
     return 'waiting';
   }
   const row = await transaction
@@ -212,7 +211,7 @@ export async function resendUnsent(
       const details = { webhook, since: page.since };
       await deed.record({ action: 'deliveries.recovered', subject: webhook, details });
     }
-    await tellWorkers(engine, transaction);
+    await engine.dialect.tellWorkers(transaction);
   }
   return { count, last: rows.length === page.countMax ? rows.at(-1)?.id : undefined };
 }

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { EventKind } from '../../contract/events.ts';
 import type { WebhookKey } from './delivery-keys.ts';
 import type { Engine } from '../engines/engine.ts';
-import { withoutIndex } from '../engines/without-index.ts';
+import { withoutIndex } from '../dialects/dialect.ts';
 import type { DeliveryState } from '../schema.ts';
 
 /** A delivery in a list. */
@@ -135,7 +135,7 @@ interface DeliveryWalk {
 
 /** The deliveries that are walked, as `d`. */
 function deliveriesIn(
-  { name }: Engine,
+  { dialect }: Engine,
   { company, webhook }: WebhookKey,
   { state, from, until }: DeliveryFilter,
   { before }: PageOptions,
@@ -148,7 +148,7 @@ function deliveriesIn(
     ...(before === undefined ? [] : [sql`d.id < ${before}`]),
   ];
   // SQLite would rather walk the table, which has the same order.
-  const hint = isRare(state) && name === 'sqlite' ? sql`INDEXED BY ${sql.ref(`deliveries_${state}`)}` : sql``;
+  const hint = isRare(state) ? dialect.indexedBy(`deliveries_${state}`) : sql``;
   return { table: sql`deliveries AS d ${hint}`, condition: sql.join(conditions, sql` AND `) };
 }
 

@@ -1,14 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 
-import {
-  chosenIn,
-  chosenInteger,
-  chosenText,
-  type DeliveryKey,
-  isChosen,
-  rowsOf,
-  written,
-} from './delivery-keys.ts';
+import { chosenInteger, chosenText, type DeliveryKey, isChosen, rowsOf } from './delivery-keys.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { DeliveryState } from '../schema.ts';
 
@@ -39,12 +31,6 @@ export interface DeliveryResult extends DeliveryKey {
 }
 
 /**
- * Writes the results of a group of deliveries, all or none.
- * @returns the number of results that were dropped because another worker has the lease now, which will write its own.
- */
-export type RecordResults = (results: readonly DeliveryResult[]) => Promise<number>;
-
-/**
  * Whether the database can never take the given values: one is out of range, or breaks a rule of its table (SQLSTATE
  * classes 22 and 23). Other errors may pass.
  */
@@ -53,52 +39,47 @@ export function isRefusal(error: unknown): boolean {
   return /^(?:SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG)|2[23]\w{3}$)/.test(code);
 }
 
-export function createResultWriter(engine: Engine): RecordResults {
-  const write = engine.name === 'sqlite' ? createWriteOnSqlite(engine) : createWriteOnPostgres(engine);
-  return async (results) => results.length - (await write(results));
+/**
+ * Writes the results of a group of deliveries, all or none.
+ * @returns the number of results that were dropped because another worker has the lease now, which will write its own.
+ */
+export async function recordResults(engine: Engine, results: readonly DeliveryResult[]): Promise<number> {
+  const write = engine.dialect.readsChanges ? writeAtOnce : writeInTwoSteps;
+  return results.length - (await write(engine, results));
 }
 
-/** @returns the number of deliveries that were still leased to the sender of the result. */
-type WriteResults = (results: readonly DeliveryResult[]) => Promise<number>;
-
-/** SQLite can't insert what a statement gives back. */
-function createWriteOnSqlite(engine: Engine): WriteResults {
-  const settle = engine.command((db, value: { results: string }) =>
-    written(db, settleQuery(chosenIn(engine, value.results), sql<DeliveryKey>`company, webhook, id`)),
-  );
-  const keep = engine.command((db, value: { results: string }) =>
-    written(db, attemptsQuery(chosenIn(engine, value.results))),
-  );
-  return (results) =>
-    engine.transaction(async (transaction) => {
-      const settled = await settle(transaction, { results: rowsOf(results.map(toRow)) });
-      const owned = new Set(settled.map(textOf));
-      const attempted = results.filter((result) => result.attempt && owned.has(textOf(result)));
-      if (attempted.length > 0) await keep(transaction, { results: rowsOf(attempted.map(toRow)) });
-      return settled.length;
-    });
+/** For databases that can't insert what a statement returns. */
+async function writeInTwoSteps(engine: Engine, results: readonly DeliveryResult[]): Promise<number> {
+  const { chosenIn } = engine.dialect;
+  return engine.transaction(async (transaction) => {
+    const { rows: settled } = await settleQuery(
+      chosenIn(resultRows(results)),
+      sql<DeliveryKey>`company, webhook, id`,
+    ).execute(transaction);
+    const owned = new Set(settled.map(textOf));
+    const attempted = results.filter((result) => result.attempt && owned.has(textOf(result)));
+    if (attempted.length > 0) await attemptsQuery(chosenIn(resultRows(attempted))).execute(transaction);
+    return settled.length;
+  });
 }
 
-/** One prepared statement: one round trip, and a transaction by itself. */
-function createWriteOnPostgres(engine: Engine): WriteResults {
-  const write = engine.prepare((db, value: { results: string }) =>
-    written(
-      db,
-      sql<{ count: string }>`
-        WITH settled AS (${settleQuery(chosenIn(engine, value.results), sql`chosen.value`)}),
-        kept AS (${attemptsQuery(sql`settled AS chosen (value)`)})
-        SELECT COUNT(*) AS count FROM settled`,
-    ),
-  );
-  return async (results) => {
-    const [row] = await write({ results: rowsOf(results.map(toRow)) });
-    return Number(row?.count ?? 0);
-  };
+/** One statement: one round trip, and a transaction by itself. */
+async function writeAtOnce({ db, dialect }: Engine, results: readonly DeliveryResult[]): Promise<number> {
+  const { rows } = await sql<{ count: string }>`
+    WITH settled AS (${settleQuery(dialect.chosenIn(resultRows(results)), sql`chosen.value`)}),
+    kept AS (${attemptsQuery(sql`settled AS chosen (value)`)})
+    SELECT COUNT(*) AS count FROM settled`.execute(db);
+  return Number(rows[0]?.count ?? 0);
 }
 
+/** A delivery's key as one text. */
 const textOf = ({ company, webhook, id }: DeliveryKey) => `${company} ${webhook} ${id}`;
 
-/** A result as a row of values. The statements below use their places. */
+/** Results as rows of values, whose places the statements below use. */
+function resultRows(results: readonly DeliveryResult[]): string {
+  return rowsOf(results.map(toRow));
+}
+
 function toRow(result: DeliveryResult): (string | number | null)[] {
   const { company, webhook, id, lease, state, dueAt, failureCount, interruptionCount, withheldFor } = result;
   const { attempt } = result;
@@ -115,7 +96,7 @@ function toRow(result: DeliveryResult): (string | number | null)[] {
   ];
 }
 
-/** Only a delivery that is being sent has a lease. */
+/** Settles the chosen results. Only a delivery that is being sent has a lease. */
 function settleQuery<Row>(results: RawBuilder<unknown>, returning: RawBuilder<Row>): RawBuilder<Row> {
   return sql<Row>`
     UPDATE deliveries
@@ -127,6 +108,7 @@ function settleQuery<Row>(results: RawBuilder<unknown>, returning: RawBuilder<Ro
     RETURNING ${returning}`;
 }
 
+/** Keeps the attempts of the chosen results. */
 function attemptsQuery(results: RawBuilder<unknown>): RawBuilder<never> {
   const integers = (...places: number[]) => sql.join(places.map(chosenInteger));
   return sql<never>`

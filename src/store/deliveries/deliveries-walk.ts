@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 
-import { type DeliveryKey, type WebhookKey, written } from './delivery-keys.ts';
+import type { DeliveryKey, WebhookKey } from './delivery-keys.ts';
 import type { Engine } from '../engines/engine.ts';
 
 /** A delivery that may be sent now. */
@@ -30,16 +30,54 @@ export interface WalkOptions {
 }
 
 /**
- * Looks for waiting deliveries of webhooks that aren't held, from webhook to webhook. A million deliveries of one
- * webhook hide none of another, and cost as much as four.
+ * Looks for waiting deliveries of webhooks that aren't held, from webhook to webhook. It reads at most `perWebhook` of each, so
+ * that a backlog of one can't starve the others.
+ * @param unreadable fingerprints of the keys without which nothing can be signed: what needs them is held, as if paused.
  */
-export type WalkWaiting = (options: WalkOptions) => Promise<Walk>;
+export async function walkWaiting(
+  { db, dialect }: Engine,
+  { busy, busyCompanies, ...options }: WalkOptions,
+  unreadable: readonly string[] = [],
+): Promise<Walk> {
+  const values = {
+    ...options.after,
+    ...options,
+    busy: JSON.stringify(busy.map(({ company, webhook }) => spotOf(company, webhook))),
+    busyCompanies: JSON.stringify(busyCompanies),
+    isHeld: isHeldBy(unreadable),
+  };
+  const walk = dialect.hasLateral ? walkByLateral : walkBySubqueries;
+  const { rows } = await walk(values).execute(db);
+  const end = rows.at(-1);
+  return {
+    found: rows.flatMap(({ company, webhook, id, due_at }) =>
+      id === null || due_at === null ? [] : [{ company, webhook, id, dueAt: due_at }],
+    ),
+    last: end?.step === options.webhooksMax ? { company: end.company, webhook: end.webhook } : undefined,
+  };
+}
 
+/** A webhook's key as one text: no id of a company has a blank. */
+function spotOf(company: string, webhook: string): string {
+  return `${company} ${webhook}`;
+}
+
+/** Whether a webhook `w` is paused, or its secret sealed with one of these keys; ../../webhooks/secrets.ts has the form. */
+function isHeldBy(unreadable: readonly string[]): RawBuilder<boolean> {
+  const isPaused = sql<boolean>`w.paused_at IS NOT NULL`;
+  if (unreadable.length === 0) return isPaused;
+  const seals = unreadable.map((fingerprint) => sql.lit(`sealed1.${fingerprint}`));
+  return sql`(${isPaused} OR substr(w.secret, 1, 16) IN (${sql.join(seals)}))`;
+}
+
+/** Where a walk begins, and what it passes over: `busy` and `busyCompanies` are JSON arrays. */
 interface WalkValues extends WebhookKey {
   webhooksMax: number;
   perWebhook: number;
   busy: string;
   busyCompanies: string;
+  /** The condition under which a webhook `w` is held. */
+  isHeld: RawBuilder<boolean>;
 }
 
 /** A webhook that was looked at, beside one of its deliveries, or none. */
@@ -51,47 +89,11 @@ interface WalkRow {
   due_at: string | null;
 }
 
-/** @param unreadable fingerprints of the keys without which nothing can be signed: what needs them is held, as if paused. */
-export function createWaitingWalk(engine: Engine, unreadable: readonly string[] = []): WalkWaiting {
-  const query = engine.name === 'sqlite' ? walkOnSqlite : walkOnPostgres;
-  const isHeld = isHeldBy(unreadable);
-  const walk = engine.prepare((db, value: WalkValues) => written(db, query(value, isHeld)));
-  return async ({ busy, busyCompanies, after, webhooksMax, perWebhook }) => {
-    const rows = await walk({
-      ...after,
-      webhooksMax,
-      perWebhook,
-      busy: JSON.stringify(busy.map(({ company, webhook }) => spotOf(company, webhook))),
-      busyCompanies: JSON.stringify(busyCompanies),
-    });
-    const end = rows.at(-1);
-    return {
-      found: rows.flatMap(({ company, webhook, id, due_at }) =>
-        id === null || due_at === null ? [] : [{ company, webhook, id, dueAt: due_at }],
-      ),
-      last: end?.step === webhooksMax ? { company: end.company, webhook: end.webhook } : undefined,
-    };
-  };
-}
-
-/** A webhook's key as one text: no id of a company has a blank. */
-function spotOf(company: string, webhook: string): string {
-  return `${company} ${webhook}`;
-}
-
 /**
  * Greater than every time. With the key of a webhook it stands behind the last of its entries in the index: from the key
  * alone SQLite would read all of them on its way to the next webhook.
  */
 const NEVER = sql.lit('~');
-
-/** Whether a webhook `w` is paused, or its secret sealed with one of these keys; ../../webhooks/secrets.ts has the form. */
-function isHeldBy(unreadable: readonly string[]): RawBuilder<boolean> {
-  const isPaused = sql<boolean>`w.paused_at IS NOT NULL`;
-  if (unreadable.length === 0) return isPaused;
-  const seals = unreadable.map((fingerprint) => sql.lit(`sealed1.${fingerprint}`));
-  return sql`(${isPaused} OR substr(w.secret, 1, 16) IN (${sql.join(seals)}))`;
-}
 
 /** All deliveries of a webhook that is held are passed over together. */
 const isHeard = (
@@ -111,11 +113,16 @@ const nextAfter = (
     WHERE d.state = 'waiting' AND (d.company, d.webhook, d.due_at) > (${company}, ${webhook}, ${NEVER})
     ORDER BY d.company, d.webhook LIMIT 1)`;
 
-/** SQLite has no LATERAL, and gives one value of a subquery: the next webhook's key comes as an array. */
-function walkOnSqlite(
-  { company, webhook, webhooksMax, perWebhook, busy, busyCompanies }: WalkValues,
-  isHeld: RawBuilder<boolean>,
-) {
+/** A subquery gives one value: the next webhook's key comes as an array. */
+function walkBySubqueries({
+  company,
+  webhook,
+  webhooksMax,
+  perWebhook,
+  busy,
+  busyCompanies,
+  isHeld,
+}: WalkValues): RawBuilder<WalkRow> {
   const key = sql`json_array(d.company, d.webhook)`;
   const [ofCompany, ofWebhook] = [sql`(spot ->> 0)`, sql`(spot ->> 1)`];
   return sql<WalkRow>`
@@ -141,10 +148,15 @@ function walkOnSqlite(
     ORDER BY step, d.due_at`;
 }
 
-function walkOnPostgres(
-  { company, webhook, webhooksMax, perWebhook, busy, busyCompanies }: WalkValues,
-  isHeld: RawBuilder<boolean>,
-) {
+function walkByLateral({
+  company,
+  webhook,
+  webhooksMax,
+  perWebhook,
+  busy,
+  busyCompanies,
+  isHeld,
+}: WalkValues): RawBuilder<WalkRow> {
   const key = sql`d.company, d.webhook`;
   const listed = (text: string) =>
     sql`(SELECT value FROM json_array_elements_text(CAST(${text} AS JSON)) AS listed (value))`;

@@ -1,7 +1,4 @@
-import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely';
-
-import type { Engine } from '../engines/engine.ts';
-import type { Tables } from '../schema.ts';
+import { type RawBuilder, sql } from 'kysely';
 
 /** A webhook of a company. */
 export interface WebhookKey {
@@ -27,16 +24,6 @@ export function keyRows(keys: readonly DeliveryKey[]): string {
   return rowsOf(keys.map(({ company, webhook, id }) => [company, webhook, id]));
 }
 
-/**
- * The rows of such a text, as a table that is called `chosen`. PostgreSQL expects 10 elements of an array. Of a JSON array
- * it expects 100, for which it would read a table of some thousand deliveries whole.
- */
-export function chosenIn({ name }: Engine, text: string): RawBuilder<unknown> {
-  return name === 'sqlite'
-    ? sql`json_each(${text}) AS chosen`
-    : sql`unnest(ARRAY(SELECT jsonb_array_elements(CAST(${text} AS JSONB)))) AS chosen (value)`;
-}
-
 /** A value of a chosen row, as text. */
 export function chosenText(place: number): RawBuilder<string> {
   return sql`(chosen.value ->> ${sql.lit(place)})`;
@@ -52,9 +39,4 @@ export function isChosen(table: string): RawBuilder<boolean> {
   const column = (name: string) => sql.ref(`${table}.${name}`);
   return sql`${column('company')} = ${chosenText(0)} AND ${column('webhook')} = ${chosenText(1)}
     AND ${column('id')} = ${chosenText(2)}`;
-}
-
-/** A statement in SQL of its own, as the engine takes them. */
-export function written<Row>(db: Kysely<Tables>, query: RawBuilder<Row>): Compilable<Row> {
-  return { compile: () => query.compile(db) };
 }

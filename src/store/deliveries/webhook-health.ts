@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import { chosenIn, chosenInteger, chosenText, rowsOf, written } from './delivery-keys.ts';
+import { chosenInteger, chosenText, rowsOf } from './delivery-keys.ts';
 import type { Engine } from '../engines/engine.ts';
 
 /** Numbers of attempts by their result. */
@@ -30,49 +30,41 @@ export interface HourSpan {
   until: Date;
 }
 
-/**
- * Reads the health of some webhooks of a company, by their ids. It adds up hourly counts, so its cost doesn't depend on
- * the number of deliveries. A webhook without attempts has counts of 0.
- */
-export type ReadHealth = (
-  company: string,
-  webhooks: readonly string[],
-  spans: readonly HourSpan[],
-) => Promise<Map<string, WebhookHealth>>;
-
 interface HealthRow {
   webhook: string;
   span: number;
   sums: string | null;
 }
 
-export function createHealthReader(engine: Engine): ReadHealth {
-  // One text for each period, because grouping would sort thousands of rows first.
-  const read = engine.prepare((db, value: { company: string; spans: string }) =>
-    written(
-      db,
-      sql<HealthRow>`
-        SELECT ${chosenText(0)} AS webhook, ${chosenInteger(1)} AS span, (
-          SELECT SUM(h.delivered_count) || ',' || SUM(h.failed_count) || ',' || MAX(h.last_delivered_at) || ','
-            || MAX(h.last_failure)
-          FROM webhook_hours AS h
-          WHERE h.company = ${value.company} AND h.webhook = ${chosenText(0)}
-            AND h.hour >= ${chosenText(2)} AND h.hour < ${chosenText(3)}
-        ) AS sums
-        FROM ${chosenIn(engine, value.spans)}`,
-    ),
+/**
+ * Reads the health of some webhooks of a company, by their ids. It adds up hourly counts, so its cost doesn't depend on
+ * the number of deliveries. A webhook without attempts has counts of 0.
+ */
+export async function readHealth(
+  { db, dialect }: Engine,
+  company: string,
+  webhooks: readonly string[],
+  spans: readonly HourSpan[],
+): Promise<Map<string, WebhookHealth>> {
+  const health = new Map(webhooks.map((webhook) => [webhook, empty(spans.length)]));
+  const asked = webhooks.flatMap((webhook) =>
+    spans.map(({ from, until }, index) => [webhook, index, hourOf(from), hourOf(until)]),
   );
-  return async (company, webhooks, spans) => {
-    const health = new Map(webhooks.map((webhook) => [webhook, empty(spans.length)]));
-    const asked = webhooks.flatMap((webhook) =>
-      spans.map(({ from, until }, index) => [webhook, index, hourOf(from), hourOf(until)]),
-    );
-    for (const row of await read({ company, spans: rowsOf(asked) })) {
-      const found = health.get(row.webhook);
-      if (found) add(found, row);
-    }
-    return health;
-  };
+  // One text for each period, because grouping would sort thousands of rows first.
+  const { rows } = await sql<HealthRow>`
+    SELECT ${chosenText(0)} AS webhook, ${chosenInteger(1)} AS span, (
+      SELECT SUM(h.delivered_count) || ',' || SUM(h.failed_count) || ',' || MAX(h.last_delivered_at) || ','
+        || MAX(h.last_failure)
+      FROM webhook_hours AS h
+      WHERE h.company = ${company} AND h.webhook = ${chosenText(0)}
+        AND h.hour >= ${chosenText(2)} AND h.hour < ${chosenText(3)}
+    ) AS sums
+    FROM ${dialect.chosenIn(rowsOf(asked))}`.execute(db);
+  for (const row of rows) {
+    const found = health.get(row.webhook);
+    if (found) add(found, row);
+  }
+  return health;
 }
 
 function empty(spanCount: number): WebhookHealth {

@@ -4,7 +4,6 @@ import type { MoveEventKind } from '../../contract/events.ts';
 import { actorId, type AuditAction } from '../portal/audit.ts';
 import type { Deed } from '../portal/deeds.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import { tellWorkers } from '../engines/notifications.ts';
 import type { Tables } from '../schema.ts';
 
 /** A webhook, without its secret. */
@@ -127,7 +126,7 @@ export async function setWebhookPaused(deed: Deed, webhook: Webhook, isPaused: b
     .where('id', '=', webhook.id)
     .execute();
   await recordOf(deed, isPaused ? 'webhook.paused' : 'webhook.resumed', webhook);
-  if (!isPaused) await tellWorkers(engine, transaction);
+  if (!isPaused) await engine.dialect.tellWorkers(transaction);
   return { ...webhook, pausedAt };
 }
 

@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { sql } from 'kysely';
 import pg from 'pg';
 
-import type { Engine, StoreTransaction } from './engine.ts';
+import { DELIVERY_CHANNEL } from '../dialects/dialect.ts';
 
-/** Where the database tells of new deliveries; see migrations/0004-webhooks.ts. */
-const CHANNEL = 'fieldledger_deliveries';
 const RECONNECT_MS = 1_000;
 const CONNECT_MS_MAX = 5_000;
 /** A database that says nothing doesn't say goodbye either. */
@@ -50,16 +47,11 @@ async function listenOnce(url: string, onNews: () => void, signal: AbortSignal):
   client.on('notification', onNews);
   await client.connect();
   try {
-    await client.query(`LISTEN ${CHANNEL}`);
+    await client.query(`LISTEN ${DELIVERY_CHANNEL}`);
     onNews();
     if (!signal.aborted) await over;
   } finally {
     await Promise.race([client.end(), sleep(END_MS_MAX, undefined, { ref: false })]);
     client.connection.stream.destroy();
   }
-}
-
-/** On PostgreSQL, workers are told of new rows by a trigger, and by this of others; SQLite tells of every commit. */
-export async function tellWorkers(engine: Engine, transaction: StoreTransaction): Promise<void> {
-  if (engine.name === 'postgres') await sql`NOTIFY ${sql.raw(CHANNEL)}`.execute(transaction);
 }

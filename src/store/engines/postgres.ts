@@ -10,11 +10,10 @@ import {
 } from 'kysely';
 import pg from 'pg';
 
+import { postgresDialect } from '../dialects/postgres.ts';
 import type { Engine } from './engine.ts';
 import { listenOnPostgres } from './notifications.ts';
 import type { Tables } from '../schema.ts';
-import { compileStatement, slots } from './slots.ts';
-import { writing } from './writing.ts';
 
 const CONNECT_MS_MAX = 5_000;
 /** No statement of the API runs this long unless the database is in trouble; better an error than a hang. */
@@ -62,24 +61,18 @@ export function openPostgres(
   pool.on('connect', (client) => client.on('error', () => undefined));
   const db = new Kysely<Tables>({
     dialect: {
-      createAdapter: () => new PostgresAdapter(),
+      createAdapter: () => new OwnAdapter(),
       createDriver: () => new BoundedDriver(pool, statementMsMax),
       createIntrospector: (kysely) => new PostgresIntrospector(kysely),
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   });
   return {
-    name: 'postgres',
+    dialect: postgresDialect,
     db,
-    prepare(build) {
-      const { sql, bind } = compileStatement(build(db, slots()));
-      return async (values) => {
-        // The builder's type says what the statement selects.
-        const { rows } = await pool.query(sql, bind(values)).catch(tell);
-        return rows as never[];
-      };
-    },
-    ...writing(db),
+    transaction: (work) => db.transaction().execute(work),
+    run: async (sql, parameters = []) =>
+      (await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(sql, [...parameters]))).rows,
     version: () => undefined,
     watchDeliveries: (onNews) => listenOnPostgres(directUrl, onNews),
     async [Symbol.asyncDispose]() {
@@ -88,6 +81,11 @@ export function openPostgres(
       if (!pool.ending) await pool.end();
     },
   };
+}
+
+/** By it statements know the dialect of their connection. */
+class OwnAdapter extends PostgresAdapter {
+  readonly dialect = postgresDialect;
 }
 
 class BoundedDriver extends PostgresDriver {

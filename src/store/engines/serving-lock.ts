@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 
 import { UsageError } from '../../errors.ts';
-import { makePrivately } from './sqlite.ts';
+import { makePrivately } from './sqlite-file.ts';
 
 /**
  * Takes the right to serve a SQLite file, which one server has at a time: two would count requests apart. The lock of

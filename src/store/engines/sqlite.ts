@@ -1,5 +1,5 @@
 import { unavailable } from '../../errors.ts';
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -7,19 +7,21 @@ import Database from 'better-sqlite3';
 import {
   CompiledQuery,
   type DatabaseConnection,
+  type Driver,
   Kysely,
+  type QueryResult,
   SqliteAdapter,
   SqliteDriver,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
 
+import { sqliteDialect } from '../dialects/sqlite.ts';
 import { keepCheckpoints } from './checkpoints.ts';
 import type { Engine } from './engine.ts';
 import { noteOurs, refuseForeignFile } from '../foreign.ts';
 import type { Tables } from '../schema.ts';
-import { compileStatement, slots } from './slots.ts';
-import { writing } from './writing.ts';
+import { createPlaceCheck, makePrivately } from './sqlite-file.ts';
 
 /** How long a statement waits for another process's lock before it gives up. */
 const BUSY_MS_MAX = 5_000;
@@ -50,100 +52,34 @@ export async function openSqlite(path: string): Promise<Engine> {
   const writer = await openWriter(path);
   const reader = await openReader(path);
   const refuseMoved = createPlaceCheck(path);
-  const db = new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new ImmediateDriver(writer),
-      createIntrospector: (kysely) => new SqliteIntrospector(kysely),
-      createQueryCompiler: () => new SteadyCompiler(),
-    },
-  });
+  const writes = openKysely(new WriteAdapter(), new ImmediateDriver(writer));
+  const db = openKysely(new ReadAdapter(), new ReadDriver(reader, () => refuseMoved(PLACE_KNOWN_MS)));
   const version = createVersion(reader);
   const watchers = new Set<() => void>();
   const checkpoints = keepCheckpoints(path, (pages) => writer.pragma(`wal_autocheckpoint = ${pages}`));
-  const { transaction, ...others } = writing(db);
   return {
-    name: 'sqlite',
+    dialect: sqliteDialect,
     db,
-    prepare(build) {
-      const { sql, bind } = compileStatement(build(db, slots()));
-      let statement: Database.Statement | undefined;
-      return async (values) => {
-        // Prepared at the first call: the table may be created after this.
-        statement ??= await whileBusy(() => reader.prepare(sql));
-        const prepared = statement;
-        refuseMoved(PLACE_KNOWN_MS);
-        const read = () => prepared.all(...bind(values));
-        try {
-          return read() as never;
-        } catch (error) {
-          // The loop of `whileBusy` is needed only after a lock.
-          if (!isBusy(error)) throw error;
-          return (await whileBusy(read)) as never;
-        }
-      };
-    },
-    ...others,
     async transaction(work) {
       refuseMoved(0);
-      const result = await transaction(work).catch(tell);
+      const result = await writes.transaction().execute(work).catch(tell);
       for (const onNews of watchers) onNews();
       checkpoints.noteCommit();
       return result;
     },
+    run: async (sql, parameters = []) =>
+      (await writes.executeQuery<Record<string, unknown>>(CompiledQuery.raw(sql, [...parameters]))).rows,
     version,
     watchDeliveries: (onNews) => watchFile(version, watchers, onNews),
     async [Symbol.asyncDispose]() {
       await checkpoints[Symbol.asyncDispose]();
-      reader.close();
+      // Kysely doesn't close what it hasn't used. The writer is the last to close, and removes the log.
       await db.destroy();
+      if (reader.open) reader.close();
+      await writes.destroy();
       if (writer.open) writer.close();
     },
   };
-}
-
-/**
- * Builds a check that the file which is open is still at its path. Somebody who has put another one there, as `restore` does,
- * would never see what is written to the first.
- * @returns a function that throws `unavailable` when it isn't, as far as it knew so many milliseconds ago.
- */
-function createPlaceCheck(path: string): (knownMs: number) => void {
-  const look = () => {
-    const file = statSync(path, { throwIfNoEntry: false });
-    return file && `${file.dev} ${file.ino}`;
-  };
-  const opened = look();
-  let [found, lookedAtMs] = [opened, performance.now()];
-  return (knownMs) => {
-    const nowMs = performance.now();
-    if (nowMs - lookedAtMs >= knownMs) [found, lookedAtMs] = [look(), nowMs];
-    if (found === opened) return;
-    const cause = new Error(`${path} was moved away or replaced while it was open; start this process again`);
-    throw unavailable({ cause });
-  };
-}
-
-/**
- * Creates a missing file for its owner alone, and takes one of ours that is there already from everybody else, with what
- * lies beside it. SQLite gives the files that it adds the same mode.
- */
-export function makePrivately(path: string): void {
-  try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    for (const companion of ['', '-wal', '-shm', '-secret-key']) takeFromOthers(`${path}${companion}`);
-  }
-}
-
-function takeFromOthers(path: string): void {
-  const file = statSync(path, { throwIfNoEntry: false });
-  if (!file?.isFile() || file.uid !== process.geteuid?.() || (file.mode & 0o077) === 0) return;
-  try {
-    chmodSync(path, file.mode & 0o700);
-  } catch {
-    // A file system that keeps no modes refuses. It may serve all the same.
-  }
 }
 
 async function openWriter(path: string): Promise<Database.Database> {
@@ -220,6 +156,61 @@ class SteadyCompiler extends SqliteQueryCompiler {
   }
 }
 
+/** By it statements know the dialect of their connection. */
+class WriteAdapter extends SqliteAdapter {
+  readonly dialect = sqliteDialect;
+}
+
+/** Reads take no turns. */
+class ReadAdapter extends WriteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}
+
+function openKysely(adapter: SqliteAdapter, driver: Driver): Kysely<Tables> {
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => adapter,
+      createDriver: () => driver,
+      createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+      createQueryCompiler: () => new SteadyCompiler(),
+    },
+  });
+}
+
+/** Reads whenever it is asked: Kysely's own driver is for one connection that callers wait for. */
+class ReadDriver extends SqliteDriver {
+  readonly #connection: DatabaseConnection;
+
+  /** @param check is called before each read, and throws where the file isn't to be read any more. */
+  constructor(reader: Database.Database, check: () => void) {
+    super({ database: reader });
+    const { prepare } = rememberStatements(reader);
+    this.#connection = {
+      async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+        check();
+        // The builder's type says what the statement selects.
+        const read = () => ({ rows: prepare(sql).all(...parameters) as Row[] });
+        try {
+          return read();
+        } catch (error) {
+          // The loop of `whileBusy` is needed only after a lock.
+          if (!isBusy(error)) throw error;
+          return whileBusy(read);
+        }
+      },
+      streamQuery() {
+        throw new Error('Batches take the place of streams.');
+      },
+    };
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#connection;
+  }
+}
+
 /** Takes the write lock when a transaction begins, so that no transaction fails half-way for want of it. */
 class ImmediateDriver extends SqliteDriver {
   readonly #writer: Database.Database;
@@ -239,7 +230,7 @@ class ImmediateDriver extends SqliteDriver {
   }
 }
 
-/** Keeps the statements of the writer prepared; their number is bounded by the program's text and this limit. */
+/** Keeps statements prepared; their number is bounded by the program's text and this limit. */
 function rememberStatements(database: Database.Database): Pick<Database.Database, 'prepare' | 'close'> {
   const statements = new Map<string, Database.Statement>();
   const limit = 500;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 
 /** Counts the requests of keys. No request waits for it: it counts in memory and writes the counts together, later. */
@@ -129,7 +130,7 @@ function hourText(hour: number): string {
 
 async function write(engine: Engine, counted: readonly Use[]): Promise<void> {
   await engine.transaction(async (transaction) => {
-    const uses = await ofPresentKeys(engine, transaction, counted);
+    const uses = await ofPresentKeys(transaction, counted);
     if (uses.length === 0) return;
     await transaction
       .insertInto('key_hours')
@@ -168,13 +169,9 @@ async function write(engine: Engine, counted: readonly Use[]): Promise<void> {
 }
 
 /** The uses of keys that are there: a company may have been erased since. On PostgreSQL an erasure waits for this transaction. */
-async function ofPresentKeys(
-  engine: Engine,
-  transaction: StoreTransaction,
-  uses: readonly Use[],
-): Promise<Use[]> {
+async function ofPresentKeys(transaction: StoreTransaction, uses: readonly Use[]): Promise<Use[]> {
   const keys = sql.join(uses.map(({ company, keyId }) => sql`(${company}, ${keyId})`));
-  const lock = engine.name === 'postgres' ? sql`FOR KEY SHARE` : sql``;
+  const lock = dialectOf(transaction).forKeyShare;
   const { rows } = await sql<{ company: string; id: string }>`
     SELECT company, id FROM api_keys WHERE (company, id) IN (VALUES ${keys}) ${lock}`.execute(transaction);
   const present = new Set(rows.map(({ company, id }) => `${company}.${id}`));
@@ -197,15 +194,15 @@ async function purge(engine: Engine, hour: number): Promise<void> {
   let removed = ROWS_AT_ONCE;
   while (removed === ROWS_AT_ONCE) {
     removed = await engine.transaction(async (transaction) => {
-      let old = transaction
+      const rows = await transaction
         .selectFrom('key_hours')
         .select(['company', 'hour', 'key_id'])
         .where('hour', '<', oldest)
         .orderBy('hour')
-        .limit(ROWS_AT_ONCE);
-      // Another process may be removing the same ones.
-      if (engine.name === 'postgres') old = old.forUpdate().skipLocked();
-      const rows = await old.execute();
+        .limit(ROWS_AT_ONCE)
+        // Another process may be removing the same ones.
+        .modifyEnd(engine.dialect.forUpdateSkipLocked)
+        .execute();
       for (const { company, hour: removedHour, key_id: keyId } of rows)
         await transaction
           .deleteFrom('key_hours')

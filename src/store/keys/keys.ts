@@ -1,8 +1,9 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 
 import type { Scope } from '../../contract/scopes.ts';
 import { actorId } from '../portal/audit.ts';
 import type { Deed } from '../portal/deeds.ts';
+import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type Counted, countOn } from './rate-counters.ts';
 import type { Tables } from '../schema.ts';
@@ -43,18 +44,16 @@ export interface KeyRow {
   time_zone: string;
 }
 
-/** A key that was found; on PostgreSQL with the count of its requests in the current window, this one included. */
-export interface FoundKey {
-  key: KeyRow;
-  counted: Counted | undefined;
+/** A key's row, with the count of its requests in the current window. */
+interface CountedKeyRow extends KeyRow {
+  points: number | null;
+  expire: string | null;
 }
 
 /** Requests of a key that are counted in one window, whatever it is allowed: one less than the column can hold. */
 const COUNTED_MAX = 2 ** 31 - 2;
 
-/** Finds a key and its company. The time is used for counting alone. */
-export type FindKey = (key: GivenKey, nowMs: number) => Promise<FoundKey | undefined>;
-
+/** A key as a request gives it. */
 interface GivenKey {
   company: string;
   id: string;
@@ -63,45 +62,47 @@ interface GivenKey {
 }
 
 /**
- * Builds the look-up of a key, in one statement because every request makes it. On PostgreSQL the statement also counts
- * the request, which would cost a round trip of its own. Only the right secret of a key that isn't revoked counts, so
- * that nobody else can use up the key's allowance.
+ * Looks a key up, with its company, in one statement because every request makes it. On PostgreSQL the statement also counts
+ * the request, this one included. The time is used for counting alone.
  */
-export function createKeyFinder(engine: Engine, windowSeconds: number): FindKey {
-  if (engine.name === 'postgres') return createCountingKeyFinder(engine, windowSeconds * 1000);
-  const find = engine.prepare((db, value: { company: string; id: string }) => keyQuery(db, value));
-  return async (value) => {
-    const [key] = await find(value);
+export async function findKey(
+  { db, dialect }: Engine,
+  given: GivenKey,
+  { nowMs, windowSeconds }: { nowMs: number; windowSeconds: number },
+): Promise<{ key: KeyRow; counted: Counted | undefined } | undefined> {
+  if (!dialect.isShared) {
+    const key = await keyQuery(db, given).executeTakeFirst();
     return key && { key, counted: undefined };
-  };
+  }
+  const row = await findAndCount(db, given, { now: nowMs, end: nowMs + windowSeconds * 1000 });
+  if (!row) return undefined;
+  const { points, expire, ...key } = row;
+  return { key, counted: points === null ? undefined : { points, msBeforeNext: Number(expire) - nowMs } };
 }
 
-function createCountingKeyFinder(engine: Engine, windowMs: number): FindKey {
-  type Values = GivenKey & { counter: string; now: number; end: number };
-  type Row = KeyRow & { points: number | null; expire: string | null };
-  const find = engine.prepare<Values, Row>((db, value) => {
-    const query = sql<Row>`
-      WITH
-        found AS ${keyQuery(db, value)},
-        counted AS (
-          INSERT INTO rate_counts AS kept (key, points, expire)
-          SELECT ${value.counter}, 1, ${value.end}
-          FROM found WHERE secret_sha256 = ${value.secretSha256} AND revoked_at IS NULL
-          ${countOn(value.now, COUNTED_MAX)}
-        )
-      SELECT found.*, counted.points, counted.expire FROM found LEFT JOIN counted ON TRUE`;
-    return { compile: () => query.compile(db) };
-  });
-  return async (given, now) => {
-    const counter = `key:${given.company}.${given.id}`;
-    const [row] = await find({ ...given, counter, now, end: now + windowMs });
-    if (!row) return undefined;
-    const { points, expire, ...key } = row;
-    return { key, counted: points === null ? undefined : { points, msBeforeNext: Number(expire) - now } };
-  };
+/**
+ * Counting costs no round trip of its own. Only the right secret of a key that isn't revoked counts, so that nobody else
+ * can use up the key's allowance.
+ */
+async function findAndCount(
+  db: Connection,
+  given: GivenKey,
+  { now, end }: { now: number; end: number },
+): Promise<CountedKeyRow | undefined> {
+  const { rows } = await sql<CountedKeyRow>`
+    WITH
+      found AS ${keyQuery(db, given)},
+      counted AS (
+        INSERT INTO rate_counts AS kept (key, points, expire)
+        SELECT ${`key:${given.company}.${given.id}`}, 1, ${end}
+        FROM found WHERE secret_sha256 = ${given.secretSha256} AND revoked_at IS NULL
+        ${countOn(now, COUNTED_MAX)}
+      )
+    SELECT found.*, counted.points, counted.expire FROM found LEFT JOIN counted ON TRUE`.execute(db);
+  return rows[0];
 }
 
-function keyQuery(db: Kysely<Tables>, value: { company: string; id: string }) {
+function keyQuery(db: Connection, value: { company: string; id: string }) {
   return (
     db
       .selectFrom('api_keys')

@@ -72,7 +72,7 @@ export function createOwnCounter({ points: allowed, seconds }: Allowed, keysMax 
  */
 export function createRateCounter(engine: Engine, allowance: Allowed, keysMax = KEYS_MAX): RateCounter {
   const own = createOwnCounter(allowance, keysMax);
-  if (engine.name === 'sqlite') return own;
+  if (!engine.dialect.isShared) return own;
   const { name, points: allowed, seconds } = allowance;
   const refused = new Map<string, { askAt: number; endsAt: number }>();
   let countedOnes = 0;

@@ -1,5 +1,6 @@
 import type { JsonText } from '../../contract/json-text.ts';
-import type { ReadList, Selection } from './lists.ts';
+import type { Connection } from '../dialects/dialect.ts';
+import { type ListedRow, type PageRequest, readList, type Selection } from './lists.ts';
 
 /** One page of a list: the records' texts, and the id after which the next page begins, null on the last page. */
 export interface Page<T> {
@@ -9,25 +10,22 @@ export interface Page<T> {
   lastId: string | null;
 }
 
-/** Where a page begins (`after` an id; `''` is the beginning) and how many records it holds at most. */
-export interface PageRequest {
-  after: string;
-  limit: number;
-}
-
-/** Reads one row more than the page holds: its presence says that there is a next page. */
+/**
+ * Reads one row more than the page holds: its presence says that there is a next page.
+ * @param present makes of a stored row what is served of it.
+ */
 export async function readPage<T>(
-  read: ReadList,
+  db: Connection,
   { after, limit }: PageRequest,
   selection: Selection,
+  present: (row: ListedRow) => ListedRow = (row) => row,
 ): Promise<Page<T>> {
-  const found = await read(selection, after, limit + 1);
-  const hasMore = found.length > limit;
-  const rows = hasMore ? found.slice(0, limit) : found;
+  const found = await readList(db, selection, { after, limit: limit + 1 });
+  const rows = found.slice(0, limit).map(present);
   return {
     // The texts in the table of a resource were rendered from its records.
     records: rows.map(({ body }) => body as JsonText<T>),
     digests: rows.map(({ digest }) => digest),
-    lastId: hasMore ? (rows.at(-1)?.id ?? null) : null,
+    lastId: found.length > limit ? (rows.at(-1)?.id ?? null) : null,
   };
 }

@@ -20,7 +20,7 @@ import type { OnProgress } from './render-anew.ts';
 import type { Tables } from '../schema.ts';
 
 /** How each engine writes what the other writes in another way. */
-export const dialects: Record<Engine['name'], Dialect> = {
+export const dialects: Record<Engine['dialect']['name'], Dialect> = {
   sqlite: { name: 'sqlite', text: 'TEXT', json: 'TEXT', table: 'STRICT' },
   postgres: { name: 'postgres', text: 'TEXT COLLATE "C"', json: 'JSON', table: '' },
 };
@@ -111,7 +111,7 @@ async function applyMigration(engine: Engine, migration: Migration): Promise<boo
     const names = await appliedNames(transaction);
     refuseUnknown(names);
     if (names.includes(migration.name)) return false;
-    for (const statement of migration.statements(dialects[engine.name]))
+    for (const statement of migration.statements(dialects[engine.dialect.name]))
       await sql.raw(statement).execute(transaction);
     await sql`INSERT INTO migrations (name) VALUES (${migration.name})`.execute(transaction);
     return true;
@@ -125,7 +125,7 @@ async function applyMigration(engine: Engine, migration: Migration): Promise<boo
 async function presentNames(engine: Engine): Promise<string[]> {
   // One statement: another process may make all tables between two.
   const [schema] = await engine.run(
-    engine.name === 'sqlite'
+    engine.dialect.name === 'sqlite'
       ? `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations') AS has_migrations,
            (SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'migrations' ORDER BY name LIMIT 1) AS other`
       : `SELECT to_regclass('migrations') IS NOT NULL AS has_migrations,

@@ -4,7 +4,7 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 
 /** The differences between the engines in the text of a migration. */
 export interface Dialect {
-  name: Engine['name'];
+  name: Engine['dialect']['name'];
   /** Type of a text column that compares byte by byte. */
   text: string;
   /** Type of a column that keeps JSON text exactly as written. */
@@ -24,7 +24,7 @@ const POSTGRES_LOCK = 4_706_174;
 
 /** Makes this transaction the only one that changes the schema, or begins to render records anew, until it ends. */
 export async function lockSchema(engine: Engine, transaction: StoreTransaction): Promise<void> {
-  if (engine.name === 'sqlite') return;
+  if (engine.dialect.name === 'sqlite') return;
   await sql`SELECT pg_advisory_xact_lock(${sql.lit(POSTGRES_LOCK)})`.execute(transaction);
 }
 

@@ -5,6 +5,7 @@ import type { Resource } from '../../contract/records.ts';
 import { InvalidRecordError, type RenderedRecord, renderStored } from '../../contract/render.ts';
 import { hasDetail, renderingDigest } from '../../contract/rendering.ts';
 import { quote, UsageError } from '../../errors.ts';
+import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import {
   beginRendering,
@@ -80,7 +81,7 @@ export async function renderAnew(
   for (const { resource } of outdated) {
     let sincePause = 0;
     for (;;) {
-      const batch = await engine.transaction((transaction) => renderBatch(engine, transaction, resource));
+      const batch = await engine.transaction((transaction) => renderBatch(transaction, resource));
       if (batch === undefined) break;
       stored += batch.stored;
       sincePause += batch.records;
@@ -95,17 +96,19 @@ export async function renderAnew(
 
 /** Renders the next records of one company. @returns undefined when there are none left in any. */
 async function renderBatch(
-  engine: Engine,
   transaction: StoreTransaction,
   resource: Resource,
 ): Promise<{ records: number; stored: number } | undefined> {
-  let rendering = transaction.selectFrom('record_contracts').selectAll().where('resource', '=', resource);
-  if (engine.name === 'postgres') rendering = rendering.forUpdate();
-  const row = await rendering.executeTakeFirstOrThrow();
+  const row = await transaction
+    .selectFrom('record_contracts')
+    .selectAll()
+    .where('resource', '=', resource)
+    .modifyEnd(dialectOf(transaction).forUpdate)
+    .executeTakeFirstOrThrow();
   if (row.digest !== renderingDigest(resource)) throw isRendered(row);
   const after = placeOf(row);
   if (after === undefined) return undefined;
-  const found = await lockNext(engine, transaction, resource, after);
+  const found = await lockNext(transaction, resource, after);
   const changed = (found ?? []).flatMap((stored) => {
     const rendered = renderLocked(resource, stored);
     const { body, detail, digest } = rendered;
@@ -127,7 +130,6 @@ async function renderBatch(
  * Undefined when no company has further ones.
  */
 async function lockNext(
-  engine: Engine,
   transaction: StoreTransaction,
   resource: Resource,
   after: Place,
@@ -136,8 +138,12 @@ async function lockNext(
   if (!next) return undefined;
   const { company } = next;
   // As every move locks it (../records/moves.ts).
-  const clock = transaction.selectFrom('company_clocks').select('company').where('company', '=', company);
-  if (engine.name === 'postgres') await clock.forUpdate().execute();
+  await transaction
+    .selectFrom('company_clocks')
+    .select('company')
+    .where('company', '=', company)
+    .modifyEnd(dialectOf(transaction).forUpdate)
+    .execute();
   return recordsAfter(transaction, resource, after, BATCH_RECORDS).where('company', '=', company).execute();
 }
 

@@ -17,8 +17,11 @@ interface SchemaObject {
  */
 export async function schemaDifferences(engine: Engine): Promise<string[]> {
   const applied = (await engine.run('SELECT name FROM migrations')).map(({ name }) => String(name));
-  const found = await engine.run(engine.name === 'sqlite' ? ON_SQLITE : ON_POSTGRES);
-  return differences(found as never[], (engine.name === 'sqlite' ? madeOnSqlite : madeOnPostgres)(applied));
+  const found = await engine.run(engine.dialect.name === 'sqlite' ? ON_SQLITE : ON_POSTGRES);
+  return differences(
+    found as never[],
+    (engine.dialect.name === 'sqlite' ? madeOnSqlite : madeOnPostgres)(applied),
+  );
 }
 
 /** The same for a SQLite file with these migrations. */
@@ -60,7 +63,7 @@ function madeOnSqlite(applied: readonly string[]): SchemaObject[] {
   }
 }
 
-function statementsOf(engine: Engine['name'], applied: readonly string[]): string[] {
+function statementsOf(engine: Engine['dialect']['name'], applied: readonly string[]): string[] {
   return migrations
     .filter(({ name }) => applied.includes(name))
     .flatMap(({ statements }) => statements(dialects[engine]));

@@ -79,7 +79,7 @@ export async function doDeed<T>(
   work: (deed: Deed) => Promise<T>,
 ): Promise<T> {
   return engine.transaction(async (transaction) => {
-    if (!(await lockCompany(engine, transaction, company)))
+    if (!(await lockCompany(transaction, company)))
       throw new UsageError(`There is no company ${quote(company)}.`);
     const actor = by === 'operator' ? by : await actingAdministrator(transaction, company, by, now);
     if (by !== 'operator' && by.form !== undefined) {

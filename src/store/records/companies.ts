@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Module } from '../../contract/scopes.ts';
+import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 
@@ -67,7 +68,7 @@ export async function updateCompanyRow(
   change: (company: Company) => Company,
 ): Promise<Company | undefined> {
   return engine.transaction(async (transaction) => {
-    if (!(await lockCompany(engine, transaction, id))) return undefined;
+    if (!(await lockCompany(transaction, id))) return undefined;
     const row = await transaction
       .selectFrom('companies')
       .selectAll()
@@ -80,19 +81,19 @@ export async function updateCompanyRow(
 }
 
 /**
- * Makes this transaction the only one that changes the company until it ends: changes of a company are serial
- * (design.md section 2, point 5). SQLite's transactions are serial anyway. On PostgreSQL the lock is the row of the
- * company's clock, because foreign keys lock the company's own row.
+ * Makes this transaction the only one that changes the company until it ends: changes of a company are serial. SQLite's
+ * transactions are serial anyway. On PostgreSQL the lock is the row of the company's clock, because foreign keys lock the
+ * company's own row.
  * @returns whether there is such a company.
  */
-export async function lockCompany(
-  engine: Engine,
-  transaction: StoreTransaction,
-  id: string,
-): Promise<boolean> {
-  let query = transaction.selectFrom('company_clocks').select('company').where('company', '=', id);
-  if (engine.name === 'postgres') query = query.forUpdate();
-  return (await query.executeTakeFirst()) !== undefined;
+export async function lockCompany(transaction: StoreTransaction, id: string): Promise<boolean> {
+  const row = await transaction
+    .selectFrom('company_clocks')
+    .select('company')
+    .where('company', '=', id)
+    .modifyEnd(dialectOf(transaction).forUpdate)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 export async function findCompanyRow(engine: Engine, id: string): Promise<Company | undefined> {

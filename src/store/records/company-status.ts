@@ -50,19 +50,17 @@ function timeOf(stampMs: unknown): string | null {
 /** A metric has a label for each company, and so a bound. */
 const COMPANIES_MAX = 1_000;
 
-/** Builds the reading of when the companies changed that are served; of the first 1,000 of them that ever did. */
-export function createLastChanges(engine: Engine): () => Promise<{ company: string; atMs: number }[]> {
-  const read = engine.prepare((db) =>
-    db
-      .selectFrom('companies')
-      .innerJoin('company_clocks', 'company', 'id')
-      .select(['company', 'last_stamp_ms'])
-      .where('api_enabled', '=', 1)
-      .where('subscription_active', '=', 1)
-      .where('last_stamp_ms', '>', 0)
-      .orderBy('company')
-      .limit(COMPANIES_MAX),
-  );
-  return async () =>
-    (await read({})).map(({ company, last_stamp_ms }) => ({ company, atMs: Number(last_stamp_ms) }));
+/** When the companies that are served last changed; of the first 1,000 of them that ever did. */
+export async function listLastChanges({ db }: Engine): Promise<{ company: string; atMs: number }[]> {
+  const rows = await db
+    .selectFrom('companies')
+    .innerJoin('company_clocks', 'company', 'id')
+    .select(['company', 'last_stamp_ms'])
+    .where('api_enabled', '=', 1)
+    .where('subscription_active', '=', 1)
+    .where('last_stamp_ms', '>', 0)
+    .orderBy('company')
+    .limit(COMPANIES_MAX)
+    .execute();
+  return rows.map(({ company, last_stamp_ms }) => ({ company, atMs: Number(last_stamp_ms) }));
 }

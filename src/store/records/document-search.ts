@@ -36,7 +36,7 @@ export async function findByNumber(
   beginning: string,
   { after, limit }: PageAfter,
 ): Promise<FoundDocument[]> {
-  const number = sql<string>`${sql.raw(searchable(engine, "body ->> 'number'"))}`;
+  const number = sql<string>`${sql.raw(searchable(engine.dialect, "body ->> 'number'"))}`;
   const first = lowered(beginning);
   let query = documents(engine, company)
     .select(number.as('at'))
@@ -117,7 +117,7 @@ export async function findCustomersByName(
   beginning: string,
   limit: number,
 ): Promise<FoundCustomer[]> {
-  const name = sql<string>`${sql.raw(searchable(engine, "body ->> 'name'"))}`;
+  const name = sql<string>`${sql.raw(searchable(engine.dialect, "body ->> 'name'"))}`;
   const small = beginning.toLocaleLowerCase('en');
   const titled = small.replace(/(?<![\p{L}\p{M}])\p{L}/gu, (letter) => letter.toLocaleUpperCase('en'));
   const typed = new Set([beginning, small, titled, beginning.toLocaleUpperCase('en')].map(lowered));

@@ -1,10 +1,10 @@
 import type { JsonText } from '../../contract/json-text.ts';
 import { joinObjects } from '../../contract/json-text.ts';
 import type { Invoice, InvoiceSummary } from '../../contract/records.ts';
-import type { Engine } from '../engines/engine.ts';
-import type { ReadList, Selection } from '../lists/lists.ts';
-import { type Page, type PageRequest, readPage } from '../lists/pages.ts';
-import { createDetailFinder, type FindRecord } from './records.ts';
+import type { Connection } from '../dialects/dialect.ts';
+import type { PageRequest, Selection } from '../lists/lists.ts';
+import { type Page, readPage } from '../lists/pages.ts';
+import { findDetailed, type Found } from './records.ts';
 
 const kinds = ['invoice', 'credit_note', 'pro_forma'] as const;
 const statuses = ['issued', 'draft'] as const;
@@ -19,9 +19,9 @@ export interface InvoiceFilters {
   updatedSince?: string | undefined;
 }
 
-/** Lists documents in id order (service.md, "List invoices parameters"). */
+/** Lists documents in id order (openapi.yaml, `listInvoices`). */
 export async function listInvoices(
-  read: ReadList,
+  db: Connection,
   company: string,
   filters: InvoiceFilters,
   page: PageRequest,
@@ -31,7 +31,7 @@ export async function listInvoices(
     ...(updatedSince === undefined ? [] : [{ column: 'updated_at', from: updatedSince }]),
     ...((issuedFrom ?? issuedTo) ? [{ column: 'issue_date', from: issuedFrom, to: issuedTo }] : []),
   ];
-  return readPage(read, page, { table: 'invoices', company, among: columnsOf(filters), ranges });
+  return readPage(db, page, { table: 'invoices', company, among: columnsOf(filters), ranges });
 }
 
 /** The index fixes status before kind, so a list that leaves one open names all of its values. */
@@ -44,12 +44,13 @@ function columnsOf({ kind, status, customer }: InvoiceFilters): Selection['among
   };
 }
 
-/** Builds the reader of single documents with their details. */
-export function createInvoiceFinder(engine: Engine): FindRecord<Invoice> {
-  const find = createDetailFinder(engine, 'invoices');
-  return async (company, id) => {
-    const row = await find(company, id);
-    // The two parts were rendered from one Invoice.
-    return row && { text: joinObjects(row.body, row.detail) as JsonText<Invoice>, digest: row.digest };
-  };
+/** Reads one document with its details; undefined when the company has none with that id. */
+export async function findInvoice(
+  db: Connection,
+  company: string,
+  id: string,
+): Promise<Found<Invoice> | undefined> {
+  const row = await findDetailed(db, 'invoices', company, id);
+  // The two parts were rendered from one Invoice.
+  return row && { text: joinObjects(row.body, row.detail) as JsonText<Invoice>, digest: row.digest };
 }

@@ -4,25 +4,22 @@ import { lockCompany } from './companies.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 
 /** Takes the next number of a series, from 1. The number is used only when the transaction commits. */
-export type TakeNumber = (transaction: StoreTransaction, company: string, series: string) => Promise<number>;
-
-export function createNumberSeries(engine: Engine): TakeNumber {
-  const take = engine.command((db, value: { company: string; series: string }) =>
-    db
-      .insertInto('number_series')
-      .values({ company: value.company, series: value.series, last_number: 1 })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['company', 'series'])
-          .doUpdateSet({ last_number: sql`number_series.last_number + 1` }),
-      )
-      .returning('last_number'),
-  );
-  return async (transaction, company, series) => {
-    const [row] = await take(transaction, { company, series });
-    if (!row) throw new Error(`The series ${series} gave no number.`);
-    return row.last_number;
-  };
+export async function takeNumber(
+  transaction: StoreTransaction,
+  company: string,
+  series: string,
+): Promise<number> {
+  const row = await transaction
+    .insertInto('number_series')
+    .values({ company, series, last_number: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['company', 'series'])
+        .doUpdateSet({ last_number: sql`number_series.last_number + 1` }),
+    )
+    .returning('last_number')
+    .executeTakeFirstOrThrow();
+  return row.last_number;
 }
 
 /** The numbering of a company's documents: formats by kind, and the last number of each series. */
@@ -92,7 +89,7 @@ export async function changeNumbering(
   change: (numbering: Numbering, findHighest: FindHighest) => Promise<Numbering>,
 ): Promise<Numbering | undefined> {
   return engine.transaction(async (transaction) => {
-    if (!(await lockCompany(engine, transaction, company))) return undefined;
+    if (!(await lockCompany(transaction, company))) return undefined;
     const numbering = await readNumbering(transaction, company);
     if (!numbering) return undefined;
     const { formats, lastNumbers } = await change(numbering, (...around) =>

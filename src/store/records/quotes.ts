@@ -1,10 +1,10 @@
 import type { JsonText } from '../../contract/json-text.ts';
 import { joinObjects } from '../../contract/json-text.ts';
 import type { Quote, QuoteSummary } from '../../contract/records.ts';
-import type { Engine } from '../engines/engine.ts';
-import type { Range, ReadList, Selection } from '../lists/lists.ts';
-import { type Page, type PageRequest, readPage } from '../lists/pages.ts';
-import { createDetailFinder, type Found } from './records.ts';
+import type { Connection } from '../dialects/dialect.ts';
+import type { PageRequest, Range, Selection } from '../lists/lists.ts';
+import { type Page, readPage } from '../lists/pages.ts';
+import { findDetailed, type Found } from './records.ts';
 
 const latestStatuses = ['draft', 'sent', 'accepted', 'declined'] as const;
 
@@ -17,21 +17,20 @@ export interface QuoteFilters {
 }
 
 /**
- * Lists quotes in id order (service.md, "List quotes parameters").
+ * Lists quotes in id order (openapi.yaml, `listQuotes`).
  *
  * A quote past its validity is stored as `sent` and reads as `expired` from the day after: `today` is the company's
  * calendar day, `YYYY-MM-DD`. A quote's latest version is its one version that is not `revised` (see the migration).
  */
 export async function listQuotes(
-  read: ReadList,
+  db: Connection,
   company: string,
   today: string,
   filters: QuoteFilters,
   page: PageRequest,
 ): Promise<Page<QuoteSummary>> {
   const selection = { table: 'quotes', company, ...conditionsOf(filters, today) } as const;
-  const readCurrent: ReadList = async (...request) => (await read(...request)).map((row) => asOf(row, today));
-  return readPage(readCurrent, page, selection);
+  return readPage(db, page, selection, (row) => asOf(row, today));
 }
 
 function conditionsOf(
@@ -58,18 +57,17 @@ function storedStatuses(status: QuoteFilters['status'], versions: QuoteFilters['
 }
 
 /** Reads one version of a quote as of a company's calendar day; undefined when the company has none with that id. */
-export type QuoteFinder = (company: string, id: string, today: string) => Promise<Found<Quote> | undefined>;
-
-/** Builds the reader of single versions of quotes with their details. */
-export function createQuoteFinder(engine: Engine): QuoteFinder {
-  const find = createDetailFinder(engine, 'quotes');
-  return async (company, id, today) => {
-    const row = await find(company, id);
-    if (!row) return undefined;
-    const { body, digest } = asOf(row, today);
-    // The two parts were rendered from one Quote.
-    return { text: joinObjects(body, row.detail) as JsonText<Quote>, digest };
-  };
+export async function findQuote(
+  db: Connection,
+  company: string,
+  id: string,
+  today: string,
+): Promise<Found<Quote> | undefined> {
+  const row = await findDetailed(db, 'quotes', company, id);
+  if (!row) return undefined;
+  const { body, digest } = asOf(row, today);
+  // The two parts were rendered from one Quote.
+  return { text: joinObjects(body, row.detail) as JsonText<Quote>, digest };
 }
 
 const SENT = '"status":"sent"';

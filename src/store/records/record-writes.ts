@@ -1,68 +1,83 @@
+import type { Insertable } from 'kysely';
+
+import type { JsonText } from '../../contract/json-text.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import type { Resource } from '../../contract/records.ts';
-import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import type { StoreTransaction } from '../engines/engine.ts';
+import type { Tables } from '../schema.ts';
 
 /** A record's texts as a move finds them. `detail` and `unpublished` are there where the table has them. */
 export interface StoredTexts {
   body: string;
   detail?: string;
-  unpublished?: string;
+  unpublished?: string | undefined;
 }
 
-/** One company's records, read and written inside a transaction. */
-export interface RecordWrites {
-  find: (transaction: StoreTransaction, company: string, id: string) => Promise<StoredTexts | undefined>;
-  has: (transaction: StoreTransaction, company: string, id: string) => Promise<boolean>;
-  /** Adds a record, or replaces the one with its id. `unpublished` stays as it was unless it is given. */
-  put: (
-    transaction: StoreTransaction,
-    company: string,
-    record: RenderedRecord,
-    unpublished: string | undefined,
-  ) => Promise<void>;
-  remove: (transaction: StoreTransaction, company: string, id: string) => Promise<void>;
+/** Reads a record's texts; undefined when the company has none with that id. */
+export async function findTexts(
+  transaction: StoreTransaction,
+  resource: Resource,
+  company: string,
+  id: string,
+): Promise<StoredTexts | undefined> {
+  return transaction
+    .selectFrom(tableOf(resource))
+    .select(columnsOf[resource])
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .executeTakeFirst();
 }
 
-type Key = { company: string; id: string };
-
-/** The statements of one table, each compiled once. */
-export function createRecordWrites(engine: Engine, resource: Resource): RecordWrites {
-  // The tables of records share these columns; invoices and quotes have all that any of them has.
-  const table = resource as 'invoices';
-  const columns = columnsOf[resource];
-  const find = engine.command((db, value: Key) =>
-    db.selectFrom(table).select(columns).where('company', '=', value.company).where('id', '=', value.id),
-  );
-  const has = engine.command((db, value: Key) =>
-    db.selectFrom(table).select('company').where('company', '=', value.company).where('id', '=', value.id),
-  );
-  const remove = engine.command((db, value: Key) =>
-    db.deleteFrom(table).where('company', '=', value.company).where('id', '=', value.id),
-  );
-  const putColumns = (written: readonly (keyof StoredTexts)[]) =>
-    engine.command((db, value: { company: string; digest: string } & Required<StoredTexts>) => {
-      const texts = Object.fromEntries(
-        [...written, 'digest' as const].map((column) => [column, value[column]]),
-      );
-      return db
-        .insertInto(table)
-        .values({ company: value.company, ...(texts as Required<StoredTexts>) })
-        .onConflict((conflict) => conflict.columns(['company', 'id']).doUpdateSet(texts));
-    });
-  const putAll = putColumns(columns);
-  const putPublished = putColumns(columns.filter((column) => column !== 'unpublished'));
-  return {
-    find: async (transaction, company, id) => (await find(transaction, { company, id }))[0],
-    has: async (transaction, company, id) => (await has(transaction, { company, id })).length > 0,
-    async put(transaction, company, { body, detail = '{}', digest }, unpublished) {
-      const put = unpublished === undefined ? putPublished : putAll;
-      await put(transaction, { company, body, detail, digest, unpublished: unpublished ?? '{}' });
-    },
-    async remove(transaction, company, id) {
-      await remove(transaction, { company, id });
-    },
-  };
+/** Whether the company has a record with that id. */
+export async function hasRecord(
+  transaction: StoreTransaction,
+  resource: Resource,
+  company: string,
+  id: string,
+): Promise<boolean> {
+  const row = await transaction
+    .selectFrom(tableOf(resource))
+    .select('company')
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row !== undefined;
 }
+
+/** Adds a record, or replaces the one with its id. `unpublished` stays as it was unless it is given. */
+export async function putRecord(
+  transaction: StoreTransaction,
+  company: string,
+  { resource, body, detail = '{}' as JsonText<object>, digest }: RenderedRecord,
+  unpublished?: string,
+): Promise<void> {
+  const given: StoredTexts = { body, detail, unpublished };
+  const columns = columnsOf[resource].filter((column) => given[column] !== undefined);
+  const texts = { ...Object.fromEntries(columns.map((column) => [column, given[column]])), digest };
+  await transaction
+    .insertInto(tableOf(resource))
+    // Every table of records has these columns.
+    .values({ company, ...texts } as Insertable<Tables['invoices']>)
+    .onConflict((conflict) => conflict.columns(['company', 'id']).doUpdateSet(texts))
+    .execute();
+}
+
+/** Takes a record away. */
+export async function removeRecord(
+  transaction: StoreTransaction,
+  resource: Resource,
+  company: string,
+  id: string,
+): Promise<void> {
+  await transaction
+    .deleteFrom(tableOf(resource))
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** The tables of records share these columns; invoices and quotes have all that any of them has. */
+const tableOf = (resource: Resource) => resource as 'invoices';
 
 const columnsOf: Record<Resource, (keyof StoredTexts)[]> = {
   people: ['body'],

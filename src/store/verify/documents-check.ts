@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 
 import type { Engine } from '../engines/engine.ts';
-import { createDocumentStore } from '../records/documents.ts';
+import { readPdf } from '../records/documents.ts';
 import { type Check, countRows, type Finding, lookThrough } from './findings.ts';
 
 const ROWS_AT_ONCE = 100;
@@ -20,7 +20,6 @@ interface Row {
 
 /** Holds every stored PDF against its digest, and against the record whose it is. */
 export function documentsCheck(engine: Engine): Check {
-  const { readBytes } = createDocumentStore(engine);
   const read = async ([company, invoice]: readonly string[]) => {
     const { rows } = await sql<Row>`
       SELECT d.company, d.invoice, d.number, d.sha256, d.byte_count, i.body ->> 'number' AS issued_number
@@ -31,7 +30,7 @@ export function documentsCheck(engine: Engine): Check {
     return rows;
   };
   const problemsOf = async ({ company, invoice, ...row }: Row): Promise<Finding[]> => {
-    const bytes = (await readBytes(company, invoice)) ?? Buffer.alloc(0);
+    const bytes = (await readPdf(engine.db, company, invoice)) ?? Buffer.alloc(0);
     const problems = [
       ...(hash('sha256', bytes) === row.sha256 ? [] : ['the PDF is not the one that its digest was made of']),
       ...(bytes.length === row.byte_count

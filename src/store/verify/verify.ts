@@ -56,7 +56,7 @@ const FILE_FINDINGS_MAX = 100;
 
 /** SQLite's own check of the file; see sqlite.org/pragma.html#pragma_quick_check. */
 async function fileFindings(engine: Engine): Promise<Finding[]> {
-  if (engine.name !== 'sqlite') return [];
+  if (engine.dialect.name !== 'sqlite') return [];
   const rows = await engine.run(`PRAGMA quick_check(${FILE_FINDINGS_MAX})`);
   return rows
     .map((row) => String(Object.values(row)[0]))

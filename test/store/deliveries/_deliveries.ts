@@ -20,7 +20,7 @@ export async function fillDeliveries(
       );
       if (count === 0) continue;
       const [numbers, id] =
-        engine.name === 'sqlite'
+        engine.dialect.name === 'sqlite'
           ? [
               `WITH RECURSIVE g (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g WHERE n < ${count})`,
               `printf('%07d', n)`,

@@ -2,9 +2,15 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { createCompany } from '../../../src/access/companies.ts';
-import { createDeliveryQueue } from '../../../src/store/deliveries/deliveries.ts';
-import { createResultWriter } from '../../../src/store/deliveries/deliveries-results.ts';
-import { createWaitingWalk, type WalkOptions } from '../../../src/store/deliveries/deliveries-walk.ts';
+import {
+  bringForward,
+  countWaiting,
+  leaseDeliveries,
+  listTimed,
+  nextDeliveryTime,
+} from '../../../src/store/deliveries/deliveries.ts';
+import { recordResults } from '../../../src/store/deliveries/deliveries-results.ts';
+import { walkWaiting, type WalkOptions } from '../../../src/store/deliveries/deliveries-walk.ts';
 import type { Engine } from '../../../src/store/engines/engine.ts';
 import { openEngine } from '../../../src/store/engines/open-engine.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
@@ -33,7 +39,7 @@ function onDeliveries(
 /** The number of deliveries that a walk finds for each webhook, in the order of the walk. */
 async function walkFrom(engine: Engine, options: Partial<WalkOptions> = {}) {
   const given = { after: START, webhooksMax: 10, perWebhook: 4, busy: [], busyCompanies: [], ...options };
-  const { found, last } = await createWaitingWalk(engine)(given);
+  const { found, last } = await walkWaiting(engine, given);
   const groups = Map.groupBy(found, ({ company, webhook }) => `${company} ${webhook}`);
   return { counts: [...groups].map(([webhook, { length }]) => `${webhook} ${length}`), last };
 }
@@ -58,7 +64,7 @@ onDeliveries('a walk finds some of each webhook, whatever waits for another', cr
   await engine.run(
     `UPDATE deliveries SET due_at = '2026-11-20T11:00:00.000Z' WHERE id LIKE '%whk_a_0001500'`,
   );
-  const { found } = await createWaitingWalk(engine)({
+  const { found } = await walkWaiting(engine, {
     ...{ after: START, webhooksMax: 1, perWebhook: 1, busy: [], busyCompanies: [] },
   });
   t.match(found, [{ id: 'dlv_acme_whk_a_0001500' }], 'the one that has waited longest is first');
@@ -68,21 +74,19 @@ onDeliveries(
   'a lease is taken once, and only its holder says how it went',
   { acme: { whk_a: 3 } },
   async (t, engine) => {
-    const queue = createDeliveryQueue(engine);
-    const record = createResultWriter(engine);
     const key = { company: 'acme', webhook: 'whk_a', id: 'dlv_acme_whk_a_0000001' };
-    const [leased] = await queue.lease([key], 'first', UNTIL);
+    const [leased] = await leaseDeliveries(engine, [key], 'first', UNTIL);
     t.match(leased, { ...key, lease: 'first', attempt: 1, kind: 'job.created', data: '{"id":"job_1"}' });
-    t.strictSame(await queue.lease([key], 'second', UNTIL), [], 'nobody else gets it');
+    t.strictSame(await leaseDeliveries(engine, [key], 'second', UNTIL), [], 'nobody else gets it');
     const result = deliveredResult({ ...key, lease: 'second', attempt: 1 });
-    t.equal(await record([result]), 1, 'a result of another lease is dropped');
+    t.equal(await recordResults(engine, [result]), 1, 'a result of another lease is dropped');
     const read = () => engine.db.selectFrom('deliveries').selectAll().where('id', '=', key.id).execute();
     t.match(await read(), [
       { state: 'sending', lease: 'first', attempt_count: 1, due_at: UNTIL.toISOString() },
     ]);
-    t.equal(await record([{ ...result, lease: 'first' }]), 0);
+    t.equal(await recordResults(engine, [{ ...result, lease: 'first' }]), 0);
     t.match(await read(), [{ state: 'delivered', lease: null, attempt_count: 1 }]);
-    t.equal(await record([{ ...result, lease: 'first' }]), 1, 'told twice, it counts once');
+    t.equal(await recordResults(engine, [{ ...result, lease: 'first' }]), 1, 'told twice, it counts once');
     const attempts = await engine.db.selectFrom('delivery_attempts').selectAll().execute();
     t.match(attempts, [
       { delivery: key.id, number: 1, status: 200, error: null, dns_ms: 1, first_byte_ms: 4 },
@@ -105,17 +109,19 @@ t.test('on PostgreSQL a lease does not wait for the disk, and what follows it do
   await engine.run(
     'CREATE TRIGGER tell AFTER UPDATE ON deliveries FOR EACH STATEMENT EXECUTE FUNCTION tell()',
   );
-  const [leased] = await createDeliveryQueue(engine).lease(await keys(engine), 'mine', UNTIL);
+  const [leased] = await leaseDeliveries(engine, await keys(engine), 'mine', UNTIL);
   if (!leased) throw new Error('Nothing was leased.');
-  await createResultWriter(engine)([deliveredResult(leased)]);
+  await recordResults(engine, [deliveredResult(leased)]);
   t.strictSame(await engine.run('SELECT how FROM told ORDER BY step'), [{ how: 'off' }, { how: 'on' }]);
 });
 
 onDeliveries('a lease without sending counts no attempt', { acme: { whk_a: 1 } }, async (t, engine) => {
-  const queue = createDeliveryQueue(engine);
-  const leased = await queue.lease(await keys(engine), 'first', UNTIL);
+  const leased = await leaseDeliveries(engine, await keys(engine), 'first', UNTIL);
   const withheld = { state: 'withheld', withheldFor: 'api_not_enabled', attempt: undefined } as const;
-  await createResultWriter(engine)(leased.map((one) => ({ ...deliveredResult(one), ...withheld })));
+  await recordResults(
+    engine,
+    leased.map((one) => ({ ...deliveredResult(one), ...withheld })),
+  );
   t.match(await engine.db.selectFrom('deliveries').selectAll().execute(), [
     { state: 'withheld', withheld_for: 'api_not_enabled', attempt_count: 0 },
   ]);
@@ -123,22 +129,21 @@ onDeliveries('a lease without sending counts no attempt', { acme: { whk_a: 1 } }
 });
 
 onDeliveries('a time comes when it comes, and not before', { acme: { whk_a: 2 } }, async (t, engine) => {
-  const queue = createDeliveryQueue(engine);
-  t.equal(await queue.nextTime(), undefined);
+  t.equal(await nextDeliveryTime(engine), undefined);
   const all = await keys(engine);
-  await queue.lease(all.slice(0, 1), 'first', UNTIL);
+  await leaseDeliveries(engine, all.slice(0, 1), 'first', UNTIL);
   await engine.run(
     `UPDATE deliveries SET state = 'retrying', due_at = '2026-11-20T12:01:00.000Z' WHERE state = 'waiting'`,
   );
-  t.equal(await queue.nextTime(), UNTIL.toISOString());
-  t.strictSame(await queue.listTimed(new Date(UNTIL.getTime() - 1), 10), []);
-  t.match(await queue.listTimed(UNTIL, 10), [{ state: 'sending', lease: 'first', attempt: 1 }]);
+  t.equal(await nextDeliveryTime(engine), UNTIL.toISOString());
+  t.strictSame(await listTimed(engine, new Date(UNTIL.getTime() - 1), 10), []);
+  t.match(await listTimed(engine, UNTIL, 10), [{ state: 'sending', lease: 'first', attempt: 1 }]);
   const later = new Date('2026-11-20T12:01:00.000Z');
-  t.match(await queue.listTimed(later, 10), [{ state: 'sending' }, { state: 'retrying' }]);
-  await queue.bringForward(all, new Date(later.getTime() - 1));
-  t.equal(await queue.countWaiting(10), 0, 'the clock was set back in between');
-  await queue.bringForward(all, later);
-  t.equal(await queue.countWaiting(10), 1, 'and only a retry waits then, not what is being sent');
+  t.match(await listTimed(engine, later, 10), [{ state: 'sending' }, { state: 'retrying' }]);
+  await bringForward(engine, all, new Date(later.getTime() - 1));
+  t.equal(await countWaiting(engine, 10), 0, 'the clock was set back in between');
+  await bringForward(engine, all, later);
+  t.equal(await countWaiting(engine, 10), 1, 'and only a retry waits then, not what is being sent');
 });
 
 const several = { acme: { whk_a: 40, whk_b: 40 }, borough: { whk_a: 40 } };
@@ -149,10 +154,9 @@ onDeliveries('several that take leases at once never share one', several, async 
   try {
     const taken = await Promise.all(
       engines.map(async (one, index) => {
-        const queue = createDeliveryQueue(one);
         const own: string[] = [];
         for (let start = 0; start < all.length; start += 10) {
-          const leased = await queue.lease(all.slice(start, start + 10), `worker-${index}`, UNTIL);
+          const leased = await leaseDeliveries(one, all.slice(start, start + 10), `worker-${index}`, UNTIL);
           own.push(...leased.map(({ id }) => id));
         }
         return own;
@@ -160,7 +164,7 @@ onDeliveries('several that take leases at once never share one', several, async 
     );
     t.equal(new Set(taken.flat()).size, taken.flat().length, 'no delivery was leased twice');
     // A worker skips a delivery that another one is looking at; such a delivery still waits.
-    const waiting = await createDeliveryQueue(engine).countWaiting(1_000);
+    const waiting = await countWaiting(engine, 1_000);
     t.equal(taken.flat().length + waiting, all.length, 'and none was lost');
     t.ok(taken.flat().length >= all.length / 2);
   } finally {

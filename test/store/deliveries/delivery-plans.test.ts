@@ -1,13 +1,19 @@
-import type { CompiledQuery } from 'kysely';
 import t from 'tap';
 
 import { createCompany } from '../../../src/access/companies.ts';
-import { createDeliveryQueue } from '../../../src/store/deliveries/deliveries.ts';
-import { createDeliveryPurge } from '../../../src/store/deliveries/deliveries-purge.ts';
-import { createResultWriter } from '../../../src/store/deliveries/deliveries-results.ts';
-import { createWaitingWalk } from '../../../src/store/deliveries/deliveries-walk.ts';
+import {
+  bringForward,
+  countWaiting,
+  leaseDeliveries,
+  listTimed,
+  nextDeliveryTime,
+} from '../../../src/store/deliveries/deliveries.ts';
+import { removeDeleted, removeOld } from '../../../src/store/deliveries/deliveries-purge.ts';
+import { recordResults } from '../../../src/store/deliveries/deliveries-results.ts';
+import { walkWaiting } from '../../../src/store/deliveries/deliveries-walk.ts';
 import type { Engine } from '../../../src/store/engines/engine.ts';
 import { openTestDatabase, STORY_NOW } from '../../_server.ts';
+import { withQueriesThrough } from '../_queries.ts';
 import { deliveredResult, fillDeliveries } from './_deliveries.ts';
 
 interface Asked {
@@ -18,69 +24,26 @@ interface Asked {
 /** The same engine, which notes the statements that are run with it, and the values that they are run with. */
 function listening(engine: Engine): { engine: Engine; asked: Asked[] } {
   const asked: Asked[] = [];
-  const compiled = (build: Parameters<Engine['prepare']>[0]) => {
-    // A slot that is its own name shows where each value goes.
-    const names = new Proxy({}, { get: (_target, name) => ({ name: String(name) }) });
-    const { sql, parameters } = build(engine.db, names).compile();
-    return (values: unknown) => {
-      const bound = parameters.map((one) =>
-        typeof one === 'object' && one !== null
-          ? (values as Record<string, unknown>)[(one as { name: string }).name]
-          : one,
-      );
-      asked.push({ sql, values: bound });
-    };
-  };
-  const executor = engine.db.getExecutor();
-  const noteQuery = (query: CompiledQuery) => asked.push({ sql: query.sql, values: [...query.parameters] });
-  const executeQuery: typeof executor.executeQuery = (query) => (
-    noteQuery(query),
-    executor.executeQuery(query)
-  );
-  const noting = {
-    ...engine,
-    // Statements that are built for each call go this way.
-    db: replacing(engine.db, { getExecutor: () => replacing(executor, { executeQuery }) }),
-    prepare: (build: never) => {
-      const note = compiled(build);
-      const run = engine.prepare(build);
-      return async (values: never) => (note(values), run(values));
-    },
-    command: (build: never) => {
-      const note = compiled(build);
-      const run = engine.command(build);
-      return async (transaction: never, values: never) => (note(values), run(transaction, values));
-    },
-  };
-  return { engine: noting as unknown as Engine, asked };
-}
-
-/** An object with some members replaced; the others still find their own private ones. */
-function replacing<T extends object>(object: T, members: Partial<T>): T {
-  return new Proxy(object, {
-    get: (target, name): unknown => {
-      const member: unknown = Reflect.get(name in members ? members : target, name);
-      // Any function may be bound.
-      return typeof member === 'function' ? (member.bind(target) as unknown) : member;
-    },
+  const noting = withQueriesThrough(engine, ({ sql, parameters }, run) => {
+    asked.push({ sql, values: [...parameters] });
+    return run();
   });
+  return { engine: noting, asked };
 }
 
 /** Runs each statement of a delivery's life once. */
 async function live(engine: Engine): Promise<void> {
-  const queue = createDeliveryQueue(engine);
   const busy = [{ company: 'acme', webhook: 'whk_busy' }];
   const options = { webhooksMax: 64, perWebhook: 4, busy, busyCompanies: ['nobody'] };
-  const { found } = await createWaitingWalk(engine)({ ...options, after: { company: '', webhook: '' } });
-  const leased = await queue.lease(found, 'lease', new Date('2026-11-20T12:00:30.000Z'));
-  await queue.listTimed(new Date('2026-11-20T12:00:30.000Z'), 100);
-  await queue.bringForward(found, new Date('2026-11-20T12:00:30.000Z'));
-  await queue.nextTime();
-  await queue.countWaiting(10_000);
-  await createResultWriter(engine)(leased.map(deliveredResult));
-  const { removeOld, removeDeleted } = createDeliveryPurge(engine);
-  await removeOld(new Date(0), '');
-  await removeDeleted();
+  const { found } = await walkWaiting(engine, { ...options, after: { company: '', webhook: '' } });
+  const leased = await leaseDeliveries(engine, found, 'lease', new Date('2026-11-20T12:00:30.000Z'));
+  await listTimed(engine, new Date('2026-11-20T12:00:30.000Z'), 100);
+  await bringForward(engine, found, new Date('2026-11-20T12:00:30.000Z'));
+  await nextDeliveryTime(engine);
+  await countWaiting(engine, 10_000);
+  await recordResults(engine, leased.map(deliveredResult));
+  await removeOld(engine, new Date(0), '');
+  await removeDeleted(engine);
 }
 
 const crowd = { acme: { whk_a: 20_000, whk_b: 100 }, borough: { whk_a: 100, whk_b: 1 } };

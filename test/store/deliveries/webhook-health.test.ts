@@ -1,10 +1,10 @@
 import t from 'tap';
 
 import { createCompany } from '../../../src/access/companies.ts';
-import { createDeliveryPurge } from '../../../src/store/deliveries/deliveries-purge.ts';
-import { createResultWriter } from '../../../src/store/deliveries/deliveries-results.ts';
+import { removeDeleted } from '../../../src/store/deliveries/deliveries-purge.ts';
+import { recordResults } from '../../../src/store/deliveries/deliveries-results.ts';
 import type { Engine } from '../../../src/store/engines/engine.ts';
-import { createHealthReader } from '../../../src/store/deliveries/webhook-health.ts';
+import { readHealth } from '../../../src/store/deliveries/webhook-health.ts';
 import { deleteWebhook } from '../../../src/webhooks/registration.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
 import { deliveredResult, fillDeliveries } from './_deliveries.ts';
@@ -22,7 +22,7 @@ async function keep(
       typeof outcome === 'number' ? { status: outcome, error: null } : { status: null, error: outcome };
     return { ...result, attempt: result.attempt && { ...result.attempt, attemptedAt, ...came } };
   });
-  if ((await createResultWriter(engine)(results)) > 0) throw new Error('Some were dropped.');
+  if ((await recordResults(engine, results)) > 0) throw new Error('Some were dropped.');
 }
 
 const hour = (from: number, until: number) => ({
@@ -47,9 +47,8 @@ for (const name of engineNames) {
       ['whk_a', 5, '2026-11-20T10:59:00.000Z', 299],
       ['whk_a', 6, '2026-11-20T11:00:00.000Z', 200],
     ]);
-    const read = createHealthReader(engine);
     const spans = [hour(9, 10), hour(10, 11), hour(8, 9), hour(0, 23)];
-    const health = await read('acme', ['whk_a', 'whk_b', 'whk_c', 'whk_none'], spans);
+    const health = await readHealth(engine, 'acme', ['whk_a', 'whk_b', 'whk_c', 'whk_none'], spans);
     const counts = (delivered: number, failed: number) => ({ delivered, failed });
     t.strictSame(health.get('whk_a'), {
       spans: [counts(1, 0), counts(1, 3), counts(0, 0), counts(3, 3)],
@@ -62,7 +61,7 @@ for (const name of engineNames) {
       lastDeliveredAt: null,
       lastFailure: null,
     });
-    t.strictSame((await read('other', ['whk_a'], spans)).get('whk_a')?.spans[3], counts(0, 0));
+    t.strictSame((await readHealth(engine, 'other', ['whk_a'], spans)).get('whk_a')?.spans[3], counts(0, 0));
   });
 
   t.test(`${name}: an attempt that was dropped or is there already isn't counted`, async (t) => {
@@ -74,8 +73,8 @@ for (const name of engineNames) {
     await keep(engine, [['whk_a', 1, '2026-11-20T10:00:00.000Z', 200]]);
     const id = 'dlv_acme_whk_a_0000002';
     const other = deliveredResult({ company: 'acme', webhook: 'whk_a', id, lease: 'other', attempt: 1 });
-    t.equal(await createResultWriter(engine)([other]), 1);
-    const health = await createHealthReader(engine)('acme', ['whk_a'], [hour(0, 23)]);
+    t.equal(await recordResults(engine, [other]), 1);
+    const health = await readHealth(engine, 'acme', ['whk_a'], [hour(0, 23)]);
     t.strictSame(health.get('whk_a')?.spans, [{ delivered: 1, failed: 0 }]);
   });
 
@@ -96,8 +95,7 @@ for (const name of engineNames) {
       { webhook: 'whk_b', hour: '2026-10-18T00' },
     ]);
     await deleteWebhook(engine, 'acme', 'whk_b', STORY_NOW);
-    const { removeDeleted } = createDeliveryPurge(engine);
-    for (let pass = 0; pass < 10 && (await removeDeleted()); pass += 1);
+    for (let pass = 0; pass < 10 && (await removeDeleted(engine)); pass += 1);
     t.strictSame(await hours(), [{ webhook: 'whk_a', hour: '2026-11-20T10' }]);
   });
 }

@@ -11,7 +11,7 @@ import { createCompany } from '../../../src/access/companies.ts';
 import { AppError } from '../../../src/errors.ts';
 import { listCompanies } from '../../../src/store/records/companies.ts';
 import { openEngine } from '../../../src/store/engines/open-engine.ts';
-import { makePrivately } from '../../../src/store/engines/sqlite.ts';
+import { makePrivately } from '../../../src/store/engines/sqlite-file.ts';
 import { callCommand, until } from '../../_command.ts';
 import { keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../../_server.ts';
 
@@ -194,8 +194,10 @@ t.test('the file is in write-ahead mode, and closing leaves one file', async (t)
   t.notOk(existsSync(`${path}-wal`));
   {
     await using engine = await openEngine(`sqlite:${path}`);
-    await engine
-      .prepare((db) => db.selectFrom('companies').select('id'))({})
+    await engine.db
+      .selectFrom('companies')
+      .select('id')
+      .execute()
       .catch(() => undefined);
   }
   t.notOk(existsSync(`${path}-wal`), 'nor does one that was only read');
@@ -210,7 +212,7 @@ t.test('a database that others could read and write is its owner’s alone once 
   chmodSync(path, 0o666);
   {
     await using engine = await openEngine(`sqlite:${path}`);
-    t.equal(engine.name, 'sqlite');
+    t.equal(engine.dialect.name, 'sqlite');
     for (const name of [path, `${path}-wal`, `${path}-shm`]) t.equal(modeOf(name), 0o600, name);
   }
   // A server that was killed leaves its log behind.

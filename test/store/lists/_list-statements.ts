@@ -1,14 +1,14 @@
 import type { Engine } from '../../../src/store/engines/engine.ts';
 import { type InvoiceFilters, listInvoices } from '../../../src/store/records/invoices.ts';
-import { createListReader, type ReadList } from '../../../src/store/lists/lists.ts';
+import type { Connection } from '../../../src/store/dialects/dialect.ts';
 import { listQuotes, type QuoteFilters } from '../../../src/store/records/quotes.ts';
 import { listFormSubmissions, listRecords } from '../../../src/store/records/records.ts';
-import { compileStatement, slots } from '../../../src/store/engines/slots.ts';
+import { withQueriesThrough } from '../_queries.ts';
 
 /** A list of the store with one combination of its filters. */
 export interface ListCase {
   name: string;
-  list: (read: ReadList, company: string, page: { after: string; limit: number }) => Promise<unknown>;
+  list: (db: Connection, company: string, page: { after: string; limit: number }) => Promise<unknown>;
 }
 
 /** The ways of reading a list that src/store/lists/lists.ts has. */
@@ -38,20 +38,14 @@ export async function statementsOf(
   for (const shortRange of [0, 1, 2, 3]) {
     let counts = 0;
     let ends = 0;
-    const recorder: Engine = {
-      ...engine,
-      prepare(build) {
-        const { sql, bind } = compileStatement(build(engine.db, slots()));
-        const kind = kindOf(sql);
-        return async (values) => {
-          if (!statements.has(sql)) statements.set(sql, { kind, sql, values: bind(values) });
-          if (kind === 'count') return [{ count: counts++ === shortRange ? 0 : 100_000 }] as never;
-          // The first slice of several.
-          return (kind === 'slice end' && ends++ === 0 ? [{ id: SLICE_END }] : []) as never;
-        };
-      },
-    };
-    await list(createListReader(recorder), company, page);
+    const recorder = withQueriesThrough(engine, async ({ sql, parameters }) => {
+      const kind = kindOf(sql);
+      if (!statements.has(sql)) statements.set(sql, { kind, sql, values: [...parameters] });
+      if (kind === 'count') return { rows: [{ count: counts++ === shortRange ? 0 : 100_000 }] };
+      // The first slice of several.
+      return { rows: kind === 'slice end' && ends++ === 0 ? [{ id: SLICE_END }] : [] };
+    });
+    await list(recorder.db, company, page);
   }
   return [...statements.values()];
 }
@@ -101,19 +95,19 @@ export const listCases: ListCase[] = [
   ...(['people', 'customers', 'forms', 'jobs'] as const).flatMap((table) =>
     (table === 'people' ? [none] : [none, updatedSince]).map((since): ListCase => ({
       name: `${table} ${JSON.stringify({ updatedSince: since })}`,
-      list: (read, company, page) => listRecords(read, table, company, since, page),
+      list: (db, company, page) => listRecords(db, table, company, since, page),
     })),
   ),
   ...[none, updatedSince].map((since): ListCase => ({
     name: `submissions ${JSON.stringify({ updatedSince: since })}`,
-    list: (read, company, page) => listFormSubmissions(read, company, 'form_1', since, page),
+    list: (db, company, page) => listFormSubmissions(db, company, 'form_1', since, page),
   })),
   ...invoiceFilters.map((filters): ListCase => ({
     name: `invoices ${JSON.stringify(filters)}`,
-    list: (read, company, page) => listInvoices(read, company, filters, page),
+    list: (db, company, page) => listInvoices(db, company, filters, page),
   })),
   ...quoteFilters.map((filters): ListCase => ({
     name: `quotes ${JSON.stringify(filters)}`,
-    list: (read, company, page) => listQuotes(read, company, today, filters, page),
+    list: (db, company, page) => listQuotes(db, company, today, filters, page),
   })),
 ];

@@ -4,11 +4,12 @@ import { createCompany } from '../../../src/access/companies.ts';
 import type { ResourceRecord } from '../../../src/contract/records.ts';
 import type { Engine } from '../../../src/store/engines/engine.ts';
 import { type InvoiceFilters, listInvoices } from '../../../src/store/records/invoices.ts';
-import { createListReader, type ReadList } from '../../../src/store/lists/lists.ts';
-import type { Page, PageRequest } from '../../../src/store/lists/pages.ts';
+import type { Connection } from '../../../src/store/dialects/dialect.ts';
+import { withDialect, withQueriesThrough } from '../_queries.ts';
+import type { PageRequest } from '../../../src/store/lists/lists.ts';
+import type { Page } from '../../../src/store/lists/pages.ts';
 import { listQuotes } from '../../../src/store/records/quotes.ts';
 import { listFormSubmissions, listRecords } from '../../../src/store/records/records.ts';
-import { compileStatement, slots } from '../../../src/store/engines/slots.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
 import { expectedList } from '../../api/_naive.ts';
 import {
@@ -70,7 +71,7 @@ function makeRecords(): ResourceRecord[] {
   ];
 }
 
-type List = (read: ReadList, page: PageRequest) => Promise<Page<unknown>>;
+type List = (db: Connection, page: PageRequest) => Promise<Page<unknown>>;
 interface Case {
   path: string;
   query: Record<string, string>;
@@ -80,7 +81,7 @@ interface Case {
 }
 
 const listOf = (table: 'jobs' | 'customers', updatedSince: string | undefined): List => {
-  return (read, page) => listRecords(read, table, COMPANY, updatedSince, page);
+  return (db, page) => listRecords(db, table, COMPANY, updatedSince, page);
 };
 
 function jobs(count: number, plans: string): Case {
@@ -105,7 +106,7 @@ function submissions(count: number, plans: string): Case {
     path: 'api/v1/forms/form_1/submissions',
     query: { updatedSince },
     plans,
-    list: (read, page) => listFormSubmissions(read, COMPANY, 'form_1', updatedSince, page),
+    list: (db, page) => listFormSubmissions(db, COMPANY, 'form_1', updatedSince, page),
   };
 }
 
@@ -116,7 +117,7 @@ function invoices(query: Record<string, string>, plans: string): Case {
     path: 'api/v1/invoices',
     query,
     plans,
-    list: (read, page) => listInvoices(read, COMPANY, filters, page),
+    list: (db, page) => listInvoices(db, COMPANY, filters, page),
   };
 }
 
@@ -126,7 +127,7 @@ function quotes(query: Record<string, string>, plans: string): Case {
     path: 'api/v1/quotes',
     query,
     plans,
-    list: (read, page) => listQuotes(read, COMPANY, today, filters, page),
+    list: (db, page) => listQuotes(db, COMPANY, today, filters, page),
   };
 }
 
@@ -165,22 +166,18 @@ const cases: Case[] = [
 /** The engine, which notes the kind of each statement it runs. */
 function observed(engine: Engine): { engine: Engine; kinds: string[] } {
   const kinds: string[] = [];
-  const prepare: Engine['prepare'] = (build) => {
-    const { sql } = compileStatement(build(engine.db, slots()));
-    const run = engine.prepare(build);
-    return async (values) => {
-      kinds.push(kindOf(sql));
-      return run(values);
-    };
-  };
-  return { engine: { ...engine, prepare }, kinds };
+  const noting = withQueriesThrough(engine, (query, run) => {
+    kinds.push(kindOf(query.sql));
+    return run();
+  });
+  return { engine: noting, kinds };
 }
 
-async function crawl(read: ReadList, list: List): Promise<string[]> {
+async function crawl(db: Connection, list: List): Promise<string[]> {
   const ids: string[] = [];
   let after: string | null = '';
   while (after !== null) {
-    const page: Page<unknown> = await list(read, { after, limit: 97 });
+    const page: Page<unknown> = await list(db, { after, limit: 97 });
     ids.push(...page.records.map((text) => (JSON.parse(text) as { id: string }).id));
     if (page.lastId !== null && page.lastId <= after) throw new Error('The list does not go on.');
     after = page.lastId;
@@ -198,10 +195,11 @@ for (const name of engineNames) {
     // The same ids in another company, as different as a filter can tell.
     await store(database.engine, 'neighbour', records.slice(0, 50));
     const { engine, kinds } = observed(database.engine);
-    const read = createListReader(engine, { sortedMax: 1_000, slice: 700 });
+    const { slice } = engine.dialect;
+    const db = withDialect(engine.db, { sortedMax: 1_000, slice: slice && 700 });
     for (const { path, query, plans, list } of cases) {
       kinds.length = 0;
-      const ids = await crawl(read, list);
+      const ids = await crawl(db, list);
       const expected = expectedList(records, { path, query }, { now: STORY_NOW, timeZone: 'UTC' });
       const which = `${path} ${JSON.stringify(query)}: ${expected.length} records`;
       t.strictSame(

@@ -3,19 +3,17 @@ import t from 'tap';
 import { createCompany } from '../../../src/access/companies.ts';
 import type { Engine } from '../../../src/store/engines/engine.ts';
 import { openEngine } from '../../../src/store/engines/open-engine.ts';
-import { createMoveStore } from '../../../src/store/records/moves.ts';
-import { changeNumbering, createNumberSeries } from '../../../src/store/records/number-series.ts';
+import { lockForMoves } from '../../../src/store/records/moves.ts';
+import { changeNumbering, takeNumber } from '../../../src/store/records/number-series.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
 
 /** Takes a number in a transaction of its own. */
 function take(engine: Engine, series: string, company = 'acme'): Promise<number> {
-  const takeNumber = createNumberSeries(engine);
   return engine.transaction((transaction) => takeNumber(transaction, company, series));
 }
 
 /** Takes numbers in a transaction that is then undone. */
 async function takeInVain(engine: Engine, series: string, count: number): Promise<void> {
-  const takeNumber = createNumberSeries(engine);
   const undone = new Error('undone');
   const work = engine.transaction(async (transaction) => {
     for (let taken = 0; taken < count; taken += 1) await takeNumber(transaction, 'acme', series);
@@ -44,7 +42,6 @@ for (const name of engineNames) {
     });
 
     await t.test('gives several numbers to one transaction', async (t) => {
-      const takeNumber = createNumberSeries(engine);
       const taken = await engine.transaction(async (transaction) => [
         await takeNumber(transaction, 'acme', 'several'),
         await takeNumber(transaction, 'acme', 'several'),
@@ -88,12 +85,10 @@ for (const name of engineNames) {
     await using second = await openEngine(url);
     await createCompany(engine, 'acme', {}, STORY_NOW);
     const taken: number[] = [];
-    const { lockCompany } = createMoveStore(engine);
-    const takeNumber = createNumberSeries(engine);
     // As a move does.
     const move = () =>
       engine.transaction(async (transaction) => {
-        await lockCompany(transaction, 'acme');
+        await lockForMoves(transaction, 'acme');
         taken.push(await takeNumber(transaction, 'acme', 'set'));
       });
     // To the last number that was given out: whoever sets that doesn't mean to give one out twice.

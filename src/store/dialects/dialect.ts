@@ -1,0 +1,56 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+
+import type { Tables } from '../schema.ts';
+
+/** A database, or a transaction of it. */
+export type Connection = Kysely<Tables>;
+
+/**
+ * All in which the statements for SQLite and for PostgreSQL differ. SQLite's writers take turns, so it has no locks of rows.
+ */
+export interface Dialect {
+  readonly name: 'sqlite' | 'postgres';
+  /** Whether processes on several machines share the database, and so their counts. */
+  readonly isShared: boolean;
+  /** Follows a SELECT whose rows are to be locked until the transaction ends. */
+  readonly forUpdate: RawBuilder<unknown>;
+  /** The same, without the rows that somebody else has locked. */
+  readonly forUpdateSkipLocked: RawBuilder<unknown>;
+  /** Follows a SELECT of rows whose removal has to wait. */
+  readonly forKeyShare: RawBuilder<unknown>;
+  /** Follows a table that SQLite would read by another index, or by none. */
+  readonly indexedBy: (index: string) => RawBuilder<unknown>;
+  /** Matches of a range that are counted and sorted for each page. */
+  readonly sortedMax: number;
+  /** Rows that a walk passes over before others have their turn; PostgreSQL walks in a process of its own. */
+  readonly slice: number | undefined;
+  /** One of several selections that are merged in order. Planned by itself, PostgreSQL reads it no further than the page. */
+  readonly mergedPart: (selection: RawBuilder<unknown>, inOrder: RawBuilder<unknown>) => RawBuilder<unknown>;
+  /** Whether a statement can go on with the rows that a part of it has changed. */
+  readonly readsChanges: boolean;
+  /** Whether a subquery can look at the row beside it (`LATERAL`). */
+  readonly hasLateral: boolean;
+  /** The rows of a JSON text, an array of arrays, as a table that is called `chosen`. */
+  readonly chosenIn: (text: string) => RawBuilder<unknown>;
+  /** A column of bytes as the driver reads it fastest. */
+  readonly selectBytes: (column: string) => RawBuilder<Buffer | string>;
+  /** Tells workers of other processes of new deliveries; SQLite tells of every commit. */
+  readonly tellWorkers: (transaction: Connection) => Promise<void>;
+  /** The columns of a table that the database doesn't compute itself. */
+  readonly columnsOf: (table: string) => RawBuilder<{ name: string }>;
+}
+
+/** Where PostgreSQL tells of new deliveries; see ../migrations/0004-webhooks.ts. */
+export const DELIVERY_CHANNEL = 'fieldledger_deliveries';
+
+/** The dialect of a connection that an engine has opened: its adapter has it. */
+export function dialectOf(db: Connection): Dialect {
+  const { dialect } = db.getExecutor().adapter as { dialect?: Dialect };
+  if (!dialect) throw new Error('No engine has opened this connection.');
+  return dialect;
+}
+
+/** A column as an expression that no index serves: the planner can't leave the index that the statement is to follow. */
+export function withoutIndex(column: string): RawBuilder<unknown> {
+  return sql`COALESCE(${sql.ref(column)}, ${sql.ref(column)})`;
+}

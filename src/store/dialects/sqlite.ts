@@ -1,0 +1,25 @@
+import { sql } from 'kysely';
+
+import type { Dialect } from './dialect.ts';
+
+const nothing = sql``;
+
+export const sqliteDialect: Dialect = {
+  name: 'sqlite',
+  isShared: false,
+  forUpdate: nothing,
+  forUpdateSkipLocked: nothing,
+  forKeyShare: nothing,
+  indexedBy: (index) => sql`INDEXED BY ${sql.id(index)}`,
+  // They take about 4 ms.
+  sortedMax: 40_000,
+  // They take about 3 ms.
+  slice: 20_000,
+  mergedPart: (selection) => selection,
+  readsChanges: false,
+  hasLateral: false,
+  chosenIn: (text) => sql`json_each(${text}) AS chosen`,
+  selectBytes: (column) => sql.ref<Buffer>(column),
+  tellWorkers: async () => undefined,
+  columnsOf: (table) => sql`SELECT name FROM pragma_table_xinfo(${table}) WHERE hidden = 0 ORDER BY cid`,
+};
