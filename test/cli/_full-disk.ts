@@ -17,11 +17,12 @@ export async function runOnFullDisk(
     PATH: process.env.PATH,
     HOME: home,
     // Node would end by the signal.
-    NODE_OPTIONS: "--import=data:text/javascript,process.on('SIGXFSZ',()=>{})",
+    OPTIONS: "--import=data:text/javascript,process.on('SIGXFSZ',()=>{})",
     // Its own files would get too large when it is ending, and no longer listens.
     NODE_DISABLE_COMPILE_CACHE: '1',
   };
-  const script = `ulimit -f ${kilobytes}; exec "$@"`;
+  // Set here: tap adds options to those of every process, by which it would write a file of its own at the end.
+  const script = `ulimit -f ${kilobytes}; NODE_OPTIONS="$OPTIONS" exec "$@"`;
   const child = spawn('bash', ['-c', script, 'bash', program, ...args], {
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
