@@ -162,7 +162,7 @@ function answerOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Answer {
 function jsonIn(bytes: Uint8Array): unknown {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    // What nests too deep to be written again can be read all the same.
+    // JSON.parse reads a value that nests too deep to be written again.
     JSON.stringify(value);
     return value;
   } catch {

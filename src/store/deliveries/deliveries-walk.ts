@@ -114,15 +114,8 @@ const nextAfter = (
     ORDER BY d.company, d.webhook LIMIT 1)`;
 
 /** A subquery gives one value: the next webhook's key comes as an array. */
-function walkBySubqueries({
-  company,
-  webhook,
-  webhooksMax,
-  perWebhook,
-  busy,
-  busyCompanies,
-  isHeld,
-}: WalkValues): RawBuilder<WalkRow> {
+function walkBySubqueries(values: WalkValues): RawBuilder<WalkRow> {
+  const { company, webhook, webhooksMax, perWebhook, busy, busyCompanies, isHeld } = values;
   const key = sql`json_array(d.company, d.webhook)`;
   const [ofCompany, ofWebhook] = [sql`(spot ->> 0)`, sql`(spot ->> 1)`];
   return sql<WalkRow>`
@@ -148,15 +141,8 @@ function walkBySubqueries({
     ORDER BY step, d.due_at`;
 }
 
-function walkByLateral({
-  company,
-  webhook,
-  webhooksMax,
-  perWebhook,
-  busy,
-  busyCompanies,
-  isHeld,
-}: WalkValues): RawBuilder<WalkRow> {
+function walkByLateral(values: WalkValues): RawBuilder<WalkRow> {
+  const { company, webhook, webhooksMax, perWebhook, busy, busyCompanies, isHeld } = values;
   const key = sql`d.company, d.webhook`;
   const listed = (text: string) =>
     sql`(SELECT value FROM json_array_elements_text(CAST(${text} AS JSON)) AS listed (value))`;
