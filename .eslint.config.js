@@ -74,7 +74,7 @@ export default tseslint.config(
   },
   {
     // Programs to start from speak as simple programs do.
-    files: ['src/examples/**/*.ts'],
+    files: ['src/client/examples/**/*.ts'],
     rules: { 'no-console': 'off' },
   },
   {

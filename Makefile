@@ -27,8 +27,8 @@ generate: setup ## Write generated/ anew from the three YAML files
 
 docs: generated/reference.html ## Build the reference, if generated/ changed
 
-generated/reference.html: generated/openapi.json $(wildcard src/reference/*) node_modules/.package-lock.json
-	$(BIN)/node src/reference/build.ts
+generated/reference.html: generated/openapi.json $(wildcard src/server/reference/*) node_modules/.package-lock.json
+	$(BIN)/node src/server/reference/build.ts
 
 format: setup ## Format everything, and repair what the linters can
 	npm run --silent format
@@ -55,25 +55,25 @@ bench: setup ## Measure, and compare within the run
 	@$(NODE) test/bench/run.ts
 
 kills: setup ## Kill a feed on SQLite 200 times and compare what is left; some minutes
-	KILLS=200 $(NODE) $(BIN)/tap --timeout=1800 test/backoffice/kill.test.ts
+	KILLS=200 $(NODE) $(BIN)/tap --timeout=1800 test/server/backoffice/kill.test.ts
 
 backups: setup ## Kill a backup 100 times and look at what is left; some minutes
-	BACKUP_KILLS=100 $(NODE) $(BIN)/tap --timeout=1800 test/cli/backup.test.ts
+	BACKUP_KILLS=100 $(NODE) $(BIN)/tap --timeout=1800 test/server/cli/backup.test.ts
 
 deliveries: setup ## Kill delivery workers 1,000 times on SQLite and 200 on PostgreSQL; half an hour
-	DELIVERY_KILLS=1000 $(NODE) $(BIN)/tap --timeout=7200 test/webhooks/delivery-kills.test.ts
+	DELIVERY_KILLS=1000 $(NODE) $(BIN)/tap --timeout=7200 test/server/webhooks/delivery-kills.test.ts
 
 upgrades: setup ## Upgrade 100,000 records, and kill that 100 times on each engine; half an hour
-	UPGRADE_RECORDS=100000 UPGRADE_KILLS=100 $(NODE) $(BIN)/tap --reporter=tap --timeout=7200 test/store/migrations/upgrade.test.ts
+	UPGRADE_RECORDS=100000 UPGRADE_KILLS=100 $(NODE) $(BIN)/tap --reporter=tap --timeout=7200 test/server/store/migrations/upgrade.test.ts
 
 sync: setup ## Copy 20,000 changes of a day and a million invoices, and kill that 100 times; an hour
-	SYNC_CHANGES=20000 SYNC_KILLS=100 SYNC_INVOICES=1000000 $(NODE) $(BIN)/tap --reporter=tap --jobs=1 --timeout=7200 test/client/sync-day.test.ts test/client/sync-scale.test.ts test/cli/pull.test.ts
+	SYNC_CHANGES=20000 SYNC_KILLS=100 SYNC_INVOICES=1000000 $(NODE) $(BIN)/tap --reporter=tap --jobs=1 --timeout=7200 test/client/sync-day.test.ts test/client/sync-scale.test.ts test/server/cli/pull.test.ts
 
 model: setup ## Compare 1,000 random sequences of moves with a model, on each engine; half an hour
 	@MODEL_SEQUENCES=1000 $(NODE) $(BIN)/tap --reporter=tap --timeout=7200 test/model/model.test.ts
 
 samples: setup ## Run the reference's samples, those in Go and C# too where there is a compiler; two minutes
-	COMPILED_SAMPLES=1 $(NODE) $(BIN)/tap --reporter=tap --timeout=600 test/reference/samples.test.ts test/contract/verification.test.ts
+	COMPILED_SAMPLES=1 $(NODE) $(BIN)/tap --reporter=tap --timeout=600 test/server/reference/samples.test.ts test/contract/verification.test.ts
 
 # A server takes the shell's place, so that signals reach it.
 mock: setup ## Serve the contract's examples on http://127.0.0.1:4010

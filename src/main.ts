@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 
-import { examplesOf } from './cli/examples.ts';
-import { createTerminal, type Terminal, ToldFailure } from './cli/terminal.ts';
+import { examplesOf } from './server/cli/examples.ts';
+import { createTerminal, type Terminal, ToldFailure } from './server/cli/terminal.ts';
 import { version } from './version.ts';
 
 /**
@@ -10,35 +10,35 @@ import { version } from './version.ts';
  */
 const GROUPS = {
   'For integrators ("webhook sample" and "webhook play" too):': {
-    pull: async () => (await import('./cli/pull.ts')).pullCommand,
-    export: async () => (await import('./cli/export.ts')).exportCommand,
-    mcp: async () => (await import('./cli/mcp.ts')).mcpCommand,
+    pull: async () => (await import('./server/cli/pull.ts')).pullCommand,
+    export: async () => (await import('./server/cli/export.ts')).exportCommand,
+    mcp: async () => (await import('./server/cli/mcp.ts')).mcpCommand,
   },
   'For operators, the service:': {
-    serve: async () => (await import('./cli/serve.ts')).serveCommand,
-    deliver: async () => (await import('./cli/deliver.ts')).deliverCommand,
-    status: async () => (await import('./cli/status.ts')).statusCommand,
-    config: async () => (await import('./cli/config.ts')).configCommand,
-    demo: async () => (await import('./cli/demo.ts')).demoCommand,
+    serve: async () => (await import('./server/cli/serve.ts')).serveCommand,
+    deliver: async () => (await import('./server/cli/deliver.ts')).deliverCommand,
+    status: async () => (await import('./server/cli/status.ts')).statusCommand,
+    config: async () => (await import('./server/cli/config.ts')).configCommand,
+    demo: async () => (await import('./server/cli/demo.ts')).demoCommand,
   },
   'For operators, companies:': {
-    company: async () => (await import('./cli/company.ts')).companyCommand,
-    admin: async () => (await import('./cli/admin.ts')).adminCommand,
-    key: async () => (await import('./cli/key.ts')).keyCommand,
-    webhook: async () => (await import('./cli/webhook.ts')).webhookCommand,
-    apply: async () => (await import('./cli/apply.ts')).applyCommand,
-    numbering: async () => (await import('./cli/numbering.ts')).numberingCommand,
-    document: async () => (await import('./cli/document.ts')).documentCommand,
+    company: async () => (await import('./server/cli/company.ts')).companyCommand,
+    admin: async () => (await import('./server/cli/admin.ts')).adminCommand,
+    key: async () => (await import('./server/cli/key.ts')).keyCommand,
+    webhook: async () => (await import('./server/cli/webhook.ts')).webhookCommand,
+    apply: async () => (await import('./server/cli/apply.ts')).applyCommand,
+    numbering: async () => (await import('./server/cli/numbering.ts')).numberingCommand,
+    document: async () => (await import('./server/cli/document.ts')).documentCommand,
   },
   'For operators, the store:': {
-    migrate: async () => (await import('./cli/migrate.ts')).migrateCommand,
-    backup: async () => (await import('./cli/backup.ts')).backupCommand,
-    restore: async () => (await import('./cli/restore.ts')).restoreCommand,
-    copy: async () => (await import('./cli/copy.ts')).copyCommand,
-    verify: async () => (await import('./cli/verify.ts')).verifyCommand,
+    migrate: async () => (await import('./server/cli/migrate.ts')).migrateCommand,
+    backup: async () => (await import('./server/cli/backup.ts')).backupCommand,
+    restore: async () => (await import('./server/cli/restore.ts')).restoreCommand,
+    copy: async () => (await import('./server/cli/copy.ts')).copyCommand,
+    verify: async () => (await import('./server/cli/verify.ts')).verifyCommand,
   },
   'Commands:': {
-    completion: async () => (await import('./cli/completion.ts')).completionCommand,
+    completion: async () => (await import('./server/cli/completion.ts')).completionCommand,
   },
 } satisfies Record<string, Record<string, () => Promise<(terminal: Terminal) => Command>>>;
 

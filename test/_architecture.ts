@@ -88,7 +88,7 @@ export function problemsOf(source: Source, rules: Rules): string[] {
 
 function shapeProblems({ path, lines, functions, hasDefaultExport, forbidden }: Source): string[] {
   const isTest = path.startsWith('test/');
-  const isOperation = path.startsWith('src/api/operations/');
+  const isOperation = path.startsWith('src/server/api/operations/');
   const linesMax = isTest ? BUDGETS.testFile : isOperation ? BUDGETS.operationFile : BUDGETS.file;
   const found = forbidden.map((syntax) => `has ${syntax}`);
   if (lines > linesMax) found.push(`has ${lines} lines, more than ${linesMax}`);
@@ -108,7 +108,7 @@ function nameProblems(path: string, operationIds: readonly string[]): string[] {
       found.push(`${name} says nothing`);
     if (!KEBAB_CASE.test(name) && !operationIds.includes(name)) found.push(`${name} is not kebab-case`);
   }
-  if (path.startsWith('src/api/operations/') && !operationIds.includes(stem))
+  if (path.startsWith('src/server/api/operations/') && !operationIds.includes(stem))
     found.push(`${stem} is no operation`);
   return found;
 }
@@ -132,9 +132,11 @@ function importProblems(path: string, specifier: string, rules: Rules): string[]
   return rules.leaves.includes(imported) ? [] : [`${part} imports ${imported}`];
 }
 
-/** The part of src that a file belongs to: its top-level folder, or itself when it lies at the top. */
+/** The part of src that a file belongs to: a folder of a product or a file beside such folders, or a folder of src. */
 export function partOf(path: string): string {
-  return (path.split('/')[1] ?? '').replace(/\.(ts|js)$/, '');
+  const [, first = '', second = ''] = path.split('/');
+  const isOfProduct = first === 'server' || (first === 'client' && ['mcp', 'examples'].includes(second));
+  return (isOfProduct ? second : first).replace(/\.(ts|js)$/, '');
 }
 
 export function packageOf(specifier: string): string {

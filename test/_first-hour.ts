@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import got from 'got';
 import type { Test } from 'tap';
 
-import type { Sample } from '../src/reference/samples.ts';
+import type { Sample } from '../src/server/reference/samples.ts';
 import type { Served } from './_command.ts';
 import { startMock } from './contract/_mock.ts';
-import { startReceiver } from './examples/_receiver.ts';
+import { startReceiver } from './client/examples/_receiver.ts';
 import {
   judgeOutput,
   judgePdf,
@@ -16,7 +16,7 @@ import {
   samplesFor,
   type ShownOperation,
   sourceIn,
-} from './reference/_samples.ts';
+} from './server/reference/_samples.ts';
 
 const checkout = join(import.meta.dirname, '..', 'node_modules');
 
@@ -78,7 +78,10 @@ export async function testFirstHour(t: Test, prefix: string, served: Served): Pr
   const webhooks = tags.find(({ name }) => name === 'Webhooks')?.description ?? '';
   // As one begins with it: copied beside the package.
   const receiver = join(folder, 'receiver.ts');
-  cpSync(join(folder, '..', 'node_modules', 'fieldledger', 'src', 'examples', 'receiver.ts'), receiver);
+  cpSync(
+    join(folder, '..', 'node_modules', 'fieldledger', 'src', 'client', 'examples', 'receiver.ts'),
+    receiver,
+  );
   const environment = { PORT: '0', DATABASE: join(folder, 'receiver.db') };
   const { port } = await startReceiver(t, [process.execPath, receiver], environment);
   for (const [shownCommand, outcome] of [

@@ -1,4 +1,4 @@
-import type { Engine } from '../src/store/engines/engine.ts';
+import type { Engine } from '../src/server/store/engines/engine.ts';
 import { STORY_NOW } from './_server.ts';
 
 /**

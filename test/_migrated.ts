@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import pg from 'pg';
 
-import { openEngine } from '../src/store/engines/open-engine.ts';
-import { migrate } from '../src/store/migrations/migrate.ts';
+import { openEngine } from '../src/server/store/engines/open-engine.ts';
+import { migrate } from '../src/server/store/migrations/migrate.ts';
 import { createDatabase } from './_postgres.ts';
 
 const DUPLICATE_DATABASE = '42P04';
@@ -28,7 +28,7 @@ export async function createMigratedDatabase(serverUrl: string): Promise<string>
 
 /** Migrations of another text make another template: a server may outlive them. */
 function schemaHash(): string {
-  const folder = join(import.meta.dirname, '..', 'src', 'store', 'migrations');
+  const folder = join(import.meta.dirname, '..', 'src', 'server', 'store', 'migrations');
   const hash = createHash('sha256');
   for (const name of readdirSync(folder).sort()) hash.update(readFileSync(join(folder, name)));
   return hash.digest('hex').slice(0, 16);

@@ -1,7 +1,7 @@
 import type { Resource, ResourceRecord } from '../src/contract/records.ts';
 import type { RenderedRecord } from '../src/contract/render.ts';
 import { examplesOf } from '../src/demo/example-company.ts';
-import type { Engine, StoreTransaction } from '../src/store/engines/engine.ts';
+import type { Engine, StoreTransaction } from '../src/server/store/engines/engine.ts';
 
 export const resources = [
   'people',

@@ -184,16 +184,16 @@ t.test('every file keeps to the layout, the names and the budgets', async (t) =>
 
 t.test('whatever is done on somebody’s authority is done by a deed, which checks it', async (t) => {
   const opening = src
-    .filter(({ path }) => /^src\/(portal|access|webhooks|cli)\//.test(path))
+    .filter(({ path }) => /^src\/server\/(portal|access|webhooks|cli)\//.test(path))
     .flatMap(({ path }) => [...read(path).matchAll(/\.transaction\(/g)].map(() => path));
   t.strictSame(opening, [
     // These find out who somebody is: by a password, a link, or the tokens that a password was given for.
-    'src/access/administrators.ts',
-    'src/access/invitations.ts',
-    'src/access/sessions.ts',
-    'src/access/sessions.ts',
+    'src/server/access/administrators.ts',
+    'src/server/access/invitations.ts',
+    'src/server/access/sessions.ts',
+    'src/server/access/sessions.ts',
     // A start makes the key of signing secrets, on nobody's authority.
-    'src/webhooks/secret-key.ts',
+    'src/server/webhooks/secret-key.ts',
   ]);
 });
 
@@ -201,7 +201,7 @@ t.test('imports run one way', async (t) => {
   t.strictSame(circularParts({ ...mayImport, errors: [] }), []);
 });
 
-const inStore = src.filter(({ path }) => path.startsWith('src/store/'));
+const inStore = src.filter(({ path }) => path.startsWith('src/server/store/'));
 
 t.test('no files or rooms of the store import each other in a circle', async (t) => {
   t.strictSame(circularSiblings(inStore), []);
@@ -209,7 +209,7 @@ t.test('no files or rooms of the store import each other in a circle', async (t)
 
 /** The files of a room by which the others use it. In the other rooms each file is a subject of its own. */
 const doors = {
-  'src/store/engines': [
+  'src/server/store/engines': [
     'engine.ts',
     'open-engine.ts',
     // The counters share the pool.
@@ -218,9 +218,9 @@ const doors = {
     'without-index.ts',
     'serving-lock.ts',
   ],
-  'src/store/lists': ['lists.ts', 'pages.ts'],
+  'src/server/store/lists': ['lists.ts', 'pages.ts'],
   // A search follows the index that the migration makes.
-  'src/store/migrations': ['migrate.ts', 'schema-check.ts', '0002-records.ts'],
+  'src/server/store/migrations': ['migrate.ts', 'schema-check.ts', '0002-records.ts'],
 };
 
 t.test('rooms of the store are used by their doors', async (t) => {
@@ -236,7 +236,7 @@ function packagesOf(sources: Source[]): Set<string> {
 }
 
 t.test('the service imports only what package.json declares, and nothing is declared in vain', async (t) => {
-  const service = src.filter(({ path }) => !/^src\/(release|examples)\//.test(path));
+  const service = src.filter(({ path }) => !/^src\/(release|client\/examples)\//.test(path));
   t.strictSame([...packagesOf(service)].sort(), Object.keys(manifest.dependencies).sort());
   t.strictSame([...packagesOf(src)].sort(), Object.keys(owners).sort());
 });
@@ -278,60 +278,71 @@ t.test('the checks bite', async (t) => {
 
   t.test('a clean file has no problem', async (t) => {
     t.strictSame(
-      inspect('src/api/pages.ts', "import { list } from '../store/lists.ts';\nexport const a = list;"),
+      inspect('src/server/api/pages.ts', "import { list } from '../store/lists.ts';\nexport const a = list;"),
       [],
     );
-    t.strictSame(inspect('src/store/keys.ts', "import { AppError } from '../errors.ts';"), []);
+    t.strictSame(inspect('src/server/store/keys.ts', "import { AppError } from '../errors.ts';"), []);
     t.strictSame(
       inspect('src/contract/records.ts', "import type { paths } from '../../generated/openapi.ts';"),
       [],
     );
-    t.strictSame(inspect('src/api/operations/getInvoice.ts', "import { sql } from '../pages.ts';"), []);
+    t.strictSame(
+      inspect('src/server/api/operations/getInvoice.ts', "import { sql } from '../pages.ts';"),
+      [],
+    );
   });
 
   const planted: [problem: string, path: string, text: string][] = [
-    ['store imports api', 'src/store/keys.ts', "import { a } from '../api/api.ts';"],
-    ['store imports api', 'src/store/keys.ts', "import type { A } from '../api/api.ts';"],
-    ['store imports api', 'src/store/keys.ts', "export { a } from '../api/api.ts';"],
-    ['store imports api', 'src/store/keys.ts', "const a = await import('../api/api.ts');"],
-    ['api imports portal', 'src/api/api.ts', "import { a } from '../portal/pages.ts';"],
-    ['portal imports api', 'src/portal/pages.ts', "import { a } from '../api/api.ts';"],
-    ['server imports cli', 'src/server.ts', "import { a } from './cli/serve.ts';"],
-    ['log imports store', 'src/log.ts', "import { a } from './store/keys.ts';"],
-    ['imports test/_server.ts', 'src/api/api.ts', "import { a } from '../../test/_server.ts';"],
-    ['imports generated/openapi.ts', 'src/api/api.ts', "import { a } from '../../generated/openapi.ts';"],
+    ['store imports api', 'src/server/store/keys.ts', "import { a } from '../api/api.ts';"],
+    ['store imports api', 'src/server/store/keys.ts', "import type { A } from '../api/api.ts';"],
+    ['store imports api', 'src/server/store/keys.ts', "export { a } from '../api/api.ts';"],
+    ['store imports api', 'src/server/store/keys.ts', "const a = await import('../api/api.ts');"],
+    ['api imports portal', 'src/server/api/api.ts', "import { a } from '../portal/pages.ts';"],
+    ['portal imports api', 'src/server/portal/pages.ts', "import { a } from '../api/api.ts';"],
+    ['server imports cli', 'src/server/server.ts', "import { a } from './cli/serve.ts';"],
+    ['log imports store', 'src/server/log.ts', "import { a } from './store/keys.ts';"],
+    ['imports test/_server.ts', 'src/server/api/api.ts', "import { a } from '../../../test/_server.ts';"],
+    [
+      'imports generated/openapi.ts',
+      'src/server/api/api.ts',
+      "import { a } from '../../../generated/openapi.ts';",
+    ],
     [
       'billing is a part of src that nobody placed',
-      'src/billing/sums.ts',
+      'src/server/billing/sums.ts',
       "import { a } from '../errors.ts';",
     ],
-    ['imports kysely, which belongs to store', 'src/api/api.ts', "import { sql } from 'kysely';"],
+    ['imports kysely, which belongs to store', 'src/server/api/api.ts', "import { sql } from 'kysely';"],
     [
       'imports ajv, which belongs to contract and api',
-      'src/store/keys.ts',
+      'src/server/store/keys.ts',
       "import { A } from 'ajv/dist/2020.js';",
     ],
     [
       'imports @acme/fonts, which has no owner',
-      'src/api/api.ts',
+      'src/server/api/api.ts',
       "import.meta.resolve('@acme/fonts/a.ttf');",
     ],
-    ['imports @acme/money, which has no owner', 'src/api/api.ts', "import { m } from '@acme/money/core';"],
-    ['has 301 lines, more than 300', 'src/api/api.ts', lines(301)],
-    ['has 61 lines, more than 60', 'src/api/operations/getJob.ts', lines(61)],
-    ['has 401 lines, more than 400', 'test/api/pages.test.ts', lines(401)],
-    ['load has 61 lines, more than 60', 'src/api/api.ts', `function load() {\n${lines(59)}}`],
-    ['load has 61 lines, more than 60', 'src/api/api.ts', `const load = () => {\n${lines(59)}};`],
-    ['load has 61 lines, more than 60', 'src/api/api.ts', `class A { load() {\n${lines(59)}} }`],
-    ['has a default export', 'src/api/api.ts', 'export default 1;'],
-    ['has a default export', 'src/api/api.ts', 'export default function a() {}'],
-    ['has a default export', 'src/api/api.ts', 'const a = 1; export { a as default };'],
-    ['has enum Kind', 'src/api/api.ts', 'enum Kind { A }'],
-    ['has export *', 'src/api/api.ts', "export * from './pages.ts';"],
+    [
+      'imports @acme/money, which has no owner',
+      'src/server/api/api.ts',
+      "import { m } from '@acme/money/core';",
+    ],
+    ['has 301 lines, more than 300', 'src/server/api/api.ts', lines(301)],
+    ['has 61 lines, more than 60', 'src/server/api/operations/getJob.ts', lines(61)],
+    ['has 401 lines, more than 400', 'test/server/api/pages.test.ts', lines(401)],
+    ['load has 61 lines, more than 60', 'src/server/api/api.ts', `function load() {\n${lines(59)}}`],
+    ['load has 61 lines, more than 60', 'src/server/api/api.ts', `const load = () => {\n${lines(59)}};`],
+    ['load has 61 lines, more than 60', 'src/server/api/api.ts', `class A { load() {\n${lines(59)}} }`],
+    ['has a default export', 'src/server/api/api.ts', 'export default 1;'],
+    ['has a default export', 'src/server/api/api.ts', 'export default function a() {}'],
+    ['has a default export', 'src/server/api/api.ts', 'const a = 1; export { a as default };'],
+    ['has enum Kind', 'src/server/api/api.ts', 'enum Kind { A }'],
+    ['has export *', 'src/server/api/api.ts', "export * from './pages.ts';"],
     ['utils says nothing', 'src/utils/strings.ts', ''],
-    ['date-helpers says nothing', 'src/api/date-helpers.ts', ''],
-    ['apiKeys is not kebab-case', 'src/access/apiKeys.ts', ''],
-    ['get-job is no operation', 'src/api/operations/get-job.ts', ''],
+    ['date-helpers says nothing', 'src/server/api/date-helpers.ts', ''],
+    ['apiKeys is not kebab-case', 'src/server/access/apiKeys.ts', ''],
+    ['get-job is no operation', 'src/server/api/operations/get-job.ts', ''],
   ];
   for (const [problem, path, text] of planted) {
     t.test(`${problem}, in ${path}`, async (t) => {
@@ -345,31 +356,36 @@ t.test('the checks bite', async (t) => {
 
   t.test('a circle within a folder is found, of files and of folders', async (t) => {
     const sources = Object.entries({
-      'src/store/lists/lists.ts': './pages.ts',
-      'src/store/lists/pages.ts': './lists.ts',
-      'src/store/lists/ids.ts': '../keys/keys.ts',
-      'src/store/keys/keys.ts': '../lists/ids.ts',
-      'src/store/schema.ts': './keys/keys.ts',
+      'src/server/store/lists/lists.ts': './pages.ts',
+      'src/server/store/lists/pages.ts': './lists.ts',
+      'src/server/store/lists/ids.ts': '../keys/keys.ts',
+      'src/server/store/keys/keys.ts': '../lists/ids.ts',
+      'src/server/store/schema.ts': './keys/keys.ts',
     }).map(([path, name]) => ({ path, imports: [name] }));
     t.strictSame(circularSiblings(sources), [
-      'src/store/lists/lists.ts',
-      'src/store/lists/pages.ts',
-      'src/store/lists',
-      'src/store/keys',
+      'src/server/store/lists/lists.ts',
+      'src/server/store/lists/pages.ts',
+      'src/server/store/lists',
+      'src/server/store/keys',
     ]);
   });
 
   t.test('an import beside the doors of a room is found', async (t) => {
     const sources = [
-      { path: 'src/api/pages.ts', imports: ['../store/lists/lists.ts', '../store/lists/plans.ts', 'kysely'] },
-      { path: 'src/store/lists/lists.ts', imports: ['./plans.ts'] },
+      {
+        path: 'src/server/api/pages.ts',
+        imports: ['../store/lists/lists.ts', '../store/lists/plans.ts', 'kysely'],
+      },
+      { path: 'src/server/store/lists/lists.ts', imports: ['./plans.ts'] },
     ];
-    t.strictSame(importsBesideDoors(sources, doors), ['src/api/pages.ts imports src/store/lists/plans.ts']);
+    t.strictSame(importsBesideDoors(sources, doors), [
+      'src/server/api/pages.ts imports src/server/store/lists/plans.ts',
+    ]);
   });
 
   t.test('a part and a package are named by the first words of their paths', async (t) => {
-    t.equal(partOf('src/api/operations/getJob.ts'), 'api');
-    t.equal(partOf('src/server.ts'), 'server');
+    t.equal(partOf('src/server/api/operations/getJob.ts'), 'api');
+    t.equal(partOf('src/server/server.ts'), 'server');
     t.equal(packageOf('@redocly/cli/bin/cli.js'), '@redocly/cli');
     t.equal(packageOf('ajv/dist/2020.js'), 'ajv');
   });

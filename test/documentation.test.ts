@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 import t from 'tap';
 
-import { describeConfig, readConfig } from '../src/config.ts';
+import { describeConfig, readConfig } from '../src/server/config.ts';
 import { moveEventKinds } from '../src/contract/events.ts';
 import { changeNames } from '../src/contract/feed.ts';
 import { callCommand, openWorkplace } from './_command.ts';
@@ -22,12 +22,12 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const READMES = [
   'README.md',
   'src/README.md',
-  'src/operating/README.md',
-  'src/backoffice/README.md',
+  'src/server/operating/README.md',
+  'src/server/backoffice/README.md',
   'src/client/README.md',
   'src/client/sync/README.md',
 ];
-const FEEDING = read('src/backoffice/README.md');
+const FEEDING = read('src/server/backoffice/README.md');
 
 /** The cells of the tables whose first cell is as given, without their heads. */
 function rowsOf(text: string, head: string): string[][] {
@@ -60,8 +60,8 @@ t.test('a webhook that isn’t believed is answered with 401 everywhere', async 
   const [, receiver] = blocksOf(read('src/client/README.md'), 'ts');
   t.match(receiver, 'if (error instanceof WebhookError) return new Response(error.code, { status: 401 });');
   t.match(read('src/client/errors.ts'), 'must not be believed: answer it with 401');
-  t.match(read('src/examples/receiver.ts'), 'if (error instanceof WebhookError) return 401;');
-  t.match(read('src/webhooks/played-day.ts'), 'and answer 401.');
+  t.match(read('src/client/examples/receiver.ts'), 'if (error instanceof WebhookError) return 401;');
+  t.match(read('src/server/webhooks/played-day.ts'), 'and answer 401.');
 });
 
 t.test('every link leads to a file, and to a heading in it', async (t) => {
@@ -79,7 +79,7 @@ t.test('every link leads to a file, and to a heading in it', async (t) => {
 });
 
 t.test('the table of settings has every setting with its default', async (t) => {
-  const rows = rowsOf(read('src/operating/README.md'), 'Setting');
+  const rows = rowsOf(read('src/server/operating/README.md'), 'Setting');
   const settings = rows.map(([name, fallback]) => [codesIn(name)[0] ?? '', codesIn(fallback)[0]] as const);
   const described = describeConfig({});
   t.strictSame(settings.map(([name]) => name).sort(), described.map(({ name }) => name).sort());
@@ -119,15 +119,27 @@ t.test('the tables of packages have every package', async (t) => {
 
 t.test('the layout has every folder of the source', async (t) => {
   const [, layout = ''] = /^ {4}src\/\n(.*?)^ {4}test\//ms.exec(read('src/README.md')) ?? [];
-  const named = [...layout.matchAll(/^ {6}([\w-]+)\/ /gm)].map(([, name = '']) => name);
-  const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) =>
-    entry.isDirectory(),
+  const foldersOf = (path: string) =>
+    readdirSync(join(root, path), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const named = (indent: number, text: string) =>
+    [...text.matchAll(new RegExp(`^ {${indent}}([\\w-]+)/ `, 'gm'))].map(([, name = '']) => name);
+  t.strictSame(
+    named(6, layout).sort(),
+    foldersOf('src')
+      .map(({ name }) => name)
+      .sort(),
   );
-  t.strictSame(named.sort(), folders.map(({ name }) => name).sort());
+  const [, server = ''] = layout.split(/^ {6}server\/ /m);
+  t.strictSame(
+    named(8, server).sort(),
+    foldersOf('src/server')
+      .map(({ name }) => name)
+      .sort(),
+  );
 });
 
 t.test('every command that is named exists, with its options', async (t) => {
-  const kit = readdirSync(join(root, 'src/operating')).map((name) => `src/operating/${name}`);
+  const kit = readdirSync(join(root, 'src/server/operating')).map((name) => `src/server/operating/${name}`);
   // In a clone, in text, at the place of the archive, and as a line of a shell or of a comment.
   const command = /(?:npx --no |`|\/bin\/|^(?: {4}|# +))fieldledger((?: [a-z]+(?:-[a-z]+)*)+)([^`#|\n]*)/gm;
   const commands = [...new Set([...READMES, ...kit])].flatMap((path) =>
@@ -136,7 +148,7 @@ t.test('every command that is named exists, with its options', async (t) => {
   t.ok(commands.length > 60, `${commands.length} commands`);
   for (const name of ['README.md', 'fieldledger.service', 'fieldledger-backup.service'])
     t.ok(
-      commands.some(({ path }) => path === `src/operating/${name}`),
+      commands.some(({ path }) => path === `src/server/operating/${name}`),
       name,
     );
   for (const {

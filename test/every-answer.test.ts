@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { exchangeRaw } from './api/_raw.ts';
+import { exchangeRaw } from './server/api/_raw.ts';
 import { startExampleServer } from './_server.ts';
 
 /** Something of everything that a server answers: name, request line with headers, and status. */

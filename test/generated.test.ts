@@ -11,7 +11,7 @@ const inputs = [
   '.redocly.feed.yaml',
   'openapi.yaml',
   'webhooks.yaml',
-  'src/backoffice/feed.yaml',
+  'src/server/backoffice/feed.yaml',
 ];
 /** Built from the same files by `make docs`, and not committed. */
 const built = 'reference.html';

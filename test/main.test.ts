@@ -1,7 +1,7 @@
 import t from 'tap';
 
-import { EXAMPLES } from '../src/cli/examples.ts';
-import { createTerminal } from '../src/cli/terminal.ts';
+import { EXAMPLES } from '../src/server/cli/examples.ts';
+import { createTerminal } from '../src/server/cli/terminal.ts';
 import { main } from '../src/main.ts';
 import { callCommand, openWorkplace } from './_command.ts';
 

@@ -15,7 +15,7 @@ import { openWorkplace, type Workplace } from './_command.ts';
 import { testFirstHour } from './_first-hour.ts';
 import { testInstalledClient, testPackage } from './_installed-client.ts';
 import { referenceFile } from './_reference.ts';
-import { Visitor } from './portal/_portal.ts';
+import { Visitor } from './server/portal/_portal.ts';
 
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'fieldledger-release-'));
@@ -67,7 +67,7 @@ for (const [name, install] of [
   t.test(`${name} does what a checkout does`, async (t) => {
     const { packageFolder, ...installed } = install();
     t.strictSame(foreignFiles(packageFolder), [], 'it holds nothing that only a checkout needs');
-    const examples = readdirSync(join(packageFolder, 'src', 'examples'));
+    const examples = readdirSync(join(packageFolder, 'src', 'client', 'examples'));
     t.strictSame(examples.sort(), ['receiver.py', 'receiver.ts'], 'the examples can be copied');
     await using workplace = await openWorkplace('sqlite', { isEmpty: true, ...installed });
     await testCommands(t, workplace);
@@ -99,7 +99,8 @@ t.test('the first hour of an integrator goes as the reference tells it', async (
 function foreignFiles(packageFolder: string): string[] {
   return readdirSync(packageFolder, { recursive: true, encoding: 'utf8' }).filter(
     (path) =>
-      !/^(node_modules|src\/examples\/)/.test(path) && (/(?<!\.d)\.ts$/.test(path) || /^test\b/.test(path)),
+      !/^(node_modules|src\/client\/examples\/)/.test(path) &&
+      (/(?<!\.d)\.ts$/.test(path) || /^test\b/.test(path)),
   );
 }
 

@@ -9,7 +9,7 @@ import { createAjv } from './validators.ts';
 
 type Schemas = components['schemas'];
 
-/** One move of a company's team, as the business system tells it (src/backoffice/feed.yaml). */
+/** One move of a company's team, as the business system tells it (src/server/backoffice/feed.yaml). */
 export type Change = Schemas['Change'];
 export type ChangeName = Change['change'];
 export type ChangeOf<Name extends ChangeName> = Extract<Change, { change: Name }>;

@@ -1,12 +1,12 @@
-import { companyDay } from '../access/company-time.ts';
-import { createCompany } from '../access/companies.ts';
-import { createIds } from '../backoffice/ids.ts';
-import { setNumbering } from '../backoffice/numbering.ts';
+import { companyDay } from '../server/access/company-time.ts';
+import { createCompany } from '../server/access/companies.ts';
+import { createIds } from '../server/backoffice/ids.ts';
+import { setNumbering } from '../server/backoffice/numbering.ts';
 import type { EventKind } from '../contract/events.ts';
 import type { JsonText } from '../contract/json-text.ts';
 import type { Customer, Form } from '../contract/records.ts';
-import type { AppendEvents } from '../store/deliveries/events.ts';
-import type { Engine } from '../store/engines/engine.ts';
+import type { AppendEvents } from '../server/store/deliveries/events.ts';
+import type { Engine } from '../server/store/engines/engine.ts';
 import { exampleCompany, examplesOf, pick } from './example-company.ts';
 import { createRandom } from './random.ts';
 import { openStory, type StoryChange, type TeamChange } from './story.ts';

@@ -1,4 +1,4 @@
-import { asDraft } from '../backoffice/document-lines.ts';
+import { asDraft } from '../server/backoffice/document-lines.ts';
 import type { NewInvoice } from '../contract/feed.ts';
 import type { Invoice, Quote } from '../contract/records.ts';
 import { examplesOf, pick, type Told } from './example-company.ts';

@@ -1,4 +1,4 @@
-import type { CompanyProfile } from '../store/records/companies.ts';
+import type { CompanyProfile } from '../server/store/records/companies.ts';
 import { arrival } from './arrivals.ts';
 import {
   DAY_MS,

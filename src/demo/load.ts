@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { type CompanySettings, createCompany } from '../access/companies.ts';
-import { createKey, listKeys } from '../access/keys.ts';
+import { type CompanySettings, createCompany } from '../server/access/companies.ts';
+import { createKey, listKeys } from '../server/access/keys.ts';
 import { scopes } from '../contract/scopes.ts';
-import { findCompanyRow } from '../store/records/companies.ts';
-import type { Engine } from '../store/engines/engine.ts';
+import { findCompanyRow } from '../server/store/records/companies.ts';
+import type { Engine } from '../server/store/engines/engine.ts';
 import { exampleChanges } from './example-changes.ts';
 import { exampleCompany } from './example-company.ts';
 import { openStory, type StoryChange } from './story.ts';

@@ -1,8 +1,8 @@
-import { applyTogether } from '../backoffice/apply.ts';
-import { openOffice } from '../backoffice/office.ts';
+import { applyTogether } from '../server/backoffice/apply.ts';
+import { openOffice } from '../server/backoffice/office.ts';
 import type { Change, ChangeName, WithOf } from '../contract/feed.ts';
-import type { AppendEvents } from '../store/deliveries/events.ts';
-import type { Engine } from '../store/engines/engine.ts';
+import type { AppendEvents } from '../server/store/deliveries/events.ts';
+import type { Engine } from '../server/store/engines/engine.ts';
 import { createRandom } from './random.ts';
 
 /** Something that the team did. */

@@ -66,7 +66,7 @@ const FILES = [
 ];
 
 /** Programs of the checkout. */
-const UNRELEASED = /^(?:reference|release)\//;
+const UNRELEASED = /^(?:server\/reference|release)\//;
 
 /** Needs nothing but a shell: neither `dirname` nor `env` is in every container. */
 const LAUNCHER = `#!/bin/sh
@@ -145,7 +145,7 @@ function stagePackage(folder: string): void {
 
 /** Files that are handed out as they are: integrators copy the examples, and run them from their own folders. */
 function isAsset(path: string): boolean {
-  return !path.endsWith('.ts') || path.startsWith('examples/');
+  return !path.endsWith('.ts') || path.startsWith('client/examples/');
 }
 
 function compile(config: string, folder: string): void {

@@ -1,10 +1,10 @@
-import { type Caller, createAuthentication } from '../../src/access/keys.ts';
-import { createAllowance, WINDOW_SECONDS } from '../../src/api/allowance.ts';
-import { authorise } from '../../src/api/authorisation.ts';
-import { errorStatuses } from '../../src/api/error-replies.ts';
+import { type Caller, createAuthentication } from '../../src/server/access/keys.ts';
+import { createAllowance, WINDOW_SECONDS } from '../../src/server/api/allowance.ts';
+import { authorise } from '../../src/server/api/authorisation.ts';
+import { errorStatuses } from '../../src/server/api/error-replies.ts';
 import type { Scope } from '../../src/contract/scopes.ts';
-import { AppError } from '../../src/errors.ts';
-import type { Engine } from '../../src/store/engines/engine.ts';
+import { AppError } from '../../src/server/errors.ts';
+import type { Engine } from '../../src/server/store/engines/engine.ts';
 import { KEY_PREFIX } from './_company.ts';
 
 /** The caller, and the headers that tell of the allowance. */

@@ -1,10 +1,10 @@
-import { createCompany } from '../../src/access/companies.ts';
-import { createKey } from '../../src/access/keys.ts';
+import { createCompany } from '../../src/server/access/companies.ts';
+import { createKey } from '../../src/server/access/keys.ts';
 import { exampleBodies } from '../../src/contract/examples.ts';
 import type { ResourceRecord } from '../../src/contract/records.ts';
 import { renderRecord } from '../../src/contract/render.ts';
 import { scopes } from '../../src/contract/scopes.ts';
-import type { Engine } from '../../src/store/engines/engine.ts';
+import type { Engine } from '../../src/server/store/engines/engine.ts';
 
 export const KEY_PREFIX = 'fl';
 export const COMPANY = 'bench';

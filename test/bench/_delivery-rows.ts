@@ -1,5 +1,5 @@
-import { createCompany } from '../../src/access/companies.ts';
-import type { Engine } from '../../src/store/engines/engine.ts';
+import { createCompany } from '../../src/server/access/companies.ts';
+import type { Engine } from '../../src/server/store/engines/engine.ts';
 import { STAMP } from './_company.ts';
 
 /** The deliveries go to 32 webhooks, each at a host of its own, so that no webhook's limit is the limit. */

@@ -4,15 +4,15 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { createIds } from '../../src/backoffice/ids.ts';
+import { createIds } from '../../src/server/backoffice/ids.ts';
 import type { JsonText } from '../../src/contract/json-text.ts';
-import { createLogger } from '../../src/log.ts';
-import { createMetrics } from '../../src/metrics.ts';
-import { openEngine } from '../../src/store/engines/open-engine.ts';
-import { appendEvents } from '../../src/store/deliveries/events.ts';
-import { DeliveryLoop } from '../../src/webhooks/delivery-loop.ts';
-import { createSecretBox } from '../../src/webhooks/secrets.ts';
-import { createSender } from '../../src/webhooks/sender.ts';
+import { createLogger } from '../../src/server/log.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { openEngine } from '../../src/server/store/engines/open-engine.ts';
+import { appendEvents } from '../../src/server/store/deliveries/events.ts';
+import { DeliveryLoop } from '../../src/server/webhooks/delivery-loop.ts';
+import { createSecretBox } from '../../src/server/webhooks/secrets.ts';
+import { createSender } from '../../src/server/webhooks/sender.ts';
 import { IDLE_COMPANY } from './_delivery-rows.ts';
 import { steadyMs } from './_steady-clock.ts';
 import { SECRET_KEY } from '../_command.ts';

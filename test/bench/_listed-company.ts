@@ -1,7 +1,7 @@
-import { createCompany } from '../../src/access/companies.ts';
-import { createKey } from '../../src/access/keys.ts';
+import { createCompany } from '../../src/server/access/companies.ts';
+import { createKey } from '../../src/server/access/keys.ts';
 import { scopes } from '../../src/contract/scopes.ts';
-import type { Engine } from '../../src/store/engines/engine.ts';
+import type { Engine } from '../../src/server/store/engines/engine.ts';
 
 export const COMPANY = 'large';
 /** The customer of every second document. */

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import type { Engine } from '../../src/store/engines/engine.ts';
-import { openEngine } from '../../src/store/engines/open-engine.ts';
+import type { Engine } from '../../src/server/store/engines/engine.ts';
+import { openEngine } from '../../src/server/store/engines/open-engine.ts';
 
 /** The database that a peer was started for; it serves until it is ended. */
 export function openGivenDatabase(): Promise<Engine> {

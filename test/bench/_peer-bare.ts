@@ -5,12 +5,12 @@
  */
 import { createServer } from 'node:http';
 
-import { answerPage } from '../../src/api/pages.ts';
-import { answerRecord } from '../../src/api/records.ts';
+import { answerPage } from '../../src/server/api/pages.ts';
+import { answerRecord } from '../../src/server/api/records.ts';
 import type { JsonText } from '../../src/contract/json-text.ts';
 import type { Job } from '../../src/contract/records.ts';
-import { listInvoices } from '../../src/store/records/invoices.ts';
-import { findRecord, listRecords } from '../../src/store/records/records.ts';
+import { listInvoices } from '../../src/server/store/records/invoices.ts';
+import { findRecord, listRecords } from '../../src/server/store/records/records.ts';
 import { COMPANY } from './_company.ts';
 import { listen, openGivenDatabase } from './_listen.ts';
 

@@ -8,20 +8,20 @@ import { randomUUID } from 'node:crypto';
 
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 
-import type { Caller } from '../../src/access/keys.ts';
-import { digestOf } from '../../src/api/answer.ts';
-import type { AnyHandler, JsonReply } from '../../src/api/contract-backend.ts';
-import { errorReply } from '../../src/api/error-replies.ts';
-import { createHandlers } from '../../src/api/handlers.ts';
+import type { Caller } from '../../src/server/access/keys.ts';
+import { digestOf } from '../../src/server/api/answer.ts';
+import type { AnyHandler, JsonReply } from '../../src/server/api/contract-backend.ts';
+import { errorReply } from '../../src/server/api/error-replies.ts';
+import { createHandlers } from '../../src/server/api/handlers.ts';
 import {
   type ContractOperation,
   type ContractParameter,
   contractOperations,
 } from '../../src/contract/document.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
-import { createLogger } from '../../src/log.ts';
-import { createMetrics } from '../../src/metrics.ts';
-import { openKeyUsage } from '../../src/store/keys/key-usage.ts';
+import { createLogger } from '../../src/server/log.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { openKeyUsage } from '../../src/server/store/keys/key-usage.ts';
 import { createAdmission } from './_admission.ts';
 import { announce, openGivenDatabase } from './_listen.ts';
 

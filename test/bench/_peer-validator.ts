@@ -9,13 +9,13 @@ import { middleware } from 'express-openapi-validator';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
-import { sendBody, sendError } from '../../src/api/answer.ts';
-import type { AnyHandler } from '../../src/api/contract-backend.ts';
-import { errorReply } from '../../src/api/error-replies.ts';
-import { createHandlers } from '../../src/api/handlers.ts';
+import { sendBody, sendError } from '../../src/server/api/answer.ts';
+import type { AnyHandler } from '../../src/server/api/contract-backend.ts';
+import { errorReply } from '../../src/server/api/error-replies.ts';
+import { createHandlers } from '../../src/server/api/handlers.ts';
 import { contractOperations } from '../../src/contract/document.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
-import { createLogger } from '../../src/log.ts';
+import { createLogger } from '../../src/server/log.ts';
 import { type Admitted, createAdmission } from './_admission.ts';
 import { listen, openGivenDatabase } from './_listen.ts';
 

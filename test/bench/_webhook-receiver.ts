@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-import { createAuthority } from '../webhooks/_certificates.ts';
+import { createAuthority } from '../server/webhooks/_certificates.ts';
 import { steadyMs } from './_steady-clock.ts';
 
 export interface ReceiverPlace {

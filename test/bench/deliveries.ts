@@ -4,9 +4,9 @@ import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { Engine } from '../../src/store/engines/engine.ts';
-import { openEngine } from '../../src/store/engines/open-engine.ts';
-import { migrate } from '../../src/store/migrations/migrate.ts';
+import type { Engine } from '../../src/server/store/engines/engine.ts';
+import { openEngine } from '../../src/server/store/engines/open-engine.ts';
+import { migrate } from '../../src/server/store/migrations/migrate.ts';
 import { createDatabase, startPostgres } from '../_postgres.ts';
 import type { Bench } from './_bench.ts';
 import { addDeliveries, addWebhooks, type Connections, countDeliveries } from './_delivery-rows.ts';

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { setCompany } from '../../src/access/companies.ts';
+import { setCompany } from '../../src/server/access/companies.ts';
 import { exampleCompany } from '../../src/demo/example-company.ts';
-import { openEngine } from '../../src/store/engines/open-engine.ts';
-import { migrate } from '../../src/store/migrations/migrate.ts';
+import { openEngine } from '../../src/server/store/engines/open-engine.ts';
+import { migrate } from '../../src/server/store/migrations/migrate.ts';
 import { createDatabase, startPostgres } from '../_postgres.ts';
 import { createBareClient } from './_bare-client.ts';
 import type { Bench } from './_bench.ts';

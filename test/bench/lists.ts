@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { sealCursor } from '../../src/api/cursors.ts';
-import { openEngine } from '../../src/store/engines/open-engine.ts';
+import { sealCursor } from '../../src/server/api/cursors.ts';
+import { openEngine } from '../../src/server/store/engines/open-engine.ts';
 import { type EngineName, engineNames, openTestDatabase } from '../_server.ts';
 import { createBareClient } from './_bare-client.ts';
 import type { Bench } from './_bench.ts';

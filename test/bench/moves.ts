@@ -1,6 +1,6 @@
-import { createCompany } from '../../src/access/companies.ts';
-import { applyChange } from '../../src/backoffice/apply.ts';
-import { type Office, openOffice } from '../../src/backoffice/office.ts';
+import { createCompany } from '../../src/server/access/companies.ts';
+import { applyChange } from '../../src/server/backoffice/apply.ts';
+import { type Office, openOffice } from '../../src/server/backoffice/office.ts';
 import type { Change } from '../../src/contract/feed.ts';
 import { engineNames, openTestDatabase } from '../_server.ts';
 import type { Bench } from './_bench.ts';

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { openEngine } from '../../src/store/engines/open-engine.ts';
-import { migrate } from '../../src/store/migrations/migrate.ts';
+import { openEngine } from '../../src/server/store/engines/open-engine.ts';
+import { migrate } from '../../src/server/store/migrations/migrate.ts';
 import type { Bench } from './_bench.ts';
 import { customerId, fillCompany, jobId } from './_company.ts';
 import { type Generator, startGenerator } from './_load.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Test } from 'tap';
 
-import { EMAIL, PASSWORD, type TestPortal } from '../portal/_portal.ts';
+import { EMAIL, PASSWORD, type TestPortal } from '../server/portal/_portal.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** The folder where pictures of pages go, for somebody who wants to look at them: they take a sixth of the time. */

@@ -4,10 +4,17 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { createCompany } from '../../src/access/companies.ts';
-import { createKey } from '../../src/access/keys.ts';
+import { createCompany } from '../../src/server/access/companies.ts';
+import { createKey } from '../../src/server/access/keys.ts';
 import { STORY_NOW } from '../_server.ts';
-import { addAdministrator, COMPANY, EMAIL, PASSWORD, signedInAs, startPortal } from '../portal/_portal.ts';
+import {
+  addAdministrator,
+  COMPANY,
+  EMAIL,
+  PASSWORD,
+  signedInAs,
+  startPortal,
+} from '../server/portal/_portal.ts';
 import { openBrowser } from './_browser.ts';
 import {
   axeViolations,

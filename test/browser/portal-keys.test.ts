@@ -1,10 +1,10 @@
 import t from 'tap';
 
-import { ACTIVE_KEYS_MAX, createKey, revokeKey } from '../../src/access/keys.ts';
-import type { Authority } from '../../src/store/portal/deeds.ts';
-import type { Engine } from '../../src/store/engines/engine.ts';
+import { ACTIVE_KEYS_MAX, createKey, revokeKey } from '../../src/server/access/keys.ts';
+import type { Authority } from '../../src/server/store/portal/deeds.ts';
+import type { Engine } from '../../src/server/store/engines/engine.ts';
 import { KEY_PREFIX, STORY_NOW } from '../_server.ts';
-import { COMPANY, signedInAs, startPortal } from '../portal/_portal.ts';
+import { COMPANY, signedInAs, startPortal } from '../server/portal/_portal.ts';
 import { openBrowser } from './_browser.ts';
 import {
   axeViolations,

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 
 import t from 'tap';
 
-import { createKey } from '../../src/access/keys.ts';
-import { openKeyUsage } from '../../src/store/keys/key-usage.ts';
-import { COMPANY, startPortal, type TestPortal } from '../portal/_portal.ts';
-import { addHistory } from '../portal/_history.ts';
-import { addWebhook } from '../portal/_webhooks.ts';
+import { createKey } from '../../src/server/access/keys.ts';
+import { openKeyUsage } from '../../src/server/store/keys/key-usage.ts';
+import { COMPANY, startPortal, type TestPortal } from '../server/portal/_portal.ts';
+import { addHistory } from '../server/portal/_history.ts';
+import { addWebhook } from '../server/portal/_webhooks.ts';
 import { KEY_PREFIX, STORY_NOW } from '../_server.ts';
 import { openBrowser } from './_browser.ts';
 import { lookAtPages, openWindow } from './_portal-browser.ts';

@@ -6,14 +6,14 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { invite } from '../../src/access/invitations.ts';
+import { invite } from '../../src/server/access/invitations.ts';
 import { scopes } from '../../src/contract/scopes.ts';
-import { signatureOf } from '../../src/webhooks/delivery-request.ts';
+import { signatureOf } from '../../src/server/webhooks/delivery-request.ts';
 import { PORTAL_SETTINGS, STORY_NOW } from '../_server.ts';
-import { COMPANY, startPortal, type TestPortal } from '../portal/_portal.ts';
-import { startLoop } from '../webhooks/_delivery-loop.ts';
-import { HOST, startHttpsReceiver } from '../webhooks/_receivers.ts';
-import { senderTo } from '../webhooks/_senders.ts';
+import { COMPANY, startPortal, type TestPortal } from '../server/portal/_portal.ts';
+import { startLoop } from '../server/webhooks/_delivery-loop.ts';
+import { HOST, startHttpsReceiver } from '../server/webhooks/_receivers.ts';
+import { senderTo } from '../server/webhooks/_senders.ts';
 import { openBrowser } from './_browser.ts';
 import { axeViolations, openWindow, picture } from './_portal-browser.ts';
 

@@ -8,8 +8,8 @@ import express from 'express';
 import type { Browser, Page } from 'playwright-core';
 import t from 'tap';
 import type { Test } from 'tap';
-import { createPublication } from '../../src/publication/publication.ts';
-import { sampleLanguages } from '../../src/reference/samples.ts';
+import { createPublication } from '../../src/server/publication/publication.ts';
+import { sampleLanguages } from '../../src/server/reference/samples.ts';
 import { referenceFile } from '../_reference.ts';
 import { openBrowser } from './_browser.ts';
 

@@ -4,12 +4,12 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { applyChange } from '../../src/backoffice/apply.ts';
-import { openOffice } from '../../src/backoffice/office.ts';
-import { Refusal } from '../../src/backoffice/refusal.ts';
+import { applyChange } from '../../src/server/backoffice/apply.ts';
+import { openOffice } from '../../src/server/backoffice/office.ts';
+import { Refusal } from '../../src/server/backoffice/refusal.ts';
 import type { Change } from '../../src/contract/feed.ts';
-import { openEngine } from '../../src/store/engines/open-engine.ts';
-import { createDice } from '../backoffice/_sync.ts';
+import { openEngine } from '../../src/server/store/engines/open-engine.ts';
+import { createDice } from '../server/backoffice/_sync.ts';
 
 const [url = '', company = '', count = '0', seed = '0', pauseMs = '0'] = process.argv.slice(2);
 await using engine = await openEngine(url);

@@ -7,9 +7,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { createCompany } from '../../src/access/companies.ts';
-import { applyChange } from '../../src/backoffice/apply.ts';
-import { openOffice } from '../../src/backoffice/office.ts';
+import { createCompany } from '../../src/server/access/companies.ts';
+import { applyChange } from '../../src/server/backoffice/apply.ts';
+import { openOffice } from '../../src/server/backoffice/office.ts';
 import { ApiError, createClient, NoAnswerError } from '../../src/client/index.ts';
 import { openJsonLinesCopy } from '../../src/client/sync/json-lines.ts';
 import type { Resource, Sink } from '../../src/client/sync/sink.ts';
@@ -17,8 +17,8 @@ import { openSqliteCopy } from '../../src/client/sync/sqlite.ts';
 import { sync } from '../../src/client/sync/sync.ts';
 import { moveEventKinds } from '../../src/contract/events.ts';
 import type { Change } from '../../src/contract/feed.ts';
-import type { Engine } from '../../src/store/engines/engine.ts';
-import { createDice } from '../backoffice/_sync.ts';
+import type { Engine } from '../../src/server/store/engines/engine.ts';
+import { createDice } from '../server/backoffice/_sync.ts';
 import { keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../_server.ts';
 import { MemoryCopy, readJsonLinesCopy, readSource, readSqliteCopy } from './_copies.ts';
 import { layRoughLine } from './_rough-line.ts';

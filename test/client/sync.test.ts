@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { applyChange } from '../../src/backoffice/apply.ts';
-import { openOffice } from '../../src/backoffice/office.ts';
+import { applyChange } from '../../src/server/backoffice/apply.ts';
+import { openOffice } from '../../src/server/backoffice/office.ts';
 import { ApiError, createClient } from '../../src/client/index.ts';
 import { openJsonLinesCopy } from '../../src/client/sync/json-lines.ts';
 import { type Batch, type Resource, resources, type Sink } from '../../src/client/sync/sink.ts';

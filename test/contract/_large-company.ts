@@ -1,6 +1,6 @@
 import type { Invoice, ResourceRecord } from '../../src/contract/records.ts';
 import { renderRecord } from '../../src/contract/render.ts';
-import type { Engine } from '../../src/store/engines/engine.ts';
+import type { Engine } from '../../src/server/store/engines/engine.ts';
 import { exampleRecords, putRecords } from '../_records.ts';
 
 const DAY_MS = 86_400_000;

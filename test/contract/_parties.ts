@@ -1,11 +1,11 @@
-import { createCompany, type CompanySettings, setCompany } from '../../src/access/companies.ts';
-import { createKey, revokeKey } from '../../src/access/keys.ts';
+import { createCompany, type CompanySettings, setCompany } from '../../src/server/access/companies.ts';
+import { createKey, revokeKey } from '../../src/server/access/keys.ts';
 import type { ResourceRecord } from '../../src/contract/records.ts';
 import { renderRecord } from '../../src/contract/render.ts';
 import { modules, moduleOf, type Scope, scopes } from '../../src/contract/scopes.ts';
 import { exampleCompany } from '../../src/demo/example-company.ts';
-import type { Engine } from '../../src/store/engines/engine.ts';
-import { withQueriesThrough } from '../store/_queries.ts';
+import type { Engine } from '../../src/server/store/engines/engine.ts';
+import { withQueriesThrough } from '../server/store/_queries.ts';
 import { exampleRecords, putRecords } from '../_records.ts';
 import {
   type EngineName,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { attachmentOf, textOf } from '../invoice-pdf/_reading.ts';
+import { attachmentOf, textOf } from '../server/invoice-pdf/_reading.ts';
 import type { Note } from './_checks.ts';
 import { parsed, type ReceivedAnswer } from './_exchange.ts';
 import { type Asker, NotGiven, type Party } from './_parties.ts';

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 
-import { readChangelog } from '../../src/publication/changelog.ts';
+import { readChangelog } from '../../src/server/publication/changelog.ts';
 import { breaksOf } from './_compatibility.ts';
 import { dereferenced, readContract } from './_contract-files.ts';
 import type { Files, Node } from './_contract-files.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const releases = join(import.meta.dirname, 'released');
-const current = readContract(root, 'src/backoffice/feed.yaml');
+const current = readContract(root, 'src/server/backoffice/feed.yaml');
 const versions = readdirSync(releases).sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 const now = dereferenced(current);
 

@@ -1,10 +1,10 @@
 import t from 'tap';
 
-import { convertMinor, lineAmountMinor } from '../../src/backoffice/vat.ts';
-import { columnsOf } from '../../src/cli/columns.ts';
+import { convertMinor, lineAmountMinor } from '../../src/server/backoffice/vat.ts';
+import { columnsOf } from '../../src/server/cli/columns.ts';
 import { currencyCodes } from '../../src/contract/code-lists.ts';
 import { amountText, decimalAmount, minorDigits } from '../../src/contract/currencies.ts';
-import { moneyFormat } from '../../src/invoice-pdf/amounts.ts';
+import { moneyFormat } from '../../src/server/invoice-pdf/amounts.ts';
 
 /** Codes whose digits ISO 4217 and CLDR, which `Intl` follows, don't agree about, with those of ISO 4217. */
 const DIFFERENT: Partial<Record<string, number>> = {

@@ -84,7 +84,7 @@ t.test('the page of each event shows its own Service-Event and Service-Delivery'
 
 t.test('the contract says which events are never sent, and which deliveries are held back', async (t) => {
   const { description } = contract.tags.find(({ name }) => name === 'Webhooks') ?? { description: '' };
-  // test/backoffice/fan-out.test.ts has the first, test/webhooks/delivery-loop.test.ts the second.
+  // test/server/backoffice/fan-out.test.ts has the first, test/server/webhooks/delivery-loop.test.ts the second.
   const happens = /^- \*When it happens\.\* (.*)$/m.exec(description)?.[1] ?? '';
   for (const words of ['plan', 'invoicing', 'never sent', 'updatedSince']) t.match(happens, words);
   t.notMatch(happens, 'held back');

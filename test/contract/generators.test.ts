@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 
-import { applyChange } from '../../src/backoffice/apply.ts';
-import { openOffice } from '../../src/backoffice/office.ts';
+import { applyChange } from '../../src/server/backoffice/apply.ts';
+import { openOffice } from '../../src/server/backoffice/office.ts';
 import type { Change } from '../../src/contract/feed.ts';
 import { loadGeneratedCompany } from '../../src/demo/load.ts';
 import { keyFor, startExampleServer } from '../_server.ts';

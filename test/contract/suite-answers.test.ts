@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 
 import t from 'tap';
 
-import { workflowFiles } from '../../src/publication/workflows.ts';
+import { workflowFiles } from '../../src/server/publication/workflows.ts';
 import { checks, problemsOf } from './_checks.ts';
 import { codeOf } from './_conformance.ts';
 import { deploymentAt, examineDeployment, type Step } from './_deployment.ts';

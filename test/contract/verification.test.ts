@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { missing, skipCompiled } from '../reference/_samples.ts';
+import { missing, skipCompiled } from '../server/reference/_samples.ts';
 import { contract, events } from './_contract.ts';
 
 const prose = contract.tags.find(({ name }) => name === 'Webhooks')?.description ?? '';

@@ -1,8 +1,8 @@
-import { createCompany } from '../../src/access/companies.ts';
+import { createCompany } from '../../src/server/access/companies.ts';
 import type { RecordOf, Resource, ResourceRecord } from '../../src/contract/records.ts';
 import { generateCompany, generatedProfile } from '../../src/demo/generate-company.ts';
 import { openStory, type StoryChange } from '../../src/demo/story.ts';
-import type { Engine } from '../../src/store/engines/engine.ts';
+import type { Engine } from '../../src/server/store/engines/engine.ts';
 import { resources } from '../_records.ts';
 import { openTestDatabase, STORY_NOW } from '../_server.ts';
 

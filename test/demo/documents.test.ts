@@ -7,7 +7,7 @@ import {
   lineAmountMinor,
   totals,
   vatBreakdown,
-} from '../../src/backoffice/vat.ts';
+} from '../../src/server/backoffice/vat.ts';
 import { byId, generate, known, todayText } from './_company.ts';
 
 const { company } = await generate(2_000);

@@ -1,9 +1,9 @@
 /** The companies of a random sequence, opened in the service and in the model. */
-import { createCompany } from '../../src/access/companies.ts';
-import { setNumbering } from '../../src/backoffice/numbering.ts';
-import type { Engine } from '../../src/store/engines/engine.ts';
+import { createCompany } from '../../src/server/access/companies.ts';
+import { setNumbering } from '../../src/server/backoffice/numbering.ts';
+import type { Engine } from '../../src/server/store/engines/engine.ts';
 import { iso, type ModelCompany, openModelCompany } from './_model.ts';
-import { moveEvents } from '../backoffice/_office.ts';
+import { moveEvents } from '../server/backoffice/_office.ts';
 
 type Given = Parameters<typeof openModelCompany>[0];
 type Template = Omit<Given, 'id'>;

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
 import type { RecordOf, Resource } from '../../src/contract/records.ts';
-import type { Engine } from '../../src/store/engines/engine.ts';
-import type { Connection } from '../../src/store/dialects/dialect.ts';
-import { listQuotes } from '../../src/store/records/quotes.ts';
+import type { Engine } from '../../src/server/store/engines/engine.ts';
+import type { Connection } from '../../src/server/store/dialects/dialect.ts';
+import { listQuotes } from '../../src/server/store/records/quotes.ts';
 import { dayIn, type Kept, type ModelCompany, type World } from './_model.ts';
 import { listeners } from './_companies.ts';
 import { ratesOf } from './_invoices.ts';

@@ -13,7 +13,7 @@ import {
   sumOf,
   totalsOf,
   vatOn,
-} from '../backoffice/_exact.ts';
+} from '../server/backoffice/_exact.ts';
 import { type Draft, type Kept, type Moves, need, type Turn, without } from './_model.ts';
 import { asModelLines, customerOf, keptLines, namingOf, partiesOf, sumsOf } from './_lines.ts';
 

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { MoveEventKind } from '../../src/contract/events.ts';
 import type { Change, ChangeName, NewInvoice, RefusalCode, WithOf } from '../../src/contract/feed.ts';
 import type { RecordOf, Resource } from '../../src/contract/records.ts';
-import type { CompanyProfile } from '../../src/store/records/companies.ts';
+import type { CompanyProfile } from '../../src/server/store/records/companies.ts';
 import type { ModelLine } from './_lines.ts';
 
 /** Why a change can't be made. Where it has several faults, the answer may name any of them. */

@@ -1,11 +1,11 @@
 /** Runs random sequences of moves against the service and the model, and compares what both have come to. */
-import { setCompany } from '../../src/access/companies.ts';
-import { applyChange, type Outcome } from '../../src/backoffice/apply.ts';
-import { type Office, openOffice } from '../../src/backoffice/office.ts';
-import { Refusal } from '../../src/backoffice/refusal.ts';
+import { setCompany } from '../../src/server/access/companies.ts';
+import { applyChange, type Outcome } from '../../src/server/backoffice/apply.ts';
+import { type Office, openOffice } from '../../src/server/backoffice/office.ts';
+import { Refusal } from '../../src/server/backoffice/refusal.ts';
 import type { Change } from '../../src/contract/feed.ts';
-import type { Engine } from '../../src/store/engines/engine.ts';
-import { findTexts } from '../../src/store/records/record-writes.ts';
+import type { Engine } from '../../src/server/store/engines/engine.ts';
+import { findTexts } from '../../src/server/store/records/record-writes.ts';
 import { iso, predict, type Prediction, type World } from './_model.ts';
 import { type Chance, chanceOf } from './_chance.ts';
 import { british, french, irish, northernIrish, openCompany, unregistered } from './_companies.ts';

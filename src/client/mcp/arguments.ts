@@ -1,0 +1,44 @@
+import { quote, unknownName, UsageError } from '../../server/errors.ts';
+import type { OperationTool } from './tools.ts';
+
+/** The arguments that a model gives to a tool: of any form. */
+export type Arguments = Record<string, unknown>;
+
+/** The contract's schema `Id`, of which the ids that are UUIDs are a kind. */
+const ID = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
+
+/**
+ * Reads the arguments of a tool. Values of the query are left to the service, which names the rule of each.
+ * @returns the ids of the path in its order, the query, and the choice of a record's fields, which always has its id.
+ * @throws UsageError for a name that the tool doesn't have, and for an id that can't be one.
+ */
+export function readArguments(tool: OperationTool, given: Arguments) {
+  const names = Object.keys(tool.inputSchema.properties);
+  for (const name of Object.keys(given))
+    if (!names.includes(name)) throw new UsageError(unknownName(name, `a parameter of ${tool.name}`, names));
+  const { fields, ...others } = given;
+  const ids = tool.ids.map((name) => {
+    const id = textOf(others[name] ?? '');
+    if (!ID.test(id)) throw new UsageError(`${name} must be the id of a record, not ${quote(id)}.`);
+    return id;
+  });
+  const query = Object.entries(others).filter(([name]) => !tool.ids.includes(name));
+  return {
+    ids,
+    query: Object.fromEntries(query.map(([name, value]) => [name, textOf(value)])),
+    chosen: fields === undefined ? (record: object) => record : choice(fields, tool.fields),
+  };
+}
+
+/** Some models write a list as text with commas. */
+function choice(given: unknown, known: readonly string[]): (record: object) => object {
+  const fields = [given].flat().flatMap((item) => textOf(item).split(/, */));
+  for (const field of fields)
+    if (!known.includes(field)) throw new UsageError(unknownName(field, 'one of the fields', known));
+  return (record) =>
+    Object.fromEntries(Object.entries(record).filter(([name]) => name === 'id' || fields.includes(name)));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

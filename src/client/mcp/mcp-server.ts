@@ -1,0 +1,214 @@
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+
+import {
+  type CallToolResult,
+  fromJsonSchema,
+  type jsonSchemaValidator,
+  McpServer,
+} from '@modelcontextprotocol/server';
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+
+import { type Client, type DownloadedFile, type Listing, NoAnswerError, type Page } from '../index.ts';
+import { version } from '../../version.ts';
+import { type Arguments, readArguments } from './arguments.ts';
+import { instructions, type OperationTool, operationTools, OTHERS_WORDS } from './tools.ts';
+
+/** As much as a model reads at once. */
+const TEXT_BYTES_MAX = 64_000;
+/** Programs that use tools give up on one after a minute. */
+const ANSWER_MS_MAX = 45_000;
+
+export interface McpServerOptions {
+  client: Client;
+  /** The address of the service, for links to its files. */
+  baseUrl: string;
+  /** The key that the client uses: no answer shows it, whatever the service says. */
+  key: string;
+  /** Writes a file, and says where it is; undefined for links to the service. */
+  keep: ((name: string, bytes: Uint8Array) => string) | undefined;
+  /** Tells in a sentence why no answer came. */
+  silence: (error: NoAnswerError) => string;
+}
+
+/** Serves a program on this process's standard input and output, until it ends the input and has its answers. */
+export async function serveMcp(options: McpServerOptions): Promise<void> {
+  const input = Readable.from(withoutMark(process.stdin));
+  const transport = new AnsweringTransport(input);
+  serveStdio(() => createMcpServer(options, transport), { transport });
+  await new Promise((resolve) => input.once('end', resolve).once('close', resolve));
+  await transport.close();
+}
+
+/** The text without a byte order mark at its beginning, which the protocol's reader takes for a part of the first message. */
+async function* withoutMark(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder();
+  for await (const chunk of input) yield Buffer.from(decoder.decode(chunk, { stream: true }));
+}
+
+/** Standard input and output. It closes, at the end of the input too, when the calls under way have been answered. */
+class AnsweringTransport extends StdioServerTransport {
+  readonly #calls = new Set<Promise<unknown>>();
+
+  /** Waits for a call before it closes. A call ends after {@link ANSWER_MS_MAX} at the latest. */
+  async withCall<T>(call: Promise<T>): Promise<T> {
+    this.#calls.add(call);
+    try {
+      return await call;
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
+  override async close(): Promise<void> {
+    // The last message reaches its tool in this turn, and the last answer is written in the one below.
+    await nextTurn();
+    await Promise.allSettled(this.#calls);
+    await nextTurn();
+    await super.close();
+  }
+}
+
+/** Arguments are read, and refused, by us and by the service: the words of a validator help no model. */
+const unchecked: jsonSchemaValidator = {
+  getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+};
+
+/** A server of the Model Context Protocol whose tools are the operations of the contract, which all only read. */
+function createMcpServer(options: McpServerOptions, transport: AnsweringTransport): McpServer {
+  const server = new McpServer({ name: 'fieldledger', version }, { instructions: instructions() });
+  for (const tool of operationTools()) {
+    const { name, title, description } = tool;
+    const annotations = { title, readOnlyHint: true, idempotentHint: true, openWorldHint: true };
+    const inputSchema = fromJsonSchema<Arguments>(tool.inputSchema, unchecked);
+    server.registerTool(name, { title, description, inputSchema, annotations }, async (given, { mcpReq }) => {
+      const signal = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
+      const result = await transport.withCall(
+        answerOf(tool, options, given, signal).catch((error: unknown) =>
+          failure(describe(error, options.silence)),
+        ),
+      );
+      return withoutSecret(result, options.key);
+    });
+  }
+  return server;
+}
+
+async function answerOf(
+  tool: OperationTool,
+  { client, baseUrl, keep }: McpServerOptions,
+  given: Arguments,
+  signal: AbortSignal,
+): Promise<CallToolResult> {
+  const { ids, query, chosen } = readArguments(tool, given);
+  const call = client[tool.name] as (...args: unknown[]) => unknown;
+  switch (tool.answer) {
+    case 'list': {
+      const read = async (limit?: number) => {
+        const asked = limit === undefined ? query : { ...query, limit };
+        const page = await firstPage(call(...ids, asked, { signal }) as Listing<object>);
+        return { ...page, data: page.data.map(chosen) };
+      };
+      return list(await boundedPage(read));
+    }
+    case 'record': {
+      const data = chosen((await call(...ids, { signal })) as object);
+      return records(shortened(JSON.stringify({ data })));
+    }
+    case 'file': {
+      const uri = ids.reduce((link, id) => link.replace(/\{\w+\}/, id), `${baseUrl}${tool.path}`);
+      return file((await call(...ids, { signal })) as DownloadedFile, uri, keep);
+    }
+  }
+}
+
+async function firstPage(listing: Listing<object>): Promise<Page<object>> {
+  for await (const page of listing.pages()) return page;
+  throw new Error('A list has at least one page.');
+}
+
+/** A page with as many records as fit, or one. It is read again with fewer: only the service knows the cursor after them. */
+async function boundedPage(
+  read: (limit?: number) => Promise<Page<object>>,
+  limit?: number,
+): Promise<Page<object>> {
+  const page = await read(limit);
+  const { length } = page.data;
+  const fitting = countFitting(page.data);
+  if (fitting === length || length === 1 || limit === 1) return page;
+  // Fewer each time, whatever the service answers.
+  return boundedPage(read, Math.max(Math.min(fitting, (limit ?? length) - 1), 1));
+}
+
+/** Room for the members around the records, with a cursor. */
+const ENVELOPE_BYTES = 300;
+
+function countFitting(records: readonly unknown[]): number {
+  let bytes = 0;
+  return records.filter((record) => {
+    bytes += Buffer.byteLength(JSON.stringify(record)) + 1;
+    return bytes < TEXT_BYTES_MAX - ENVELOPE_BYTES;
+  }).length;
+}
+
+/** A page, or the cursor and then as much of a record as fits: the records after it can be reached all the same. */
+function list({ data, nextCursor }: Page<object>): CallToolResult {
+  const whole = JSON.stringify({ data, nextCursor });
+  if (Buffer.byteLength(whole) <= TEXT_BYTES_MAX) return records(whole);
+  return records(JSON.stringify({ nextCursor }), shortened(JSON.stringify(data[0])));
+}
+
+/** The JSON of a record, or as much of it as fits, up to the end of a character. */
+function shortened(record: string): string {
+  const bytes = Buffer.from(record);
+  if (bytes.length <= TEXT_BYTES_MAX) return record;
+  // As in a stream, the half of a character at the end isn't decoded.
+  const shown = new TextDecoder().decode(bytes.subarray(0, TEXT_BYTES_MAX), { stream: true });
+  return `${shown}\n[The record has ${bytes.length} bytes. These are the first ${Buffer.byteLength(shown)}.]`;
+}
+
+function texts(...parts: string[]): CallToolResult {
+  return { content: parts.map((text) => ({ type: 'text', text })) };
+}
+
+function records(...parts: string[]): CallToolResult {
+  return texts(...parts, OTHERS_WORDS);
+}
+
+/**
+ * A file that was kept on this machine, or a link to the service: within a message it would cost a model ten thousand
+ * words.
+ */
+function file(
+  { bytes, fileName }: DownloadedFile,
+  link: string,
+  keep: McpServerOptions['keep'],
+): CallToolResult {
+  // The name comes from elsewhere.
+  const name = fileName.replaceAll(/^\.|[^\w.-]/g, '_');
+  const path = keep?.(name, bytes);
+  const uri = path === undefined ? link : pathToFileURL(path).href;
+  const hint = ' takes the API key. "fieldledger mcp --files FOLDER" keeps files in a folder.';
+  const { content } = texts(`${name}, ${bytes.length} bytes: ${path ?? link + hint}`);
+  const found = { uri, name, mimeType: 'application/pdf', size: bytes.length };
+  return { content: [...content, { type: 'resource_link', ...found }] };
+}
+
+/** An error as the model reads it: the contract's code and message, or the reason for which nothing came. */
+function failure(error: string): CallToolResult {
+  return { ...texts(error), isError: true };
+}
+
+function describe(error: unknown, silence: McpServerOptions['silence']): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError')
+    return `No answer came within ${ANSWER_MS_MAX / 1000} seconds. The key's rate limit may be used up: ask again in a minute.`;
+  if (error instanceof NoAnswerError) return silence(error);
+  return error.message;
+}
+
+function withoutSecret(result: CallToolResult, secret: string): CallToolResult {
+  // A key has no character that JSON would escape.
+  return JSON.parse(JSON.stringify(result).replaceAll(secret, '[key]')) as CallToolResult;
+}

@@ -1,0 +1,291 @@
+import { isScope, type Scope, scopes } from '../../contract/scopes.ts';
+import { AppError, quote, UsageError } from '../errors.ts';
+import { type ApiKey, listKeysMadeBy, revokeKeyRow } from '../store/keys/keys.ts';
+import {
+  type Account,
+  type Administrator,
+  findAccounts,
+  listAdministratorRows,
+  updateAdministratorRow,
+} from '../store/portal/administrators.ts';
+import type { Origin } from '../store/portal/audit.ts';
+import { type Authority, doDeed, type SignedIn } from '../store/portal/deeds.ts';
+import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
+import { deleteLinksOf } from '../store/portal/portal-links.ts';
+import { deleteSessionRows } from '../store/portal/portal-sessions.ts';
+import { getCompany } from './companies.ts';
+import { knownBrowserOf, rememberBrowser } from './known-browsers.ts';
+import { checkedLine } from './names.ts';
+import { isStillPassword, provePassword } from './own-password.ts';
+import { refuseWeakPassword } from './password-strength.ts';
+import { arePasswords, hashPassword } from './passwords.ts';
+import { beginSession, endBrowserSessions, recordFailedSignIn, type SessionLengths } from './sessions.ts';
+import type { SignInLimits } from './sign-in-limits.ts';
+
+const EMAIL_CHARACTERS_MAX = 254;
+const NAME_CHARACTERS_MAX = 100;
+/** Accounts that one sign-in opens, the oldest first: each adds to the browser's cookie. */
+const OPENED_MAX = 20;
+
+const WRONG = 'The e-mail address or the password is wrong.';
+
+interface Attempt extends Origin {
+  email: string;
+  password: string;
+  /** The value of the browser's cookie with the proofs of former sign-ins; see known-browsers.ts. */
+  browser?: string | undefined;
+  /** The browser's former sessions, which end. */
+  formerTokens?: readonly string[];
+  now: Date;
+  lengths: SessionLengths;
+  /** Called with the account before the password is checked, if the address has one alone. */
+  onAccount: (administrator: Administrator) => void;
+  /** Does some work when the visitor has the answer, so that its time tells nothing. */
+  afterwards: (work: () => Promise<void>) => void;
+}
+
+/**
+ * Signs an administrator in by e-mail address and password. They may open accounts of several companies; the sessions then
+ * wait until one is chosen. The accounts that they don't open stay unknown: neither words, nor time, nor what is counted
+ * depend on them.
+ * @returns the tokens of the new sessions, whether they wait, and the new value of the cookie that proves sign-ins from
+ *   the browser.
+ * @throws UsageError for a wrong address or a wrong password, in the same words and after the same time; AppError
+ *   `rate_limited` after too many attempts.
+ */
+export async function signIn(
+  engine: Engine,
+  limits: SignInLimits,
+  attempt: Attempt,
+): Promise<{ tokens: string[]; isWaiting: boolean; browser: string }> {
+  const { address, client, now, lengths, formerTokens = [] } = attempt;
+  const opened = await openAccounts(engine, limits, attempt);
+  // Also where one account is left, because the password of another has changed meanwhile.
+  const isWaiting = opened.length > 1;
+  const tokens: string[] = [];
+  for (const account of opened)
+    await engine.transaction(async (transaction) => {
+      if (!(await isStillPassword(transaction, account))) return;
+      const { administrator } = account;
+      const begun = { administrator, address, client, now, lengths, isWaiting };
+      tokens.push(await beginSession(transaction, begun));
+    });
+  if (tokens.length === 0) throw new UsageError(WRONG);
+  await endBrowserSessions(engine, formerTokens);
+  const remember = (cookie: string, account: Account) => rememberBrowser(cookie, identityOf(account), now);
+  return { tokens, isWaiting, browser: opened.reduce(remember, attempt.browser ?? '') };
+}
+
+/** The accounts that an e-mail address and a password open. A failure is recorded in the companies of all others alike. */
+async function openAccounts(engine: Engine, limits: SignInLimits, attempt: Attempt): Promise<Account[]> {
+  const { password, address, client, now } = attempt;
+  const email = canonicalEmail(attempt.email).slice(0, EMAIL_CHARACTERS_MAX);
+  const accounts = await findAccounts(engine.db, { email });
+  const [first] = accounts;
+  if (first && accounts.length === 1) attempt.onAccount(first.administrator);
+  const numbers = (first ? accounts : [undefined]).map((account) =>
+    knownBrowserOf(attempt.browser, account && identityOf(account), now),
+  );
+  const browser = numbers.find((number) => number !== undefined);
+  const counted = await limits.count({ email, address, browser });
+  const tried = accounts.filter((_account, index) => counted.mayTryOthers || numbers[index] !== undefined);
+  const stored = tried.map((account) => account.password);
+  const areRight = await arePasswords(password, stored, { isKnown: browser !== undefined }).catch(
+    async (error: unknown) => {
+      await counted.forgive();
+      throw error;
+    },
+  );
+  const opened = tried.filter((_account, index) => areRight[index]).slice(0, OPENED_MAX);
+  if (opened.length > 0) {
+    await counted.forgive();
+    return opened;
+  }
+  attempt.afterwards(async () => {
+    for (const { administrator } of tried)
+      await recordFailedSignIn(engine, { administrator, address, client, now });
+  });
+  throw new UsageError(WRONG);
+}
+
+function identityOf({ administrator, password }: Account): { id: string; password: string } {
+  return { id: administrator.id, password };
+}
+
+/**
+ * Changes an administrator's own password, and ends their other sessions and the links that would set it. Their other
+ * browsers have to prove themselves anew.
+ * @returns the new value of the cookie that proves sign-ins from the browser.
+ * @throws UsageError when the present password is wrong, or the new one too weak; the errors of `doDeed`.
+ */
+export async function changePassword(
+  engine: Engine,
+  limits: SignInLimits,
+  change: {
+    administrator: Administrator;
+    by: SignedIn;
+    present: string;
+    next: string;
+    serviceName: string;
+    browser?: string | undefined;
+    now: Date;
+  },
+): Promise<string> {
+  const { administrator, by, present, next, serviceName, now } = change;
+  const { company, email } = administrator;
+  const { account, stillProved } = await provePassword(engine, limits, { company, by, present });
+  const { name: companyName } = await getCompany(engine, company);
+  await refuseWeakPassword(next, { ...administrator, companyName, serviceName });
+  const password = await hashPassword(next, account.password);
+  await limits.countNewPassword(email);
+  await doDeed(engine, { company, by, now }, async (deed) => {
+    await stillProved(deed.transaction);
+    await updateAdministratorRow(deed.transaction, by.administrator, { password });
+    await deleteSessionRows(deed.transaction, by.administrator, { allBut: by.session });
+    await deleteLinksOf(deed.transaction, 'administrator', by.administrator);
+    await deed.record({ action: 'administrator.changed_password', subject: by.administrator });
+  });
+  return rememberBrowser(change.browser, { id: by.administrator, password }, now);
+}
+
+/**
+ * The administrators of a company, oldest first, former ones included.
+ * @throws UsageError when there is no such company.
+ */
+export async function listAdministrators(engine: Engine, company: string): Promise<Administrator[]> {
+  await getCompany(engine, company);
+  return listAdministratorRows(engine.db, company);
+}
+
+/**
+ * Takes an administrator's access away at once: their sessions end, and so do the links that they made. Webhooks stay, and
+ * so do their keys, but for those that are named. An administrator needs the right to invite to remove others and can't remove themselves, so a company
+ * always keeps one who may invite, also when two remove each other at once. An operator may remove the last one.
+ * @param options.revoke ids of keys that they made, which are revoked too.
+ * @returns who was removed, and the keys that they had made: those that were revoked now, and those that keep working.
+ * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not do that; the
+ *   errors of `doDeed`.
+ */
+export async function removeAdministrator(
+  engine: Engine,
+  options: { company: string; id: string; by: Authority; now: Date; revoke?: 'all keys' | readonly string[] },
+): Promise<{ administrator: Administrator; revoked: ApiKey[]; left: ApiKey[] }> {
+  const { company, id, by, now, revoke = [] } = options;
+  return doDeed(engine, { company, by, now }, async (deed) => {
+    const { transaction } = deed;
+    const [account] = await findAccounts(transaction, { company, id });
+    if (!account) throw new AppError('not_found', 'There is no such administrator.');
+    const { administrator } = account;
+    const reason = whyNotRemove(administrator, deed.by);
+    if (reason !== undefined) throw new UsageError(reason);
+    await updateAdministratorRow(transaction, id, { disabledAt: now.toISOString() });
+    await deleteSessionRows(transaction, id);
+    await deleteLinksOf(transaction, 'made_by', id);
+    await deleteLinksOf(transaction, 'administrator', id);
+    await deed.record({
+      action: 'administrator.removed',
+      subject: id,
+      details: { name: administrator.name, email: administrator.email },
+    });
+    const keys = await listKeysMadeBy(transaction, company, id);
+    const revoked = keys.filter((key) => revoke === 'all keys' || revoke.includes(key.id));
+    for (const key of revoked) await revokeKeyRow(deed, key.id);
+    const left = keys.filter((key) => !revoked.includes(key));
+    return { administrator: { ...administrator, disabledAt: now.toISOString() }, revoked, left };
+  });
+}
+
+/**
+ * Signs an administrator out wherever they are signed in. Only an operator can.
+ * @returns the number of sessions that ended.
+ * @throws UsageError when nobody of that e-mail address administers the company.
+ */
+export async function signOutEverywhere(
+  engine: Engine,
+  { company, email, now }: { company: string; email: string; now: Date },
+): Promise<number> {
+  return doDeed(engine, { company, by: 'operator', now }, async (deed) => {
+    const { id } = await getByEmail(deed.transaction, company, email);
+    await deed.record({ action: 'administrator.signed_out', subject: id, details: { email } });
+    return deleteSessionRows(deed.transaction, id);
+  });
+}
+
+/**
+ * The administrator of a company with an e-mail address.
+ * @throws UsageError when nobody of that address administers the company.
+ */
+export async function getByEmail(
+  db: Engine['db'] | StoreTransaction,
+  company: string,
+  email: string,
+): Promise<Administrator> {
+  const [account] = await findAccounts(db, { company, email: canonicalEmail(email) });
+  if (account) return account.administrator;
+  throw new UsageError(`The company ${quote(company)} has no administrator ${quote(email)}.`);
+}
+
+/** The reason why somebody may not remove an administrator; undefined when they may. */
+export function whyNotRemove(
+  administrator: Administrator,
+  by: Administrator | 'operator',
+): string | undefined {
+  if (by === 'operator') return undefined;
+  if (by.id === administrator.id) return "You can't remove yourself; ask another administrator.";
+  if (!by.mayInvite) return 'You are not allowed to invite or remove administrators.';
+  const more = administrator.scopes.filter((scope) => !by.scopes.includes(scope));
+  if (more.length > 0) return `${administrator.name} has access that you don't have: ${more.join(', ')}.`;
+  return undefined;
+}
+
+/** The stored form of an e-mail address: capitals don't matter. */
+function canonicalEmail(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase();
+}
+
+/**
+ * Checks the e-mail address of a new administrator. Letters beyond the basic alphabet are refused, because some look the
+ * same as others (UTS 39): an address with them could pass for a colleague's.
+ * @throws UsageError naming the value when it isn't an e-mail address, or the character that it can't have.
+ */
+export function checkedEmail(given: string): string {
+  const email = canonicalEmail(given);
+  const [foreign] = /[^\0-\x7f]/u.exec(email) ?? [];
+  if (foreign !== undefined) {
+    const code = (foreign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    throw new UsageError(
+      `${quote(given)} has the character ${quote(foreign)} (U+${code}). An e-mail address here has only the letters a to z, digits and signs, because other letters can look like these. Write a domain with other letters in its form that begins with xn--.`,
+    );
+  }
+  // Only a message to the address could show more.
+  if (
+    email.length > EMAIL_CHARACTERS_MAX ||
+    !/^[^\s@"<>(),:;\\[\]\p{C}]+@[^\s@"<>(),:;\\[\]\p{C}]+$/u.test(email)
+  )
+    throw new UsageError(`${quote(given)} is not an e-mail address such as jane@example.com.`);
+  return email;
+}
+
+/** @throws UsageError when the name is empty, too long, not one line, or has a character that can't be seen. */
+export function checkedName(given: string): string {
+  return checkedLine(given, 'The name', NAME_CHARACTERS_MAX);
+}
+
+/**
+ * Checks the scopes that somebody gives: they can give only their own (service.md, "Authentication").
+ * @throws UsageError naming the scope that is refused, or when there is none.
+ */
+export function grantedScopes(
+  given: readonly string[],
+  by: Pick<Administrator, 'scopes'> | 'operator',
+): Scope[] {
+  const own = by === 'operator' ? scopes : by.scopes;
+  if (given.length === 0) throw new UsageError(`Choose at least one scope of ${own.join(', ')}.`);
+  for (const scope of given) {
+    if (isScope(scope) && own.includes(scope)) continue;
+    const rule =
+      by === 'operator' ? 'is not a scope; the scopes are' : 'is not a scope that you can give; you have';
+    throw new UsageError(`${quote(scope)} ${rule} ${own.join(', ')}.`);
+  }
+  return scopes.filter((scope) => given.includes(scope));
+}

@@ -1,0 +1,121 @@
+import { isModule, modules } from '../../contract/scopes.ts';
+import { problemOfVatNumber } from '../../contract/vat-numbers.ts';
+import { quote, UsageError } from '../errors.ts';
+import { type Company, findCompanyRow, insertCompany, updateCompanyRow } from '../store/records/companies.ts';
+import type { Engine } from '../store/engines/engine.ts';
+
+/** A company's changeable settings. */
+export type CompanySettings = Omit<Company, 'id' | 'createdAt'>;
+
+const defaults: Omit<CompanySettings, 'name'> = {
+  apiEnabled: true,
+  subscriptionActive: true,
+  invoicingEnabled: true,
+  modules: [...modules],
+  timeZone: 'Europe/Dublin',
+  currency: 'EUR',
+  profile: {},
+};
+
+/** A company's id is a part of its keys, between full stops. */
+const COMPANY_ID = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
+const LOGO_CHARACTERS_MAX = 1_000_000;
+
+/**
+ * Creates a company. The API, the subscription, invoicing and every module are on unless told otherwise.
+ * @throws UsageError naming the value that is refused, or when the id is taken.
+ */
+export async function createCompany(
+  engine: Engine,
+  id: string,
+  given: Partial<CompanySettings>,
+  now: Date,
+): Promise<Company> {
+  if (!COMPANY_ID.test(id)) {
+    throw new UsageError(
+      `The company id ${quote(id)} must be 1 to 40 lower-case letters, digits and hyphens, with no hyphen at an end.`,
+    );
+  }
+  const company: Company = { id, name: id, ...defaults, ...given, createdAt: now.toISOString() };
+  refuseBadSettings(company);
+  refuseBadVatId(given.profile?.vatId);
+  if (!(await insertCompany(engine, company)))
+    throw new UsageError(`There is a company ${quote(id)} already.`);
+  return company;
+}
+
+/**
+ * Changes a company's settings; members of the profile that aren't given stay as they are.
+ * @throws UsageError naming the value that is refused, or when there is no such company.
+ */
+export async function setCompany(
+  engine: Engine,
+  id: string,
+  changes: Partial<CompanySettings>,
+): Promise<Company> {
+  // Only a number that is given now is checked, so that an old invalid one doesn't block other changes.
+  refuseBadVatId(changes.profile?.vatId);
+  const changed = await updateCompanyRow(engine, id, (company) => {
+    const next = { ...company, ...changes, profile: { ...company.profile, ...changes.profile } };
+    refuseBadSettings(next);
+    return next;
+  });
+  if (!changed) throw new UsageError(`There is no company ${quote(id)}.`);
+  return changed;
+}
+
+/**
+ * Reads a company.
+ * @throws UsageError when there is no such company.
+ */
+export async function getCompany(engine: Engine, id: string): Promise<Company> {
+  const company = await findCompanyRow(engine, id);
+  if (!company) throw new UsageError(`There is no company ${quote(id)}.`);
+  return company;
+}
+
+function refuseBadSettings(settings: CompanySettings): void {
+  const { name, timeZone, currency, profile } = settings;
+  if (name.trim() === '' || name.length > 200)
+    throw new UsageError('The name must have 1 to 200 characters.');
+  if (!isTimeZone(timeZone))
+    throw new UsageError(`${quote(timeZone)} is not an IANA time zone such as Europe/Dublin.`);
+  if (!Intl.supportedValuesOf('currency').includes(currency)) {
+    throw new UsageError(`${quote(currency)} is not an ISO 4217 currency code such as EUR.`);
+  }
+  // The type promises modules, but a person may have typed something else.
+  const unknown = (settings.modules as string[]).find((module) => !isModule(module));
+  if (unknown !== undefined) {
+    throw new UsageError(`${quote(unknown)} is not a module; the modules are ${modules.join(', ')}.`);
+  }
+  if (profile.countryCode !== undefined && !/^[A-Z]{2}$/.test(profile.countryCode)) {
+    throw new UsageError(`${quote(profile.countryCode)} is not an ISO 3166-1 country code such as IE.`);
+  }
+  refuseBadLogo(profile.logo);
+}
+
+function refuseBadVatId(vatId: string | undefined): void {
+  if (vatId === undefined) return;
+  const problem = problemOfVatNumber(vatId);
+  if (problem !== undefined) throw new UsageError(`The VAT number ${quote(vatId)} ${problem}.`);
+}
+
+function refuseBadLogo(logo: string | undefined): void {
+  if (logo === undefined) return;
+  if (!/^data:image\/(?:png|jpeg);base64,[A-Za-z0-9+/]+=*$/.test(logo)) {
+    throw new UsageError('The logo must be a PNG or JPEG picture.');
+  }
+  if (logo.length > LOGO_CHARACTERS_MAX) {
+    throw new UsageError(`The logo must have at most ${LOGO_CHARACTERS_MAX} characters as a data URL.`);
+  }
+}
+
+/** Whether a text names a time zone that Node knows. */
+export function isTimeZone(value: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value });
+    return true;
+  } catch {
+    return false;
+  }
+}

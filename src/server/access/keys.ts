@@ -1,0 +1,201 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+import type { Module, Scope } from '../../contract/scopes.ts';
+import { AppError, quote, UsageError } from '../errors.ts';
+import { type Authority, doDeed } from '../store/portal/deeds.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import {
+  type ApiKey,
+  type UsedKey,
+  findKey,
+  insertKey,
+  type KeyRow,
+  listKeyRows,
+  revokeKeyRow,
+} from '../store/keys/keys.ts';
+import type { Counted } from '../store/keys/rate-counters.ts';
+import { grantedScopes } from './administrators.ts';
+import { getCompany } from './companies.ts';
+import { checkedLine } from './names.ts';
+
+/** Active keys that a company can have at once (service.md, "Limits"). */
+export const ACTIVE_KEYS_MAX = 20;
+const SECRET_BYTES = 32;
+const KEY_ID_BYTES = 6;
+const KEY_CHARACTERS_MAX = 200;
+/** Callers that are remembered at once, of some 300 bytes each. */
+const REMEMBERED_MAX = 10_000;
+export const KEY_NAME_CHARACTERS_MAX = 100;
+
+/** The holder of a key and the switches of their company, at the time of the request. */
+export interface Caller {
+  readonly company: string;
+  readonly keyId: string;
+  readonly scopes: readonly Scope[];
+  readonly apiEnabled: boolean;
+  readonly subscriptionActive: boolean;
+  readonly invoicingEnabled: boolean;
+  readonly modules: readonly Module[];
+  readonly timeZone: string;
+}
+
+/** A key to create. `by` is an operator unless told. */
+interface NewKey {
+  prefix: string;
+  company: string;
+  name: string;
+  scopes: readonly string[];
+  by?: Authority;
+  now: Date;
+}
+
+/**
+ * Creates a key of the form `<key_prefix>.<company>.<key_id>.<secret>` (service.md, "Authentication").
+ * @returns the key, whose secret can't be shown again, and its record.
+ * @throws UsageError for an unknown scope or one that the administrator doesn't have, for an invalid name, for an
+ *   unknown company, and when 20 keys are active; the errors of `doDeed`.
+ */
+export async function createKey(engine: Engine, options: NewKey): Promise<{ key: string; record: ApiKey }> {
+  const { prefix, company, by = 'operator', now } = options;
+  const secret = randomBytes(SECRET_BYTES).toString('base64url');
+  const id = randomBytes(KEY_ID_BYTES).toString('hex');
+  const name = checkedKeyName(options.name);
+  const record = await doDeed(engine, { company, by, now }, async (deed) => {
+    const scopes = grantedScopes(options.scopes, deed.by);
+    const inserted = await insertKey(deed, { id, name, scopes }, hashOf(secret), ACTIVE_KEYS_MAX);
+    if (inserted) return inserted;
+    throw new UsageError(
+      `The company ${quote(company)} has ${ACTIVE_KEYS_MAX} active keys, which is the limit; revoke one first.`,
+    );
+  });
+  return { key: [prefix, company, id, secret].join('.'), record };
+}
+
+/**
+ * The keys of a company, oldest first, revoked ones included.
+ * @throws UsageError when there is no such company.
+ */
+export async function listKeys(engine: Engine, company: string): Promise<UsedKey[]> {
+  await getCompany(engine, company);
+  return listKeyRows(engine, company);
+}
+
+/**
+ * Revokes a key, which stops working at once. Revoking it again changes nothing. Every administrator may revoke every
+ * key, because a leaked key has to be stopped by the first person who hears of it.
+ * @throws UsageError when the company has no such key; the errors of `doDeed`.
+ */
+export async function revokeKey(
+  engine: Engine,
+  company: string,
+  id: string,
+  now: Date,
+  by: Authority = 'operator',
+): Promise<ApiKey> {
+  return doDeed(engine, { company, by, now }, async (deed) => {
+    const key = await revokeKeyRow(deed, id);
+    if (!key) throw new UsageError(`The company ${quote(company)} has no key ${quote(id)}.`);
+    return key;
+  });
+}
+
+/** The holder of a key; on PostgreSQL also the count of the key's requests in the current window. */
+export interface Authenticated {
+  caller: Caller;
+  counted: Counted | undefined;
+}
+
+/** Finds the caller that an Authorization header stands for. */
+export type Authenticate = (authorization: string | undefined) => Promise<Authenticated>;
+
+/**
+ * Builds the check of keys. A key is looked up on every request, or the database is asked whether anything has changed,
+ * so that a revocation works at once on every machine.
+ * @returns a function that throws AppError `invalid_key` (missing, malformed, unknown, wrong secret) or `revoked_key`
+ *   (right secret, but revoked).
+ */
+export function createAuthentication(
+  engine: Engine,
+  { keyPrefix, windowSeconds }: { keyPrefix: string; windowSeconds: number },
+): Authenticate {
+  return rememberCallers(engine, async (authorization) => {
+    const { secret, ...parts } = parseAuthorization(authorization, keyPrefix);
+    const secretSha256 = hashOf(secret);
+    const found = await findKey(engine, { ...parts, secretSha256 }, { nowMs: Date.now(), windowSeconds });
+    // An unknown key is compared too, so that the time doesn't tell which part was wrong.
+    const expected = Buffer.from(found?.key.secret_sha256 ?? hashOf(''), 'hex');
+    const isRight = timingSafeEqual(expected, Buffer.from(secretSha256, 'hex'));
+    if (!found || !isRight) throw new AppError('invalid_key', 'The API key is missing or wrong.');
+    if (found.key.revoked_at !== null) throw new AppError('revoked_key', 'This API key was revoked.');
+    return { caller: toCaller(parts, found.key), counted: found.counted };
+  });
+}
+
+/**
+ * Remembers the callers with right keys until anything in the database changes: to look them up on every request makes
+ * the answer to one record cost a quarter more processor time. Digests of headers are kept, never a key.
+ */
+function rememberCallers(engine: Engine, authenticate: Authenticate): Authenticate {
+  const known = new Map<string, Authenticated>();
+  let knownVersion: number | undefined;
+  return async (authorization) => {
+    const version = authorization === undefined ? undefined : engine.version();
+    if (authorization === undefined || version === undefined) return authenticate(authorization);
+    if (version !== knownVersion || known.size >= REMEMBERED_MAX) known.clear();
+    knownVersion = version;
+    const digest = hashOf(authorization);
+    const remembered = known.get(digest);
+    if (remembered) return remembered;
+    const authenticated = await authenticate(authorization);
+    // Another request may have met a change meanwhile.
+    if (version === knownVersion) known.set(digest, authenticated);
+    return authenticated;
+  };
+}
+
+function parseAuthorization(authorization: string | undefined, prefix: string) {
+  if (authorization === undefined) {
+    throw new AppError(
+      'invalid_key',
+      'The Authorization header is missing; send "Authorization: Bearer <API_KEY>".',
+    );
+  }
+  const [, key] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
+  const parts = key === undefined || key.length > KEY_CHARACTERS_MAX ? [] : key.split('.');
+  const [keyPrefix, company, id, secret, ...rest] = parts;
+  if (
+    keyPrefix !== prefix ||
+    !company ||
+    !id ||
+    !secret ||
+    rest.length > 0 ||
+    !/^[\w-]+$/.test(company + id + secret)
+  ) {
+    throw new AppError('invalid_key', 'The Authorization header must be "Bearer " followed by an API key.');
+  }
+  return { company, id, secret };
+}
+
+function toCaller({ company, id }: { company: string; id: string }, row: KeyRow): Caller {
+  return {
+    company,
+    keyId: id,
+    // Both lists were written from checked values.
+    scopes: JSON.parse(row.scopes) as Scope[],
+    apiEnabled: row.api_enabled === 1,
+    subscriptionActive: row.subscription_active === 1,
+    invoicingEnabled: row.invoicing_enabled === 1,
+    modules: JSON.parse(row.modules) as Module[],
+    timeZone: row.time_zone,
+  };
+}
+
+/** @throws UsageError when the name is empty, too long, not one line, or has a character that can't be seen. */
+export function checkedKeyName(given: string): string {
+  return checkedLine(given, 'The name of a key', KEY_NAME_CHARACTERS_MAX);
+}
+
+/** Hex SHA-256. The secret is 32 random bytes, so a slow hash would add no protection. */
+function hashOf(secret: string): string {
+  return hash('sha256', secret, 'hex');
+}

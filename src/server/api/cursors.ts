@@ -1,0 +1,46 @@
+import { hash } from 'node:crypto';
+
+import type { OperationId } from '../../contract/operations.ts';
+import { AppError } from '../errors.ts';
+
+/** A list's filters; one that isn't given is left out. */
+export type Filters = Readonly<Record<string, string | number | undefined>>;
+
+const VERSION = '1';
+/** Of base64url: nine bytes, which end where a character does, so that the id's characters follow by themselves. */
+const DIGEST_CHARACTERS = 12;
+
+/**
+ * The cursor of the page that begins after `lastId`: the version, then base64url of a digest and the id.
+ * The digest ties the cursor to its operation and filters and shows when it was altered. It needs no secret: whoever
+ * forges one gets no more than a page of their own company's list.
+ */
+export function sealCursor(operationId: OperationId, filters: Filters, lastId: string): string {
+  return VERSION + digest(operationId, filters, lastId) + Buffer.from(lastId, 'utf8').toString('base64url');
+}
+
+/**
+ * The id after which a cursor's page begins.
+ * @throws AppError `invalid_cursor` when it isn't a `nextCursor` that this operation gave with these filters.
+ */
+export function openCursor(operationId: OperationId, filters: Filters, cursor: string): string {
+  const lastId = Buffer.from(cursor.slice(VERSION.length + DIGEST_CHARACTERS), 'base64url').toString('utf8');
+  if (cursor !== sealCursor(operationId, filters, lastId)) {
+    throw new AppError(
+      'invalid_cursor',
+      'cursor does not belong to this list with these filters. Start again without it.',
+    );
+  }
+  return lastId;
+}
+
+function digest(operationId: OperationId, filters: Filters, lastId: string): string {
+  const names = Object.keys(filters)
+    .filter((name) => filters[name] !== undefined)
+    .sort();
+  const text = names.map((name) => `${name}=${filters[name]}`).join('&');
+  return hash('sha256', `${VERSION}\n${operationId}\n${text}\n${lastId}`, 'base64url').slice(
+    0,
+    DIGEST_CHARACTERS,
+  );
+}

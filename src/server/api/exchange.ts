@@ -1,0 +1,31 @@
+import type { Response } from 'express';
+
+import type { Caller } from '../access/keys.ts';
+import type { ContractOperation } from '../../contract/document.ts';
+
+/** One request and its answer, as far as they are known; the log line is made of it. */
+export interface Exchange {
+  readonly requestId: string;
+  readonly authorization: string | undefined;
+  /** The trace that the client says the request belongs to. */
+  readonly traceId: string | undefined;
+  /** Address of the client, as far as proxies are trusted. */
+  readonly address: string;
+  /** Known once the path has matched. */
+  operation?: ContractOperation;
+  /** Length of the body as it was sent; known once it was. */
+  bodyBytes?: number;
+  /** The code of the error that was answered. */
+  errorCode?: string;
+  /** Known once the key was found to be right. */
+  caller?: Caller;
+  /** The portal's page that was asked for, as it is written there; never what stands in the address. */
+  page?: string;
+  /** The administrator who is signed in to the portal. */
+  visitor?: { company: string; administrator: string };
+}
+
+/** The exchange of an answer; the server begins it before anything else. */
+export function exchangeOf(res: Response): Exchange {
+  return res.locals.exchange as Exchange;
+}

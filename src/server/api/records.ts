@@ -1,0 +1,21 @@
+import { type JsonText, recordEnvelope } from '../../contract/json-text.ts';
+import { AppError } from '../errors.ts';
+import type { Found } from '../store/records/records.ts';
+
+/**
+ * Answers one record.
+ * @throws AppError `not_found` when there is none: the same for another company's record as for nobody's.
+ */
+export function answerRecord<T>(record: Found<T> | undefined): {
+  status: 200;
+  body: JsonText<{ data: T }>;
+  digests: (string | null)[];
+} {
+  if (record === undefined) throw noRecord();
+  return { status: 200, body: recordEnvelope(record.text), digests: [record.digest] };
+}
+
+/** The refusal of an id that the company has no record with. */
+export function noRecord(): AppError {
+  return new AppError('not_found', 'There is no record with this id.');
+}

@@ -1,0 +1,174 @@
+import type { NewInvoice } from '../../contract/feed.ts';
+import type { Invoice } from '../../contract/records.ts';
+import { quote } from '../errors.ts';
+import { withinRange } from './document-lines.ts';
+import type { Move } from './move.ts';
+import { Refusal } from './refusal.ts';
+import type { Unpublished } from './unpublished.ts';
+import { type Conversion, convertBreakdown, sumMinor, vatOf } from './vat.ts';
+
+/** An invoice that is corrected, with the amounts credited before: in its own currency, and in the accounting one. */
+export interface Credited {
+  record: Invoice;
+  earlier: VatBreakdownItem[];
+  earlierAccounted: VatBreakdownItem[];
+}
+
+type VatBreakdownItem = Invoice['vatBreakdown'][number];
+
+/**
+ * The invoice that a credit note corrects; undefined for another kind of document.
+ * @throws Refusal unless a credit note, and no other document, names an issued invoice of its customer and currency.
+ */
+export async function creditedInvoiceOf(
+  move: Move,
+  draft: NewInvoice,
+  path: string,
+): Promise<Credited | undefined> {
+  const { kind, creditsInvoiceId, customerId, currency } = draft;
+  const at = `${path}/creditsInvoiceId`;
+  if ((kind === 'credit_note') !== (creditsInvoiceId !== undefined)) {
+    const message =
+      'creditsInvoiceId names the invoice that a credit note corrects, and no other kind has one.';
+    throw new Refusal('invalid_change', message, at);
+  }
+  if (creditsInvoiceId === undefined) return undefined;
+  const { record, unpublished } = await move.getDocument(creditsInvoiceId, at);
+  if (record.kind !== 'invoice' || record.status !== 'issued') {
+    throw new Refusal('wrong_state', `${quote(creditsInvoiceId)} isn't an issued invoice.`, at);
+  }
+  if (record.customer.id !== customerId) {
+    const message = `The invoice ${quote(record.number ?? '')} belongs to the customer ${quote(record.customer.id)}.`;
+    throw new Refusal('invalid_change', message, `${path}/customerId`);
+  }
+  if (currency !== undefined && currency !== record.currency) {
+    const message = `The invoice ${quote(record.number ?? '')} is in ${record.currency}, and not in ${currency}.`;
+    throw new Refusal('wrong_currency', message, `${path}/currency`);
+  }
+  return {
+    record,
+    earlier: unpublished.credited,
+    earlierAccounted: await accountedCreditsOf(move, { record, unpublished }),
+  };
+}
+
+/** Sums the credit notes of an invoice in the accounting currency. Release 1.0.0 kept no sum of it. */
+export async function accountedCreditsOf(
+  move: Move,
+  { record, unpublished }: Pick<Credited, 'record'> & { unpublished: Unpublished },
+): Promise<VatBreakdownItem[]> {
+  if (unpublished.creditedAccounted ?? record.accountingCurrency === null) {
+    return unpublished.creditedAccounted ?? [];
+  }
+  let sum: VatBreakdownItem[] = [];
+  for (const { id } of record.creditNotes) {
+    const note = await move.getDocument(id, '');
+    sum = addCredit(sum, note.record.accountingCurrency?.vatBreakdown ?? []);
+  }
+  return sum;
+}
+
+/**
+ * Holds a credit note to what is left of its invoice, net, in each VAT category and rate. The VAT follows from the net.
+ * @throws Refusal `exceeds_invoice` naming the category, the rate and what is left.
+ */
+export function refuseExcess(
+  { record, earlier }: Credited,
+  { vatBreakdown }: Pick<Invoice, 'vatBreakdown'>,
+  path: string,
+): void {
+  for (const item of vatBreakdown) {
+    const { category, rateBasisPoints, taxableMinor } = item;
+    const invoiced = itemLike(record.vatBreakdown, item).taxableMinor;
+    const before = itemLike(earlier, item).taxableMinor;
+    const leftMinor = withinRange(path, () => sumMinor([invoiced, -before]));
+    if (isWithin(taxableMinor, leftMinor)) continue;
+    const rate = `category ${category} at ${rateBasisPoints} basis points`;
+    const message = `The credit note takes ${taxableMinor} net in ${rate}, where ${leftMinor} is left of the invoice.`;
+    throw new Refusal('exceeds_invoice', message, `${path}/lines`);
+  }
+}
+
+/** The amount taken lies between zero and the amount left, which is below zero where there was a discount. */
+function isWithin(minor: number, leftMinor: number): boolean {
+  return leftMinor >= 0 ? minor >= 0 && minor <= leftMinor : minor <= 0 && minor >= leftMinor;
+}
+
+/** The amounts credited on an invoice, with one more credit note. */
+export function addCredit(
+  earlier: readonly VatBreakdownItem[],
+  credit: readonly VatBreakdownItem[],
+): VatBreakdownItem[] {
+  const added = credit.map((item) => {
+    const before = itemLike(earlier, item);
+    return {
+      ...item,
+      taxableMinor: sumMinor([before.taxableMinor, item.taxableMinor]),
+      vatMinor: sumMinor([before.vatMinor, item.vatMinor]),
+    };
+  });
+  return [...earlier.filter((item) => !credit.some((other) => isLike(item, other))), ...added];
+}
+
+/**
+ * The amounts that a credit note takes in the categories and rates of its lines, in the currency of its invoice and, by `conversion`,
+ * in the accounting one: the VAT on all the net credited so far, with this note, less the VAT credited before. So notes
+ * that credit all the net of an invoice give back the VAT that it charged, however each is rounded.
+ */
+export function amountsTaken(
+  { record, earlier, earlierAccounted }: Credited,
+  lines: readonly VatBreakdownItem[],
+  conversion: Conversion | null,
+): { vatBreakdown: VatBreakdownItem[]; accounted: VatBreakdownItem[] } {
+  const sums = lines.map((item) => {
+    const taxableMinor = sumMinor([item.taxableMinor, itemLike(earlier, item).taxableMinor]);
+    return { ...item, taxableMinor, vatMinor: vatOf({ ...item, taxableMinor }) };
+  });
+  const isAll = (item: VatBreakdownItem) =>
+    itemLike(sums, item).taxableMinor === itemLike(record.vatBreakdown, item).taxableMinor;
+  const lessEarlier = (
+    items: VatBreakdownItem[],
+    invoiced: readonly VatBreakdownItem[],
+    before: readonly VatBreakdownItem[],
+  ) =>
+    items.map((item) =>
+      isAll(item)
+        ? difference(itemLike(invoiced, item), itemLike(before, item))
+        : ofSign(itemLike(lines, item).taxableMinor, difference(item, itemLike(before, item))),
+    );
+  return {
+    vatBreakdown: lessEarlier(sums, record.vatBreakdown, earlier),
+    accounted: conversion
+      ? lessEarlier(
+          convertBreakdown(sums, conversion),
+          record.accountingCurrency?.vatBreakdown ?? [],
+          earlierAccounted,
+        )
+      : [],
+  };
+}
+
+function difference(item: VatBreakdownItem, before: VatBreakdownItem): VatBreakdownItem {
+  return {
+    ...item,
+    taxableMinor: sumMinor([item.taxableMinor, -before.taxableMinor]),
+    vatMinor: sumMinor([item.vatMinor, -before.vatMinor]),
+  };
+}
+
+/**
+ * Amounts with the sign of a note's net, or zero: the notes of release 1.0.0, each rounded by itself, may have given back
+ * more VAT than is on all their net.
+ */
+function ofSign(netMinor: number, { taxableMinor, vatMinor, ...item }: VatBreakdownItem): VatBreakdownItem {
+  const bound = (minor: number) => (netMinor < 0 ? Math.min(0, minor) : Math.max(0, minor));
+  return { ...item, taxableMinor: bound(taxableMinor), vatMinor: bound(vatMinor) };
+}
+
+function itemLike(items: readonly VatBreakdownItem[], like: VatBreakdownItem): VatBreakdownItem {
+  return items.find((item) => isLike(item, like)) ?? { ...like, taxableMinor: 0, vatMinor: 0 };
+}
+
+function isLike(item: VatBreakdownItem, like: VatBreakdownItem): boolean {
+  return item.category === like.category && item.rateBasisPoints === like.rateBasisPoints;
+}

@@ -1,0 +1,69 @@
+import type { WithOf } from '../../contract/feed.ts';
+import type { Customer } from '../../contract/records.ts';
+import type { RenderedRecord } from '../../contract/render.ts';
+import { problemOfVatNumber } from '../../contract/vat-numbers.ts';
+import { quote } from '../errors.ts';
+import type { Move } from './move.ts';
+import { Refusal } from './refusal.ts';
+
+/**
+ * Adds a customer or replaces one; whether it is archived stays. A change to what it already is changes nothing.
+ * @throws Refusal `invalid_change` for a VAT number that can't be one, and `duplicate_id` for two sites with one id.
+ */
+export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): Promise<RenderedRecord> {
+  const before = given.id === undefined ? undefined : await move.find('customers', given.id);
+  const customer = {
+    ...blank,
+    ...given,
+    id: given.id ?? move.mintId('cus_'),
+    archived: before?.archived ?? false,
+    createdAt: before?.createdAt ?? move.at,
+  };
+  refuseTwins(customer.sites);
+  refuseBadVatId(given.vatId);
+  if (!before) return move.putStamped('customers', customer);
+  return (await move.putChanged('customers', before, customer)) ?? move.render('customers', before);
+}
+
+/** The members of a customer that aren't given. */
+const blank = { legalName: null, vatId: null, email: null, contactName: null, contacts: [], sites: [] };
+
+/** Documents name a site by its id, so two must not share one. */
+function refuseTwins(sites: Customer['sites']): void {
+  const twin = sites.findIndex(({ id }, index) => sites.findIndex((site) => site.id === id) < index);
+  const site = sites[twin];
+  if (site)
+    throw new Refusal('duplicate_id', `Two sites have the id ${quote(site.id)}.`, `/with/sites/${twin}/id`);
+}
+
+function refuseBadVatId(vatId: string | null | undefined): void {
+  if (typeof vatId !== 'string') return;
+  const problem = problemOfVatNumber(vatId);
+  if (problem === undefined) return;
+  throw new Refusal('invalid_change', `vatId is ${quote(vatId)}, which ${problem}.`, '/with/vatId');
+}
+
+/** Puts a customer away. @throws Refusal `wrong_state` when it is archived already. */
+export async function archiveCustomer(
+  move: Move,
+  { id }: WithOf<'customer.archive'>,
+): Promise<RenderedRecord> {
+  return setArchived(move, id, true);
+}
+
+/** Takes an archived customer back. @throws Refusal `wrong_state` when it isn't archived. */
+export async function restoreCustomer(
+  move: Move,
+  { id }: WithOf<'customer.restore'>,
+): Promise<RenderedRecord> {
+  return setArchived(move, id, false);
+}
+
+async function setArchived(move: Move, id: string, archived: boolean): Promise<RenderedRecord> {
+  const customer = await move.get('customers', id, '/with/id');
+  if (customer.archived === archived) {
+    const state = archived ? 'is archived already' : "isn't archived";
+    throw new Refusal('wrong_state', `The customer ${quote(id)} ${state}.`, '/with/id');
+  }
+  return move.putStamped('customers', { ...customer, archived });
+}

@@ -1,0 +1,83 @@
+import type { Invoice } from '../../contract/records.ts';
+import { quote, UsageError } from '../errors.ts';
+import { lockForMoves } from '../store/records/moves.ts';
+import type { Supplier } from '../store/records/suppliers.ts';
+import { composeInvoice, draftOf } from './invoice-drafts.ts';
+import { asIssued, refuseUnsupported } from './issue-invoice.ts';
+import { checkDocument, type CheckedDocument, type ChecklistItem } from './legal-checklist.ts';
+import { Move } from './move.ts';
+import type { Office } from './office.ts';
+import { Refusal } from './refusal.ts';
+import type { Unpublished } from './unpublished.ts';
+
+/** A stored document, and all that the law asks of it. */
+export interface CheckedRecord {
+  record: Invoice;
+  items: ChecklistItem[];
+}
+
+/**
+ * Goes through the legal check-list of a stored document: of an issued one as it was issued, of a draft as it would be
+ * issued now. Nothing is changed.
+ * @throws UsageError when there is no such company or document, when the company's country has no check-list, or when
+ *   the draft can't be made out any more, for example because its customer is gone.
+ */
+export async function checkStored(
+  office: Office,
+  company: string,
+  id: string,
+  now: Date,
+): Promise<CheckedRecord> {
+  return office.engine.transaction(async (transaction) => {
+    const locked = await lockForMoves(transaction, company);
+    if (!locked) throw new UsageError(`There is no company ${quote(company)}.`);
+    const move = new Move(office, transaction, locked, { at: now, now });
+    try {
+      const stored = await move.getDocument(id, '');
+      const checked = await (stored.record.status === 'draft'
+        ? wouldBeIssued(move, stored)
+        : wasIssued(move, stored));
+      refuseUnsupported(checked.supplier);
+      return { record: stored.record, items: checkDocument(checked) };
+    } catch (error) {
+      // It points at a change, of which there is none.
+      if (error instanceof Refusal) throw new UsageError(error.message);
+      throw error;
+    }
+  });
+}
+
+interface Stored {
+  record: Invoice;
+  unpublished: Unpublished;
+}
+
+/**
+ * A document that no move made, such as a loaded one, has no supplier of its own: it is printed with the present one.
+ */
+async function wasIssued(move: Move, { record, unpublished }: Stored): Promise<CheckedDocument> {
+  const { supplier, reverseChargeRates } = unpublished as Partial<Unpublished>;
+  return {
+    document: record,
+    supplier: supplier ?? (await presentSupplier(move)),
+    reverseChargeRates: reverseChargeRates ?? {},
+  };
+}
+
+/** The buyer, the legends and the sums are worked out anew, as they are when it is issued. */
+async function wouldBeIssued(move: Move, stored: Stored): Promise<CheckedDocument> {
+  const fixed = { ...stored.record, quoteId: stored.unpublished.quoteId };
+  const composed = await composeInvoice(move, await draftOf(move, stored), fixed, '');
+  return {
+    document: asIssued(move, composed.record),
+    supplier: await presentSupplier(move),
+    reverseChargeRates: composed.unpublished.reverseChargeRates,
+  };
+}
+
+/** The company as a document that is issued now would name it; the law doesn't ask for a logo. */
+async function presentSupplier(move: Move): Promise<Supplier> {
+  const supplier = { ...(await move.profile()), logoSha256: null };
+  delete supplier.logo;
+  return supplier;
+}

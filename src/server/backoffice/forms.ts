@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import { answerProblem, takesFiles } from '../../contract/answers.ts';
+import { pointerPart, shown, type WithOf } from '../../contract/feed.ts';
+import type { Form } from '../../contract/records.ts';
+import type { RenderedRecord } from '../../contract/render.ts';
+import { quote } from '../errors.ts';
+import type { Move } from './move.ts';
+import { Refusal } from './refusal.ts';
+
+/**
+ * Adds a form or replaces one. A new form has revision 1; the revision grows when the fields change. Whether it is
+ * published stays.
+ */
+export async function saveForm(move: Move, given: WithOf<'form.save'>): Promise<RenderedRecord> {
+  refuseTwins(given.fields);
+  const before = given.id === undefined ? undefined : await move.find('forms', given.id);
+  const form = {
+    id: given.id ?? move.mintId('frm_'),
+    title: given.title,
+    description: given.description ?? '',
+    published: before?.published ?? false,
+    revision: before?.revision ?? 1,
+    fields: given.fields,
+  };
+  if (!before) return move.putStamped('forms', form);
+  if (!isDeepStrictEqual(form.fields, before.fields)) form.revision += 1;
+  return (await move.putChanged('forms', before, form)) ?? move.render('forms', before);
+}
+
+/** Answers are keyed by the ids of fields, so two must not share one. */
+function refuseTwins(fields: Form['fields']): void {
+  const ids = new Set<string>();
+  for (const [index, { id }] of fields.entries()) {
+    if (ids.has(id))
+      throw new Refusal('duplicate_id', `Two fields have the id ${quote(id)}.`, `/with/fields/${index}/id`);
+    ids.add(id);
+  }
+}
+
+/** Lets a form be submitted. @throws Refusal `wrong_state` when it is published already. */
+export async function publishForm(move: Move, { id }: WithOf<'form.publish'>): Promise<RenderedRecord> {
+  const form = await move.get('forms', id, '/with/id');
+  if (form.published)
+    throw new Refusal('wrong_state', `The form ${quote(id)} is published already.`, '/with/id');
+  return move.putStamped('forms', { ...form, published: true });
+}
+
+/**
+ * Keeps a form that was filled in, with the form's revision of this moment; sends form.submitted.
+ * @throws Refusal `wrong_state` when the form isn't published, and `invalid_change` for what its fields don't take.
+ */
+export async function submitForm(move: Move, given: WithOf<'form.submit'>): Promise<RenderedRecord> {
+  if (given.id !== undefined) await move.mustBeNew('submissions', given.id, '/with/id');
+  const form = await move.get('forms', given.formId, '/with/formId');
+  if (!form.published) {
+    throw new Refusal('wrong_state', `The form ${quote(form.id)} isn't published.`, '/with/formId');
+  }
+  refuseStrangeAnswers(form, given.answers ?? {});
+  refuseStrangeFiles(form, given.files ?? {});
+  await move.mustHave('people', given.submittedBy, '/with/submittedBy');
+  if (given.jobId !== undefined) await move.mustHave('jobs', given.jobId, '/with/jobId');
+  const rendered = await move.put({
+    resource: 'submissions',
+    record: {
+      id: given.id ?? move.mintId('sub_'),
+      formId: form.id,
+      formRevision: form.revision,
+      ...(given.jobId === undefined ? {} : { jobId: given.jobId }),
+      submittedBy: given.submittedBy,
+      submittedAt:
+        given.submittedAt === undefined ? move.at : move.readTime(given.submittedAt, '/with/submittedAt'),
+      // A submission never changes: `updatedSince` compares the time at which it came.
+      createdAt: move.stamp(),
+      answers: given.answers ?? {},
+      files: given.files ?? {},
+    },
+  });
+  move.send('form.submitted', rendered.body);
+  return rendered;
+}
+
+type Filled = Required<Pick<WithOf<'form.submit'>, 'answers' | 'files'>>;
+
+/** Holds answers against the fields of the form, type by type. A field may be left without an answer. */
+function refuseStrangeAnswers(form: Form, answers: Filled['answers']): void {
+  for (const [id, answer] of Object.entries(answers)) {
+    const path = `/with/answers/${pointerPart(id)}`;
+    const { type } = fieldOf(form, id, path);
+    const rule = answerProblem(type, answer);
+    if (rule === undefined) continue;
+    const message = `The field ${quote(id)} is of type ${type}, whose answer is ${rule}; it can't be ${shown(answer)}.`;
+    throw new Refusal('invalid_change', message, path);
+  }
+}
+
+function refuseStrangeFiles(form: Form, files: Filled['files']): void {
+  for (const id of Object.keys(files)) {
+    const path = `/with/files/${pointerPart(id)}`;
+    const { type } = fieldOf(form, id, path);
+    if (takesFiles(type)) continue;
+    throw new Refusal(
+      'invalid_change',
+      `The field ${quote(id)} is of type ${type}, which takes no files.`,
+      path,
+    );
+  }
+}
+
+function fieldOf(form: Form, id: string, path: string): Form['fields'][number] {
+  const field = form.fields.find((one) => one.id === id);
+  if (!field)
+    throw new Refusal('invalid_change', `The form ${quote(form.id)} has no field ${quote(id)}.`, path);
+  return field;
+}

@@ -1,0 +1,255 @@
+import type { NewInvoice } from '../../contract/feed.ts';
+import type { Customer, Invoice } from '../../contract/records.ts';
+import { namingOf } from './buyers.ts';
+import { amountsTaken, type Credited, creditedInvoiceOf, refuseExcess } from './credit-notes.ts';
+import {
+  asDraft,
+  legendsOf,
+  reverseChargeRatesOf,
+  sumsOf,
+  withinRange,
+  withoutLegends,
+} from './document-lines.ts';
+import type { LegendTerms } from './legends.ts';
+import type { Move } from './move.ts';
+import { Refusal } from './refusal.ts';
+import { DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
+import type { Unpublished } from './unpublished.ts';
+import { type Conversion, convertBreakdown, totals } from './vat.ts';
+
+/** A document before it is stamped, with the data that the API doesn't show. */
+export interface Drafted {
+  record: Omit<Invoice, 'updatedAt'>;
+  unpublished: Unpublished;
+}
+
+/** Members of a document that an edit of its draft doesn't change. */
+type Fixed = Pick<Invoice, 'id' | 'createdAt'> & Pick<Unpublished, 'quoteId'>;
+
+/** Members that a credit note takes from the invoice it corrects, unless its draft gives them. */
+type Inherited = Pick<
+  Invoice,
+  'siteId' | 'supplyDate' | 'supplyPeriod' | 'buyerReference' | 'purchaseOrderReference'
+>;
+
+/** A draft with all members filled in. */
+type Terms = Inherited &
+  Pick<Invoice, 'currency' | 'dueDate' | 'paymentTermsDays' | 'creditsInvoiceId' | 'note'>;
+
+/** A stored draft as the change that would draft it again. An edit replaces members of it. */
+export async function draftOf(move: Move, { record, unpublished }: Drafted): Promise<NewInvoice> {
+  const { accountingCurrency, supplyPeriod, creditsInvoiceId } = record;
+  const buyerCountry = record.buyer.countryCode;
+  const terms = await legendTermsOf(move, record.kind, record.currency, buyerCountry, accountingCurrency);
+  return {
+    kind: record.kind,
+    customerId: record.customer.id,
+    siteId: record.siteId,
+    currency: record.currency,
+    supplyPeriod,
+    // The end of a period is the day of the supply, and follows the period.
+    supplyDate: supplyPeriod ? null : record.supplyDate,
+    buyerReference: record.buyerReference,
+    purchaseOrderReference: record.purchaseOrderReference,
+    note: record.note,
+    lines: withoutLegends(asDraft(record.lines, unpublished.reverseChargeRates), terms),
+    ...(creditsInvoiceId === null
+      ? { dueDate: record.dueDate, paymentTermsDays: record.paymentTermsDays, exchange: accountingCurrency }
+      : { creditsInvoiceId }),
+  };
+}
+
+/**
+ * Works out a document from its draft.
+ * @throws Refusal when the draft is wrong; `path` is where the draft is within the change.
+ */
+export async function composeInvoice(
+  move: Move,
+  draft: NewInvoice,
+  fixed: Fixed,
+  path: string,
+): Promise<Drafted> {
+  refuseBadDates(draft, path);
+  const customer = await move.get('customers', draft.customerId, `${path}/customerId`);
+  const credited = await creditedInvoiceOf(move, draft, path);
+  const terms = termsOf(draft, customer, credited?.record);
+  const { currency } = terms;
+  const exchange = exchangeOf(move, draft, currency, credited, path);
+  const legendTerms = await legendTermsOf(move, draft.kind, currency, customer.countryCode, exchange);
+  const { lines, ...sums } = await sumsOf(move, draft.lines ?? [], legendsOf(legendTerms), `${path}/lines`);
+  if (credited) refuseExcess(credited, sums, path);
+  const amounts = amountsOf(move, sums, { currency, exchange, credited }, path);
+  const record: Drafted['record'] = {
+    id: fixed.id,
+    kind: draft.kind,
+    status: 'draft',
+    number: null,
+    issueDate: null,
+    issuedAt: null,
+    ...terms,
+    ...namingOf(customer, terms.siteId, path),
+    lines,
+    ...amounts,
+    createdAt: fixed.createdAt,
+    links: { self: `/api/v1/invoices/${fixed.id}`, pdf: `/api/v1/invoices/${fixed.id}/pdf` },
+    creditNotes: [],
+    creditedInvoice: credited ? referenceTo(credited.record) : null,
+  };
+  const reverseChargeRates = reverseChargeRatesOf(draft.lines, lines);
+  return { record, unpublished: { ...blankUnpublished, reverseChargeRates, quoteId: fixed.quoteId } };
+}
+
+const blankUnpublished: Omit<Unpublished, 'quoteId' | 'reverseChargeRates'> = {
+  supplier: null,
+  credited: [],
+  voidedPayments: [],
+  voidedRefunds: [],
+};
+
+async function legendTermsOf(
+  move: Move,
+  kind: Invoice['kind'],
+  currency: string,
+  buyerCountry: string,
+  exchange: Pick<Exchange, 'exchangeRate'> | null | undefined,
+): Promise<LegendTerms> {
+  return {
+    supplierCountry: (await move.profile()).countryCode,
+    buyerCountry,
+    currency,
+    isCreditNote: kind === 'credit_note',
+    conversion: exchange ? conversionOf(move, currency, exchange) : null,
+  };
+}
+
+function conversionOf(
+  move: Move,
+  from: string,
+  { exchangeRate }: Pick<Exchange, 'exchangeRate'>,
+): Conversion {
+  return { from, to: move.company.currency, exchangeRate };
+}
+
+function refuseBadDates(draft: NewInvoice, path: string): void {
+  const { kind, supplyDate, supplyPeriod, dueDate, exchange } = draft;
+  refuseDayOutside(DOCUMENT_DAYS, supplyDate, `${path}/supplyDate`);
+  refuseDayOutside(DOCUMENT_DAYS, supplyPeriod?.startDate, `${path}/supplyPeriod/startDate`);
+  refuseDayOutside(DOCUMENT_DAYS, supplyPeriod?.endDate, `${path}/supplyPeriod/endDate`);
+  refuseDayOutside(DOCUMENT_DAYS, dueDate, `${path}/dueDate`);
+  refuseDayOutside(DOCUMENT_DAYS, exchange?.exchangeRateDate, `${path}/exchange/exchangeRateDate`);
+  if (kind === 'credit_note' && dueDate) {
+    throw new Refusal('invalid_change', `A credit note isn't due; dueDate is ${dueDate}.`, `${path}/dueDate`);
+  }
+  if (!supplyPeriod) return;
+  const { startDate, endDate } = supplyPeriod;
+  if (endDate < startDate) {
+    const message = `supplyPeriod ends on ${endDate}, before it starts on ${startDate}.`;
+    throw new Refusal('invalid_change', message, `${path}/supplyPeriod/endDate`);
+  }
+  if (supplyDate && supplyDate !== endDate) {
+    const message = `supplyDate is ${supplyDate}; with a supplyPeriod it is its last day, ${endDate}.`;
+    throw new Refusal('invalid_change', message, `${path}/supplyDate`);
+  }
+}
+
+function termsOf(draft: NewInvoice, customer: Customer, credited: Invoice | undefined): Terms {
+  const terms: Terms = {
+    ...inheritedFrom(credited, draft),
+    currency: credited?.currency ?? customer.currency,
+    dueDate: null,
+    paymentTermsDays: customer.paymentTermsDays,
+    creditsInvoiceId: null,
+    note: null,
+    ...givenIn(draft),
+  };
+  return {
+    ...terms,
+    supplyDate: terms.supplyPeriod?.endDate ?? terms.supplyDate,
+    paymentTermsDays: credited ? 0 : terms.paymentTermsDays,
+  };
+}
+
+/** The terms that a draft gives: undefined ones aren't given. */
+function givenIn(draft: NewInvoice): Partial<Terms> {
+  const { siteId, currency, supplyDate, supplyPeriod, dueDate, paymentTermsDays } = draft;
+  const { buyerReference, purchaseOrderReference, creditsInvoiceId, note } = draft;
+  const terms = { siteId, currency, supplyDate, supplyPeriod, dueDate, paymentTermsDays };
+  const references = { buyerReference, purchaseOrderReference, creditsInvoiceId, note };
+  return Object.fromEntries(
+    Object.entries({ ...terms, ...references }).filter(([, value]) => value !== undefined),
+  );
+}
+
+function inheritedFrom(credited: Invoice | undefined, draft: NewInvoice): Inherited {
+  const blank = {
+    siteId: null,
+    supplyDate: null,
+    supplyPeriod: null,
+    buyerReference: null,
+    purchaseOrderReference: null,
+  };
+  if (!credited) return blank;
+  const { siteId, supplyDate, supplyPeriod, buyerReference, purchaseOrderReference } = credited;
+  // A day and a period of supply belong together, so they are inherited together.
+  const isSupplyGiven = draft.supplyDate !== undefined || draft.supplyPeriod !== undefined;
+  const supply = isSupplyGiven ? { supplyDate: null, supplyPeriod: null } : { supplyDate, supplyPeriod };
+  return { siteId, ...supply, buyerReference, purchaseOrderReference };
+}
+
+type Exchange = NonNullable<NewInvoice['exchange']>;
+
+/** The rate that a document is accounted for at: its own, or that of the invoice it corrects. */
+function exchangeOf(
+  move: Move,
+  { exchange }: NewInvoice,
+  currency: string,
+  credited: Credited | undefined,
+  path: string,
+): Exchange | null {
+  const own = move.company.currency;
+  if (exchange && (credited !== undefined || currency === own)) {
+    const reason = credited
+      ? 'a credit note has the rate of its invoice'
+      : `the document is in ${own} itself`;
+    throw new Refusal('invalid_change', `exchange can't be given: ${reason}.`, `${path}/exchange`);
+  }
+  return (credited ? credited.record.accountingCurrency : exchange) ?? null;
+}
+
+/** The amounts of a document in its own currency and in the accounting one. */
+function amountsOf(
+  move: Move,
+  { vatBreakdown }: Pick<Invoice, 'vatBreakdown'>,
+  {
+    currency,
+    exchange,
+    credited,
+  }: { currency: string; exchange: Exchange | null; credited: Credited | undefined },
+  path: string,
+): Pick<Invoice, 'vatBreakdown' | 'totals' | 'accountingCurrency'> {
+  const conversion = exchange && conversionOf(move, currency, exchange);
+  return withinRange(`${path}/lines`, () => {
+    const amounts = credited
+      ? amountsTaken(credited, vatBreakdown, conversion)
+      : { vatBreakdown, accounted: conversion ? convertBreakdown(vatBreakdown, conversion) : [] };
+    const { accounted } = amounts;
+    return {
+      vatBreakdown: amounts.vatBreakdown,
+      totals: totals(amounts.vatBreakdown),
+      accountingCurrency: exchange && {
+        currency: move.company.currency,
+        exchangeRate: exchange.exchangeRate,
+        exchangeRateDate: exchange.exchangeRateDate,
+        exchangeRateSource: exchange.exchangeRateSource,
+        totals: totals(accounted),
+        vatBreakdown: accounted,
+      },
+    };
+  });
+}
+
+function referenceTo(invoice: Invoice): NonNullable<Invoice['creditedInvoice']> {
+  const { id, number, status, issueDate, totals: sums } = invoice;
+  // An issued invoice has both.
+  return { id, number: number ?? '', status, issueDate: issueDate ?? '', grossMinor: sums.grossMinor };
+}

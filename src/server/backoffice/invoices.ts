@@ -1,0 +1,71 @@
+import type { NewInvoice, WithOf } from '../../contract/feed.ts';
+import type { Invoice } from '../../contract/records.ts';
+import type { RenderedRecord } from '../../contract/render.ts';
+import { quote } from '../errors.ts';
+import { composeInvoice, draftOf } from './invoice-drafts.ts';
+import type { Move } from './move.ts';
+import { Refusal } from './refusal.ts';
+import type { Unpublished } from './unpublished.ts';
+
+/** Drafts an invoice, credit note or pro forma. `path` is where the draft is within the change. */
+export async function draftInvoice(
+  move: Move,
+  draft: NewInvoice,
+  { path = '/with', quoteId = null }: { path?: string; quoteId?: string | null } = {},
+): Promise<RenderedRecord> {
+  if (draft.id !== undefined) await move.mustBeNew('invoices', draft.id, `${path}/id`);
+  const fixed = { id: draft.id ?? move.mintUuid(), createdAt: move.at, quoteId };
+  const { record, unpublished } = await composeInvoice(move, draft, fixed, path);
+  return move.putStamped('invoices', record, unpublished);
+}
+
+/**
+ * Changes the members of a draft that are given.
+ * @throws Refusal `wrong_state` when it is issued.
+ */
+export async function editInvoice(
+  move: Move,
+  { id, ...changes }: WithOf<'invoice.edit'>,
+): Promise<RenderedRecord> {
+  const before = await getDraft(move, id);
+  const draft = {
+    ...(await draftOf(move, before)),
+    // A period brings its own day of supply, and another currency another rate.
+    ...(changes.supplyPeriod ? { supplyDate: null } : {}),
+    ...(changes.currency === undefined ? {} : { exchange: null }),
+    ...changes,
+  };
+  const fixed = { ...before.record, quoteId: before.unpublished.quoteId };
+  const after = await composeInvoice(move, draft, fixed, '/with');
+  const unpublished = { before: before.unpublished, after: after.unpublished };
+  const changed = await move.putChanged('invoices', before.record, after.record, unpublished);
+  return changed ?? move.render('invoices', before.record);
+}
+
+/**
+ * Throws a draft away. The quote it was made from can be converted again.
+ * @throws Refusal `wrong_state` when it is issued.
+ */
+export async function discardInvoice(move: Move, { id }: WithOf<'invoice.discard'>): Promise<undefined> {
+  const { unpublished } = await getDraft(move, id);
+  await move.remove('invoices', id);
+  const source = unpublished.quoteId === null ? undefined : await move.find('quotes', unpublished.quoteId);
+  if (source) await move.putStamped('quotes', { ...source, convertedInvoiceId: null });
+}
+
+/** @throws Refusal `unknown_record`, or `wrong_state` when the document is issued. */
+export async function getDraft(
+  move: Move,
+  id: string,
+): Promise<{ record: Invoice; unpublished: Unpublished }> {
+  const document = await move.getDocument(id, '/with/id');
+  const { status, kind, number } = document.record;
+  if (status === 'draft') return document;
+  const message = `The ${nameOf(kind)} ${quote(number ?? id)} is issued and can't change.`;
+  throw new Refusal('wrong_state', message, '/with/id');
+}
+
+/** A kind of document in a sentence. */
+export function nameOf(kind: Invoice['kind']): string {
+  return kind.replace('_', ' ');
+}

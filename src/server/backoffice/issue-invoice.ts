@@ -1,0 +1,113 @@
+import type { WithOf } from '../../contract/feed.ts';
+import type { Invoice } from '../../contract/records.ts';
+import type { RenderedRecord } from '../../contract/render.ts';
+import { quote } from '../errors.ts';
+import { accountedCreditsOf, addCredit } from './credit-notes.ts';
+import { withinRange } from './document-lines.ts';
+import { composeInvoice, type Drafted, draftOf } from './invoice-drafts.ts';
+import { getDraft, nameOf } from './invoices.ts';
+import { checkDocument } from './legal-checklist.ts';
+import { isSupported } from './legends.ts';
+import type { Move } from './move.ts';
+import { takeNumber } from './numbering.ts';
+import { pointingAt, Refusal } from './refusal.ts';
+import { putRebalanced, sendIfSettled } from './settlement.ts';
+import { daysAfter, DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
+import type { Supplier } from '../store/records/suppliers.ts';
+
+/** As many as the contract lets an invoice show. */
+const CREDIT_NOTES_MAX = 1000;
+
+/**
+ * Issues a draft: names buyer and supplier as they are now, checks all that the law asks for, and numbers it. Nothing
+ * changes what it shows from then on. Sends invoice.issued or credit_note.issued; a credit note moves the invoice it
+ * corrects, and sends invoice.paid if it settles it.
+ * @throws Refusal `incomplete_document` naming everything that is missing, `unsupported_country`, or `wrong_state`.
+ */
+export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>): Promise<RenderedRecord> {
+  const before = await getDraft(move, id);
+  refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
+  const fixed = { ...before.record, quoteId: before.unpublished.quoteId };
+  const draft = await draftOf(move, before);
+  const composed = await pointingAt('/with/id', () => composeInvoice(move, draft, fixed, '/with'));
+  const supplier = await move.snapshotSupplier();
+  const issued = asIssued(move, composed.record);
+  refuseIncomplete(issued, supplier, composed.unpublished.reverseChargeRates);
+  const record = { ...issued, number: await takeNumber(move, issued.kind, move.today) };
+  const rendered = await move.putStamped('invoices', record, { ...composed.unpublished, supplier });
+  if (record.kind === 'invoice') move.send('invoice.issued', rendered.body);
+  if (record.kind === 'credit_note') {
+    move.send('credit_note.issued', rendered.body);
+    await creditInvoice(move, record);
+  }
+  return rendered;
+}
+
+/** The draft with its dates of issue. A pro forma's supply may still be to come; a credit note isn't due. */
+export function asIssued(move: Pick<Move, 'today' | 'at'>, draft: Drafted['record']): Drafted['record'] {
+  const { kind, paymentTermsDays } = draft;
+  return {
+    ...draft,
+    status: 'issued',
+    issueDate: move.today,
+    issuedAt: move.at,
+    supplyDate: draft.supplyDate ?? (kind === 'pro_forma' ? null : move.today),
+    dueDate: kind === 'credit_note' ? null : (draft.dueDate ?? daysAfter(move.today, paymentTermsDays)),
+    ...(kind === 'invoice'
+      ? { payments: [], amountDueMinor: draft.totals.grossMinor, refunds: [], creditBalanceMinor: 0 }
+      : {}),
+  };
+}
+
+function refuseIncomplete(
+  document: Drafted['record'],
+  supplier: Supplier,
+  reverseChargeRates: Readonly<Record<string, number>>,
+): void {
+  refuseUnsupported(supplier);
+  const missing = checkDocument({ document, supplier, reverseChargeRates }).filter(
+    ({ problem }) => problem !== undefined,
+  );
+  if (missing.length === 0) return;
+  const problems = missing.map(({ problem }) => problem).join('; ');
+  throw new Refusal(
+    'incomplete_document',
+    `The ${nameOf(document.kind)} can't be issued: ${problems}.`,
+    '/with/id',
+  );
+}
+
+/** @throws Refusal `unsupported_country` unless the check-list knows what the supplier's country asks for. */
+export function refuseUnsupported({ countryCode }: Supplier): void {
+  if (isSupported(countryCode)) return;
+  const country = countryCode === undefined ? 'no country' : `the country ${quote(countryCode)}`;
+  const message = `The company's profile has ${country}; documents can be issued for IE and GB.`;
+  throw new Refusal('unsupported_country', message, '/company');
+}
+
+/** Takes an issued credit note off the invoice it corrects. */
+async function creditInvoice(move: Move, creditNote: Drafted['record']): Promise<void> {
+  const invoice = await move.getDocument(creditNote.creditsInvoiceId ?? '', '/with/id');
+  const { record, unpublished } = invoice;
+  if (record.creditNotes.length >= CREDIT_NOTES_MAX) {
+    const message = `The invoice ${quote(record.number ?? '')} has ${CREDIT_NOTES_MAX} credit notes, which is the limit.`;
+    throw new Refusal('limit_reached', message, '/with/id');
+  }
+  const reference: Invoice['creditNotes'][number] = {
+    id: creditNote.id,
+    // It has just been issued.
+    number: creditNote.number ?? '',
+    status: creditNote.status,
+    issueDate: creditNote.issueDate ?? '',
+    grossMinor: creditNote.totals.grossMinor,
+  };
+  const creditNotes = [...record.creditNotes, reference].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const { vatBreakdown, accountingCurrency } = creditNote;
+  const accounted = await accountedCreditsOf(move, invoice);
+  const sums = withinRange('/with/id', () => ({
+    credited: addCredit(unpublished.credited, vatBreakdown),
+    creditedAccounted: addCredit(accounted, accountingCurrency?.vatBreakdown ?? []),
+  }));
+  const after = { record: { ...record, creditNotes }, unpublished: { ...unpublished, ...sums } };
+  sendIfSettled(move, await putRebalanced(move, invoice, after, '/with/id'));
+}

@@ -1,0 +1,102 @@
+import type { NewJob, WithOf } from '../../contract/feed.ts';
+import type { Job } from '../../contract/records.ts';
+import type { RenderedRecord } from '../../contract/render.ts';
+import { quote } from '../errors.ts';
+import type { Move } from './move.ts';
+import { Refusal } from './refusal.ts';
+import { CALENDAR_DAYS, refuseDayOutside } from './times.ts';
+
+/** Makes a job; sends job.created. `path` is where the job is within the change. */
+export async function createJob(move: Move, job: NewJob, path = '/with'): Promise<RenderedRecord> {
+  if (job.id !== undefined) await move.mustBeNew('jobs', job.id, `${path}/id`);
+  await refuseBadMembers(move, job, [], path);
+  const rendered = await move.putStamped('jobs', {
+    id: job.id ?? move.mintId('job_'),
+    title: job.title,
+    statusLabelId: job.statusLabelId,
+    completed: false,
+    completedAt: null,
+    dates: job.dates ?? [],
+    assignedTo: job.assignedTo ?? [],
+    teamId: job.teamId ?? null,
+    customerId: job.customerId,
+    jobTypeId: job.jobTypeId,
+    jobTypeVersion: job.jobTypeVersion,
+    customFields: job.customFields ?? {},
+    notes: job.notes ?? '',
+    createdAt: move.at,
+    createdBy: job.createdBy,
+  });
+  move.send('job.created', rendered.body);
+  return rendered;
+}
+
+/** Changes the members that are given; sends job.updated, unless nothing the API shows has changed. */
+export async function updateJob(
+  move: Move,
+  { id, ...changes }: WithOf<'job.update'>,
+): Promise<RenderedRecord> {
+  const job = await move.get('jobs', id, '/with/id');
+  await refuseBadMembers(move, changes, job.assignedTo, '/with');
+  return putAndSend(move, job, { ...job, ...changes });
+}
+
+/**
+ * Completes a job; sends job.updated and job.completed.
+ * @throws Refusal `wrong_state` when it is completed already.
+ */
+export async function completeJob(
+  move: Move,
+  { id, statusLabelId }: WithOf<'job.complete'>,
+): Promise<RenderedRecord> {
+  const job = await move.get('jobs', id, '/with/id');
+  if (job.completed)
+    throw new Refusal('wrong_state', `The job ${quote(id)} is completed already.`, '/with/id');
+  const label = statusLabelId ?? job.statusLabelId;
+  const rendered = await putAndSend(move, job, {
+    ...job,
+    completed: true,
+    completedAt: move.at,
+    statusLabelId: label,
+  });
+  move.send('job.completed', rendered.body);
+  return rendered;
+}
+
+/**
+ * Takes a completed job up again; sends job.updated.
+ * @throws Refusal `wrong_state` when it isn't completed.
+ */
+export async function reopenJob(
+  move: Move,
+  { id, statusLabelId }: WithOf<'job.reopen'>,
+): Promise<RenderedRecord> {
+  const job = await move.get('jobs', id, '/with/id');
+  if (!job.completed) throw new Refusal('wrong_state', `The job ${quote(id)} isn't completed.`, '/with/id');
+  const label = statusLabelId ?? job.statusLabelId;
+  return putAndSend(move, job, { ...job, completed: false, completedAt: null, statusLabelId: label });
+}
+
+async function putAndSend(move: Move, before: Job, job: Job): Promise<RenderedRecord> {
+  const changed = await move.putChanged('jobs', before, job);
+  if (!changed) return move.render('jobs', before);
+  move.send('job.updated', changed.body);
+  return changed;
+}
+
+/** A person who was assigned before may stay, even if no longer active. */
+async function refuseBadMembers(
+  move: Move,
+  job: Partial<Pick<NewJob, 'customerId' | 'createdBy' | 'assignedTo' | 'dates'>>,
+  assignedBefore: readonly string[],
+  path: string,
+): Promise<void> {
+  for (const [index, day] of (job.dates ?? []).entries()) {
+    refuseDayOutside(CALENDAR_DAYS, day, `${path}/dates/${index}`);
+  }
+  if (job.customerId !== undefined) await move.mustHave('customers', job.customerId, `${path}/customerId`);
+  if (job.createdBy !== undefined) await move.mustHave('people', job.createdBy, `${path}/createdBy`);
+  for (const [index, id] of (job.assignedTo ?? []).entries()) {
+    if (!assignedBefore.includes(id)) await move.mustHave('people', id, `${path}/assignedTo/${index}`);
+  }
+}

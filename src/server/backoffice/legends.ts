@@ -1,0 +1,104 @@
+import { amountText } from '../../contract/currencies.ts';
+import type { DraftLine } from '../../contract/feed.ts';
+import { type Conversion, convertMinor, lineAmountMinor, sumMinor, vatMinor } from './vat.ts';
+
+/** The countries whose documents can be issued (service.md, "What the service does"). */
+export type SupportedCountry = 'IE' | 'GB';
+
+/** Prescribed by Revenue, Tax Briefing 69; neither rate nor amount may stand beside it. */
+export const PRINCIPAL_CONTRACTOR = 'VAT on this supply to be accounted for by the Principal Contractor.';
+const REVERSE_CHARGE = 'Reverse charge';
+/** One of the wordings that HMRC accepts (VATREVCON37100). */
+const DOMESTIC_REVERSE_CHARGE = 'Reverse charge: Customer to pay the VAT to HMRC';
+/** HMRC suggests it for a credit note, which also states the reduction (VATREVCON39100 and 39200). */
+const DOMESTIC_ADJUSTMENT = (amount: string) =>
+  `Reverse charge: Customer to account for the output tax adjustment${amount} to HMRC`;
+const INTRA_COMMUNITY = 'Intra-Community supply of goods';
+const EXPORT: Record<SupportedCountry, string> = { IE: 'Export outside the EU', GB: 'Zero-rated export' };
+const OUTSIDE_SCOPE = 'Not subject to VAT';
+
+/** The two parties of a document. */
+export interface Parties {
+  supplierCountry: string | undefined;
+  buyerCountry: string;
+  currency: string;
+}
+
+/** The other facts that the words on a document depend on. */
+export interface LegendTerms extends Parties {
+  isCreditNote: boolean;
+  /** From the document's currency to the company's own, in which the VAT is stated too. */
+  conversion: Conversion | null;
+}
+
+export function isSupported(country: string | undefined): country is SupportedCountry {
+  return country === 'IE' || country === 'GB';
+}
+
+/** Whether a reverse charge between these is the one on construction within a country. */
+export function isDomestic({ supplierCountry, buyerCountry }: Parties): boolean {
+  return supplierCountry === buyerCountry;
+}
+
+/**
+ * The words that the law asks for on a line without VAT; null where they depend on more than the parties (an
+ * exemption), where VAT is charged, and where the supplier's country isn't supported.
+ */
+export function legendOf(
+  category: DraftLine['vatCategory'],
+  terms: LegendTerms,
+  lines: readonly DraftLine[],
+): string | null {
+  const { supplierCountry } = terms;
+  if (!isSupported(supplierCountry)) return null;
+  if (category === 'K') return INTRA_COMMUNITY;
+  if (category === 'G') return EXPORT[supplierCountry];
+  if (category === 'O') return OUTSIDE_SCOPE;
+  if (category !== 'AE') return null;
+  if (!isDomestic(terms)) return REVERSE_CHARGE;
+  return supplierCountry === 'IE' ? PRINCIPAL_CONTRACTOR : domesticLegend(terms, lines);
+}
+
+/** How somebody is told to pay, in whatever wording. */
+const TO_PAY = /\b(?:pay|paid|account|remit|owe|due|liable)/i;
+
+/**
+ * Whether a line of a British credit note has the words of its invoice, which tell the customer to pay the VAT: a credit
+ * note has to tell the opposite (VATREVCON39100). Words that only name the law may stay, as HMRC accepts them.
+ */
+export function asksForReverseCharge(
+  { vatCategory, vatExemptionReason }: DraftLine,
+  { isCreditNote, supplierCountry }: LegendTerms,
+): boolean {
+  const isCredited = isCreditNote && supplierCountry === 'GB' && vatCategory === 'AE';
+  return isCredited && TO_PAY.test(vatExemptionReason ?? '');
+}
+
+/**
+ * A British document states the VAT that the customer accounts for, and leaves it out of its totals; in sterling too
+ * where it is in another currency (reg. 14(1)(l)).
+ */
+function domesticLegend(
+  { currency, isCreditNote, conversion }: LegendTerms,
+  lines: readonly DraftLine[],
+): string {
+  const charged = lines.filter(({ vatCategory }) => vatCategory === 'AE');
+  const rates = [...new Set(charged.map((line) => line.reverseChargeRateBasisPoints ?? 0))]
+    .filter((rate) => rate > 0)
+    .sort((a, b) => b - a);
+  const stated = rates.map((rate) => {
+    const ofRate = charged.filter((line) => line.reverseChargeRateBasisPoints === rate);
+    const taxableMinor = sumMinor(
+      ofRate.map(({ quantity, unitPriceMinor }) => lineAmountMinor(quantity, unitPriceMinor)),
+    );
+    const amountMinor = vatMinor(taxableMinor, rate);
+    const text = `${rate / 100}% = ${amountText(amountMinor, currency)}`;
+    if (!conversion) return { text, amountMinor };
+    const converted = convertMinor(amountMinor, conversion);
+    return { text: `${text} = ${amountText(converted, conversion.to)}`, amountMinor: converted };
+  });
+  const brackets = stated.length === 0 ? '' : ` (${stated.map(({ text }) => text).join('; ')})`;
+  if (!isCreditNote) return `${DOMESTIC_REVERSE_CHARGE}${brackets}`;
+  const sum = amountText(sumMinor(stated.map(({ amountMinor }) => amountMinor)), conversion?.to ?? currency);
+  return `${DOMESTIC_ADJUSTMENT(stated.length === 0 ? '' : ` of ${sum}`)}${brackets}`;
+}

@@ -1,0 +1,279 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+
+import { companyDay } from '../access/company-time.ts';
+import type { MoveEventKind } from '../../contract/events.ts';
+import { type JsonText, joinObjects } from '../../contract/json-text.ts';
+import type { RecordOf, Resource, ResourceRecord } from '../../contract/records.ts';
+import { InvalidRecordError, type RenderedRecord, renderRecord, wholeText } from '../../contract/render.ts';
+import { quote } from '../errors.ts';
+import type { CompanyProfile } from '../store/records/companies.ts';
+import type { StoreTransaction } from '../store/engines/engine.ts';
+import type { CompanyEvent } from '../store/deliveries/events.ts';
+import { hasNumber, hasQuoteGroup, type LockedCompany, setLastStamp } from '../store/records/moves.ts';
+import { takeNumber } from '../store/records/number-series.ts';
+import { findTexts, hasRecord, putRecord, removeRecord } from '../store/records/record-writes.ts';
+import { findProfile, keepLogo, type Supplier } from '../store/records/suppliers.ts';
+import { createIds } from './ids.ts';
+import type { Office } from './office.ts';
+import { Refusal } from './refusal.ts';
+import { readTime } from './times.ts';
+import type { QuoteUnpublished, Unpublished } from './unpublished.ts';
+
+/** A record whose time of change is known only when it is put. */
+type Unstamped<R extends Resource> = Omit<RecordOf[R], 'updatedAt'>;
+
+/** Resources whose records say when they last changed. */
+type StampedResource = Exclude<Resource, 'people' | 'submissions'>;
+
+/**
+ * One move of one company while its transaction is open and the company locked. Records, and then events, are written
+ * when the move is over.
+ */
+export class Move {
+  readonly company: LockedCompany;
+  /** When it happened: the time of the change, in UTC with milliseconds. */
+  readonly at: string;
+  /** The company's calendar day of that time, `YYYY-MM-DD`. */
+  readonly today: string;
+  readonly #office: Office;
+  readonly #transaction: StoreTransaction;
+  readonly #ids;
+  readonly #now: Date;
+  readonly #nowMs: number;
+  #lastStampMs: number;
+  #mintedMs = 0;
+  readonly #events: CompanyEvent[] = [];
+  #profile: CompanyProfile | undefined;
+
+  constructor(
+    office: Office,
+    transaction: StoreTransaction,
+    company: LockedCompany,
+    times: { at: Date; now: Date },
+  ) {
+    this.company = company;
+    this.at = times.at.toISOString();
+    this.today = companyDay(company.timeZone, times.at);
+    this.#office = office;
+    this.#transaction = transaction;
+    this.#ids = createIds(office.random);
+    this.#now = times.now;
+    this.#nowMs = Math.max(times.now.getTime(), office.hasReaders ? company.servedMs : 0);
+    this.#lastStampMs = company.lastStampMs;
+  }
+
+  /**
+   * The next time of change: now, or a millisecond after the company's last one, whichever is later. So stamps grow
+   * strictly within a company, even when the clock goes back (design.md section 2, point 5), and none is earlier than a
+   * time that readers were told in `Date`.
+   */
+  stamp(): string {
+    this.#lastStampMs = Math.max(this.#nowMs, this.#lastStampMs + 1);
+    return new Date(this.#lastStampMs).toISOString();
+  }
+
+  /** Reads a time of the business system. @throws Refusal `invalid_change`. */
+  readTime(time: string, path: string): string {
+    return readTime(time, this.#now, path).toISOString();
+  }
+
+  /** An id for a record that came without one. */
+  mintUuid(): string {
+    return this.#ids.uuid(this.#mintMs());
+  }
+
+  mintId(prefix: string): string {
+    return this.#ids.prefixed(prefix, this.#mintMs());
+  }
+
+  /** Ids carry the move's own time, which grows from move to move: so they are in the order of creation. */
+  #mintMs(): number {
+    this.#mintedMs = Math.max(this.#nowMs, this.company.lastStampMs + 1);
+    return this.#mintedMs;
+  }
+
+  /** Reads a record; undefined when the company has none with that id. */
+  async find<R extends Resource>(resource: R, id: string): Promise<RecordOf[R] | undefined> {
+    return (await this.#findTexts(resource, id))?.record;
+  }
+
+  /**
+   * Reads a record that has to be there.
+   * @throws Refusal `unknown_record`, the same for another company's record as for none.
+   */
+  async get<R extends Resource>(resource: R, id: string, path: string): Promise<RecordOf[R]> {
+    const record = await this.find(resource, id);
+    if (!record) throw unknownRecord(resource, id, path);
+    return record;
+  }
+
+  /** Reads a document with the data that the API doesn't show. */
+  async getDocument(
+    id: string,
+    path: string,
+  ): Promise<{ record: RecordOf['invoices']; unpublished: Unpublished }> {
+    const found = await this.#findTexts('invoices', id);
+    if (!found) throw unknownRecord('invoices', id, path);
+    // Written by `put`.
+    return { record: found.record, unpublished: JSON.parse(found.unpublished ?? '{}') as Unpublished };
+  }
+
+  /** The data of a stored quote that the API doesn't show. */
+  async quoteUnpublished(id: string): Promise<QuoteUnpublished> {
+    const found = await this.#findTexts('quotes', id);
+    // Written by `put`; a quote that was loaded in another way states no rates.
+    const stored = JSON.parse(found?.unpublished ?? '{}') as Partial<QuoteUnpublished>;
+    return { reverseChargeRates: {}, ...stored };
+  }
+
+  /** @throws Refusal `unknown_record` unless the company has a record with that id. */
+  async mustHave(resource: Resource, id: string, path: string): Promise<void> {
+    if (!(await hasRecord(this.#transaction, resource, this.company.id, id))) {
+      throw unknownRecord(resource, id, path);
+    }
+  }
+
+  /** @throws Refusal `duplicate_id` when the company has a record with that id. */
+  async mustBeNew(resource: Resource, id: string, path: string): Promise<void> {
+    if (await hasRecord(this.#transaction, resource, this.company.id, id)) {
+      throw new Refusal(
+        'duplicate_id',
+        `There is already a record with the id ${quote(id)} among the company's ${resource}.`,
+        path,
+      );
+    }
+  }
+
+  /** Whether an issued document of the company has that number. */
+  async hasNumber(number: string): Promise<boolean> {
+    return hasNumber(this.#transaction, this.company.id, number);
+  }
+
+  /** Whether the company has a quote of that group, in any version. */
+  async hasQuoteGroup(quoteGroupId: string): Promise<boolean> {
+    return hasQuoteGroup(this.#transaction, this.company.id, quoteGroupId);
+  }
+
+  async #findTexts<R extends Resource>(resource: R, id: string) {
+    const texts = await findTexts(this.#transaction, resource, this.company.id, id);
+    if (!texts) return undefined;
+    const whole =
+      texts.detail === undefined
+        ? texts.body
+        : joinObjects(texts.body as JsonText<object>, texts.detail as JsonText<object>);
+    // The stored text was rendered from a record of this type.
+    return { ...texts, record: JSON.parse(whole) as RecordOf[R] };
+  }
+
+  /**
+   * Stamps a record and writes it. The contract's own schema has the last word.
+   * @throws Refusal `invalid_change` when the contract refuses the record.
+   */
+  async putStamped<R extends StampedResource>(
+    resource: R,
+    record: Unstamped<R>,
+    unpublished?: Unpublished | QuoteUnpublished,
+  ): Promise<RenderedRecord> {
+    const stamped = { ...record, updatedAt: this.stamp() };
+    // An unstamped record and its stamp are a record.
+    return this.put({ resource, record: stamped } as unknown as ResourceRecord, unpublished);
+  }
+
+  /**
+   * Stamps a changed record and writes it, unless it is what is stored already.
+   * @returns undefined when nothing the API shows has changed: then nothing is written and no stamp is used.
+   */
+  async putChanged<R extends StampedResource>(
+    resource: R,
+    before: RecordOf[R],
+    record: Unstamped<R>,
+    unpublished?:
+      { before: Unpublished; after: Unpublished } | { before: QuoteUnpublished; after: QuoteUnpublished },
+  ): Promise<RenderedRecord | undefined> {
+    // With the old stamp it is the old record, unless something else has changed than the order of members.
+    const same = this.render(resource, { ...record, updatedAt: before.updatedAt } as unknown as RecordOf[R]);
+    const isSame = isDeepStrictEqual(JSON.parse(wholeText(same)), before);
+    if (isSame && isDeepStrictEqual(unpublished?.before, unpublished?.after)) return undefined;
+    return this.putStamped(resource, record, unpublished?.after);
+  }
+
+  /** A record as the API returns it, without writing it. */
+  render<R extends Resource>(resource: R, record: RecordOf[R]): RenderedRecord {
+    return render({ resource, record } as ResourceRecord);
+  }
+
+  /** Writes a record as it is. @throws Refusal `invalid_change` when the contract refuses it. */
+  async put(record: ResourceRecord, unpublished?: Unpublished | QuoteUnpublished): Promise<RenderedRecord> {
+    const rendered = render(record);
+    const text = unpublished && JSON.stringify(unpublished);
+    await putRecord(this.#transaction, this.company.id, rendered, text);
+    return rendered;
+  }
+
+  /** Takes a record away. */
+  async remove(resource: Resource, id: string): Promise<void> {
+    await removeRecord(this.#transaction, resource, this.company.id, id);
+  }
+
+  /** The company's profile, which its documents show. */
+  async profile(): Promise<CompanyProfile> {
+    return (this.#profile ??= await findProfile(this.#transaction, this.company.id));
+  }
+
+  /** The company as a document that is issued now names it; its logo is kept for the document. */
+  async snapshotSupplier(): Promise<Supplier> {
+    const { logo, ...supplier } = await this.profile();
+    if (logo === undefined) return { ...supplier, logoSha256: null };
+    const sha256 = createHash('sha256').update(logo).digest('hex');
+    await keepLogo(this.#transaction, {
+      company: this.company.id,
+      sha256,
+      data_url: logo,
+    });
+    return { ...supplier, logoSha256: sha256 };
+  }
+
+  /** The next number of a series, given out for good when the move is made. */
+  async takeNumber(series: string): Promise<number> {
+    return takeNumber(this.#transaction, this.company.id, series);
+  }
+
+  /** Adds an event about the record that was stamped last. */
+  send(kind: MoveEventKind, data: JsonText<unknown>): void {
+    const createdAt = new Date(this.#lastStampMs).toISOString();
+    this.#events.push({ id: this.#ids.prefixed('evt_', this.#lastStampMs), kind, createdAt, data });
+  }
+
+  /** Writes the company's last stamp and the events of the move. */
+  async finish(): Promise<void> {
+    const { id, lastStampMs } = this.company;
+    const lastMs = Math.max(this.#lastStampMs, this.#mintedMs);
+    if (lastMs > lastStampMs) await setLastStamp(this.#transaction, id, lastMs);
+    await this.#office.appendEvents(this.#transaction, id, this.#events, {
+      mintId: () => this.#ids.prefixed('dlv_', this.#lastStampMs),
+      // By the clock, and not by a stamp that may be ahead of it.
+      dueAt: this.#now.toISOString(),
+    });
+  }
+}
+
+function render(record: ResourceRecord): RenderedRecord {
+  try {
+    return renderRecord(record);
+  } catch (error) {
+    if (!(error instanceof InvalidRecordError)) throw error;
+    throw new Refusal(
+      'invalid_change',
+      `The contract refuses the record that this would make: ${error.message}.`,
+    );
+  }
+}
+
+function unknownRecord(resource: Resource, id: string, path: string): Refusal {
+  return new Refusal(
+    'unknown_record',
+    `There is no record with the id ${quote(id)} among the company's ${resource}.`,
+    path,
+  );
+}

@@ -1,0 +1,22 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Change } from '../../contract/feed.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { appendEvents, type AppendEvents } from '../store/deliveries/events.ts';
+
+/** Where a company's team makes its moves: a database, a clock and a source of chance. */
+export interface Office {
+  readonly engine: Engine;
+  /** Takes the events of the changes; the company's webhooks get them. */
+  readonly appendEvents: AppendEvents;
+  /** The time of each change. */
+  readonly now: (change: Change) => Date;
+  readonly random: (size: number) => Buffer;
+  /** Whether a company's readers may have been told a time, before which no change is stamped then. */
+  readonly hasReaders: boolean;
+}
+
+/** Opens the back office of a database. */
+export function openOffice(engine: Engine, options: Partial<Omit<Office, 'engine'>> = {}): Office {
+  return { engine, appendEvents, now: () => new Date(), random: randomBytes, hasReaders: true, ...options };
+}

@@ -1,0 +1,69 @@
+import type { WithOf } from '../../contract/feed.ts';
+import type { RenderedRecord } from '../../contract/render.ts';
+import { quote as quoted } from '../errors.ts';
+import { draftInvoice } from './invoices.ts';
+import { createJob } from './jobs.ts';
+import type { Move } from './move.ts';
+import { draftOf, getInState } from './quotes.ts';
+import { Refusal } from './refusal.ts';
+
+/**
+ * Makes the job of an accepted quote, for its customer; sends job.created.
+ * @returns the quote, with the job's id.
+ * @throws Refusal `wrong_state` unless it is accepted and has no job yet.
+ */
+export async function convertToJob(
+  move: Move,
+  { id, job }: WithOf<'quote.convert_to_job'>,
+): Promise<RenderedRecord> {
+  const accepted = await getInState(move, id, ['accepted'], 'converted');
+  refuseTwice(accepted.convertedJobId, 'job');
+  const made = { title: accepted.title, ...job, customerId: accepted.customer.id };
+  const convertedJobId = idOf(await createJob(move, made, '/with/job'));
+  return move.putStamped('quotes', { ...accepted, convertedJobId });
+}
+
+/**
+ * Drafts the invoice of an accepted quote, with the quote's lines unless others are given.
+ * @returns the quote, with the invoice's id.
+ * @throws Refusal `wrong_state` unless it is accepted and has no invoice yet.
+ */
+export async function convertToInvoice(
+  move: Move,
+  { id, invoice = {} }: WithOf<'quote.convert_to_invoice'>,
+): Promise<RenderedRecord> {
+  const accepted = await getInState(move, id, ['accepted'], 'converted');
+  refuseTwice(accepted.convertedInvoiceId, 'invoice');
+  const { lines = [] } = await draftOf(move, accepted);
+  const draft = {
+    siteId: accepted.siteId,
+    currency: accepted.currency,
+    buyerReference: accepted.buyerReference,
+    // Lines of another document are other lines, and have the words that belong on an invoice.
+    lines: lines.map(({ id: _id, ...line }) => ({
+      ...line,
+      jobId: line.jobId ?? accepted.convertedJobId,
+    })),
+    ...invoice,
+    kind: 'invoice' as const,
+    customerId: accepted.customer.id,
+  };
+  const convertedInvoiceId = idOf(
+    await draftInvoice(move, draft, { path: '/with/invoice', quoteId: accepted.id }),
+  );
+  return move.putStamped('quotes', { ...accepted, convertedInvoiceId });
+}
+
+function refuseTwice(convertedId: string | null, name: string): void {
+  if (convertedId === null) return;
+  throw new Refusal(
+    'wrong_state',
+    `The quote was converted to the ${name} ${quoted(convertedId)} already.`,
+    '/with/id',
+  );
+}
+
+function idOf({ body }: RenderedRecord): string {
+  // Every record has an id.
+  return (JSON.parse(body) as { id: string }).id;
+}

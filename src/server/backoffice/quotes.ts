@@ -1,0 +1,206 @@
+import type { WithOf } from '../../contract/feed.ts';
+import type { Quote } from '../../contract/records.ts';
+import type { RenderedRecord } from '../../contract/render.ts';
+import { quote as quoted } from '../errors.ts';
+import { namingOf } from './buyers.ts';
+import { asDraft, legendsOf, reverseChargeRatesOf, sumsOf, withoutLegends } from './document-lines.ts';
+import type { LegendTerms } from './legends.ts';
+import type { Move } from './move.ts';
+import { takeNumber } from './numbering.ts';
+import { pointingAt, Refusal } from './refusal.ts';
+import { DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
+import type { QuoteUnpublished } from './unpublished.ts';
+
+/** The members of a quote that its draft gives. The others record its history. */
+type QuoteDraft = Omit<WithOf<'quote.draft'>, 'id' | 'quoteGroupId'>;
+
+/** Members of a version that an edit of its draft doesn't change. */
+type Fixed = Pick<Quote, 'id' | 'quoteGroupId' | 'number' | 'version' | 'supersedesQuoteId' | 'createdAt'>;
+
+/** As many as the contract lets a quote have. */
+const VERSIONS_MAX = 1000;
+
+/** Drafts a quote, and numbers it. */
+export async function draftQuote(move: Move, draft: WithOf<'quote.draft'>): Promise<RenderedRecord> {
+  const { id, quoteGroupId } = draft;
+  if (id !== undefined) await move.mustBeNew('quotes', id, '/with/id');
+  if (quoteGroupId !== undefined && (await move.hasQuoteGroup(quoteGroupId))) {
+    const message = `There is a quote with the quoteGroupId ${quoted(quoteGroupId)} already; revise it.`;
+    throw new Refusal('duplicate_id', message, '/with/quoteGroupId');
+  }
+  const composed = await compose(move, draft, {
+    id: id ?? move.mintUuid(),
+    quoteGroupId: quoteGroupId ?? move.mintUuid(),
+    number: '',
+    version: 1,
+    supersedesQuoteId: null,
+    createdAt: move.at,
+  });
+  const record = { ...composed.record, number: await takeNumber(move, 'quote', move.today) };
+  return move.putStamped('quotes', record, composed.unpublished);
+}
+
+/** Changes the members of a draft that are given. @throws Refusal `wrong_state` when it was sent. */
+export async function editQuote(
+  move: Move,
+  { id, ...changes }: WithOf<'quote.edit'>,
+): Promise<RenderedRecord> {
+  const before = await getInState(move, id, ['draft'], 'edited');
+  const after = await compose(move, { ...(await draftOf(move, before)), ...changes }, before);
+  const unpublished = { before: await move.quoteUnpublished(id), after: after.unpublished };
+  const changed = await move.putChanged('quotes', before, after.record, unpublished);
+  return changed ?? move.render('quotes', before);
+}
+
+/**
+ * Sends a draft to its customer. It names the customer as they are now.
+ * @throws Refusal `wrong_state` when it was sent before, `invalid_change` when its validity is over already.
+ */
+export async function sendQuote(move: Move, { id }: WithOf<'quote.send'>): Promise<RenderedRecord> {
+  const draft = await getInState(move, id, ['draft'], 'sent');
+  refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
+  if (draft.validUntil !== null && draft.validUntil < move.today) {
+    const message = `The quote ${quoted(draft.number)} is valid until ${draft.validUntil}, which is over on ${move.today}.`;
+    throw new Refusal('wrong_state', message, '/with/id');
+  }
+  const again = await draftOf(move, draft);
+  const composed = await pointingAt('/with/id', () => compose(move, again, draft));
+  const record: Omit<Quote, 'updatedAt'> = { ...composed.record, status: 'sent', sentDate: move.today };
+  return move.putStamped('quotes', record, composed.unpublished);
+}
+
+/**
+ * Makes a new version of a sent, expired or declined quote, a draft with an id of its own; the old one is revised from
+ * then on.
+ */
+export async function reviseQuote(move: Move, given: WithOf<'quote.revise'>): Promise<RenderedRecord> {
+  const { id, newId, ...changes } = given;
+  if (newId !== undefined) await move.mustBeNew('quotes', newId, '/with/newId');
+  const old = await getInState(move, id, ['sent', 'expired', 'declined'], 'revised');
+  if (old.version >= VERSIONS_MAX) {
+    const message = `The quote ${quoted(old.number)} has ${VERSIONS_MAX} versions, which is the limit.`;
+    throw new Refusal('limit_reached', message, '/with/id');
+  }
+  const { lines = [], ...draft } = { ...(await draftOf(move, old)), validUntil: null, ...changes };
+  // Lines of another version are other lines.
+  const ownLines = changes.lines ?? lines.map(({ id: _id, ...line }) => line);
+  const version = await compose(
+    move,
+    { ...draft, lines: ownLines },
+    {
+      id: newId ?? move.mintUuid(),
+      quoteGroupId: old.quoteGroupId,
+      number: old.number,
+      version: old.version + 1,
+      supersedesQuoteId: old.id,
+      createdAt: move.at,
+    },
+  );
+  // The new version has the earlier stamp, but the old one goes first into the database, where one version of a quote
+  // alone isn't revised.
+  const updatedAt = move.stamp();
+  await move.putStamped('quotes', { ...old, status: 'revised' });
+  const record = { ...version.record, updatedAt };
+  return move.put({ resource: 'quotes', record }, version.unpublished);
+}
+
+/**
+ * Records that the customer accepted; sends quote.accepted.
+ * @throws Refusal `wrong_state` unless the quote was sent and is still valid on the company's calendar day.
+ */
+export async function acceptQuote(move: Move, { id }: WithOf<'quote.accept'>): Promise<RenderedRecord> {
+  const sent = await getAnswerable(move, id, ['sent'], 'accepted');
+  const rendered = await move.putStamped('quotes', { ...sent, status: 'accepted', respondedAt: move.at });
+  move.send('quote.accepted', rendered.body);
+  return rendered;
+}
+
+/** Records that the customer declined. @throws Refusal `wrong_state` unless the quote was sent. */
+export async function declineQuote(move: Move, { id }: WithOf<'quote.decline'>): Promise<RenderedRecord> {
+  const sent = await getAnswerable(move, id, ['sent', 'expired'], 'declined');
+  return move.putStamped('quotes', { ...sent, status: 'declined', respondedAt: move.at });
+}
+
+/** @throws Refusal also when it would be answered before the day on which it was sent. */
+async function getAnswerable(...[move, ...which]: Parameters<typeof getInState>): Promise<Quote> {
+  const sent = await getInState(move, ...which);
+  if (sent.sentDate === null || sent.sentDate <= move.today) return sent;
+  const message = `The quote ${quoted(sent.number)} was sent on ${sent.sentDate}, and can't be answered on ${move.today}, before it.`;
+  throw new Refusal('invalid_change', message, '/at');
+}
+
+/**
+ * Reads a quote as it stands on the company's calendar day: sent past its validity it is expired.
+ * @throws Refusal `wrong_state` naming the state that doesn't allow the move.
+ */
+export async function getInState(
+  move: Move,
+  id: string,
+  allowed: readonly Quote['status'][],
+  verb: string,
+): Promise<Quote> {
+  const stored = await move.get('quotes', id, '/with/id');
+  const isOver = stored.status === 'sent' && stored.validUntil !== null && stored.validUntil < move.today;
+  const status = isOver ? 'expired' : stored.status;
+  if (allowed.includes(status)) return { ...stored, status };
+  const message = `The quote ${quoted(stored.number)}, version ${stored.version}, is ${status} and can't be ${verb}.`;
+  throw new Refusal('wrong_state', message, '/with/id');
+}
+
+/** A stored quote as the change that would draft it again. An edit replaces members of it. */
+export async function draftOf(move: Move, quote: Quote): Promise<QuoteDraft> {
+  const terms = await legendTermsOf(move, quote.currency, quote.buyer.countryCode);
+  const { reverseChargeRates } = await move.quoteUnpublished(quote.id);
+  return {
+    customerId: quote.customer.id,
+    title: quote.title,
+    siteId: quote.siteId,
+    currency: quote.currency,
+    validUntil: quote.validUntil,
+    buyerReference: quote.buyerReference,
+    note: quote.note,
+    lines: withoutLegends(asDraft(quote.lines, reverseChargeRates), terms),
+  };
+}
+
+/** A quote before it is stamped, with the data that the API doesn't show. */
+interface Composed {
+  record: Omit<Quote, 'updatedAt'>;
+  unpublished: QuoteUnpublished;
+}
+
+async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Composed> {
+  refuseDayOutside(DOCUMENT_DAYS, draft.validUntil, '/with/validUntil');
+  const customer = await move.get('customers', draft.customerId, '/with/customerId');
+  const currency = draft.currency ?? customer.currency;
+  const terms = await legendTermsOf(move, currency, customer.countryCode);
+  const sums = await sumsOf(move, draft.lines ?? [], legendsOf(terms), '/with/lines');
+  const record: Composed['record'] = {
+    id: fixed.id,
+    quoteGroupId: fixed.quoteGroupId,
+    number: fixed.number,
+    version: fixed.version,
+    supersedesQuoteId: fixed.supersedesQuoteId,
+    status: 'draft',
+    title: draft.title,
+    ...namingOf(customer, draft.siteId ?? null, '/with'),
+    currency,
+    validUntil: draft.validUntil ?? null,
+    sentDate: null,
+    respondedAt: null,
+    buyerReference: draft.buyerReference ?? null,
+    ...sums,
+    convertedJobId: null,
+    convertedInvoiceId: null,
+    createdAt: fixed.createdAt,
+    links: { self: `/api/v1/quotes/${fixed.id}` },
+    note: draft.note ?? null,
+  };
+  const reverseChargeRates = reverseChargeRatesOf(draft.lines, sums.lines);
+  return { record, unpublished: { reverseChargeRates } };
+}
+
+async function legendTermsOf(move: Move, currency: string, buyerCountry: string): Promise<LegendTerms> {
+  const { countryCode: supplierCountry } = await move.profile();
+  return { supplierCountry, buyerCountry, currency, isCreditNote: false, conversion: null };
+}

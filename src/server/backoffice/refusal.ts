@@ -1,0 +1,31 @@
+import type { RefusalCode } from '../../contract/feed.ts';
+
+/**
+ * A move that can't be made, and why; nothing has changed. `code` is from the closed list of feed.yaml, `message` is a
+ * sentence that names the value and the rule, and `path` is a JSON Pointer to the value within the change, such as
+ * `/with/lines/0/quantity`; empty for the change as a whole.
+ */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: RefusalCode;
+  readonly path: string;
+
+  constructor(code: RefusalCode, message: string, path = '') {
+    super(message);
+    this.code = code;
+    this.path = path;
+  }
+}
+
+/**
+ * Runs a part of a move that works on stored data. A mistake there isn't in the change, so a refusal points at the
+ * member that named the record.
+ */
+export async function pointingAt<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Refusal(error.code, error.message, path);
+  }
+}

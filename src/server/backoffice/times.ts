@@ -1,0 +1,59 @@
+import { instantOf } from '../../contract/times.ts';
+import { quote } from '../errors.ts';
+import { Refusal } from './refusal.ts';
+
+/** A first and a last day, both included. */
+interface Days {
+  first: string;
+  last: string;
+}
+
+/** The days of the contract: there is no year 0 (ISO 8601-1 has it by agreement only). */
+export const CALENDAR_DAYS: Days = { first: '0001-01-01', last: '9999-12-31' };
+
+/** The days of documents and quotes: those that a business can mean. Others are mistyped. */
+export const DOCUMENT_DAYS: Days = { first: '1900-01-01', last: '2200-12-31' };
+
+/** How far the business system's clock may be ahead of ours. */
+const AHEAD_MS_MAX = 5 * 60_000;
+
+/** How far another time zone's calendar may be ahead of the company's. */
+const AHEAD_DAYS_MAX = 1;
+
+/**
+ * Reads a time of the business system: the service's own where it is a little ahead, because nothing has happened in the
+ * future. `path` is where it is within the change.
+ * @throws Refusal `invalid_change` when it is still to come, or in no year from 1 to 9999.
+ */
+export function readTime(time: string, now: Date, path: string): Date {
+  const instant = instantOf(time);
+  if (instant === undefined) {
+    throw new Refusal(
+      'invalid_change',
+      `${path} is ${quote(time)}, which is in no year from 1 to 9999.`,
+      path,
+    );
+  }
+  if (instant > now.getTime() + AHEAD_MS_MAX) {
+    throw new Refusal('invalid_change', `${path} is ${quote(time)}, which is still to come.`, path);
+  }
+  return new Date(Math.min(instant, now.getTime()));
+}
+
+/** @throws Refusal `invalid_change` for a day that is given and isn't one of these. */
+export function refuseDayOutside({ first, last }: Days, day: string | null | undefined, path: string): void {
+  if (typeof day !== 'string' || (day >= first && day <= last)) return;
+  throw new Refusal('invalid_change', `${path} is ${day}, and must be from ${first} to ${last}.`, path);
+}
+
+/** The calendar day `YYYY-MM-DD` that comes so many days after another. */
+export function daysAfter(day: string, days: number): string {
+  const date = new Date(`${day}T00:00:00Z`);
+  date.setUTCDate(date.getUTCDate() + days);
+  return date.toISOString().slice(0, 10);
+}
+
+/** Whether a calendar day is after `today` in every time zone in which it may have been written down. */
+export function isToCome(day: string, today: string): boolean {
+  return day > daysAfter(today, AHEAD_DAYS_MAX);
+}

@@ -1,0 +1,25 @@
+import type { Invoice } from '../../contract/records.ts';
+import type { Supplier } from '../store/records/suppliers.ts';
+
+type Payment = NonNullable<Invoice['payments']>[number];
+type Refund = NonNullable<Invoice['refunds']>[number];
+
+/** Data of a quote that the API doesn't show: the members that it shares with a document. */
+export type QuoteUnpublished = Pick<Unpublished, 'reverseChargeRates'>;
+
+/** Data of a document that the API doesn't show. It is stored beside the document's record. */
+export interface Unpublished {
+  /** The rate that the customer accounts for, of each line under reverse charge that states one, by the line's id. */
+  reverseChargeRates: Record<string, number>;
+  /** The quote that was converted to it, which can be converted again when the draft is discarded. */
+  quoteId: string | null;
+  /** Set when the document is issued. */
+  supplier: Supplier | null;
+  /** Of an issued invoice: the amounts that its credit notes took from each VAT category and rate. */
+  credited: Invoice['vatBreakdown'];
+  /** The same in the accounting currency, where the invoice has one; a credit note keeps it up to date. */
+  creditedAccounted?: Invoice['vatBreakdown'];
+  /** Of an issued invoice: its voided payments and refunds. */
+  voidedPayments: Payment[];
+  voidedRefunds: Refund[];
+}

@@ -1,0 +1,185 @@
+/**
+ * VAT arithmetic of documents, exact.
+ *
+ * Amounts are integers in minor units, rates are integers in basis points, quantities and exchange rates are
+ * decimal strings; what lies between is computed with BigInt, so that no product is ever rounded by accident.
+ * Rounding is half up and symmetric: -0.5 becomes -1, as the validators of EN 16931 and HMRC VATREC12030 have it.
+ *
+ * An amount beyond Number.MAX_SAFE_INTEGER, a fraction where an integer belongs and a malformed decimal are
+ * RangeErrors: the contract refuses them before they come here.
+ */
+import { minorDigits } from '../../contract/currencies.ts';
+import type { Invoice } from '../../contract/records.ts';
+
+type Line = Invoice['lines'][number];
+type Totals = Invoice['totals'];
+type VatBreakdownItem = Invoice['vatBreakdown'][number];
+
+export type VatLine = Pick<Line, 'amountMinor' | 'vatCategory' | 'vatRateBasisPoints'>;
+
+const basisPointsPerUnit = 10_000n;
+const categoriesInOrder = ['S', 'Z', 'E', 'AE', 'K', 'G', 'O'];
+
+/**
+ * The amount of a line without VAT: quantity times unit price, rounded to the minor unit (PEPPOL-EN16931-R120).
+ * `quantity` has at most 9 digits before and 6 after the point, no leading zeros, and may be negative.
+ */
+export function lineAmountMinor(quantity: string, unitPriceMinor: number): number {
+  const { numerator, denominator } = parseDecimal(quantity, /^-?(?:0|[1-9]\d{0,8})(?:\.\d{1,6})?$/);
+  return safeNumber(divideHalfUp(numerator * BigInt(unitPriceMinor), denominator));
+}
+
+/** The VAT on a taxable amount (EN 16931 BR-CO-17). */
+export function vatMinor(taxableMinor: number, rateBasisPoints: number): number {
+  return safeNumber(divideHalfUp(BigInt(taxableMinor) * BigInt(rateBasisPoints), basisPointsPerUnit));
+}
+
+/** The VAT of an item of a breakdown: it is charged in category S alone. */
+export function vatOf({
+  category,
+  rateBasisPoints,
+  taxableMinor,
+}: Pick<VatBreakdownItem, 'category' | 'rateBasisPoints' | 'taxableMinor'>): number {
+  return category === 'S' ? vatMinor(taxableMinor, rateBasisPoints) : 0;
+}
+
+/**
+ * One item for each category and rate among the lines. VAT is computed on the sum of an item's lines and never per
+ * line; it is charged in category S alone. Items come in the order S, Z, E, AE, K, G, O, then any others by their code,
+ * the highest rate first. The order of the lines doesn't matter.
+ */
+export function vatBreakdown(lines: readonly VatLine[]): VatBreakdownItem[] {
+  const items = new Map<string, Omit<VatBreakdownItem, 'taxableMinor' | 'vatMinor'> & { taxable: bigint }>();
+  for (const line of lines) {
+    const key = `${line.vatCategory} ${line.vatRateBasisPoints}`;
+    const item = items.get(key);
+    if (item) item.taxable += BigInt(line.amountMinor);
+    else {
+      items.set(key, {
+        category: line.vatCategory,
+        rateBasisPoints: line.vatRateBasisPoints,
+        taxable: BigInt(line.amountMinor),
+      });
+    }
+  }
+  return [...items.values()].sort(compareItems).map(({ category, rateBasisPoints, taxable }) => {
+    const item = { category, rateBasisPoints, taxableMinor: safeNumber(taxable) };
+    return { ...item, vatMinor: vatOf(item) };
+  });
+}
+
+/** The sums of a breakdown. They are sums of rounded amounts and are not rounded again (BR-CO-10, 13, 14 and 15). */
+export function totals(breakdown: readonly VatBreakdownItem[]): Totals {
+  const net = breakdown.reduce((sum, item) => sum + BigInt(item.taxableMinor), 0n);
+  const vat = breakdown.reduce((sum, item) => sum + BigInt(item.vatMinor), 0n);
+  return { netMinor: safeNumber(net), vatMinor: safeNumber(vat), grossMinor: safeNumber(net + vat) };
+}
+
+/** How the amounts of a document become amounts of the company's own currency. */
+export interface Conversion {
+  /** ISO 4217 codes; they tell how many digits a minor unit stands for: two for EUR, none for JPY. */
+  from: string;
+  to: string;
+  /** Units of `to` for one unit of `from`, as a positive decimal string of at most 9 and 8 digits. */
+  exchangeRate: string;
+}
+
+/** One amount in another currency, rounded to its minor unit. */
+export function convertMinor(amountMinor: number, { from, to, exchangeRate }: Conversion): number {
+  const { numerator, denominator } = parseDecimal(
+    exchangeRate,
+    /^(?=.*[1-9])(?:0|[1-9]\d{0,8})(?:\.\d{1,8})?$/,
+  );
+  const scaled = BigInt(amountMinor) * numerator * 10n ** BigInt(minorDigits(to));
+  return safeNumber(divideHalfUp(scaled, denominator * 10n ** BigInt(minorDigits(from))));
+}
+
+/**
+ * A breakdown in another currency: each amount is converted and rounded on its own, as the Irish and British rules ask
+ * for net and VAT per rate. Totals in that currency are the `totals` of the result and so add up there too.
+ */
+export function convertBreakdown(
+  breakdown: readonly VatBreakdownItem[],
+  conversion: Conversion,
+): VatBreakdownItem[] {
+  return breakdown.map((item) => ({
+    category: item.category,
+    rateBasisPoints: item.rateBasisPoints,
+    taxableMinor: convertMinor(item.taxableMinor, conversion),
+    vatMinor: convertMinor(item.vatMinor, conversion),
+  }));
+}
+
+/** A sum of amounts, exact. */
+export function sumMinor(amounts: readonly number[]): number {
+  return safeNumber(amounts.reduce((sum, amount) => sum + BigInt(amount), 0n));
+}
+
+/** The amounts invoiced, credited, paid and refunded on an issued invoice, all in its own currency. */
+export interface Movements {
+  grossMinor: number;
+  /** The gross of its issued credit notes, as a positive amount. */
+  creditedMinor: number;
+  /** Its payments and refunds that were not voided. */
+  paidMinor: number;
+  refundedMinor: number;
+}
+
+export interface Balance {
+  amountDueMinor: number;
+  creditBalanceMinor: number;
+  isSettled: boolean;
+}
+
+/**
+ * Where an invoice stands. At most one of the two amounts is above zero. It is settled when nothing is to pay, nothing
+ * is owed back and money was kept: an invoice that a credit note cancels without any payment is not settled.
+ */
+export function balance({ grossMinor, creditedMinor, paidMinor, refundedMinor }: Movements): Balance {
+  const keptMinor = BigInt(paidMinor) - BigInt(refundedMinor);
+  const open = safeNumber(BigInt(grossMinor) - BigInt(creditedMinor) - keptMinor);
+  return {
+    amountDueMinor: Math.max(0, open),
+    creditBalanceMinor: Math.max(0, -open),
+    isSettled: open === 0 && keptMinor > 0n,
+  };
+}
+
+type CategoryAndRate = Pick<VatBreakdownItem, 'category' | 'rateBasisPoints'>;
+
+function compareItems(a: CategoryAndRate, b: CategoryAndRate): number {
+  return (
+    placeOf(a.category) - placeOf(b.category) ||
+    Number(a.category > b.category) - Number(a.category < b.category) ||
+    b.rateBasisPoints - a.rateBasisPoints
+  );
+}
+
+function placeOf(category: string): number {
+  const index = categoriesInOrder.indexOf(category);
+  return index < 0 ? categoriesInOrder.length : index;
+}
+
+function parseDecimal(text: string, pattern: RegExp): { numerator: bigint; denominator: bigint } {
+  if (!pattern.test(text))
+    throw new RangeError(`Not a decimal of the expected form: ${JSON.stringify(text)}.`);
+  const pointAt = text.indexOf('.');
+  if (pointAt < 0) return { numerator: BigInt(text), denominator: 1n };
+  return {
+    numerator: BigInt(text.slice(0, pointAt) + text.slice(pointAt + 1)),
+    denominator: 10n ** BigInt(text.length - pointAt - 1),
+  };
+}
+
+/** The denominator is positive. */
+function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
+  const magnitude = numerator < 0n ? -numerator : numerator;
+  const rounded = (2n * magnitude + denominator) / (2n * denominator);
+  return numerator < 0n ? -rounded : rounded;
+}
+
+function safeNumber(amount: bigint): number {
+  const number = Number(amount);
+  if (!Number.isSafeInteger(number)) throw new RangeError(`Amount out of range: ${amount}.`);
+  return number;
+}

@@ -1,0 +1,147 @@
+import { Command } from 'commander';
+
+import {
+  getByEmail,
+  listAdministrators,
+  removeAdministrator,
+  signOutEverywhere,
+} from '../access/administrators.ts';
+import { invite, inviteToReset } from '../access/invitations.ts';
+import type { Config } from '../config.ts';
+import { scopes } from '../../contract/scopes.ts';
+import type { Administrator } from '../store/portal/administrators.ts';
+import type { PortalLink } from '../store/portal/portal-links.ts';
+import { COMPANY, listOf, scopesText } from './arguments.ts';
+import { tellSwitches } from './company.ts';
+import { withDatabase } from './database.ts';
+import { table } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `fieldledger admin create|list|disable|reset|sign-out`. */
+export function adminCommand(terminal: Terminal): Command {
+  return new Command('admin')
+    .description("a company's administrators, who manage its keys and webhooks in the portal")
+    .addCommand(createCommand(terminal))
+    .addCommand(listCommand(terminal))
+    .addCommand(disableCommand(terminal))
+    .addCommand(resetCommand(terminal))
+    .addCommand(signOutCommand(terminal));
+}
+
+function createCommand(terminal: Terminal): Command {
+  return new Command('create')
+    .description('invite an administrator: print a link that works once, for three days')
+    .argument(...COMPANY)
+    .argument('<email>', 'e-mail address with which they sign in')
+    .option(
+      '--scopes <scopes>',
+      `what they may see and give: comma-separated, of ${scopes.join(', ')}`,
+      (text) => listOf(text),
+      [...scopes] as string[],
+    )
+    .option('--no-invite', 'they may not invite or remove administrators')
+    .action(async (company: string, email: string, options: { scopes: string[]; invite: boolean }) => {
+      await withDatabase(terminal, async (engine, config) => {
+        const { token, invitation } = await invite(engine, {
+          company,
+          email,
+          scopes: options.scopes,
+          mayInvite: options.invite,
+          by: 'operator',
+          now: new Date(),
+        });
+        showLink(terminal, config, token, invitation);
+        await tellSwitches(terminal, engine, company);
+      });
+    });
+}
+
+function listCommand(terminal: Terminal): Command {
+  return new Command('list')
+    .description('list the administrators, former ones included')
+    .argument(...COMPANY)
+    .action(async (company: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const found = await listAdministrators(engine, company);
+        terminal.show(found, tableOf(found));
+      });
+    });
+}
+
+function disableCommand(terminal: Terminal): Command {
+  return new Command('disable')
+    .description('take the access of an administrator away, at once')
+    .argument(...COMPANY)
+    .argument('<email>', 'their e-mail address')
+    .option('--revoke-keys', 'revoke the keys that they made, too')
+    .action(async (company: string, email: string, { revokeKeys = false }: { revokeKeys?: boolean }) => {
+      await withDatabase(terminal, async (engine) => {
+        const { id } = await getByEmail(engine.db, company, email);
+        const { administrator, ...keys } = await removeAdministrator(engine, {
+          company,
+          id,
+          by: 'operator',
+          now: new Date(),
+          ...(revokeKeys && { revoke: 'all keys' }),
+        });
+        const lines = [
+          `${administrator.email} no longer has access.`,
+          ...keys.revoked.map((key) => `Revoked: ${key.id} (${key.name}).`),
+          ...keys.left.map((key) => `A key that they made keeps working: ${key.id} (${key.name}).`),
+        ];
+        terminal.show({ ...administrator, ...keys }, lines.join('\n'));
+      });
+    });
+}
+
+function signOutCommand(terminal: Terminal): Command {
+  return new Command('sign-out')
+    .description('sign an administrator out wherever they are signed in; their password and keys stay')
+    .argument(...COMPANY)
+    .argument('<email>', 'their e-mail address')
+    .action(async (company: string, email: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const count = await signOutEverywhere(engine, { company, email, now: new Date() });
+        const ended = count === 1 ? '1 session has' : `${count} sessions have`;
+        terminal.show({ company, email, count }, `${ended} ended.`);
+      });
+    });
+}
+
+function resetCommand(terminal: Terminal): Command {
+  return new Command('reset')
+    .description('print a link with which an administrator sets a new password; it works once, for a day')
+    .argument(...COMPANY)
+    .argument('<email>', 'their e-mail address')
+    .action(async (company: string, email: string) => {
+      await withDatabase(terminal, async (engine, config) => {
+        const { token, administrator } = await inviteToReset(engine, { company, email, now: new Date() });
+        showLink(terminal, config, token, administrator);
+      });
+    });
+}
+
+function showLink(terminal: Terminal, config: Config, token: string, of: PortalLink | Administrator): void {
+  const link = linkOf(config, token);
+  terminal.tell(`Send this link to ${of.email}; it works once and is shown only now.\n`);
+  if (config.baseUrl === undefined)
+    terminal.tell(
+      `BASE_URL isn't set, so the link leads to ${new URL(link).origin}, where a server with these settings listens. If people reach the portal elsewhere, set BASE_URL and make the link anew.\n`,
+    );
+  terminal.show({ link, ...of }, link);
+}
+
+/** The address of a link: at BASE_URL, or where a server with these settings listens. */
+export function linkOf({ baseUrl, host, port }: Config, token: string): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `${baseUrl ?? `http://${name}:${port}`}/portal/invitation#${token}`;
+}
+
+function tableOf(administrators: readonly Administrator[]): string {
+  const rows = administrators.map(({ email, name, createdAt, disabledAt, scopes: held, mayInvite }) => {
+    const state = disabledAt === null ? 'active' : `disabled ${disabledAt}`;
+    return [email, name, state, createdAt, mayInvite ? 'yes' : 'no', scopesText(held)];
+  });
+  const headings = ['e-mail', 'name', 'state', 'since', 'may invite', 'scopes'];
+  return table(headings, rows, 'There are no administrators.');
+}

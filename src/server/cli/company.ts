@@ -1,0 +1,166 @@
+import { readFileSync, statSync } from 'node:fs';
+
+import { Command, InvalidArgumentError, Option } from 'commander';
+
+import { type CompanySettings, createCompany, getCompany, setCompany } from '../access/companies.ts';
+import { type Module, modules } from '../../contract/scopes.ts';
+import { logoFromFile } from '../invoice-pdf/logo.ts';
+import { type Company, type CompanyProfile, listCompanies } from '../store/records/companies.ts';
+import { listCompanyStatus } from '../store/records/company-status.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { listOf } from './arguments.ts';
+import { addCompanyDataCommands } from './company-data.ts';
+import { withDatabase } from './database.ts';
+import { table } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `fieldledger company create|set|list|export|erase`. */
+export function companyCommand(terminal: Terminal): Command {
+  const command = new Command('company').description('companies and their switches');
+  withSettings(command.command('create'))
+    .description('create a company; the API and invoicing stay off until asked for')
+    .argument('<id>', 'lower-case letters, digits and hyphens; a part of every key')
+    .action(async (id: string, options: SettingOptions) => {
+      await withDatabase(terminal, async (engine) => {
+        // service.md: API access and invoicing are switched on per company on request.
+        const settings = { apiEnabled: false, invoicingEnabled: false, ...settingsOf(options) };
+        const company = await createCompany(engine, id, settings, new Date());
+        terminal.show(company, `Created.\n${companyText(company)}`);
+        await tellSwitches(terminal, engine, id);
+      });
+    });
+  withSettings(command.command('set'))
+    .description("change a company's settings; other settings stay")
+    .argument('<id>')
+    .action(async (id: string, options: SettingOptions) => {
+      await withDatabase(terminal, async (engine) => {
+        const company = await setCompany(engine, id, settingsOf(options));
+        terminal.show(company, companyText(company));
+      });
+    });
+  command
+    .command('list')
+    .description('list the companies')
+    .action(async () => {
+      await withDatabase(terminal, async (engine) => {
+        const companies = await listCompanies(engine);
+        const status = new Map((await listCompanyStatus(engine, new Date())).map((one) => [one.id, one]));
+        const shown = companies.map((one) => ({
+          ...one,
+          lastChangeAt: status.get(one.id)?.lastChangeAt ?? null,
+        }));
+        terminal.show(shown, tableOf(companies));
+      });
+    });
+  addCompanyDataCommands(command, terminal);
+  return command;
+}
+
+interface SettingOptions extends CompanyProfile {
+  name?: string;
+  api?: boolean;
+  subscription?: boolean;
+  invoicing?: boolean;
+  modules?: Module[];
+  timeZone?: string;
+  currency?: string;
+}
+
+function withSettings(command: Command): Command {
+  return command
+    .option('--name <name>', 'name that people know it by')
+    .option('--api [on|off]', 'API access; on unless off is said', onOrOff)
+    .option('--subscription [on|off]', 'active subscription', onOrOff)
+    .option('--invoicing [on|off]', 'invoicing, which invoices, PDFs and quotes need', onOrOff)
+    .option(
+      '--modules <modules>',
+      `what the plan includes, comma-separated, of ${modules.join(', ')}`,
+      (text) => [...new Set(listOf(text))],
+    )
+    .option('--time-zone <zone>', 'IANA time zone, such as Europe/Dublin')
+    .option('--currency <code>', 'own currency, such as EUR')
+    .option('--legal-name <name>')
+    .option('--trading-name <name>')
+    .option('--address-lines <lines>', 'separated by semicolons', (text) => listOf(text, ';'))
+    .option('--postcode <code>', 'Eircode or postcode')
+    .option('--country-code <code>', 'IE or GB')
+    .option('--vat-id <number>', 'VAT number with its country prefix')
+    .option('--company-number <number>')
+    .option('--email <address>')
+    .option('--phone <number>')
+    .option('--website <address>')
+    .option('--bank-account-name <name>')
+    .option('--iban <iban>')
+    .option('--bic <bic>')
+    .addOption(new Option('--logo <file>', 'PNG or JPEG picture').argParser(readLogo));
+}
+
+function settingsOf(options: SettingOptions): Partial<CompanySettings> {
+  const { name, api, subscription, invoicing, modules: included, timeZone, currency, ...profile } = options;
+  // Commander adds the option of every command.
+  delete (profile as { json?: boolean }).json;
+  const settings = {
+    name,
+    apiEnabled: api,
+    subscriptionActive: subscription,
+    invoicingEnabled: invoicing,
+    modules: included,
+    timeZone,
+    currency,
+    profile,
+  };
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
+
+/** Tells how to switch on the API or invoicing, when one of them is off. */
+export async function tellSwitches(terminal: Terminal, engine: Engine, id: string): Promise<void> {
+  const { apiEnabled, invoicingEnabled } = await getCompany(engine, id);
+  const off = [
+    ...(apiEnabled ? [] : [{ what: 'API access', option: '--api' }]),
+    ...(invoicingEnabled ? [] : [{ what: 'invoicing', option: '--invoicing' }]),
+  ];
+  if (off.length === 0) return;
+  const what = off.map((one) => one.what).join(' and ');
+  const options = off.map(({ option }) => option).join(' ');
+  terminal.tell(`Off for this company: ${what}. To switch on: fieldledger company set ${id} ${options}\n`);
+}
+
+const state = (isOn: boolean) => (isOn ? 'on' : 'off');
+
+function tableOf(companies: readonly Company[]): string {
+  const rows = companies.map((company) => [
+    company.id,
+    company.name,
+    state(company.apiEnabled),
+    state(company.subscriptionActive),
+    state(company.invoicingEnabled),
+    company.timeZone,
+    company.currency,
+    company.modules.length === modules.length ? 'all' : company.modules.join(',') || 'none',
+  ]);
+  const headings = ['id', 'name', 'api', 'subscription', 'invoicing', 'time zone', 'currency', 'modules'];
+  return table(headings, rows, 'There are no companies.');
+}
+
+function companyText(company: Company): string {
+  return [
+    `${company.id}  ${company.name}`,
+    `  api ${state(company.apiEnabled)}, subscription ${state(company.subscriptionActive)}, invoicing ${state(company.invoicingEnabled)}`,
+    `  modules ${company.modules.join(', ') || 'none'}; ${company.timeZone}; ${company.currency}`,
+  ].join('\n');
+}
+
+function onOrOff(text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('It must be on or off.');
+  return text === 'on';
+}
+
+function readLogo(path: string): string {
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (!file?.isFile()) throw new InvalidArgumentError('There is no such file.');
+  try {
+    return logoFromFile(readFileSync(path));
+  } catch (error) {
+    throw new InvalidArgumentError(`Documents can't show it: ${(error as Error).message}.`);
+  }
+}

@@ -1,0 +1,97 @@
+import { Command } from 'commander';
+
+import type { Config } from '../config.ts';
+import { createLogger, type Logger } from '../log.ts';
+import { createMetrics, type Metrics } from '../metrics.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { listLastChanges } from '../store/records/company-status.ts';
+import { createBacklog } from '../webhooks/backlog.ts';
+import { DeliveryLoop } from '../webhooks/delivery-loop.ts';
+import { keepPurging } from '../webhooks/purge.ts';
+import { type OpenedBox, openSecretBox } from '../webhooks/secret-key.ts';
+import { createSender } from '../webhooks/sender.ts';
+import { version } from '../../version.ts';
+import { withDatabase } from './database.ts';
+import { compareClocks, serveManagement, withPatience } from './management.ts';
+import { listenForStop } from './stop.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `fieldledger deliver`: delivers webhooks until it is told to stop, without serving the API. */
+export function deliverCommand(terminal: Terminal): Command {
+  return new Command('deliver')
+    .description('deliver webhooks, beside servers that run with DELIVER_WEBHOOKS=off or beside others')
+    .action(async () => {
+      const deliver = async (engine: Engine, config: Config) => {
+        const secrets = await openSecretBox(engine, config);
+        const log = createLogger(config.logLevel);
+        using stop = listenForStop();
+        const metrics = createWatchedMetrics(engine);
+        const isReady = () => !stop.signal.aborted;
+        const impairment = impairmentOf(secrets, log);
+        const pages = { engine, log, metrics, now: () => new Date(), isReady, impairment };
+        await using management = await serveManagement(config, pages);
+        const { address } = management;
+        const deliveries = startDeliveries({ engine, config, secrets, log, metrics });
+        const greeting = ['Delivering webhooks.', ...(address ? [`  Metrics    ${address}/metrics`] : [])];
+        terminal.show({ delivering: true, management: address }, greeting.join('\n'));
+        log.info({ version, management: address }, 'deliveries.started');
+        await compareClocks(engine, log);
+        await stop.told;
+        await deliveries[Symbol.asyncDispose]();
+        log.info('deliveries.stopped');
+      };
+      await withPatience(terminal, { isPublic: false }, () => withDatabase(terminal, deliver));
+    });
+}
+
+/** The metrics of a process, with the figures of the database, whoever delivers. */
+export function createWatchedMetrics(engine: Engine): Metrics {
+  const metrics = createMetrics();
+  metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
+  metrics.watchFeeds(() => listLastChanges(engine));
+  return metrics;
+}
+
+/** What `/readyz` says of webhooks whose key is lost; the log says which key. */
+export function impairmentOf({ problem }: OpenedBox, log: Logger): string | undefined {
+  if (problem === undefined) return undefined;
+  log.error({ problem }, 'deliveries.held');
+  return 'Deliveries of webhooks are held: a key of signing secrets is missing.';
+}
+
+/**
+ * Starts to deliver the webhooks of a database, and to remove deliveries that are older than their history. Disposing of
+ * it begins nothing more and waits for current deliveries, some ten seconds at most.
+ */
+export function startDeliveries({
+  engine,
+  config,
+  secrets,
+  log,
+  metrics,
+}: {
+  engine: Engine;
+  config: Config;
+  secrets: OpenedBox;
+  log: Logger;
+  metrics: Metrics;
+}): AsyncDisposable {
+  const now = () => new Date();
+  const running = new AsyncDisposableStack();
+  const sender = running.use(createSender({ ownAddresses: config.ownAddresses }));
+  running.use(
+    new DeliveryLoop({
+      engine,
+      sender,
+      secrets,
+      serviceName: config.serviceName,
+      log,
+      metrics: metrics.deliveries,
+      now,
+      concurrencyMax: config.deliveriesMax,
+    }),
+  );
+  // Last, because a failure above would leave it running.
+  running.use(keepPurging(engine, { now, log, changeIdDays: config.changeIdDays }));
+  return running;
+}

@@ -1,0 +1,83 @@
+import { dirname, join } from 'node:path';
+
+import { Command } from 'commander';
+
+import { listAdministrators } from '../access/administrators.ts';
+import { invite } from '../access/invitations.ts';
+import type { Config } from '../config.ts';
+import { scopes } from '../../contract/scopes.ts';
+import { exampleCompany } from '../../demo/example-company.ts';
+import { demoKey, loadExampleCompany, loadGeneratedCompany } from '../../demo/load.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { integerIn } from './arguments.ts';
+import { withDatabase } from './database.ts';
+import { showProgress } from './progress.ts';
+import type { Terminal } from './terminal.ts';
+
+const RECORDS_MAX = 10_000_000;
+
+/** `fieldledger demo`: loads the contract's example company, and a larger generated one when asked. */
+export function demoCommand(terminal: Terminal): Command {
+  return new Command('demo')
+    .description("load the contract's example company, unless it is there already")
+    .option(
+      '--records <number>',
+      'also load a generated company of that many records',
+      integerIn(1, RECORDS_MAX),
+    )
+    .action(async ({ records }: { records?: number }) => {
+      const load = async (engine: Engine, config: Config) => {
+        const loaded = [await prepareDemo(engine, config)];
+        if (records !== undefined) loaded.push(await prepareLargerDemo(engine, config, records));
+        terminal.show(loaded, loaded.map(({ company, key }) => `${company}  ${key}`).join('\n'));
+      };
+      await withDatabase(terminal, load, { mayCreate: true });
+    });
+}
+
+/** A demo company and a key that reads all of it. */
+export interface Demo {
+  company: string;
+  key: string;
+  isNew: boolean;
+}
+
+/** Loads the example company, unless it is there already, and finds or creates its key. */
+export async function prepareDemo(engine: Engine, config: Config): Promise<Demo> {
+  const isNew = await loadExampleCompany(engine);
+  return { company: exampleCompany.id, key: await keyOf(engine, config, exampleCompany.id), isNew };
+}
+
+async function prepareLargerDemo(engine: Engine, config: Config, records: number): Promise<Demo> {
+  using bar = showProgress('records');
+  const update = (stored: number) => bar.update(stored, records);
+  const { id, isNew } = await loadGeneratedCompany(engine, records, update);
+  return { company: id, key: await keyOf(engine, config, id), isNew };
+}
+
+/** The address of the portal for the demo company. While the company has no administrator, it is an invitation. */
+export async function demoPortal(
+  engine: Engine,
+  address: string,
+  demo: Demo | undefined,
+): Promise<string | undefined> {
+  if (!demo) return undefined;
+  const { company } = demo;
+  const people = await listAdministrators(engine, company);
+  if (people.some(({ disabledAt }) => disabledAt === null)) return `${address}/portal`;
+  const { token } = await invite(engine, {
+    company,
+    email: `admin@${company}.example`,
+    scopes,
+    mayInvite: true,
+    by: 'operator',
+    now: new Date(),
+  });
+  return `${address}/portal/invitation#${token}`;
+}
+
+/** The demo's keys are kept beside the database, so that a later start can show one that works. */
+function keyOf(engine: Engine, { databaseUrl, keyPrefix }: Config, company: string): Promise<string> {
+  const folder = databaseUrl.startsWith('sqlite:') ? dirname(databaseUrl.slice('sqlite:'.length)) : 'data';
+  return demoKey(engine, { prefix: keyPrefix, company, file: join(folder, `${company}.key`) });
+}

@@ -1,0 +1,267 @@
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+
+import { isTimeZone } from '../access/companies.ts';
+import { companyInstant } from '../access/company-time.ts';
+import type { CallOptions, Client } from '../../client/index.ts';
+import { inParallel } from '../../client/sync/in-parallel.ts';
+import { type Resource, resources } from '../../client/sync/sink.ts';
+import { contractDocument, type JsonSchema } from '../../contract/document.ts';
+import { schemaNames } from '../../contract/rendering.ts';
+import { unknownName, UsageError } from '../errors.ts';
+import { listOf } from './arguments.ts';
+import { type Column, columnsOf } from './columns.ts';
+import { csvHead, csvLine } from './csv.ts';
+import { checkOut, STDOUT, writeOut } from './out-file.ts';
+import { openService } from './service.ts';
+import { type ServiceOptions, withService } from './service-access.ts';
+import { listenForStop } from './stop.ts';
+import type { Terminal } from './terminal.ts';
+
+interface ExportOptions extends ServiceOptions {
+  since?: string;
+  timeZone?: string;
+  format?: 'csv' | 'jsonl' | 'xlsx';
+  out: string;
+  lines?: boolean;
+  columns?: string[];
+  separator?: ',' | ';' | 'tab';
+  decimal?: '.' | ',';
+}
+
+/** The content that has been written so far. */
+interface Tally {
+  rows: number;
+  /** How many cells were shortened, by the names of their columns. */
+  shortened: Map<string, number>;
+}
+
+/** `fieldledger export`: writes the records of a resource into a file for a spreadsheet, over the public API. */
+export function exportCommand(terminal: Terminal): Command {
+  return withService(new Command('export'))
+    .description(
+      'write records into a file that a spreadsheet opens, or into one with a line of JSON for each',
+    )
+    .addArgument(new Argument('<resource>', 'what to write').choices(resources))
+    .option(
+      '--since <time>',
+      'only what has changed since the midnight that begins a day, or since a time with its offset',
+      timeOf,
+    )
+    .option(
+      '--time-zone <zone>',
+      "where that day begins, such as Europe/Dublin; else in this machine's zone",
+      zoneOf,
+    )
+    .addOption(
+      new Option(
+        '--format <format>',
+        'the form of the file; without it xlsx where the name ends so, and csv elsewhere',
+      ).choices(['csv', 'jsonl', 'xlsx']),
+    )
+    .requiredOption(
+      '--out <file>',
+      'the file, or - for standard output; one that is there is replaced when the new one is whole',
+    )
+    .option('--columns <names>', 'only these columns, in this order; names as the head has them', (text) =>
+      listOf(text),
+    )
+    .addOption(
+      new Option('--separator <mark>', 'what separates the cells of a CSV').choices([',', ';', 'tab']),
+    )
+    .addOption(
+      new Option(
+        '--decimal <mark>',
+        'the mark of decimals in a CSV; with a comma cells are separated by ;',
+      ).choices(['.', ',']),
+    )
+    .option(
+      '--lines',
+      'with the lines of quotes and invoices: in a table a row for each; takes a request for each document',
+    )
+    .action(async (resource: Resource, given: ExportOptions) => {
+      const options = { ...given, format: given.format ?? (/\.xlsx$/i.test(given.out) ? 'xlsx' : 'csv') };
+      check(resource, options);
+      const all = columnsOf(schemaOf(resource, options.lines ?? false));
+      const columns = chosen(resource, all, options.columns);
+      const selection = { resource, columns, since: momentOf(options) };
+      const tally: Tally = { rows: 0, shortened: new Map() };
+      using stop = listenForStop();
+      using service = openService(options, terminal, stop.signal);
+      const { signal } = stop;
+      const pieces = piecesOf(service.client, selection, options, tally, { signal });
+      const isRead = await service.inSentences(writeOut(options.out, pieces, { terminal, signal }));
+      if (isRead) report(resource, options, tally, terminal);
+    });
+}
+
+function timeOf(text: string): string {
+  const isTime = /^\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/.test(text);
+  const day = text.slice(0, 10);
+  // The 30th of February would pass for the 2nd of March.
+  const isDay = isTime && !Number.isNaN(Date.parse(text)) && new Date(day).toISOString().startsWith(day);
+  // Zones are known for the days that a business can mean.
+  if (!isDay || (text.length === 10 && !/^(?:19|2[01])/.test(text)))
+    throw new InvalidArgumentError(
+      'It must be a day such as 2026-11-01, from 1900 to 2199, or a time such as 2026-11-01T08:00:00Z.',
+    );
+  return text;
+}
+
+function zoneOf(text: string): string {
+  if (!isTimeZone(text))
+    throw new InvalidArgumentError('It must be an IANA time zone such as Europe/Dublin.');
+  return text;
+}
+
+/** The moment of `--since` in UTC. The contract doesn't tell the time zone of the company. */
+function momentOf({ since, timeZone }: ExportOptions): string | undefined {
+  if (since === undefined) return undefined;
+  const { timeZone: own } = Intl.DateTimeFormat().resolvedOptions();
+  const moment = since.length > 10 ? new Date(since) : companyInstant(timeZone ?? own, `${since}T00:00`);
+  // The contract's times have four digits for the year.
+  const utc = moment?.toISOString() ?? '';
+  if (!/^\d{4}-/.test(utc)) throw new UsageError('In UTC, the year of --since must have four digits.');
+  return utc;
+}
+
+function check(resource: Resource, options: ExportOptions): void {
+  const { lines, since, out } = options;
+  if (lines && resource !== 'quotes' && resource !== 'invoices')
+    throw new UsageError(`--lines is for quotes and invoices: ${resource} have none.`);
+  if (since !== undefined && resource === 'people')
+    throw new UsageError('--since is not for people: nobody knows when they changed.');
+  checkForm(options);
+  checkOut(out);
+}
+
+function checkForm({ format, columns, separator, decimal }: ExportOptions): void {
+  if (columns && format === 'jsonl') throw new UsageError('--columns is for tables: JSON Lines have none.');
+  if ((separator ?? decimal) !== undefined && format !== 'csv')
+    throw new UsageError(`--separator and --decimal are for CSV, not for ${format}.`);
+  if (separator === ',' && decimal === ',')
+    throw new UsageError('A comma can be the separator or the mark of decimals, not both.');
+}
+
+/** @throws UsageError for a name that no column has. */
+function chosen(resource: Resource, columns: Column[], names?: string[]): Column[] {
+  if (names?.length === 0) throw new UsageError('--columns names none.');
+  if (!names) return columns;
+  const known = new Map(columns.map((column) => [column.name, column]));
+  return names.map((name) => {
+    const column = known.get(name);
+    if (!column) throw new UsageError(unknownName(name, `a column of ${resource}`, [...known.keys()]));
+    return column;
+  });
+}
+
+/** The file piece by piece, once the service has given its first page. */
+async function piecesOf(
+  client: Client,
+  { resource, columns, since }: { resource: Resource; columns: Column[]; since: string | undefined },
+  { format, lines = false, decimal = '.', separator = decimal === ',' ? ';' : ',' }: ExportOptions,
+  tally: Tally,
+  options: CallOptions,
+): Promise<AsyncIterable<string | Uint8Array>> {
+  const pages = await begun(pagesOf(client, resource, since, options));
+  async function* rowsByPage() {
+    for await (const records of pages) {
+      const whole = lines ? await withLines(client, resource, records, options) : records;
+      const rows = lines && format !== 'jsonl' ? whole.flatMap(rowsOf) : whole;
+      tally.rows += rows.length;
+      yield rows;
+    }
+  }
+  async function* texts() {
+    const style = { decimal, separator: separator === 'tab' ? '\t' : separator };
+    const textOf = (row: object) =>
+      format === 'csv' ? csvLine(columns, row, style, tally.shortened) : `${JSON.stringify(row)}\n`;
+    if (format === 'csv') yield csvHead(columns, style);
+    for await (const rows of rowsByPage()) yield rows.map(textOf).join('');
+  }
+  if (format !== 'xlsx') return texts();
+  // Loaded here, because no other command writes workbooks.
+  const { xlsxPieces } = await import('./xlsx.ts');
+  return xlsxPieces(resource, columns, rowsByPage(), tally.shortened);
+}
+
+/** Reads the first page, and gives all of them. */
+async function begun<T>(pages: AsyncGenerator<T>): Promise<AsyncIterable<T>> {
+  const first = await pages.next();
+  return (async function* () {
+    if (first.done) return;
+    yield first.value;
+    yield* pages;
+  })();
+}
+
+/** The most rows that a spreadsheet shows of a CSV, its head among them. */
+const SHEET_ROWS_MAX = 1_048_576;
+
+function report(resource: Resource, { out, format }: ExportOptions, tally: Tally, terminal: Terminal): void {
+  const { rows, shortened } = tally;
+  for (const [column, count] of shortened)
+    terminal.tell(
+      `${column}: ${count} ${count === 1 ? 'text' : 'texts'} shortened, because a cell holds 32,767 characters; jsonl has all.\n`,
+    );
+  if (format === 'csv' && rows >= SHEET_ROWS_MAX)
+    terminal.tell('No spreadsheet shows more than 1,048,576 rows of a CSV; xlsx has further sheets.\n');
+  const isStdout = out === STDOUT;
+  const count = `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'} of ${resource}`;
+  const result = { resource, file: isStdout ? null : out, rows, shortened: Object.fromEntries(shortened) };
+  if (isStdout) terminal.conclude(result, count);
+  else terminal.show(result, `${out}: ${count}`);
+}
+
+/** The schema of the rows: of the record as lists have it, or of the whole document with one of its lines. */
+function schemaOf(resource: Resource, lines: boolean): JsonSchema {
+  const names: { body: string; whole?: string } = schemaNames[resource];
+  const { schemas } = contractDocument().components;
+  if (!lines) return schemas[names.body] ?? {};
+  const { lines: list = {}, ...members } = schemas[names.whole ?? names.body]?.properties ?? {};
+  return { properties: { ...members, line: list.items ?? {} } };
+}
+
+interface AnyRecord {
+  id: string;
+  lines?: object[];
+}
+
+/** One row for each line; a draft without lines still has a row. */
+function rowsOf({ lines = [], ...document }: AnyRecord): object[] {
+  return lines.length === 0 ? [document] : lines.map((line) => ({ ...document, line }));
+}
+
+async function withLines(
+  client: Client,
+  resource: Resource,
+  records: AnyRecord[],
+  options: CallOptions,
+): Promise<AnyRecord[]> {
+  return inParallel(records, async ({ id }): Promise<AnyRecord> =>
+    resource === 'quotes' ? client.getQuote(id, options) : client.getInvoice(id, options),
+  );
+}
+
+/** The records page by page: issued documents, and the latest version of each quote. */
+async function* pagesOf(
+  client: Client,
+  resource: Resource,
+  updatedSince: string | undefined,
+  options: CallOptions,
+): AsyncGenerator<AnyRecord[]> {
+  const query = updatedSince === undefined ? {} : { updatedSince };
+  if (resource === 'submissions') {
+    for await (const { id } of client.listForms({}, options))
+      for await (const { data } of client.listFormSubmissions(id, query, options).pages()) yield data;
+    return;
+  }
+  const listing = {
+    people: () => client.listPeople({}, options),
+    customers: () => client.listCustomers(query, options),
+    forms: () => client.listForms(query, options),
+    jobs: () => client.listJobs(query, options),
+    quotes: () => client.listQuotes(query, options),
+    invoices: () => client.listInvoices(query, options),
+  }[resource]();
+  for await (const { data } of listing.pages()) yield data;
+}

@@ -1,0 +1,63 @@
+import { accessSync, constants, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import { Command } from 'commander';
+
+import { createClient } from '../../client/index.ts';
+import { quote, UsageError } from '../errors.ts';
+import { serveMcp } from '../../client/mcp/mcp-server.ts';
+import { beginFile } from '../store/backup/unfinished-file.ts';
+import { useProxy } from './proxy.ts';
+import { silence } from './service.ts';
+import { serviceAccess, type ServiceOptions, withService } from './service-access.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A model waits for an answer: it would rather hear of a failure soon. */
+const RETRIES_MAX = 2;
+
+/** `fieldledger mcp`: lets a program with a model read from a service. It needs no database. */
+export function mcpCommand(terminal: Terminal): Command {
+  return withService(new Command('mcp'))
+    .description(
+      'serve the operations of an API as tools of the Model Context Protocol, on standard input and output',
+    )
+    .option('--files <folder>', 'where PDFs are written; without it a tool answers with their addresses')
+    .action(async (options: ServiceOptions & { files?: string }) => {
+      const { baseUrl, key } = serviceAccess(options, terminal);
+      using proxy = useProxy(baseUrl, terminal.environment);
+      const keep = options.files === undefined ? undefined : keeperIn(openFolder(options.files));
+      const client = createClient({ baseUrl, key, maxRetries: RETRIES_MAX });
+      if (process.stdin.isTTY)
+        terminal.tell('Waits for messages of a program on standard input, until its end.\n');
+      await serveMcp({
+        client,
+        baseUrl,
+        key,
+        keep,
+        silence: (error) => silence(baseUrl, error, proxy.hint).message,
+      });
+    });
+}
+
+function openFolder(given: string): string {
+  try {
+    // Node's own way to make the folders above as well never ends below /proc.
+    if (!existsSync(given)) mkdirSync(given, { mode: 0o700 });
+    accessSync(`${given}/.`, constants.W_OK);
+    return resolve(given);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(`--files must be a folder that can be written, not ${quote(given)} (${code}).`);
+  }
+}
+
+/** Writes files into a folder, for this user alone, each whole or not at all. */
+function keeperIn(folder: string) {
+  return (name: string, bytes: Uint8Array): string => {
+    const path = join(folder, name);
+    using file = beginFile(path);
+    writeFileSync(file.path, bytes);
+    file.replace();
+    return path;
+  };
+}

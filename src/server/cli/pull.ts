@@ -1,0 +1,106 @@
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+import { Command } from 'commander';
+
+import { type Resource, resources } from '../../client/sync/sink.ts';
+import { openSqliteCopy } from '../../client/sync/sqlite.ts';
+import { sync, type SyncProgress, type SyncResult } from '../../client/sync/sync.ts';
+import { quote, UsageError } from '../errors.ts';
+import { openService, type Service } from './service.ts';
+import { type ServiceOptions, withService } from './service-access.ts';
+import { createBar } from './progress.ts';
+import { listenForStop } from './stop.ts';
+import type { Terminal } from './terminal.ts';
+
+interface PullOptions extends ServiceOptions {
+  into: string;
+  details: boolean;
+}
+
+/** `fieldledger pull`: brings a copy in a SQLite file up to date, over the public API. */
+export function pullCommand(terminal: Terminal): Command {
+  return withService(new Command('pull'))
+    .description(
+      'copy all that a key may read into a SQLite file, and bring the copy up to date every time after',
+    )
+    .requiredOption('--into <file>', 'the SQLite file; it is made the first time')
+    .option('--no-details', 'leave out the lines of quotes and invoices, which take a request for each')
+    .action(async (options: PullOptions) => {
+      const startedAt = performance.now();
+      const folder = dirname(options.into);
+      if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+        throw new UsageError(`There is no folder ${quote(folder)}.`);
+      using stop = listenForStop();
+      using service = openService(options, terminal, stop.signal);
+      const result = await service.inSentences(pull(service, options, stop.signal));
+      const seconds = Math.round(performance.now() - startedAt) / 1000;
+      const { counts, left, isAnew } = result;
+      terminal.show(
+        { file: options.into, counts, left, isAnew, seconds },
+        proseOf(options.into, result, seconds),
+      );
+    });
+}
+
+async function pull(
+  service: Service,
+  { into, details }: PullOptions,
+  signal: AbortSignal,
+): Promise<SyncResult> {
+  const { client, source, secondsFor } = service;
+  const sink = openSqliteCopy(into, { source });
+  using bar = showBar(secondsFor);
+  try {
+    return await sync(client, { sink, details, signal, ...(bar && { onProgress: bar.update }) });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new UsageError(`Stopped by ${String(signal.reason)}. Run the same command again to go on.`);
+  } finally {
+    sink.close();
+  }
+}
+
+interface Bar extends Disposable {
+  update: (progress: SyncProgress) => void;
+}
+
+/** A bar of the details, which take nearly all of the requests; only where somebody sees it, because counting takes some. */
+function showBar(secondsFor: Service['secondsFor']): Bar | undefined {
+  if (!process.stderr.isTTY) return undefined;
+  const bar = createBar('{doing} | {left} left');
+  bar.start(1, 0, { doing: 'asking', left: '?' });
+  return {
+    update({ resource, recordCount, details: { done, total } }) {
+      bar.setTotal(Math.max(total, done, 1));
+      // Before anything is read, the documents are counted, which may take a minute.
+      const isCounting = recordCount === 0 && done === 0 && total > 0;
+      const doing = isCounting ? `${total} documents to read` : `${resource} | ${recordCount} records`;
+      bar.update(done, { doing, left: timeText(secondsFor(Math.max(0, total - done))) });
+    },
+    [Symbol.dispose]: () => bar.stop(),
+  };
+}
+
+function timeText(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+function proseOf(file: string, { counts, left, isAnew }: SyncResult, seconds: number): string {
+  const count = (value: number, what: string) => (value > 0 ? [`${value.toLocaleString('en')} ${what}`] : []);
+  const lines = resources.flatMap((resource: Resource) => {
+    const { put = 0, removed = 0 } = counts[resource] ?? {};
+    const done = [...count(put, 'new or changed'), ...count(removed, 'removed')];
+    return done.length > 0 ? [`  ${resource}: ${done.join(', ')}`] : [];
+  });
+  const refused = left.map(
+    ({ resource, code }) => `  ${resource}: not copied, because the answer is ${code}`,
+  );
+  const verdict = lines.length > 0 ? 'is up to date' : 'was up to date';
+  const anew = isAnew
+    ? ['  It was begun anew: the service was restored from a backup or moved, and may have lost records.']
+    : [];
+  return [`${file} ${verdict}, in ${seconds.toFixed(1)} s`, ...anew, ...lines, ...refused].join('\n');
+}

@@ -1,0 +1,147 @@
+import { ApiError, type Client, createClient, NoAnswerError } from '../../client/index.ts';
+import { CopyError } from '../../client/sync/sink.ts';
+import { UsageError } from '../errors.ts';
+import { version } from '../../version.ts';
+import { useProxy } from './proxy.ts';
+import { serviceAccess, type ServiceOptions } from './service-access.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A service as a reader of its public API sees it. */
+export interface Service extends Disposable {
+  client: Client;
+  /** Names the company and the service, for people and in copies. */
+  source: string;
+  /** The seconds that so many requests take at least, by what the service last told of the rate limit. */
+  secondsFor: (requestCount: number) => number;
+  /** Ends a command that the service has failed. @throws UsageError with a sentence. */
+  inSentences: <T>(work: Promise<T>) => Promise<T>;
+}
+
+/** A service may restart while much is read. */
+const RETRY_TIME_MS = 10 * 60_000;
+
+/**
+ * Prepares to read from a service. Nothing is asked yet.
+ * @throws UsageError for an address or a key that can't be one.
+ */
+export function openService(options: ServiceOptions, terminal: Terminal, signal: AbortSignal): Service {
+  const { baseUrl: url, key } = serviceAccess(options, terminal);
+  const proxy = useProxy(url, terminal.environment);
+  const [, company = ''] = key.split('.');
+  const unreachable = new AbortController();
+  const allowance = { quota: 120, windowSeconds: 60, remaining: 120, resetSeconds: 0 };
+  let hasAnswered = false;
+  // Any web server answers, but not with a success in JSON.
+  let isApi = false;
+  const client = createClient({
+    baseUrl: url,
+    key,
+    userAgent: `Fieldledger/${version}`,
+    maxRetries: 20,
+    retryTimeMs: RETRY_TIME_MS,
+    signal: AbortSignal.any([signal, unreachable.signal]),
+    async fetch(request) {
+      try {
+        const answer = await fetch(request);
+        hasAnswered = true;
+        isApi ||= answer.ok && answer.headers.get('Content-Type')?.startsWith('application/json') === true;
+        learn(allowance, answer.headers);
+        return answer;
+      } catch (error) {
+        // An address that never answered is more likely wrong than out of order: nobody should wait for it.
+        if (!hasAnswered && !signal.aborted) unreachable.abort(silence(url, error, proxy.hint));
+        throw error;
+      }
+    },
+  });
+  return {
+    client,
+    source: `${company} at ${url}`,
+    secondsFor: (requestCount) => secondsFor(requestCount, allowance),
+    inSentences: (work) => inSentences(work, url, () => isApi, proxy.hint),
+    [Symbol.dispose]: proxy[Symbol.dispose],
+  };
+}
+
+interface KnownAllowance {
+  quota: number;
+  windowSeconds: number;
+  remaining: number;
+  resetSeconds: number;
+}
+
+function learn(allowance: KnownAllowance, headers: Headers): void {
+  const [, quota, windowSeconds] = /;q=(\d+);w=(\d+)/.exec(headers.get('RateLimit-Policy') ?? '') ?? [];
+  const [, remaining, resetSeconds] = /;r=(\d+);t=(\d+)/.exec(headers.get('RateLimit') ?? '') ?? [];
+  if (quota && windowSeconds && remaining && resetSeconds)
+    Object.assign(allowance, {
+      quota: Number(quota),
+      windowSeconds: Number(windowSeconds),
+      remaining: Number(remaining),
+      resetSeconds: Number(resetSeconds),
+    });
+}
+
+function secondsFor(
+  requestCount: number,
+  { quota, windowSeconds, remaining, resetSeconds }: KnownAllowance,
+): number {
+  if (requestCount <= remaining) return 0;
+  return resetSeconds + Math.floor((requestCount - remaining - 1) / Math.max(quota, 1)) * windowSeconds;
+}
+
+/**
+ * Tells what a service or a copy has failed with in a sentence.
+ * @param isApi whether an answer of the API has come before
+ */
+async function inSentences<T>(
+  work: Promise<T>,
+  url: string,
+  isApi: () => boolean,
+  proxyHint: string,
+): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ApiError) throw new UsageError(refusal(url, error, isApi()));
+    if (error instanceof NoAnswerError) throw silence(url, error, proxyHint);
+    if (error instanceof CopyError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function refusal(url: string, error: ApiError, isApi: boolean): string {
+  const { status, code, message, requestId } = error;
+  const asked = requestId === undefined ? '' : `, request ${requestId}`;
+  const said = `${message.replace(/\.$/, '')}${asked}`;
+  if (status >= 300 && status <= 399)
+    return `${url} leads elsewhere, which isn't followed with a key (${said}). Name the right address with --url.`;
+  // A proxy says so that the service is away.
+  const isAway = status >= 500 || status === 408;
+  if (code === undefined && !isApi && !isAway)
+    return `${url} is not the address of this API: it answered with ${status}.`;
+  if (code === undefined && status === 200) return `${url} breaks the contract of this API (${said}).`;
+  if (code === undefined) return `${url} is out of order: it answered with ${status}.`;
+  if (status === 401) return `${url} doesn't take the key (${code}). Ask for a new one.`;
+  return `${url} refuses this (${said}).`;
+}
+
+/** Codes of a certificate whose authority isn't known here. */
+const UNKNOWN_ISSUER = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
+
+/**
+ * The sentence for an answer that never came, with the innermost reason.
+ * @param proxyHint of {@link useProxy}.
+ */
+export function silence(url: string, error: unknown, proxyHint: string): UsageError {
+  let reason = error;
+  while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause;
+  const { code, message } = reason as { code?: unknown; message?: unknown };
+  const why = String(code ?? message);
+  if (!UNKNOWN_ISSUER.test(why) && !why.includes('CERT_'))
+    return new UsageError(`${url} doesn't answer (${why}).${proxyHint}`);
+  const own = UNKNOWN_ISSUER.test(why)
+    ? " If its authority is your company's own, name the authority's file in NODE_EXTRA_CA_CERTS."
+    : '';
+  return new UsageError(`The certificate of ${url} is refused (${why}).${own}${proxyHint}`);
+}

@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Argument, Command, InvalidArgumentError } from 'commander';
+
+import { readConfig } from '../config.ts';
+import type { DayEvent } from '../../demo/day.ts';
+import { openEngine } from '../store/engines/open-engine.ts';
+import { migrate } from '../store/migrations/migrate.ts';
+import { newestOf, type Played, playDay } from '../webhooks/played-day.ts';
+import { type Terminal, ToldFailure } from './terminal.ts';
+import { signingSecret } from './webhook-sample.ts';
+
+interface PlayCommandOptions {
+  to: string;
+  speed?: number;
+  secretFile?: string;
+}
+
+/** `fieldledger webhook play day`: tries a receiver in development. It needs no database. */
+export function webhookPlayCommand(terminal: Terminal): Command {
+  return new Command('play')
+    .description('play a day of events, signed, to a receiver of your own, and say what it does wrong')
+    .addArgument(new Argument('<story>', 'the story to play').choices(['day']))
+    .requiredOption('--to <url>', 'any http or https address, such as http://localhost:3000/hook')
+    .option(
+      '--speed <times>',
+      'how many times faster than the clock; unless given, as fast as it answers',
+      speedOf,
+    )
+    .option(
+      '--secret-file <file>',
+      "file with the signing secret; unless given, that of the contract's test vector",
+    )
+    .action(async (_story: string, { to, speed, secretFile }: PlayCommandOptions) => {
+      const { serviceName } = readConfig(terminal.environment);
+      const secret = signingSecret(secretFile);
+      if (secretFile === undefined) terminal.tell(`Signed with the secret ${secret}\n\n`);
+      const events = await recordedDay();
+      const onPlayed = (played: Played) => terminal.tell(`${lineOf(played)}\n`);
+      const deliveries = await playDay(events, { to, serviceName, secret, speed, onPlayed });
+      const problems = deliveries.flatMap(({ problem }) => problem ?? []);
+      const newest = newestOf(events);
+      terminal.show({ deliveries, problems, newest }, summaryOf(deliveries, problems, newest));
+      if (problems.length > 0) throw new ToldFailure();
+    });
+}
+
+const SPEED_MAX = 1_000_000;
+
+function speedOf(text: string): number {
+  const speed = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || speed < 0.1 || speed > SPEED_MAX)
+    throw new InvalidArgumentError(`It must be a number from 0.1 to ${SPEED_MAX}.`);
+  return speed;
+}
+
+/**
+ * A day that ends now, made by the back office in a database of its own. That is gone again before anything is sent, so
+ * that no interruption leaves it behind.
+ */
+async function recordedDay(): Promise<DayEvent[]> {
+  // Loaded here, so that the other commands for webhooks start sooner.
+  const { DAY_MS, recordDay } = await import('../../demo/day.ts');
+  // Only its owner may open it.
+  const folder = mkdtempSync(join(tmpdir(), 'fieldledger-webhook-play-'));
+  try {
+    await using engine = await openEngine(`sqlite:${join(folder, 'day.db')}`);
+    await migrate(engine);
+    return await recordDay(engine, new Date(Date.now() - DAY_MS));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function lineOf({ kind, event, createdAt, status, milliseconds, attempts, problem }: Played): string {
+  const note = kind === 'delivery' ? '' : `  ${kind}`;
+  const times = attempts === 1 ? '' : `  sent ${attempts} times`;
+  const result = `${status ?? '---'}  ${String(milliseconds).padStart(5)} ms`;
+  return `${problem ? '✗' : '✓'} ${createdAt.slice(11, 16)}  ${event.padEnd(18)}  ${result}${note}${times}`;
+}
+
+function summaryOf(
+  deliveries: readonly Played[],
+  problems: readonly string[],
+  newest: ReturnType<typeof newestOf>,
+): string {
+  const slowest = Math.max(...deliveries.map(({ milliseconds }) => milliseconds));
+  const count = `${deliveries.length} requests were sent; the slowest was answered after ${slowest} ms.`;
+  if (problems.length > 0)
+    return [
+      '',
+      count,
+      '',
+      'The receiver is not right yet:',
+      ...problems.map((problem) => `- ${problem}`),
+    ].join('\n');
+  const known = newest.map(({ event, record, at }) => `  ${event.padEnd(18)}  ${at}  ${record}`);
+  return [
+    '',
+    `${count} The receiver did everything right.`,
+    '',
+    'It must now hold, as the newest of each record:',
+    ...known,
+  ].join('\n');
+}

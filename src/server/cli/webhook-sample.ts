@@ -1,0 +1,69 @@
+import { Command } from 'commander';
+
+import { readConfig } from '../config.ts';
+import { exampleSecret } from '../../contract/examples.ts';
+import { UsageError } from '../errors.ts';
+import { deliveryHeaders } from '../webhooks/delivery-request.ts';
+import { exampleOf, sendSample } from '../webhooks/samples.ts';
+import { secretIn } from './service-access.ts';
+import { type Terminal, ToldFailure } from './terminal.ts';
+
+interface SampleOptions {
+  to: string;
+  secretFile?: string;
+  example?: string;
+}
+
+/** `fieldledger webhook sample`: helps integrators to write their receivers. It needs no database. */
+export function webhookSampleCommand(terminal: Terminal): Command {
+  return new Command('sample')
+    .description("send the contract's example of an event, signed, to an address of your own")
+    .argument('<event>', 'kind of the event, such as invoice.issued or ping')
+    .requiredOption('--to <url>', 'any http or https address, such as http://localhost:3000/hook')
+    .option(
+      '--secret-file <file>',
+      "file with the signing secret; unless given, that of the contract's test vector",
+    )
+    .option('--example <name>', 'the name of the example, where an event has several')
+    .action(async (event: string, options: SampleOptions) => {
+      const { serviceName } = readConfig(terminal.environment);
+      const example = exampleOf(event, options.example);
+      const secret = signingSecret(options.secretFile);
+      const headers = deliveryHeaders(example, { serviceName, secret, at: new Date() });
+      const answer = await sendSample(options.to, headers, example.body);
+      const request = { url: options.to, headers, body: example.body };
+      const isDelivered = answer.status >= 200 && answer.status <= 299;
+      // A secret that the user gave isn't shown; the contract's example is public.
+      const shownSecret = options.secretFile === undefined ? { secret } : {};
+      const lines = [
+        `POST ${options.to}`,
+        ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+        '',
+        example.body,
+        '',
+        `${answer.status} after ${answer.milliseconds} ms: ${isDelivered ? 'delivered' : NOT_DELIVERED}`,
+        hint(options.secretFile === undefined ? secret : undefined),
+      ];
+      terminal.show({ request, ...shownSecret, answer, isDelivered }, lines.join('\n'));
+      if (!isDelivered) throw new ToldFailure();
+    });
+}
+
+const NOT_DELIVERED = 'not delivered, because the status isn’t 2xx; a delivery would be retried';
+
+function hint(secret: string | undefined): string {
+  const signed = secret === undefined ? 'your secret' : `the secret ${secret}`;
+  return (
+    `Signed with ${signed}. To verify it, compute the hex HMAC-SHA256 of "<t>.<body>" with the whole secret as the ` +
+    'key, whsec_ included; the reference has code for it under "Webhooks".'
+  );
+}
+
+/** The signing secret of a file, or without one that of the contract's test vector. @throws UsageError for a part of one. */
+export function signingSecret(secretFile: string | undefined): string {
+  if (secretFile === undefined) return exampleSecret();
+  const secret = secretIn('--secret-file', secretFile).trim();
+  if (!/^whsec_[\x21-\x7e]+$/.test(secret))
+    throw new UsageError('The secret must be complete, as it was shown: it begins with whsec_.');
+  return secret;
+}

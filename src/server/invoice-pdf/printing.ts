@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+
+import type { Invoice } from '../../contract/records.ts';
+import type { CompanyProfile } from '../store/records/companies.ts';
+import {
+  type DocumentHead,
+  findPrintable,
+  keepPdf,
+  type PrintableDocument,
+} from '../store/records/documents.ts';
+import { findLogo, findProfile } from '../store/records/suppliers.ts';
+import type { Connection } from '../store/dialects/dialect.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import type { PrintedDocument } from './printed-document.ts';
+import type { Renderer } from './render.ts';
+
+/** No document comes near it, not even 1,000 lines and a logo of a megabyte: a larger PDF is a fault. */
+const PDF_BYTES_MAX = 16 * 1024 * 1024;
+
+/** The result of printing a document. */
+export type Printed =
+  /** It is issued and its PDF is stored: by this call, which then has its head, or by another one. */
+  | { outcome: 'stored'; head: DocumentHead | undefined }
+  /** It is a draft. Its PDF is only for this request. */
+  | { outcome: 'draft'; bytes: Uint8Array; sha256: string }
+  /** The company has no such document. */
+  | { outcome: 'absent' };
+
+/**
+ * Makes the PDF of a document. For an issued one it takes the contents fixed at issue, and stores the PDF. For a draft
+ * it takes the draft and the company's profile as they are now.
+ */
+export type Print = (company: string, id: string) => Promise<Printed>;
+
+export function createPrint(engine: Engine, renderer: Renderer): Print {
+  const { db } = engine;
+  return async (company, id) => {
+    const found = await findPrintable(db, company, id);
+    if (!found) return { outcome: 'absent' };
+    const isDraft = found.record.status === 'draft';
+    const document = await (isDraft ? draftOf(db, company, found) : issuedOf(db, company, found));
+    const bytes = await renderer.render(document);
+    if (bytes.length > PDF_BYTES_MAX) {
+      throw new Error(`The PDF has ${bytes.length} bytes, and may have ${PDF_BYTES_MAX}.`);
+    }
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    if (isDraft) return { outcome: 'draft', bytes, sha256 };
+    const number = found.record.number ?? id;
+    const head = { number, sha256, byteCount: bytes.length };
+    const isOwn = await keepPdf(engine, {
+      company,
+      invoice: id,
+      number,
+      sha256,
+      byte_count: head.byteCount,
+      bytes,
+    });
+    return { outcome: 'stored', head: isOwn ? head : undefined };
+  };
+}
+
+/** A draft names the company as it is now. */
+async function draftOf(
+  db: Connection,
+  company: string,
+  { record, reverseChargeRates }: PrintableDocument,
+): Promise<PrintedDocument> {
+  return { record, reverseChargeRates, ...supplierOf(await findProfile(db, company)) };
+}
+
+async function issuedOf(
+  db: Connection,
+  company: string,
+  { record, supplier, reverseChargeRates }: PrintableDocument,
+): Promise<PrintedDocument> {
+  const issued = { record: asIssued(record), reverseChargeRates };
+  // Only a document that no move made, such as a loaded one, has no supplier of its own: it gets the present one.
+  if (!supplier) return { ...issued, ...supplierOf(await findProfile(db, company)) };
+  const { logoSha256, ...rest } = supplier;
+  const logo = logoSha256 === null ? undefined : await findLogo(db, company, logoSha256);
+  if (logoSha256 !== null && logo === undefined) throw new Error(`The logo ${logoSha256} isn't stored.`);
+  return { ...issued, supplier: rest, logo };
+}
+
+/**
+ * An issued document as it was when it was issued. Payments, refunds and credit notes come later and change only the
+ * members that are set back here: the PDF is the same before and after a payment (VAT law: an issued document doesn't
+ * change).
+ */
+export function asIssued(record: Invoice): Invoice {
+  return {
+    ...record,
+    // Every later change moves it. An issued document has a time of issue.
+    updatedAt: record.issuedAt ?? record.createdAt,
+    creditNotes: [],
+    ...(record.kind === 'invoice'
+      ? { payments: [], amountDueMinor: record.totals.grossMinor, refunds: [], creditBalanceMinor: 0 }
+      : {}),
+  };
+}
+
+function supplierOf({ logo, ...supplier }: CompanyProfile): Pick<PrintedDocument, 'supplier' | 'logo'> {
+  return { supplier, logo };
+}

@@ -1,0 +1,147 @@
+import type { Invoice } from '../../contract/records.ts';
+import { rateText } from './amounts.ts';
+import type { PrintedDocument } from './printed-document.ts';
+
+export type Line = Invoice['lines'][number];
+
+const titles: Record<Invoice['kind'], string> = {
+  invoice: 'Invoice',
+  credit_note: 'Credit note',
+  pro_forma: 'Pro forma invoice',
+};
+
+/** For documents that could be mistaken for a VAT invoice. */
+export const NOT_A_VAT_INVOICE = {
+  draft: 'DRAFT – not a VAT invoice',
+  proForma: 'PRO FORMA – this is not a VAT invoice',
+} as const;
+
+/** The kind of a document in words. */
+export function titleOf({ kind }: Invoice): string {
+  return titles[kind];
+}
+
+export function isDraft({ status }: Invoice): boolean {
+  return status === 'draft';
+}
+
+/** Whether a document asks for money: neither a credit note nor a document of zero does. */
+export function asksForPayment({ kind, totals }: Invoice): boolean {
+  return kind !== 'credit_note' && totals.grossMinor > 0;
+}
+
+/** The number, or the word that stands for it on a draft. */
+export function numberOf({ number }: Invoice): string {
+  return number ?? 'DRAFT';
+}
+
+/** The warning under the title; undefined on an issued invoice or credit note. */
+export function warningOf(record: Invoice): string | undefined {
+  const warnings = [
+    ...(isDraft(record) ? [NOT_A_VAT_INVOICE.draft] : []),
+    ...(record.kind === 'pro_forma' ? [NOT_A_VAT_INVOICE.proForma] : []),
+  ];
+  return warnings.length === 0 ? undefined : warnings.join('\n');
+}
+
+/** The supplier's name: the trading name, where there is one. */
+export function supplierName({ supplier }: PrintedDocument): string {
+  return supplier.tradingName ?? supplier.legalName ?? '';
+}
+
+/** The documents of an unregistered supplier have no columns for VAT. */
+export function showsVat({ lines }: Invoice): boolean {
+  return lines.some(({ vatCategory }) => vatCategory !== 'O');
+}
+
+/** The day of issue, of an invoice before the end of its supply (UK VATA 1994 s.6(4), IE VATCA 2010 s.74). */
+export function taxPointOf(record: Invoice): string | null {
+  const { kind, supplyPeriod, issueDate } = record;
+  const isInAdvance = supplyPeriod !== null && issueDate !== null && supplyPeriod.endDate > issueDate;
+  return kind === 'invoice' && isInAdvance && showsVat(record) ? issueDate : null;
+}
+
+/** Whether both parties are in one country; a reverse charge between them is the one on construction. */
+export function isDomestic({ record, supplier }: PrintedDocument): boolean {
+  return record.buyer.countryCode === supplier.countryCode;
+}
+
+/**
+ * Irish construction under reverse charge: the document may show neither rate nor amount (Revenue, Tax Briefing 69).
+ */
+export function hidesReverseCharge(printed: PrintedDocument): boolean {
+  return printed.supplier.countryCode === 'IE' && isDomestic(printed);
+}
+
+/** Whether all lines are such construction: then no rate and no amount of VAT is shown, not even zero. */
+export function isSilent(printed: PrintedDocument): boolean {
+  const isReverseCharge = printed.record.lines.every(({ vatCategory }) => vatCategory === 'AE');
+  return isReverseCharge && hidesReverseCharge(printed);
+}
+
+/** Whether all lines are sold under a margin scheme: the VAT in the price may not be shown (Directive art. 325). */
+export function isMarginOnly({ lines }: Invoice): boolean {
+  return lines.length > 0 && lines.every(isMargin);
+}
+
+/** A line's VAT category and rate in words. */
+export function vatOfLine(line: Line, printed: PrintedDocument): string {
+  if (line.vatCategory === 'AE') {
+    const rate = hidesReverseCharge(printed) ? undefined : printed.reverseChargeRates[line.id];
+    return rate === undefined ? 'Reverse charge' : `Reverse charge ${rateText(rate)}`;
+  }
+  if (isMargin(line)) return 'Margin scheme';
+  return categoryText(line.vatCategory, line.vatRateBasisPoints);
+}
+
+export function isMargin({ vatCategory, vatExemptionReason }: Line): boolean {
+  return vatCategory === 'E' && /^margin scheme/i.test(vatExemptionReason ?? '');
+}
+
+/** A VAT category (UNCL 5305) and its rate in words. */
+export function categoryText(category: string, rateBasisPoints: number): string {
+  switch (category) {
+    case 'Z':
+      return 'Zero-rated 0%';
+    case 'E':
+      return 'Exempt';
+    case 'AE':
+      return 'Reverse charge';
+    case 'K':
+      return 'Intra-Community 0%';
+    case 'G':
+      return 'Export 0%';
+    case 'O':
+      return 'Outside scope';
+    default:
+      return rateText(rateBasisPoints);
+  }
+}
+
+const regions = new Intl.DisplayNames(['en-GB'], { type: 'region' });
+
+/** The name of a country, by its ISO 3166-1 code. */
+export function countryName(code: string): string {
+  // Northern Ireland has a code of its own only in VAT numbers.
+  return code === 'XI' ? 'Northern Ireland' : (regions.of(code) ?? code);
+}
+
+const MONTHS = 'January February March April May June July August September October November December'.split(
+  ' ',
+);
+
+/** A calendar date of the contract, such as '2026-11-09', as '9 November 2026'. */
+export function dateText(date: string): string {
+  const [year = '', month = '', day = ''] = date.split('-');
+  return `${Number(day)} ${MONTHS[Number(month) - 1] ?? month} ${year}`;
+}
+
+/** A period as '9 to 13 November 2026', naming month and year once where both days have the same. */
+export function periodText({ startDate, endDate }: { startDate: string; endDate: string }): string {
+  if (startDate === endDate) return dateText(endDate);
+  const start = dateText(startDate).split(' ');
+  const end = dateText(endDate).split(' ');
+  if (start[2] !== end[2]) return `${start.join(' ')} to ${end.join(' ')}`;
+  if (start[1] !== end[1]) return `${start[0] ?? ''} ${start[1] ?? ''} to ${end.join(' ')}`;
+  return `${start[0] ?? ''} to ${end.join(' ')}`;
+}

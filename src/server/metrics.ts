@@ -1,0 +1,201 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+import { version } from '../version.ts';
+
+/** The server's own counts, in Prometheus' text format. Labels have few values: no addresses, and no ids but those of 1,000 companies. */
+export interface Metrics {
+  requestAnswered: (operation: string, status: number, seconds: number) => void;
+  /** A connection was refused because there were too many, in all or of its network. */
+  connectionRefused: () => void;
+  /** Asks when companies last changed whenever the metrics are read. */
+  watchFeeds: (read: () => Promise<{ company: string; atMs: number }[]>) => void;
+  deliveries: DeliveryMetrics;
+  documents: DocumentMetrics;
+  contentType: string;
+  text: () => Promise<string>;
+}
+
+/** The counts of the delivery loop. */
+export interface DeliveryMetrics {
+  /** An attempt has ended; `outcome` is the new state of its delivery. */
+  attempted: (outcome: string, seconds: number) => void;
+  /** A first attempt began so long after its event was committed. */
+  firstAttempted: (seconds: number) => void;
+  /** Results were dropped because another worker had taken over the deliveries. */
+  completionsStale: (count: number) => void;
+  /** Asks for the backlog whenever the metrics are read. */
+  watchBacklog: (read: () => Promise<Backlog>) => void;
+}
+
+/** The counts of printing. */
+export interface DocumentMetrics {
+  /** A document that was asked for has been dealt with, so long after that. */
+  printed: (outcome: (typeof PRINTED)[number], seconds: number) => void;
+  /** A document was not taken on because too many were waiting. */
+  refused: () => void;
+  /** Asks for the number of waiting documents whenever the metrics are read. */
+  watchWaiting: (read: () => number) => void;
+}
+
+const PRINTED = ['stored', 'draft', 'absent', 'failed'] as const;
+
+/** The deliveries that could be sent now. */
+export interface Backlog {
+  /** Counted up to a bound. */
+  waitingCount: number;
+  /** How long the oldest of them has been due; 0 when there is none. */
+  oldestSeconds: number;
+}
+
+/** Creates a registry of its own, so that several servers can live in one process. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'fieldledger_build_info',
+    help: 'Always 1; the label says which version runs.',
+    labelNames: ['version'],
+    registers: [registry],
+  }).set({ version }, 1);
+  const requests = new Counter({
+    name: 'fieldledger_requests_total',
+    help: 'Requests answered, by operation and status.',
+    labelNames: ['operation', 'status'],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'fieldledger_request_seconds',
+    help: 'Time from the request to the last byte of its answer, by operation.',
+    labelNames: ['operation'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    registers: [registry],
+  });
+  const refused = new Counter({
+    name: 'fieldledger_connections_refused_total',
+    help: 'Connections refused because there were too many, in all or of one network.',
+    registers: [registry],
+  });
+  return {
+    connectionRefused: () => refused.inc(),
+    requestAnswered(operation, status, elapsed) {
+      requests.inc({ operation, status });
+      seconds.observe({ operation }, elapsed);
+    },
+    watchFeeds: (read) => watchFeeds([registry], read),
+    deliveries: createDeliveryMetrics(registry),
+    documents: createDocumentMetrics(registry),
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+  };
+}
+
+function watchFeeds(registers: Registry[], read: Parameters<Metrics['watchFeeds']>[0]): void {
+  new Gauge({
+    name: 'fieldledger_company_last_change_timestamp_seconds',
+    help: 'When a company that is served last changed, of the first 1000 by their ids.',
+    labelNames: ['company'],
+    registers,
+    async collect() {
+      const changes = await read().catch(() => undefined);
+      if (!changes) return;
+      this.reset();
+      for (const { company, atMs } of changes) this.set({ company }, atMs / 1000);
+    },
+  });
+}
+
+function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
+  const registers = [registry];
+  const attempts = new Counter({
+    name: 'fieldledger_delivery_attempts_total',
+    help: 'Attempts to deliver an event, by the new state of the delivery.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'fieldledger_delivery_attempt_seconds',
+    help: 'Time that an attempt took.',
+    buckets: [0.005, 0.025, 0.1, 0.25, 1, 2.5, 5, 10],
+    registers,
+  });
+  const delay = new Histogram({
+    name: 'fieldledger_delivery_first_attempt_seconds',
+    help: 'Time from the commit of an event to its first attempt.',
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.25, 1, 10, 60, 600],
+    registers,
+  });
+  const stale = new Counter({
+    name: 'fieldledger_delivery_completions_stale_total',
+    help: 'Results dropped because another worker had taken over the delivery.',
+    registers,
+  });
+  return {
+    attempted(outcome, elapsed) {
+      attempts.inc({ outcome });
+      seconds.observe(elapsed);
+    },
+    firstAttempted: (elapsed) => delay.observe(Math.max(0, elapsed)),
+    completionsStale: (count) => stale.inc(count),
+    watchBacklog: (read) => watchBacklog(registers, read),
+  };
+}
+
+function watchBacklog(registers: Registry[], read: () => Promise<Backlog>): void {
+  const oldest = new Gauge({
+    name: 'fieldledger_delivery_oldest_due_seconds',
+    help: 'How long the oldest delivery that could be sent has been due, of the first 10000 webhooks with any.',
+    registers,
+  });
+  new Gauge({
+    name: 'fieldledger_delivery_backlog',
+    help: 'Deliveries that wait for a slot or for a paused webhook, counted up to 10000.',
+    registers,
+    async collect() {
+      // Metrics are wanted most when something is wrong: the others are shown even when this one can't be read.
+      const backlog = await read().catch(() => undefined);
+      if (!backlog) return;
+      this.set(backlog.waitingCount);
+      oldest.set(backlog.oldestSeconds);
+    },
+  });
+}
+
+function createDocumentMetrics(registry: Registry): DocumentMetrics {
+  const registers = [registry];
+  const printed = new Counter({
+    name: 'fieldledger_documents_printed_total',
+    help: 'Documents printed as a PDF, by result.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  // Prometheus doesn't see an increase in a series that begins with 1, and the first failure matters.
+  for (const outcome of PRINTED) printed.inc({ outcome }, 0);
+  const seconds = new Histogram({
+    name: 'fieldledger_document_seconds',
+    help: 'Time from the request for a document that had to be printed to its PDF, the wait for its turn included.',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+  const refused = new Counter({
+    name: 'fieldledger_documents_refused_total',
+    help: 'Documents that were not taken on because too many were waiting.',
+    registers,
+  });
+  return {
+    printed(outcome, elapsed) {
+      printed.inc({ outcome });
+      seconds.observe(elapsed);
+    },
+    refused: () => refused.inc(),
+    watchWaiting(read) {
+      new Gauge({
+        name: 'fieldledger_documents_waiting',
+        help: 'Documents that wait to be printed.',
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    },
+  };
+}

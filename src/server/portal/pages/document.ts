@@ -1,0 +1,135 @@
+import { amountText } from '../../../contract/currencies.ts';
+import type { Invoice } from '../../../contract/records.ts';
+import { contentDisposition } from '../../invoice-pdf/file-name.ts';
+import type { FindDocument } from '../../invoice-pdf/documents.ts';
+import { unitText } from '../../invoice-pdf/units.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { findInvoice } from '../../store/records/invoices.ts';
+import { notFound } from '../page-error.ts';
+import { dayText, time } from '../views/formats.ts';
+import { type Content, type Html, html } from '../views/html.ts';
+import { facts, table } from '../views/table.ts';
+import { page, type Page, type Visit } from '../visit.ts';
+import { kindNames, refuseWithoutDocuments, stateOf } from './documents.ts';
+
+/** One document: its contents, its payments and its credits. */
+export function showDocument(engine: Engine): Page {
+  return async (visit) => {
+    refuseWithoutDocuments(visit);
+    const found = await findInvoice(engine.db, visit.company.id, visit.params.id ?? '');
+    if (!found) throw notFound();
+    const document = JSON.parse(found.text) as Invoice;
+    const { kind, number, id, note } = document;
+    return page(
+      `${kindNames[kind]} ${number ?? '(draft)'}`,
+      html`<p><a class="button" href="/portal/documents/${id}/pdf">Download the PDF</a></p>
+        ${facts(factsOf(visit, document))} ${note !== null && html`<p class="note">${note}</p>`}
+        <h2>Lines</h2>
+        ${linesOf(document)}
+        <h2>VAT and totals</h2>
+        ${totalsOf(document)} ${settlementOf(document)}
+        <p><a href="/portal/documents">Back to the search</a></p>`,
+      { section: 'documents' },
+    );
+  };
+}
+
+/** The PDF that the API serves, under the same name. */
+export function downloadDocument(find: FindDocument): Page {
+  return async (visit) => {
+    refuseWithoutDocuments(visit);
+    const prepare = await find(visit.company.id, visit.params.id ?? '');
+    const file = await prepare?.();
+    if (!file) throw notFound();
+    return {
+      kind: 'file',
+      headers: { 'Content-Type': 'application/pdf', 'Content-Disposition': contentDisposition(file.name) },
+      body: await file.read(),
+    };
+  };
+}
+
+function factsOf(visit: Visit, document: Invoice): [string, Content][] {
+  const { customer, buyer, currency, creditedInvoice, amountDueMinor, creditBalanceMinor } = document;
+  return [
+    ['State', stateOf(document, document.amountDueMinor)],
+    [
+      'Customer',
+      html`<a href="/portal/documents?customer=${encodeURIComponent(customer.id)}">${customer.name}</a>`,
+    ],
+    ['Billed to', [buyer.legalName ?? buyer.name, ...buyer.addressLines].join(', ')],
+    ['Issued', document.issuedAt === null ? 'Not yet' : time(visit, document.issuedAt)],
+    ['Date', dayText(document.issueDate)],
+    ['Due', dayText(document.dueDate)],
+    ['Supplied', dayText(document.supplyDate)],
+    ['Total', amountText(document.totals.grossMinor, currency)],
+    ['Left to pay', amountDueMinor === undefined ? undefined : amountText(amountDueMinor, currency)],
+    ['Paid too much', creditBalanceMinor ? amountText(creditBalanceMinor, currency) : undefined],
+    ['Corrects', creditedInvoice && documentLink(creditedInvoice)],
+    ['Id', html`<code>${document.id}</code>`],
+  ];
+}
+
+function documentLink({ id, number }: { id: string; number: string | null }): Html {
+  return html`<a href="/portal/documents/${id}">${number ?? 'a draft'}</a>`;
+}
+
+function linesOf({ lines, currency }: Invoice): Html {
+  return table({
+    caption: 'Lines',
+    columns: ['Description', 'Quantity', 'Price', 'VAT', 'Amount'],
+    rows: lines.map((line) => [
+      line.description,
+      `${line.quantity.replace(/^-(?=[0.]+$)/, '')} ${unitText(line.unitCode, line.quantity)}`,
+      amountText(line.unitPriceMinor, currency),
+      rateText(line.vatRateBasisPoints, line.vatCategory),
+      amountText(line.amountMinor, currency),
+    ]),
+  });
+}
+
+function rateText(basisPoints: number, category: string): string {
+  return category === 'S' ? `${basisPoints / 100} %` : `${basisPoints / 100} % (${category})`;
+}
+
+function totalsOf({ vatBreakdown, totals, currency }: Invoice): Html {
+  return html`${table({
+    caption: 'VAT',
+    columns: ['Rate', 'Taxable', 'VAT'],
+    rows: vatBreakdown.map(({ rateBasisPoints, category, taxableMinor, vatMinor }) => [
+      rateText(rateBasisPoints, category),
+      amountText(taxableMinor, currency),
+      amountText(vatMinor, currency),
+    ]),
+  })}
+  ${facts([
+    ['Net', amountText(totals.netMinor, currency)],
+    ['VAT', amountText(totals.vatMinor, currency)],
+    ['Total', amountText(totals.grossMinor, currency)],
+  ])}`;
+}
+
+/** Payments, refunds and credit notes. */
+function settlementOf({ payments = [], refunds = [], creditNotes, currency }: Invoice): Html {
+  const rows = [
+    ...payments.map(({ paidOn, method, amountMinor }) => ({
+      day: paidOn,
+      cells: ['Payment', method.replaceAll('_', ' '), amountText(amountMinor, currency)] as Content[],
+    })),
+    ...refunds.map(({ refundedOn, method, amountMinor }) => ({
+      day: refundedOn,
+      cells: ['Refund', method.replaceAll('_', ' '), amountText(-amountMinor, currency)] as Content[],
+    })),
+    ...creditNotes.map((note) => ({
+      day: note.issueDate,
+      cells: ['Credit note', documentLink(note), amountText(note.grossMinor, currency)] as Content[],
+    })),
+  ].sort((a, b) => (a.day < b.day ? -1 : 1));
+  if (rows.length === 0) return html``;
+  return html`<h2>Payments and credits</h2>
+    ${table({
+      caption: 'Payments and credits',
+      columns: ['Day', 'Entry', 'Method', 'Amount'],
+      rows: rows.map(({ day, cells }) => [dayText(day), ...cells]),
+    })}`;
+}

@@ -1,0 +1,219 @@
+import { type MoveEventKind, moduleOfEvent, moveEventKinds, scopeOfEvent } from '../../../contract/events.ts';
+import type { Administrator } from '../../store/portal/administrators.ts';
+import type { Company } from '../../store/records/companies.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { readHealth, type WebhookHealth } from '../../store/deliveries/webhook-health.ts';
+import { findWebhookRow, type Webhook } from '../../store/deliveries/webhooks.ts';
+import { createWebhook, listWebhooks, WEBHOOKS_MAX } from '../../webhooks/registration.ts';
+import type { SecretBox } from '../../webhooks/secrets.ts';
+import { canonicalWebhookUrl } from '../../webhooks/webhook-urls.ts';
+import { stoppedWarning, whyNot } from '../availability.ts';
+import { notFound, problemOf, refusalOf } from '../page-error.ts';
+import { button, checkboxes, form, textField } from '../views/form.ts';
+import { type Html, html } from '../views/html.ts';
+import { emptyState } from '../views/notice.ts';
+import {
+  attemptChart,
+  healthSpans,
+  type HealthSpans,
+  lastDayText,
+  lastFailure,
+  lastSuccess,
+  stateBadge,
+} from '../views/webhook-health.ts';
+import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { maySeeEvent } from '../webhook-access.ts';
+
+/** The webhooks of the company and their states. */
+export function showWebhooks(engine: Engine): Page {
+  return async (visit) => {
+    const { company, now } = visit;
+    const webhooks = await listWebhooks(engine, company.id);
+    const spans = healthSpans(company.timeZone, now);
+    const ids = webhooks.map(({ id }) => id);
+    const health = await readHealth(engine, company.id, ids, spans.spans);
+    return page(
+      'Webhooks',
+      html`<p>
+          A webhook tells one of your systems at once what happens in ${company.name}. Every delivery is
+          signed, and retried for most of a day if the receiver doesn’t accept it.
+        </p>
+        ${stoppedWarning(company)}
+        ${
+          webhooks.length === 0
+            ? emptyState(
+                'There are no webhooks',
+                'Register the https address of a system that needs to know of changes. You choose the events, and a test button shows whether the system answers.',
+              )
+            : html`<ul class="cards">
+                ${webhooks.map((webhook) => card(visit, webhook, health.get(webhook.id), spans))}
+              </ul>`
+        }
+        ${
+          webhooks.length >= WEBHOOKS_MAX
+            ? html`<p>A company can have ${WEBHOOKS_MAX} webhooks. Delete one to register another.</p>`
+            : html`<p>
+                <a class="button" href="/portal/webhooks/new">Register a webhook</a>
+                <span class="hint">${webhooks.length} of ${WEBHOOKS_MAX} are in use.</span>
+              </p>`
+        }`,
+      { section: 'webhooks' },
+    );
+  };
+}
+
+function card(
+  visit: Visit,
+  webhook: Webhook,
+  health: WebhookHealth | undefined,
+  spans: HealthSpans,
+): Html | false {
+  if (!health) return false;
+  return html`<li class="card">
+    <h2><a href="/portal/webhooks/${webhook.id}">${webhook.url}</a> ${stateBadge(webhook, health)}</h2>
+    <div class="health">
+      <dl>
+        ${entry('Last 24 hours', lastDayText(health))} ${entry('Last success', lastSuccess(visit, health))}
+        ${entry('Last failure', lastFailure(visit, health))}
+        <div class="whole">
+          <dt>Events</dt>
+          <dd>${webhook.events.join(', ')}</dd>
+        </div>
+      </dl>
+      <figure>
+        ${attemptChart(health, spans)}
+        <figcaption>Attempts of 30 days</figcaption>
+      </figure>
+    </div>
+  </li>`;
+}
+
+function entry(name: string, content: Html | string): Html {
+  return html`<div>
+    <dt>${name}</dt>
+    <dd>${content}</dd>
+  </div>`;
+}
+
+/** The form for a new webhook. For the rotation of a secret, `?like=` fills in the address and events of another one. */
+export function showNewWebhook(engine: Engine): Page {
+  return async (visit) => {
+    const { company, administrator, query } = visit;
+    const like = query.get('like');
+    if (like === null) return newPage(engine, visit, { url: '', events: [] });
+    const webhook = await findWebhookRow(engine, company.id, like);
+    if (!webhook) throw notFound();
+    const events = webhook.events.filter((kind) => maySeeEvent(administrator, kind));
+    return newPage(engine, visit, { url: webhook.url, events });
+  };
+}
+
+/** Registers a webhook. The next page shows its secret once. */
+export function registerWebhook({ engine, secrets }: { engine: Engine; secrets: SecretBox }): Page {
+  return async (visit) => {
+    const { company, signedIn, form: filled, now } = visit;
+    const url = (filled.get('url') ?? '').trim();
+    const events = filled.getAll('events');
+    const urlProblem = problemOf(() => canonicalWebhookUrl(url));
+    if (urlProblem !== undefined) return newPage(engine, visit, { url, events, urlProblem });
+    try {
+      const { secret, record } = await createWebhook(engine, secrets, {
+        company: company.id,
+        url,
+        events,
+        by: signedIn,
+        now,
+      });
+      return redirect(`/portal/webhooks/${record.id}`, {
+        kind: 'done',
+        text: 'The webhook is registered. Give its signing secret to the receiver, then press “Send a ping” below.',
+        secrets: [
+          {
+            label: 'Signing secret',
+            value: secret,
+            hint: 'It is shown only now. Keep it in a secret store. The receiver verifies with it that a delivery comes from us.',
+          },
+        ],
+      });
+    } catch (error) {
+      return newPage(engine, visit, { url, events, problem: refusalOf(error) });
+    }
+  };
+}
+
+interface Filled {
+  url: string;
+  events: readonly string[];
+  urlProblem?: string;
+  problem?: string;
+}
+
+async function newPage(engine: Engine, visit: Visit, filled: Filled): Promise<PageReply> {
+  const { company } = visit;
+  const { url, events, urlProblem, problem } = filled;
+  const present = await listWebhooks(engine, company.id);
+  const isFull = present.length >= WEBHOOKS_MAX;
+  const isRefused = urlProblem !== undefined || problem !== undefined;
+  return page(
+    'Register a webhook',
+    html`<p><a href="/portal/webhooks">All webhooks</a></p>
+      <p>
+        The <a href="/">reference</a> has an example of every event, and code in seven languages that checks a
+        signature.
+      </p>
+      ${isFull && problem === undefined && emptyState(`There are ${WEBHOOKS_MAX} webhooks already`, 'A company can’t have more. Delete one that you no longer need, and come back.')}
+      ${
+        (!isFull || problem !== undefined) &&
+        form(
+          visit,
+          { action: '/portal/webhooks', problem },
+          html`${textField({
+            name: 'url',
+            label: 'Address',
+            hint: 'An https address on a public host name, without a port. We call it from the internet, so we can’t reach one inside your own network.',
+            type: 'url',
+            value: url,
+            problem: urlProblem,
+            lengthMax: 2_000,
+          })}
+          ${checkboxes({
+            name: 'events',
+            label: 'Events',
+            hint: 'The events that the receiver gets. They can’t be changed later: register another webhook and delete this one instead.',
+            choices: moveEventKinds.map((kind) => ({
+              value: kind,
+              label: kind,
+              ...availability(kind, visit),
+            })),
+            chosen: events,
+          })}
+          ${button('Register')}`,
+        )
+      }`,
+    { section: 'webhooks', isRefused },
+  );
+}
+
+/** The occasion of each event (service.md, "Event kinds"). A new event doesn't compile without one. */
+const occasions: Record<MoveEventKind, string> = {
+  'job.created': 'A job is created.',
+  'job.updated': 'Something that the API shows about a job changes.',
+  'job.completed': 'A job is completed; sent together with job.updated.',
+  'form.submitted': 'A form is submitted.',
+  'invoice.issued': 'An invoice is issued.',
+  'credit_note.issued': 'A credit note is issued.',
+  'quote.accepted': 'A customer accepted a quote.',
+  'payment.recorded': 'A payment of an invoice is recorded.',
+  'invoice.paid': 'An invoice becomes settled.',
+};
+
+/** The reason why an event can't be chosen, or isn't sent at present. */
+function availability(
+  kind: MoveEventKind,
+  { company, administrator }: { company: Company; administrator: Administrator },
+): { unavailable?: string; hint?: string } {
+  if (!maySeeEvent(administrator, kind))
+    return { unavailable: `You have no access to its data, which is ${scopeOfEvent(kind)}.` };
+  const reason = whyNot(company, moduleOfEvent(kind));
+  return reason === undefined ? {} : { hint: `${occasions[kind]} Nothing is sent now: ${reason}` };
+}

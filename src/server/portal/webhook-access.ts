@@ -1,0 +1,35 @@
+import { type EventKind, isMoveEventKind, type MoveEventKind, scopeOfEvent } from '../../contract/events.ts';
+import type { Administrator } from '../store/portal/administrators.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { findWebhookRow, type Webhook } from '../store/deliveries/webhooks.ts';
+import { maySee } from './availability.ts';
+import { notFound } from './page-error.ts';
+import type { Visit } from './visit.ts';
+
+/**
+ * The company's webhook with the id in the page's address.
+ * @throws PageError 404 when the company has none.
+ */
+export async function getOwnWebhook(
+  engine: Engine,
+  { company, params }: Pick<Visit, 'company' | 'params'>,
+): Promise<Webhook> {
+  const webhook = await findWebhookRow(engine, company.id, params.id ?? '');
+  if (!webhook) throw notFound();
+  return webhook;
+}
+
+/** Whether an administrator may see what an event carries; a ping carries nothing. */
+export function maySeeEvent(administrator: Pick<Administrator, 'scopes'>, kind: EventKind): boolean {
+  return !isMoveEventKind(kind) || maySee(administrator, scopeOfEvent(kind));
+}
+
+/** The events of a webhook that an administrator may see, a ping among them. */
+export function visibleKinds(administrator: Administrator, { events }: Webhook): EventKind[] {
+  return [...events.filter((kind) => maySeeEvent(administrator, kind)), 'ping'];
+}
+
+/** The events of a webhook that an administrator may not see. */
+export function hiddenKinds(administrator: Administrator, { events }: Webhook): MoveEventKind[] {
+  return events.filter((kind) => !maySeeEvent(administrator, kind));
+}

@@ -1,0 +1,109 @@
+import { bundledContract, type JsonSchema } from '../../contract/document.ts';
+
+/** A place of the contract that may say where the rest of it stands. */
+interface Reference {
+  $ref?: string;
+}
+
+export interface Parameter extends Reference {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required?: boolean;
+  description: string;
+  schema: BundledSchema;
+  example?: string | number;
+}
+
+export interface BundledSchema extends JsonSchema, Reference {
+  description?: string;
+  const?: string;
+  default?: string | number;
+  properties?: Record<string, BundledSchema>;
+  items?: BundledSchema;
+  additionalProperties?: BundledSchema;
+  anyOf?: BundledSchema[];
+  oneOf?: BundledSchema[];
+  enum?: string[];
+  'x-enumDescriptions'?: Record<string, string>;
+  'x-extensible-enum'?: string[];
+}
+
+export interface Example extends Reference {
+  summary?: string;
+  /** The path and query that the example answers. */
+  'x-request'?: string;
+  value?: unknown;
+}
+
+export interface Content extends Reference {
+  description: string;
+  content?: Record<string, { schema: BundledSchema; examples?: Record<string, Example> }>;
+}
+
+export interface Operation {
+  operationId: string;
+  tags: [string];
+  summary: string;
+  description: string;
+  security: Record<string, string[]>[];
+  parameters: Parameter[];
+  requestBody?: Content;
+  responses: Record<string, Content>;
+  'x-scope'?: string;
+  'x-codeSamples'?: { lang: string; source: string }[];
+}
+
+/** The bundled contract, as far as its publications look into it. */
+export interface Bundle {
+  info: { title: string; version: string; summary: string; description: string };
+  servers: [{ url: string }];
+  tags: { name: string; description: string }[];
+  paths: Record<string, { get: Operation }>;
+  webhooks: Record<string, { post: Operation }>;
+  components: { schemas: Record<string, BundledSchema>; headers: Record<string, Content> };
+}
+
+/** The contract in one file, with its references. */
+export function readBundle(): Bundle {
+  // The linters and the tests hold the contract to this shape.
+  return JSON.parse(bundledContract()) as Bundle;
+}
+
+/** A place of the contract together with what it refers to; its own members come first, as in OpenAPI 3.1. */
+export function resolve<T extends Reference>(bundle: Bundle, place: T): T {
+  if (place.$ref === undefined) return place;
+  const [, ...steps] = place.$ref.split('/');
+  const beside = { ...place };
+  delete beside.$ref;
+  // The bundle refers to nothing but its own components.
+  const named = steps.reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], bundle) as T;
+  return resolve(bundle, { ...named, ...beside });
+}
+
+/** Whether a schema is of strings, numbers or truth values, null among them or not. */
+export function isScalar({ type }: { type?: unknown }): boolean {
+  return type !== undefined && ![type].flat().some((name) => name === 'object' || name === 'array');
+}
+
+/** The name of the component that a place refers to. */
+export function nameOf({ $ref }: Reference): string | undefined {
+  return $ref?.split('/').at(-1);
+}
+
+/** The operations with their paths, in the order of the contract. */
+export function operationsOf(bundle: Bundle): (Operation & { path: string })[] {
+  return Object.entries(bundle.paths).map(([path, { get }]) => ({ ...get, path }));
+}
+
+/** The body of an operation's good answer, or of an event. */
+export function bodyOf({ requestBody, responses }: Operation): Content | undefined {
+  return requestBody ?? responses['200'];
+}
+
+/** The examples of a body. */
+export function examplesOf(bundle: Bundle, body: Content | undefined): Example[] {
+  const { content = {} } = body === undefined ? {} : resolve(bundle, body);
+  return Object.values(content).flatMap(({ examples = {} }) =>
+    Object.values(examples).map((example) => resolve(bundle, example)),
+  );
+}

@@ -1,0 +1,124 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+import { type RequestHandler, Router } from 'express';
+import { stringify } from 'yaml';
+
+import { bundledContract, isReferenceBuilt, referenceFile } from '../../contract/document.ts';
+import { AppError } from '../errors.ts';
+import { changelogFeed, changelogPage } from './changelog.ts';
+import { brunoCollection, postmanCollection } from './collections.ts';
+import { openapi30 } from './openapi-30.ts';
+import { llmsText } from './llms-text.ts';
+import { plainPagePolicy } from './plain-page.ts';
+import { createPublishedText, type HeadersOf } from './published-text.ts';
+import { referenceMarkdown } from './reference-markdown.ts';
+import { workflowFiles, workflowsPage, workflowText } from './workflows.ts';
+
+export interface PublicationOptions {
+  /** The address that integrators use; asked once the server listens. */
+  baseUrl: () => string;
+  /** Where integrators get help; undefined for the address that they use. */
+  supportUrl: string | undefined;
+  serviceName: string;
+  /** Where security faults are reported; undefined for a service without security.txt. */
+  securityContact: string | undefined;
+  now: () => Date;
+}
+
+/**
+ * The contract as integrators read it: the description in both notations, the reference as a page and as Markdown,
+ * workflows and collections of requests, and what each release changed.
+ * Each is made at the first request for it, so that a start doesn't wait.
+ */
+export function createPublication(options: PublicationOptions): Router {
+  const own = (text: string) => asConfigured(text, options);
+  const contract = () => JSON.parse(own(bundledContract())) as object;
+  const json = (make: () => object) => () => own(JSON.stringify(make()));
+  const plainPage = () => ({ 'Content-Security-Policy': plainPagePolicy });
+  const texts: [path: string, mediaType: string, make: () => string, headersOf?: HeadersOf][] = [
+    ['/openapi.json', 'application/json', () => JSON.stringify(contract())],
+    ['/openapi.yaml', 'application/yaml', () => stringify(contract())],
+    ['/openapi-3.0.json', 'application/json', json(openapi30)],
+    ['/postman.json', 'application/json', json(postmanCollection)],
+    ['/bruno.json', 'application/json', json(brunoCollection)],
+    ['/reference', 'text/html', () => own(builtReference()), referenceHeaders],
+    ['/reference.md', 'text/markdown', () => own(referenceMarkdown())],
+    ['/llms.txt', 'text/plain', () => own(llmsText())],
+    ['/changelog', 'text/html', () => own(changelogPage()), plainPage],
+    ['/changelog.atom', 'application/atom+xml', () => own(changelogFeed(options.baseUrl()))],
+    ['/workflows/', 'text/html', () => own(workflowsPage()), plainPage],
+  ];
+  for (const file of workflowFiles)
+    texts.push([`/workflows/${file}`, 'application/yaml', () => own(workflowText(file))]);
+  const router = Router({ caseSensitive: true, strict: true });
+  for (const [path, ...text] of texts) router.get(path, createPublishedText(...text));
+  if (options.securityContact !== undefined)
+    router.get('/.well-known/security.txt', showSecurityText(options));
+  // This path leads to a description of the API, whether the reference was built or not.
+  router.get('/', (_req, res) => {
+    res.redirect(302, isReferenceBuilt() ? '/reference' : '/openapi.json');
+  });
+  return router;
+}
+
+/** Where to report a security fault (RFC 9116), good for half a year from each day on which it is asked for. */
+function showSecurityText({ baseUrl, securityContact, now }: PublicationOptions): RequestHandler {
+  return (_req, res) => {
+    const expiresAt = new Date(now().getTime() + 180 * 86_400_000);
+    const lines = [
+      `Contact: ${securityContact}`,
+      `Expires: ${expiresAt.toISOString().slice(0, 10)}T00:00:00Z`,
+      `Canonical: ${baseUrl()}/.well-known/security.txt`,
+    ];
+    res
+      .set('Cache-Control', 'no-cache')
+      .type('text/plain')
+      .send(`${lines.join('\n')}\n`);
+  };
+}
+
+/** Its policy, and links to what programs would rather read (RFC 8288, RFC 8631). */
+const referenceHeaders: HeadersOf = (page) => ({
+  'Content-Security-Policy': policyOf(page),
+  Link:
+    '</reference.md>; rel="alternate"; type="text/markdown", ' +
+    '</openapi.json>; rel="service-desc"; type="application/json"',
+});
+
+/**
+ * A text made from the contract, with what is configured in place of the contract's own names wherever they stand: in
+ * samples and prose as well as under `servers`. The settings allow no characters that JSON or HTML would escape.
+ */
+function asConfigured(text: string, { baseUrl, supportUrl, serviceName }: PublicationOptions): string {
+  const { info, servers } = JSON.parse(bundledContract()) as OwnNames;
+  const configured: Record<string, string> = {
+    [info.title.replace(/ API$/, '')]: serviceName,
+    [servers[0].url]: baseUrl(),
+    [info.contact.url]: supportUrl ?? baseUrl(),
+  };
+  // Of the characters of a name and an address a dot alone has a meaning in a pattern.
+  const own = Object.keys(configured).join('|').replaceAll('.', '\\.');
+  return text.replaceAll(new RegExp(own, 'g'), (name) => configured[name] ?? name);
+}
+
+/** Where the contract names the service itself. */
+interface OwnNames {
+  info: { title: string; contact: { url: string } };
+  servers: [{ url: string }];
+}
+
+function builtReference(): string {
+  if (!existsSync(referenceFile))
+    throw new AppError('not_found', 'The reference has not been built; "make docs" builds it.');
+  return readFileSync(referenceFile, 'utf8');
+}
+
+/**
+ * The policy that the page brings along, by which it runs its own scripts alone and asks for nothing. Served, it also
+ * gets an origin of its own: whatever a script in it did, the portal on the same server is another site to it.
+ */
+function policyOf(page: string): string {
+  const [, policy] = /<meta http-equiv="Content-Security-Policy" content="([^"]*)">/.exec(page) ?? [];
+  if (policy === undefined) throw new Error('The built reference has no policy: "make docs" builds it anew.');
+  return `${policy}; frame-ancestors 'none'; sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox`;
+}

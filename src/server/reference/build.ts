@@ -1,0 +1,200 @@
+/*
+ * Builds generated/reference.html: the published reference as one file that asks nothing of anyone when it is opened.
+ * It is a program of its own beside the service: `make docs` and `make start` run it, and the server only sends the
+ * file. It isn't committed, because its 2.5 MB change with every word of the contract.
+ *
+ * Redoc 3 rather than Redoc 2.5: it sets the webhooks under a heading of their own beside the operations of their tag,
+ * shows response headers and the first level of a schema without a click, links to every single field, has a search
+ * dialog and a dark mode, and comes with the Redocly CLI that bundles and lints the contract anyway. Its price:
+ * sections are rendered as they scroll into view, so the browser's own find sees only those; the search dialog sees all.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { pageScript } from './page-script.ts';
+import { addForReaders, type ShownContract } from './reader-view.ts';
+import { sampleLanguages } from './samples.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+
+const OPTIONS = {
+  // A reply is an envelope: closed, it would show `data` and hide the record.
+  schemasExpansionLevel: 1,
+  // Most patterns only keep control characters out; where the form of a value matters, its description says so.
+  hideSchemaPattern: true,
+  // Samples in a language that isn't named here are left out. An event has none: its body is under `Payload`.
+  codeSamples: { languages: [...sampleLanguages, 'Payload'].map((lang) => ({ lang })) },
+};
+
+/** The credit at the foot of the menu is an image that Redoc fetches from its maker's servers; here it is a word. */
+const CREDIT = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" width="52" height="14">' +
+    '<text y="11" font-family="sans-serif" font-size="12" fill="#555">Redocly</text></svg>',
+)}`;
+const CREDIT_ADDRESS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g;
+
+const NO_SCRIPT =
+  '<noscript>This page needs JavaScript. The same can be read without: ' +
+  '<a href="/reference.md">reference.md</a>.</noscript>';
+
+/**
+ * Repairs Redoc's own style sheet. A code breaks only where it has a space, or where it alone is
+ * longer than a line; a table that is then wider than a phone is scrolled. An answer's headers stand
+ * behind its body. In light, text has the contrast that WCAG 2.2 asks for.
+ */
+const STYLE = `<style>
+main code { word-break: normal !important; overflow-wrap: break-word !important; }
+main td code { white-space: nowrap; }
+main pre, main pre code { white-space: pre-wrap !important; overflow-wrap: anywhere !important; }
+.code-languages { display: flex; flex-wrap: wrap; gap: 0.25rem; margin: 1rem 0 0.5rem; }
+:is(.copy-code, .code-languages button) { font: inherit; font-size: 0.8rem; padding: 0.25rem 0.6rem; border: 1px solid currentColor; border-radius: 0.25rem; background: transparent; color: inherit; cursor: pointer; }
+.code-languages [aria-pressed="true"] { font-weight: 700; text-decoration: underline; }
+.copy-code { display: block; margin: 0 0 0.25rem auto; }
+.found-chapters { display: flex; flex-direction: column; padding: 0.5rem 1.5rem 0; }
+.found-chapters a { padding: 0.4rem 0; font-weight: 600; }
+.found-chapters:empty { display: none; }
+main table.md { display: block; overflow-x: auto !important; word-break: normal !important; }
+@media (max-width: 600px) { main table.md :is(th, td) { padding-inline: 0.4rem !important; } }
+div:has(> div > [id*="/response&"][id$="/headers"]) { display: flex; flex-direction: column; }
+div:has(> [id*="/response&"][id$="/headers"]) { order: 1; }
+html.light {
+  --input-content-placeholder-color: #6b6c78;
+  --code-block-tokens-function-color: #945010;
+  --code-block-tokens-string-color: #1f5bb8;
+}
+html.light .tag-get { --tag-color: #0b7040; }
+html.light .tag-post { --tag-color: #1450c8; }
+html.light .token.string { color: #1f5bb8 !important; }
+html.light :is(main a[href^="http"], .button-variant-link) { color: #0f5bc4 !important; }
+html.light .tag-http > div { color: #0b7040; }
+</style>`;
+
+/**
+ * A server sends the page with an origin of its own, so that no script in it is one of the portal's. Browsers then have
+ * no storage and no cookies for it: what Redoc keeps there, such as dark or light, lasts as long as the page.
+ */
+const OWN_ORIGIN = `<script>
+try { localStorage } catch {
+  for (const name of ['localStorage', 'sessionStorage']) {
+    const kept = new Map();
+    const value = {
+      getItem: (key) => kept.get(key) ?? null,
+      setItem: (key, text) => void kept.set(key, String(text)),
+      removeItem: (key) => void kept.delete(key),
+    };
+    Object.defineProperty(window, name, { value });
+  }
+  Object.defineProperty(document, 'cookie', { value: '', writable: true });
+}
+</script>`;
+
+buildReference(process.argv[2] ?? join(root, 'generated', 'reference.html'));
+
+function buildReference(target: string): void {
+  // Beside the target, so that it can be renamed into place: a server that is running never sends half a file.
+  const folder = `${target}.${randomUUID()}`;
+  const definition = join(folder, 'openapi.json');
+  const page = join(folder, 'reference.html');
+  mkdirSync(folder, { recursive: true });
+  try {
+    const contract = readFileSync(join(root, 'generated', 'openapi.json'), 'utf8');
+    const bundled = JSON.parse(contract) as Contract & ShownContract;
+    addForReaders(bundled);
+    writeFileSync(definition, JSON.stringify(inlineScalars(bundled)));
+    renderPage(definition, page);
+    writeFileSync(page, makeSelfContained(readFileSync(page, 'utf8')));
+    renameSync(page, target);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function renderPage(definition: string, page: string): void {
+  const cli = join(root, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js');
+  const shown = ['--inlineBundle', '--openapi', JSON.stringify(OPTIONS)];
+  const build = [cli, 'build-docs', definition, '--output', page, ...shown];
+  const { status, stdout, stderr } = spawnSync(process.execPath, build, {
+    cwd: root,
+    encoding: 'utf8',
+    // "off" also builds the page with its own telemetry disabled: by default readers' browsers would report home.
+    env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  });
+  if (status !== 0) throw new Error(`redocly build-docs failed:\n${stdout}${stderr}`);
+}
+
+type Json = null | boolean | number | string | Json[] | JsonObject;
+interface JsonObject {
+  [name: string]: Json;
+}
+interface Contract {
+  components: { schemas: Record<string, JsonObject> };
+}
+
+/**
+ * Writes shared scalars, such as an amount or a date, out where they are used. Redoc's search meets a component only at
+ * its first use in a body, so of all the amounts of an invoice only one could be found by its name.
+ */
+function inlineScalars(contract: Contract): unknown {
+  const { schemas } = contract.components;
+  return JSON.parse(JSON.stringify(contract), (_key, value: Json) => {
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+    const { $ref, ...siblings } = value;
+    const schema = typeof $ref === 'string' ? schemas[$ref.replace('#/components/schemas/', '')] : undefined;
+    const types = [schema?.['type']].flat();
+    const isScalar = schema !== undefined && !types.includes('object') && !types.includes('array');
+    return isScalar ? { ...schema, ...siblings } : value;
+  });
+}
+
+function makeSelfContained(page: string): string {
+  // A new version of Redoc that words these differently must stop the build rather than start asking again.
+  if (!page.includes('"disableTelemetry":true')) throw new Error('Redoc was built with its telemetry on');
+  const [, head = '', body = '', program = ''] =
+    /^([^]*?)(<div id="redoc">[^]*?)(<script type="module">[^]*)$/.exec(page) ?? [];
+  // The links of the prerendered page are paths, and stay so when the script takes over; only a fragment can be
+  // opened in another tab. The contract's own addresses, such as /openapi.yaml, have a dot.
+  const links = body.replaceAll(/ href="(\/[^".]*)"/g, ' href="#$1"');
+  const html = `${
+    replace(head, /<\/head>/, `${STYLE}</head>`) + NO_SCRIPT + OWN_ORIGIN
+  }<script>${pageScript}</script>${links}${withDefinitionAsData(replace(program, CREDIT_ADDRESS, CREDIT))}`;
+  return replace(html, /<meta charset="utf8" \/>/, `<meta charset="utf-8">\n  ${seal(html)}`);
+}
+
+/**
+ * Puts the contract beside the program rather than into it: a server publishes it in its own names, and the program and
+ * its digest in the policy stay as they are.
+ */
+function withDefinitionAsData(program: string): string {
+  const [, before = '', definition = '', after = ''] =
+    /^([^]*const __redoc_definition = )(\{.*\})(;\n[^]*)$/.exec(program) ?? [];
+  if (definition === '') throw new Error("Redoc's page has changed: the contract isn't where it was");
+  return (
+    `<script type="application/json" id="contract">${definition}</script>\n` +
+    `${before}JSON.parse(document.getElementById('contract').textContent)${after}`
+  );
+}
+
+/** The browser refuses everything that Redoc may still want to fetch or send, also when the file is opened from a disk. */
+function seal(html: string): string {
+  const hashes = [...html.matchAll(/<script(?: type="module")?>([^]*?)<\/script>/g)].map(
+    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  );
+  const rules = [
+    "default-src 'none'",
+    `script-src ${hashes.join(' ')}`,
+    "style-src 'unsafe-inline'",
+    'img-src data:',
+    'font-src data:',
+    'worker-src blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ];
+  return `<meta http-equiv="Content-Security-Policy" content="${rules.join('; ')}">`;
+}
+
+function replace(text: string, pattern: RegExp, replacement: string): string {
+  if (text.search(pattern) < 0) throw new Error(`Redoc's page has changed: no ${pattern.source} in it`);
+  return text.replace(pattern, () => replacement);
+}

@@ -1,0 +1,116 @@
+import { sql } from 'kysely';
+
+import { joinObjects, type JsonText } from '../../../contract/json-text.ts';
+import { resources } from '../../../contract/rendering.ts';
+import type { Engine } from '../engines/engine.ts';
+import type { Tables } from '../schema.ts';
+import { batchesOf, columnsOf, countRows, type Row, STORED_TABLES } from '../stored-tables.ts';
+
+/** Some of a company's rows, as objects with the contract's way of writing names. */
+export interface ExportedRows {
+  table: keyof Tables;
+  rows: Row[];
+}
+
+/** Secrets, and what only serves to check them. PDFs are files of their own. */
+const LEFT_OUT: Partial<Record<keyof Tables, readonly string[]>> = {
+  api_keys: ['secret_sha256'],
+  webhooks: ['secret'],
+  administrators: ['password'],
+  portal_sessions: ['token_sha256'],
+  portal_links: ['token_sha256'],
+  documents: ['bytes'],
+};
+
+/** Nothing but what a browser can decrypt, and the stamp of the last change. */
+const TABLES_LEFT_OUT: readonly (keyof Tables)[] = ['form_results', 'company_clocks'];
+
+/** Columns whose text is JSON, beside those of records. */
+const JSON_COLUMNS = ['modules', 'profile', 'number_formats', 'scopes', 'pinged_at', 'details', 'data'];
+
+const tables = STORED_TABLES.filter(
+  ({ name, ofCompany }) => ofCompany !== null && !TABLES_LEFT_OUT.includes(name),
+);
+
+/** How many rows `readCompanyRows` reads. */
+export async function countCompanyRows(engine: Engine, company: string): Promise<number> {
+  let count = 0;
+  for (const table of tables) count += await countRows(engine, table, table.ofCompany?.(company));
+  return count;
+}
+
+/**
+ * Reads all that a company has, table by table, some rows at a time; every table comes once at least. Each read is of its
+ * own moment. A record is as the API shows it, in full, and `unpublished` is what its document needs beside that.
+ */
+export async function* readCompanyRows(engine: Engine, company: string): AsyncGenerator<ExportedRows> {
+  for (const table of tables) {
+    const hidden = LEFT_OUT[table.name] ?? [];
+    const columns = (await columnsOf(engine, table)).filter((column) => !hidden.includes(column));
+    yield { table: table.name, rows: [] };
+    for await (const rows of batchesOf(engine, table, columns, { where: table.ofCompany?.(company) }))
+      yield { table: table.name, rows: rows.map((row) => exported(row, table.name, hidden)) };
+  }
+}
+
+const DOCUMENTS_AT_ONCE = 100;
+
+/** A company's issued documents that have no PDF yet. */
+const unprinted = (company: string) => sql`
+  FROM invoices AS i LEFT JOIN documents AS d ON d.company = i.company AND d.invoice = i.id
+  WHERE i.company = ${company} AND i.status = 'issued' AND d.invoice IS NULL`;
+
+/** How many ids `unprintedDocuments` gives. */
+export async function countUnprinted(engine: Engine, company: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`SELECT COUNT(*) AS count ${unprinted(company)}`.execute(
+    engine.db,
+  );
+  return Number(rows[0]?.count);
+}
+
+/** The ids of a company's issued documents that have no PDF yet. */
+export async function* unprintedDocuments(engine: Engine, company: string): AsyncGenerator<string> {
+  let after = '';
+  for (;;) {
+    const { rows } = await sql<{ id: string }>`
+      SELECT i.id ${unprinted(company)} AND i.id > ${after}
+      ORDER BY i.id LIMIT ${sql.lit(DOCUMENTS_AT_ONCE)}`.execute(engine.db);
+    for (const { id } of rows) yield id;
+    const last = rows.at(-1);
+    if (!last) return;
+    after = last.id;
+  }
+}
+
+function exported(row: Row, table: keyof Tables, hidden: readonly string[]): Row {
+  if (isResource(table)) return recordOf(row);
+  const members = Object.entries(row)
+    .filter(([column]) => column !== 'company' && !hidden.includes(column))
+    .map(([column, value]): [string, unknown] => [
+      camelCase(column),
+      isJson(table, column) ? JSON.parse(String(value)) : value,
+    ]);
+  return Object.fromEntries(members);
+}
+
+function isResource(table: keyof Tables): boolean {
+  return (resources as readonly string[]).includes(table);
+}
+
+function recordOf({ body, detail, unpublished }: Row): Row {
+  // Written by rendering: each is the text of an object.
+  const text =
+    detail === undefined ? body : joinObjects(body as JsonText<object>, detail as JsonText<object>);
+  const record = JSON.parse(text as string) as Row;
+  return unpublished === undefined
+    ? record
+    : { ...record, unpublished: JSON.parse(unpublished as string) as unknown };
+}
+
+function isJson(table: keyof Tables, column: string): boolean {
+  return JSON_COLUMNS.includes(column) || (table === 'webhooks' && column === 'events');
+}
+
+function camelCase(column: string): string {
+  return column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}

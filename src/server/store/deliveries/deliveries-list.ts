@@ -1,0 +1,291 @@
+import { type RawBuilder, sql } from 'kysely';
+
+import type { EventKind } from '../../../contract/events.ts';
+import type { WebhookKey } from './delivery-keys.ts';
+import type { Engine } from '../engines/engine.ts';
+import { withoutIndex } from '../dialects/dialect.ts';
+import type { DeliveryState } from '../schema.ts';
+
+/** A delivery in a list. */
+export interface ListedDelivery {
+  id: string;
+  event: EventKind;
+  createdAt: string;
+  state: DeliveryState;
+  withheldFor: string | null;
+  /** Attempts that were begun. */
+  attemptCount: number;
+  /** How the last one ended; null while it is under way, and when there is none. */
+  lastAttempt: { at: string; status: number | null; error: string | null } | null;
+}
+
+/** States that are filtered by together: what is sent as soon as it can be, and what was never delivered, among them. */
+export type StateGroup = 'waiting' | 'retrying' | 'delivered' | 'unsent';
+
+export interface DeliveryFilter {
+  /** Undefined for every kind. */
+  kinds: readonly EventKind[] | undefined;
+  state: StateGroup | undefined;
+  /** When the event happened: from a time up to, and without, another. */
+  from: Date | undefined;
+  until: Date | undefined;
+}
+
+export interface ListedPage {
+  deliveries: ListedDelivery[];
+  /** The id, of a delivery or an event, before which the next page goes on; undefined at the end. */
+  before: string | undefined;
+  /** There may be more than was found, because so many were looked at in vain that the search was broken off. */
+  isCutShort: boolean;
+}
+
+/** How many deliveries one page looks at to find those that it shows: some milliseconds' worth. */
+const LOOKED_AT_MAX = 5_000;
+/** Events that are looked at together for their deliveries. */
+const EVENTS_AT_ONCE = 200;
+
+interface PageOptions {
+  before: string | undefined;
+  since: string;
+  countMax: number;
+}
+
+/**
+ * Deliveries of a webhook that pass a filter, the newest first.
+ *
+ * Ids hold the time of their making, so a span of time is a range of ids. A page walks the one index that has the
+ * fewest others in it: that of the state, that of a single kind of event, or all deliveries; and it ends after some
+ * thousand rows, whatever was found.
+ * @param page.before where the last page ended; undefined for the first page.
+ * @param page.since when the webhook was registered: it heard of nothing before.
+ */
+export async function listFilteredDeliveries(
+  engine: Engine,
+  of: WebhookKey,
+  filter: DeliveryFilter,
+  page: PageOptions,
+): Promise<ListedPage> {
+  const [kind] = filter.kinds ?? [];
+  const walked =
+    kind !== undefined && filter.kinds?.length === 1 && !isRare(filter.state)
+      ? await walkEvents(engine, of, { ...filter, kind }, page)
+      : await walkDeliveries(engine, of, filter, page);
+  const attempts = await lastAttempts(engine, of, walked.rows);
+  return {
+    deliveries: walked.rows.map((row) => toListed(row, attempts.get(row.id))),
+    before: walked.before,
+    isCutShort: walked.isCutShort,
+  };
+}
+
+interface ListedRow {
+  id: string;
+  kind: string;
+  created_at: string;
+  state: DeliveryState;
+  withheld_for: string | null;
+  attempt_count: number;
+}
+
+interface Walked extends Omit<ListedPage, 'deliveries'> {
+  rows: ListedRow[];
+}
+
+/** The indexes `deliveries_retrying` and `deliveries_unsent` serve conditions in these very words. */
+const states: Record<StateGroup, RawBuilder<boolean>> = {
+  waiting: sql`d.state IN ('waiting', 'sending')`,
+  retrying: sql`d.state = 'retrying'`,
+  delivered: sql`d.state = 'delivered'`,
+  unsent: sql`d.state IN ('failed', 'withheld')`,
+};
+
+const isRare = (state: StateGroup | undefined) => state === 'retrying' || state === 'unsent';
+
+/** The condition of a state group; none for every state. */
+function inState(state: StateGroup | undefined): RawBuilder<boolean> {
+  return state ? states[state] : sql`TRUE`;
+}
+
+/** Walks deliveries, all of them or those of a rare state, and looks at the event of each. */
+async function walkDeliveries(
+  engine: Engine,
+  of: WebhookKey,
+  filter: DeliveryFilter,
+  page: PageOptions,
+): Promise<Walked> {
+  const { kinds, state } = filter;
+  const walk = deliveriesIn(engine, of, filter, page);
+  const mayRefuse = kinds !== undefined || (state !== undefined && !isRare(state));
+  const end = mayRefuse ? await searchEnd(engine, walk) : undefined;
+  const { rows } = await sql<ListedRow>`
+    SELECT d.id, e.kind, e.created_at, d.state, d.withheld_for, d.attempt_count
+    FROM ${walk.table} CROSS JOIN events AS e
+    WHERE ${walk.condition} AND e.id = d.event AND ${end === undefined ? sql`TRUE` : sql`d.id >= ${end}`}
+      AND ${kinds ? sql`e.kind IN (${sql.join(kinds)})` : sql`TRUE`} AND ${inState(state)}
+    ORDER BY d.id DESC LIMIT ${sql.lit(page.countMax + 1)}`.execute(engine.db);
+  const shown = rows.slice(0, page.countMax);
+  const isMore = rows.length > page.countMax;
+  return { rows: shown, before: isMore ? shown.at(-1)?.id : end, isCutShort: !isMore && end !== undefined };
+}
+
+interface DeliveryWalk {
+  table: RawBuilder<unknown>;
+  condition: RawBuilder<unknown>;
+}
+
+/** The deliveries that are walked, as `d`. */
+function deliveriesIn(
+  { dialect }: Engine,
+  { company, webhook }: WebhookKey,
+  { state, from, until }: DeliveryFilter,
+  { before }: PageOptions,
+): DeliveryWalk {
+  const conditions = [
+    sql`d.company = ${company} AND d.webhook = ${webhook}`,
+    ...(isRare(state) ? [inState(state)] : []),
+    ...(from ? [sql`d.id >= ${firstId('dlv_', from)}`] : []),
+    ...(until ? [sql`d.id < ${firstId('dlv_', until)}`] : []),
+    ...(before === undefined ? [] : [sql`d.id < ${before}`]),
+  ];
+  // SQLite would rather walk the table, which has the same order.
+  const hint = isRare(state) ? dialect.indexedBy(`deliveries_${state}`) : sql``;
+  return { table: sql`deliveries AS d ${hint}`, condition: sql.join(conditions, sql` AND `) };
+}
+
+/** The id at which a search is broken off; undefined when there are so few that it comes to their end. */
+async function searchEnd({ db }: Engine, { table, condition }: DeliveryWalk): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT d.id FROM ${table} WHERE ${condition}
+    ORDER BY d.id DESC LIMIT 1 OFFSET ${sql.lit(LOOKED_AT_MAX)}`.execute(db);
+  return rows[0]?.id;
+}
+
+/** Comes after every id of an event. */
+const LAST_EVENT = 'evt_g';
+
+interface EventRow {
+  id: string;
+  created_at: string;
+}
+
+/** Where a walk along events of one kind begins and ends. */
+interface EventSpan {
+  kind: EventKind;
+  from: string;
+  before: string;
+}
+
+/**
+ * Walks events of one kind, and looks at the deliveries of each. In steps: a planner that isn't told the values would
+ * join them the other way round, and read all of the webhook's deliveries.
+ */
+async function walkEvents(
+  engine: Engine,
+  of: WebhookKey,
+  filter: DeliveryFilter & { kind: EventKind },
+  page: PageOptions,
+): Promise<Walked> {
+  const span = eventSpan(filter, page);
+  const found: (ListedRow & { event: string })[] = [];
+  for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX; lookedAt += EVENTS_AT_ONCE) {
+    const events = await listEvents(engine, of.company, span);
+    found.push(...(await deliveriesOf(engine, of, events, filter)));
+    const rows = found.slice(0, page.countMax);
+    if (found.length > page.countMax) return { rows, before: rows.at(-1)?.event, isCutShort: false };
+    if (events.length < EVENTS_AT_ONCE) return { rows, before: undefined, isCutShort: false };
+    span.before = events.at(-1)?.id ?? span.before;
+  }
+  return { rows: found, before: span.before, isCutShort: true };
+}
+
+function eventSpan(
+  { kind, from, until }: DeliveryFilter & { kind: EventKind },
+  page: PageOptions,
+): EventSpan {
+  const registeredAt = new Date(page.since);
+  const end = until ? firstId('evt_', until) : LAST_EVENT;
+  return {
+    kind,
+    from: firstId('evt_', from && from > registeredAt ? from : registeredAt),
+    before: page.before !== undefined && page.before < end ? page.before : end,
+  };
+}
+
+/** The next events of a walk, the newest first. */
+async function listEvents(
+  { db }: Engine,
+  company: string,
+  { kind, from, before }: EventSpan,
+): Promise<EventRow[]> {
+  // Compared and ordered as a whole, so that no other index has this order.
+  const key = sql`(e.company, e.kind, e.id)`;
+  const { rows } = await sql<EventRow>`
+    SELECT e.id, e.created_at FROM events AS e
+    WHERE ${key} >= (${company}, ${kind}, ${from}) AND ${key} < (${company}, ${kind}, ${before})
+    ORDER BY e.company DESC, e.kind DESC, e.id DESC LIMIT ${sql.lit(EVENTS_AT_ONCE)}`.execute(db);
+  return rows;
+}
+
+/** The deliveries of events to a webhook, in the order of the events. */
+async function deliveriesOf(
+  { db }: Engine,
+  { company, webhook }: WebhookKey,
+  events: readonly EventRow[],
+  { kind, state }: DeliveryFilter & { kind: EventKind },
+): Promise<(ListedRow & { event: string })[]> {
+  if (events.length === 0) return [];
+  // Hidden from indexes, or all deliveries of the webhook would be looked through.
+  const { rows } = await sql<Omit<ListedRow, 'kind' | 'created_at'> & { event: string }>`
+    SELECT d.id, d.event, d.state, d.withheld_for, d.attempt_count FROM deliveries AS d
+    WHERE d.event IN (${sql.join(events.map(({ id }) => id))}) AND ${withoutIndex('d.company')} = ${company}
+      AND ${withoutIndex('d.webhook')} = ${webhook} AND ${inState(state)}`.execute(db);
+  const byEvent = new Map(rows.map((row) => [row.event, row]));
+  return events.flatMap(({ id, created_at }) => {
+    const row = byEvent.get(id);
+    return row ? [{ ...row, kind, created_at }] : [];
+  });
+}
+
+/** Comes before every id that is made at a time or later (RFC 9562 section 5.7). */
+function firstId(prefix: string, at: Date): string {
+  const time = Math.max(0, at.getTime()).toString(16).padStart(12, '0');
+  return `${prefix}${time.slice(0, 8)}-${time.slice(8)}`;
+}
+
+type LastAttempt = NonNullable<ListedDelivery['lastAttempt']>;
+
+/** How the last attempt of each delivery that isn't under way ended. */
+async function lastAttempts(
+  { db }: Engine,
+  { company, webhook }: WebhookKey,
+  deliveries: readonly ListedRow[],
+): Promise<Map<string, LastAttempt>> {
+  if (deliveries.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('delivery_attempts')
+    .select(['delivery', 'number', 'attempted_at as at', 'status', 'error'])
+    .where('company', '=', company)
+    .where('webhook', '=', webhook)
+    .where(
+      'delivery',
+      'in',
+      deliveries.map(({ id }) => id),
+    )
+    .execute();
+  const counts = new Map(deliveries.map(({ id, attempt_count }) => [id, attempt_count]));
+  const last = rows.filter(({ delivery, number }) => counts.get(delivery) === number);
+  return new Map(last.map(({ delivery, at, status, error }) => [delivery, { at, status, error }]));
+}
+
+function toListed(row: ListedRow, lastAttempt: LastAttempt | undefined): ListedDelivery {
+  return {
+    id: row.id,
+    // Written by the moves and by `insertPing`.
+    event: row.kind as EventKind,
+    createdAt: row.created_at,
+    state: row.state,
+    withheldFor: row.withheld_for,
+    attemptCount: row.attempt_count,
+    lastAttempt: lastAttempt ?? null,
+  };
+}

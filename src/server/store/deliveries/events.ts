@@ -1,0 +1,62 @@
+import { type MoveEventKind, moduleOfEvent } from '../../../contract/events.ts';
+import type { JsonText } from '../../../contract/json-text.ts';
+import { invoicingModules } from '../../../contract/scopes.ts';
+import type { StoreTransaction } from '../engines/engine.ts';
+
+/** An event for the company's webhooks. */
+export interface CompanyEvent {
+  id: string;
+  kind: MoveEventKind;
+  createdAt: string;
+  data: JsonText<unknown>;
+}
+
+/**
+ * Stores events, each with one delivery for every webhook that gets it. A webhook gets an event that was chosen for it while
+ * the company's plan includes the data (webhooks.yaml). Whether it may be delivered is checked again when it is due. An event
+ * that no webhook gets isn't stored.
+ */
+export async function appendEvents(
+  transaction: StoreTransaction,
+  company: string,
+  events: readonly CompanyEvent[],
+  { mintId, dueAt }: { mintId: () => string; dueAt: string },
+): Promise<void> {
+  if (events.length === 0) return;
+  const webhooks = await transaction
+    .selectFrom('webhooks')
+    .innerJoin('companies', 'companies.id', 'webhooks.company')
+    .select(['webhooks.id', 'webhooks.events', 'companies.modules', 'companies.invoicing_enabled'])
+    .where('webhooks.company', '=', company)
+    .where('webhooks.deleted_at', 'is', null)
+    .orderBy('webhooks.id')
+    .execute();
+  for (const { id, kind, createdAt, data } of events) {
+    const hearing = webhooks.filter((row) => isHeard(kind, row));
+    if (hearing.length === 0) continue;
+    await transaction
+      .insertInto('events')
+      .values({ id, company, kind, created_at: createdAt, data })
+      .execute();
+    const common = { company, event: id, due_at: dueAt, state: 'waiting' } as const;
+    await transaction
+      .insertInto('deliveries')
+      .values(hearing.map((webhook) => ({ ...common, id: mintId(), webhook: webhook.id })))
+      .execute();
+  }
+}
+
+export type AppendEvents = typeof appendEvents;
+
+interface Listener {
+  events: string;
+  modules: string;
+  invoicing_enabled: number;
+}
+
+function isHeard(kind: MoveEventKind, { events, modules, invoicing_enabled }: Listener): boolean {
+  const module = moduleOfEvent(kind);
+  if (invoicing_enabled === 0 && invoicingModules.includes(module)) return false;
+  // Both are JSON arrays of plain words, so a quoted word is found in one as it is.
+  return events.includes(`"${kind}"`) && modules.includes(`"${module}"`);
+}

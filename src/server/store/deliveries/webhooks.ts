@@ -1,0 +1,210 @@
+import { type Selectable, sql } from 'kysely';
+
+import type { MoveEventKind } from '../../../contract/events.ts';
+import { actorId, type AuditAction } from '../portal/audit.ts';
+import type { Deed } from '../portal/deeds.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import type { Tables } from '../schema.ts';
+
+/** A webhook, without its secret. */
+export interface Webhook {
+  id: string;
+  company: string;
+  /** In its canonical form. */
+  url: string;
+  events: MoveEventKind[];
+  createdAt: string;
+  /** The time since which its deliveries wait; null while they are sent. */
+  pausedAt: string | null;
+}
+
+/** Adds a webhook unless the company has `webhooksMax`. A deed has the company's lock, so there is never one too many. */
+export async function insertWebhook(
+  deed: Deed,
+  webhook: Omit<Webhook, 'pausedAt'>,
+  storedSecret: string,
+  webhooksMax: number,
+): Promise<'created' | 'limit reached'> {
+  const { transaction, company, by } = deed;
+  const present = await transaction
+    .selectFrom('webhooks')
+    .select('id')
+    .where('company', '=', company)
+    .where('deleted_at', 'is', null)
+    .execute();
+  if (present.length >= webhooksMax) return 'limit reached';
+  await transaction
+    .insertInto('webhooks')
+    .values({
+      company,
+      id: webhook.id,
+      url: webhook.url,
+      events: JSON.stringify(webhook.events),
+      secret: storedSecret,
+      created_at: webhook.createdAt,
+      made_by: actorId(by),
+    })
+    .execute();
+  await recordOf(deed, 'webhook.registered', webhook, { events: webhook.events.join(' ') });
+  return 'created';
+}
+
+const SHOWN = ['id', 'company', 'url', 'events', 'created_at', 'paused_at'] as const;
+
+/** The webhooks of a company that weren't deleted, oldest first. */
+export async function listWebhookRows(engine: Engine, company: string): Promise<Webhook[]> {
+  const rows = await engine.db
+    .selectFrom('webhooks')
+    .select(SHOWN)
+    .where('company', '=', company)
+    .where('deleted_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(toWebhook);
+}
+
+/** A webhook of a company that wasn't deleted. */
+export async function findWebhookRow(
+  engine: Engine,
+  company: string,
+  id: string,
+): Promise<Webhook | undefined> {
+  return findIn(engine.db, company, id);
+}
+
+/** A webhook of a deed's company that wasn't deleted. */
+export async function findWebhookOfDeed(
+  { transaction, company }: Deed,
+  id: string,
+): Promise<Webhook | undefined> {
+  return findIn(transaction, company, id);
+}
+
+async function findIn(
+  db: Engine['db'] | StoreTransaction,
+  company: string,
+  id: string,
+): Promise<Webhook | undefined> {
+  const row = await db
+    .selectFrom('webhooks')
+    .select(SHOWN)
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return row && toWebhook(row);
+}
+
+/**
+ * Marks a webhook deleted: it is no longer shown, and nothing is sent to it. Its row and its deliveries, of which there
+ * may be a million, are removed later in small batches. Changes of the company's records take the same lock as a deed,
+ * so each of them happens before or after the deletion.
+ */
+export async function deleteWebhookRow(deed: Deed, webhook: Webhook): Promise<void> {
+  await deed.transaction
+    .updateTable('webhooks')
+    .set({ deleted_at: deed.now.toISOString() })
+    .where('company', '=', deed.company)
+    .where('id', '=', webhook.id)
+    .execute();
+  await recordOf(deed, 'webhook.deleted', webhook);
+}
+
+/**
+ * Pauses a webhook, so that its deliveries wait, or resumes it. A webhook that is paused already keeps the time since
+ * which it is paused.
+ */
+export async function setWebhookPaused(deed: Deed, webhook: Webhook, isPaused: boolean): Promise<Webhook> {
+  const { engine, transaction, company, now } = deed;
+  if ((webhook.pausedAt !== null) === isPaused) return webhook;
+  const pausedAt = isPaused ? now.toISOString() : null;
+  await transaction
+    .updateTable('webhooks')
+    .set({ paused_at: pausedAt })
+    .where('company', '=', company)
+    .where('id', '=', webhook.id)
+    .execute();
+  await recordOf(deed, isPaused ? 'webhook.paused' : 'webhook.resumed', webhook);
+  if (!isPaused) await engine.dialect.tellWorkers(transaction);
+  return { ...webhook, pausedAt };
+}
+
+/** The audit trail names the host alone, because the path or the query of an address may hold a password. */
+async function recordOf(
+  deed: Deed,
+  action: AuditAction,
+  { id, url }: Pick<Webhook, 'id' | 'url'>,
+  details: Record<string, string> = {},
+): Promise<void> {
+  const host = URL.canParse(url) ? new URL(url).host : url;
+  await deed.record({ action, subject: id, details: { webhook: id, host, ...details } });
+}
+
+function toWebhook(row: Pick<Selectable<Tables['webhooks']>, (typeof SHOWN)[number]>): Webhook {
+  return {
+    id: row.id,
+    company: row.company,
+    url: row.url,
+    // Written by `insertWebhook` from checked events.
+    events: JSON.parse(row.events) as Webhook['events'],
+    createdAt: row.created_at,
+    pausedAt: row.paused_at,
+  };
+}
+
+/** The stored form of a webhook's secret. */
+export interface StoredSecret {
+  company: string;
+  id: string;
+  secret: string;
+}
+
+/** The stored secrets after a key, of every company and also of deleted webhooks, in the order of their keys. */
+export async function listStoredSecrets(
+  engine: Engine,
+  after: Pick<StoredSecret, 'company' | 'id'>,
+  limit: number,
+): Promise<StoredSecret[]> {
+  return engine.db
+    .selectFrom('webhooks')
+    .select(['company', 'id', 'secret'])
+    .where((row) => row(row.refTuple('company', 'id'), '>', row.tuple(after.company, after.id)))
+    .orderBy('company')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** The first characters of a sealed secret, which name its key; see ../../webhooks/secrets.ts. */
+const SEAL_LENGTH = 'sealed1.00000000'.length;
+
+/** The first characters of all sealed secrets, without those of deleted webhooks. */
+export async function listSeals(engine: Engine): Promise<string[]> {
+  const rows = await engine.db
+    .selectFrom('webhooks')
+    .select(sql<string>`substr(secret, 1, ${sql.lit(SEAL_LENGTH)})`.as('seal'))
+    .distinct()
+    .where('deleted_at', 'is', null)
+    .where('secret', 'like', 'sealed1.%')
+    .orderBy('seal')
+    .execute();
+  return rows.map(({ seal }) => seal);
+}
+
+/** Replaces the stored form of a secret, unless it has changed meanwhile. */
+export async function replaceStoredSecret(
+  engine: Engine,
+  stored: StoredSecret,
+  secret: string,
+): Promise<void> {
+  await engine.transaction(async (transaction) => {
+    await transaction
+      .updateTable('webhooks')
+      .set({ secret })
+      .where('company', '=', stored.company)
+      .where('id', '=', stored.id)
+      .where('secret', '=', stored.secret)
+      .execute();
+  });
+}

@@ -1,0 +1,274 @@
+import { type Selectable, sql } from 'kysely';
+
+import type { Scope } from '../../../contract/scopes.ts';
+import { actorId } from '../portal/audit.ts';
+import type { Deed } from '../portal/deeds.ts';
+import type { Connection } from '../dialects/dialect.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import { type Counted, countOn } from './rate-counters.ts';
+import type { Tables } from '../schema.ts';
+
+/** A key, without its secret. */
+export interface ApiKey {
+  id: string;
+  company: string;
+  name: string;
+  scopes: Scope[];
+  createdAt: string;
+  /** The administrator who made it; null when an operator did. */
+  madeBy: string | null;
+  revokedAt: string | null;
+}
+
+/** A key, and its last use. */
+export interface UsedKey extends ApiKey {
+  /** Null for a key without recorded uses; see key-usage.ts. */
+  usedAt: string | null;
+}
+
+/** A place in the list of revoked keys. */
+export interface RevokedBefore {
+  revokedAt: string;
+  id: string;
+}
+
+/** A key's row beside its company's switches. */
+export interface KeyRow {
+  secret_sha256: string;
+  scopes: string;
+  revoked_at: string | null;
+  api_enabled: number;
+  subscription_active: number;
+  invoicing_enabled: number;
+  modules: string;
+  time_zone: string;
+}
+
+/** A key's row, with the count of its requests in the current window. */
+interface CountedKeyRow extends KeyRow {
+  points: number | null;
+  expire: string | null;
+}
+
+/** Requests of a key that are counted in one window, whatever it is allowed: one less than the column can hold. */
+const COUNTED_MAX = 2 ** 31 - 2;
+
+/** A key as a request gives it. */
+interface GivenKey {
+  company: string;
+  id: string;
+  /** Hex SHA-256 of the secret that was given. */
+  secretSha256: string;
+}
+
+/**
+ * Looks a key up, with its company, in one statement because every request makes it. On PostgreSQL the statement also counts
+ * the request, this one included. The time is used for counting alone.
+ */
+export async function findKey(
+  { db, dialect }: Engine,
+  given: GivenKey,
+  { nowMs, windowSeconds }: { nowMs: number; windowSeconds: number },
+): Promise<{ key: KeyRow; counted: Counted | undefined } | undefined> {
+  if (!dialect.isShared) {
+    const key = await keyQuery(db, given).executeTakeFirst();
+    return key && { key, counted: undefined };
+  }
+  const row = await findAndCount(db, given, { now: nowMs, end: nowMs + windowSeconds * 1000 });
+  if (!row) return undefined;
+  const { points, expire, ...key } = row;
+  return { key, counted: points === null ? undefined : { points, msBeforeNext: Number(expire) - nowMs } };
+}
+
+/**
+ * Counting costs no round trip of its own. Only the right secret of a key that isn't revoked counts, so that nobody else
+ * can use up the key's allowance.
+ */
+async function findAndCount(
+  db: Connection,
+  given: GivenKey,
+  { now, end }: { now: number; end: number },
+): Promise<CountedKeyRow | undefined> {
+  const { rows } = await sql<CountedKeyRow>`
+    WITH
+      found AS ${keyQuery(db, given)},
+      counted AS (
+        INSERT INTO rate_counts AS kept (key, points, expire)
+        SELECT ${`key:${given.company}.${given.id}`}, 1, ${end}
+        FROM found WHERE secret_sha256 = ${given.secretSha256} AND revoked_at IS NULL
+        ${countOn(now, COUNTED_MAX)}
+      )
+    SELECT found.*, counted.points, counted.expire FROM found LEFT JOIN counted ON TRUE`.execute(db);
+  return rows[0];
+}
+
+function keyQuery(db: Connection, value: { company: string; id: string }) {
+  return (
+    db
+      .selectFrom('api_keys')
+      .innerJoin('companies', 'companies.id', 'api_keys.company')
+      .select([
+        'api_keys.secret_sha256',
+        'api_keys.scopes',
+        'api_keys.revoked_at',
+        'companies.api_enabled',
+        'companies.subscription_active',
+        'companies.invoicing_enabled',
+        'companies.modules',
+        'companies.time_zone',
+      ])
+      .where('api_keys.company', '=', value.company)
+      .where('api_keys.id', '=', value.id)
+      // Compared too, so that SQLite looks the company up by its id, whatever its statistics say of the table's size.
+      .where('companies.id', '=', value.company)
+  );
+}
+
+/** Adds a key unless the company has `activeMax` active ones. A deed has the company's lock, so there is never one too many. */
+export async function insertKey(
+  deed: Deed,
+  key: Pick<ApiKey, 'id' | 'name' | 'scopes'>,
+  secretSha256: string,
+  activeMax: number,
+): Promise<ApiKey | undefined> {
+  const { transaction, company, by, now } = deed;
+  const active = await transaction
+    .selectFrom('api_keys')
+    .select('id')
+    .where('company', '=', company)
+    .where('revoked_at', 'is', null)
+    .execute();
+  if (active.length >= activeMax) return undefined;
+  const row = await transaction
+    .insertInto('api_keys')
+    .values({
+      company,
+      id: key.id,
+      name: key.name,
+      secret_sha256: secretSha256,
+      scopes: JSON.stringify(key.scopes),
+      created_at: now.toISOString(),
+      made_by: actorId(by),
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await deed.record({ action: 'key.created', subject: key.id, details: detailsOf(key) });
+  return toKey(row);
+}
+
+/** The active keys that an administrator made, oldest first. */
+export async function listKeysMadeBy(
+  transaction: StoreTransaction,
+  company: string,
+  administrator: string,
+): Promise<ApiKey[]> {
+  const rows = await transaction
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('company', '=', company)
+    .where('made_by', '=', administrator)
+    .where('revoked_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(toKey);
+}
+
+export async function listKeyRows(engine: Engine, company: string): Promise<UsedKey[]> {
+  const rows = await usedKeys(engine, company).orderBy('created_at').orderBy('id').execute();
+  return rows.map(toUsedKey);
+}
+
+/** The active keys of a company, oldest first, followed by the revoked ones among some ids. */
+export async function listActiveKeys(
+  engine: Engine,
+  company: string,
+  ids: readonly string[] = [],
+): Promise<UsedKey[]> {
+  const rows = await usedKeys(engine, company)
+    .where((key) =>
+      key.or([
+        key('api_keys.revoked_at', 'is', null),
+        ...(ids.length > 0 ? [key('api_keys.id', 'in', ids)] : []),
+      ]),
+    )
+    .orderBy(sql`api_keys.revoked_at IS NOT NULL`)
+    .orderBy('api_keys.created_at')
+    .orderBy('api_keys.id')
+    .execute();
+  return rows.map(toUsedKey);
+}
+
+/** Revoked keys of a company before a place in the list, the latest first. */
+export async function listRevokedKeys(
+  engine: Engine,
+  company: string,
+  { before, limit }: { before?: RevokedBefore | undefined; limit: number },
+): Promise<UsedKey[]> {
+  let query = usedKeys(engine, company)
+    .where('api_keys.revoked_at', 'is not', null)
+    .orderBy('api_keys.revoked_at', 'desc')
+    .orderBy('api_keys.id', 'desc')
+    .limit(limit);
+  if (before) {
+    query = query.where(
+      sql<boolean>`(api_keys.revoked_at, api_keys.id) < (${before.revokedAt}, ${before.id})`,
+    );
+  }
+  return (await query.execute()).map(toUsedKey);
+}
+
+function usedKeys(engine: Engine, company: string) {
+  return engine.db
+    .selectFrom('api_keys')
+    .leftJoin('key_uses', (join) =>
+      join.onRef('key_uses.company', '=', 'api_keys.company').onRef('key_uses.key_id', '=', 'api_keys.id'),
+    )
+    .selectAll('api_keys')
+    .select('key_uses.used_at')
+    .where('api_keys.company', '=', company);
+}
+
+function toUsedKey(row: Selectable<Tables['api_keys']> & { used_at: string | null }): UsedKey {
+  return { ...toKey(row), usedAt: row.used_at };
+}
+
+/** Marks a key revoked, unless it is already; undefined when there is no such key. */
+export async function revokeKeyRow(deed: Deed, id: string): Promise<ApiKey | undefined> {
+  const { transaction, company, now } = deed;
+  const revoked = await transaction
+    .updateTable('api_keys')
+    .set({ revoked_at: now.toISOString() })
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  const row = await transaction
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  const key = row && toKey(row);
+  if (key && Number(revoked.numUpdatedRows) > 0)
+    await deed.record({ action: 'key.revoked', subject: id, details: detailsOf(key) });
+  return key;
+}
+
+/** The details of a key in the audit trail. */
+function detailsOf({ name, id, scopes }: Pick<ApiKey, 'name' | 'id' | 'scopes'>): Record<string, string> {
+  return { name, 'key id': id, scopes: scopes.join(', ') };
+}
+
+function toKey(row: Selectable<Tables['api_keys']>): ApiKey {
+  return {
+    id: row.id,
+    company: row.company,
+    name: row.name,
+    // Written by `insertKey` from checked scopes.
+    scopes: JSON.parse(row.scopes) as ApiKey['scopes'],
+    createdAt: row.created_at,
+    madeBy: row.made_by,
+    revokedAt: row.revoked_at,
+  };
+}

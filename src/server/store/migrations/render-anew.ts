@@ -1,0 +1,223 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { contractVersion } from '../../../contract/document.ts';
+import type { Resource } from '../../../contract/records.ts';
+import { InvalidRecordError, type RenderedRecord, renderStored } from '../../../contract/render.ts';
+import { hasDetail, renderingDigest } from '../../../contract/rendering.ts';
+import { quote, UsageError } from '../../errors.ts';
+import { dialectOf } from '../dialects/dialect.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import {
+  beginRendering,
+  isAfter,
+  isRendered,
+  type Outdated,
+  type Place,
+  placeOf,
+  START,
+} from './record-contracts.ts';
+
+/** SQLite lets nobody else write while a batch is made, some 50 ms. */
+const BATCH_RECORDS = 500;
+/** Other processes that wait for SQLite's lock look for it every 5 ms. */
+const BATCH_PAUSE_MS = 10;
+const SHOWN_PROBLEMS_MAX = 20;
+
+/** Is told how many of the records are checked, or rendered anew, so far. */
+export type OnProgress = (step: 'checked' | 'rendered', done: number, total: number) => void;
+
+/**
+ * Renders the records without storing them, unless that has begun.
+ * @throws UsageError naming those that this contract can't render.
+ */
+export async function checkRecords(
+  engine: Engine,
+  outdated: readonly Outdated[],
+  onProgress: OnProgress,
+): Promise<void> {
+  const unchecked = outdated.filter(({ hasBegun, records }) => !hasBegun && records > 0);
+  const tell = progressOf('checked', unchecked, onProgress);
+  const shown: string[] = [];
+  let problems = 0;
+  for (const { resource } of unchecked) {
+    for await (const rows of batchesOf(engine, resource)) {
+      const found = rows.flatMap((row) => problemOf(resource, row) ?? []);
+      problems += found.length;
+      shown.push(...found.slice(0, SHOWN_PROBLEMS_MAX - shown.length));
+      tell(rows.length);
+    }
+  }
+  if (problems === 0) return;
+  const others = problems - shown.length;
+  if (others > 0) shown.push(`and ${others.toLocaleString('en')} more`);
+  throw new UsageError(
+    `The contract ${contractVersion()} of this version of Fieldledger can't render ${problems.toLocaleString('en')} of the stored records, so nothing was changed; go on with the earlier version. They are: ${shown.join('; ')}.`,
+  );
+}
+
+function problemOf(resource: Resource, row: StoredRow): string | undefined {
+  try {
+    renderStored(resource, row);
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidRecordError) return `${error.message} (company ${quote(row.company)})`;
+    throw error;
+  }
+}
+
+/**
+ * Renders the records of outdated resources anew, and stores those that change. Their `updatedAt` stays.
+ * @returns the number of records that this process has stored.
+ * @throws UsageError when another version has begun to do the same; what is rendered until then stays so.
+ */
+export async function renderAnew(
+  engine: Engine,
+  outdated: readonly Outdated[],
+  onProgress: OnProgress,
+): Promise<number> {
+  await beginRendering(engine, outdated);
+  const tell = progressOf('rendered', outdated, onProgress);
+  let stored = 0;
+  for (const { resource } of outdated) {
+    let sincePause = 0;
+    for (;;) {
+      const batch = await engine.transaction((transaction) => renderBatch(transaction, resource));
+      if (batch === undefined) break;
+      stored += batch.stored;
+      sincePause += batch.records;
+      tell(batch.records);
+      if (sincePause < BATCH_RECORDS) continue;
+      sincePause = 0;
+      await pause(BATCH_PAUSE_MS);
+    }
+  }
+  return stored;
+}
+
+/** Renders the next records of one company. @returns undefined when there are none left in any. */
+async function renderBatch(
+  transaction: StoreTransaction,
+  resource: Resource,
+): Promise<{ records: number; stored: number } | undefined> {
+  const row = await transaction
+    .selectFrom('record_contracts')
+    .selectAll()
+    .where('resource', '=', resource)
+    .modifyEnd(dialectOf(transaction).forUpdate)
+    .executeTakeFirstOrThrow();
+  if (row.digest !== renderingDigest(resource)) throw isRendered(row);
+  const after = placeOf(row);
+  if (after === undefined) return undefined;
+  const found = await lockNext(transaction, resource, after);
+  const changed = (found ?? []).flatMap((stored) => {
+    const rendered = renderLocked(resource, stored);
+    const { body, detail, digest } = rendered;
+    const isSame = body === stored.body && detail === stored.detail && digest === stored.digest;
+    return isSame ? [] : [{ company: stored.company, rendered }];
+  });
+  await storeRendered(transaction, resource, changed);
+  const last = found && (found.at(-1) ?? after);
+  await transaction
+    .updateTable('record_contracts')
+    .set({ rendered_company: last?.company ?? null, rendered_id: last?.id ?? null })
+    .where('resource', '=', resource)
+    .execute();
+  return found && { records: found.length, stored: changed.length };
+}
+
+/**
+ * Locks the company of the next record, and reads its next records: none when a move has taken them away meanwhile.
+ * Undefined when no company has further ones.
+ */
+async function lockNext(
+  transaction: StoreTransaction,
+  resource: Resource,
+  after: Place,
+): Promise<StoredRow[] | undefined> {
+  const next = await recordsAfter(transaction, resource, after, 1).executeTakeFirst();
+  if (!next) return undefined;
+  const { company } = next;
+  // As every move locks it (../records/moves.ts).
+  await transaction
+    .selectFrom('company_clocks')
+    .select('company')
+    .where('company', '=', company)
+    .modifyEnd(dialectOf(transaction).forUpdate)
+    .execute();
+  return recordsAfter(transaction, resource, after, BATCH_RECORDS).where('company', '=', company).execute();
+}
+
+/** An earlier version may have stored a record that can't be rendered after all were checked. */
+function renderLocked(resource: Resource, stored: StoredRow): RenderedRecord {
+  try {
+    return renderStored(resource, stored);
+  } catch (error) {
+    if (!(error instanceof InvalidRecordError)) throw error;
+    throw new UsageError(
+      `The contract ${contractVersion()} can't render a record of the company ${quote(stored.company)} that was stored after all were checked: ${error.message}. The upgrade stops there, and needs a version that can.`,
+    );
+  }
+}
+
+async function storeRendered(
+  transaction: StoreTransaction,
+  resource: Resource,
+  changed: readonly { company: string; rendered: RenderedRecord }[],
+): Promise<void> {
+  if (changed.length === 0) return;
+  const rows = changed.map(({ company, rendered: { body, detail, digest } }) => ({
+    company,
+    body,
+    digest,
+    ...(detail === undefined ? {} : { detail }),
+  }));
+  const isDetailed = hasDetail(resource);
+  await transaction
+    // Invoices have the columns of all tables of records.
+    .insertInto(resource as 'invoices')
+    .values(rows as ((typeof rows)[number] & { detail: string })[])
+    .onConflict((conflict) =>
+      conflict.columns(['company', 'id']).doUpdateSet((expressions) => ({
+        body: expressions.ref('excluded.body'),
+        digest: expressions.ref('excluded.digest'),
+        ...(isDetailed ? { detail: expressions.ref('excluded.detail') } : {}),
+      })),
+    )
+    .execute();
+}
+
+interface StoredRow extends Place {
+  body: string;
+  detail?: string;
+  digest: string | null;
+}
+
+/** The next records in the order of companies and ids. */
+function recordsAfter(db: Engine['db'], resource: Resource, after: Place, max: number) {
+  return db
+    .selectFrom(resource as 'invoices')
+    .select(['company', 'id', 'body', 'digest'])
+    .$if(hasDetail(resource), (query) => query.select('detail'))
+    .where(isAfter(after))
+    .orderBy('company')
+    .orderBy('id')
+    .limit(max);
+}
+
+async function* batchesOf(engine: Engine, resource: Resource): AsyncGenerator<StoredRow[]> {
+  let rows: StoredRow[] = [];
+  do {
+    rows = await recordsAfter(engine.db, resource, rows.at(-1) ?? START, BATCH_RECORDS).execute();
+    yield rows;
+  } while (rows.length === BATCH_RECORDS);
+}
+
+function progressOf(step: Parameters<OnProgress>[0], outdated: readonly Outdated[], onProgress: OnProgress) {
+  const total = outdated.reduce((sum, { records }) => sum + records, 0);
+  let done = 0;
+  if (total > 0) onProgress(step, done, total);
+  return (records: number) => {
+    done = Math.min(done + records, total);
+    if (total > 0) onProgress(step, done, total);
+  };
+}

@@ -1,0 +1,123 @@
+import type { Selectable } from 'kysely';
+
+import type { Scope } from '../../../contract/scopes.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import type { AdministratorsTable } from '../portal-schema.ts';
+
+/** An administrator of a company, without their password. */
+export interface Administrator {
+  id: string;
+  company: string;
+  email: string;
+  name: string;
+  /** Their access, which they may also give to keys and to other administrators. */
+  scopes: Scope[];
+  mayInvite: boolean;
+  /** The administrator who invited them; null when an operator did. */
+  madeBy: string | null;
+  createdAt: string;
+  signedInAt: string | null;
+  disabledAt: string | null;
+}
+
+/** Adds an administrator; false when another of the company's has the e-mail address and isn't disabled. */
+export async function insertAdministrator(
+  transaction: StoreTransaction,
+  administrator: Administrator,
+  password: string,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await transaction
+    .insertInto('administrators')
+    .values({
+      id: administrator.id,
+      company: administrator.company,
+      email: administrator.email,
+      name: administrator.name,
+      password,
+      scopes: JSON.stringify(administrator.scopes),
+      may_invite: Number(administrator.mayInvite),
+      made_by: administrator.madeBy,
+      created_at: administrator.createdAt,
+      signed_in_at: administrator.signedInAt,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['company', 'email']).where('disabled_at', 'is', null).doNothing(),
+    )
+    .executeTakeFirst();
+  return Number(numInsertedOrUpdatedRows) === 1;
+}
+
+/** An account that may sign in, and the stored form of its password. */
+export interface Account {
+  administrator: Administrator;
+  password: string;
+}
+
+const ACCOUNTS_MAX = 1_000;
+
+/**
+ * The accounts that may sign in, the oldest first: one of a company, or those of an e-mail address in all companies. Nothing
+ * of one may be told in another's company.
+ */
+export async function findAccounts(
+  db: Engine['db'] | StoreTransaction,
+  of: { email: string } | { company: string; id: string } | { company: string; email: string },
+): Promise<Account[]> {
+  const rows = await db
+    .selectFrom('administrators')
+    .selectAll()
+    .where((row) => row.and(of))
+    .where('disabled_at', 'is', null)
+    .orderBy('id')
+    .limit(ACCOUNTS_MAX)
+    .execute();
+  return rows.map((row) => ({ administrator: toAdministrator(row), password: row.password }));
+}
+
+/** The administrators of a company, oldest first, disabled ones included. */
+export async function listAdministratorRows(
+  db: Engine['db'] | StoreTransaction,
+  company: string,
+): Promise<Administrator[]> {
+  const rows = await db
+    .selectFrom('administrators')
+    .selectAll()
+    .where('company', '=', company)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(toAdministrator);
+}
+
+/** Changes an administrator. A password is in its stored form. */
+export async function updateAdministratorRow(
+  transaction: StoreTransaction,
+  id: string,
+  changes: { password?: string; signedInAt?: string; disabledAt?: string },
+): Promise<void> {
+  await transaction
+    .updateTable('administrators')
+    .set({
+      ...(changes.password === undefined ? {} : { password: changes.password }),
+      ...(changes.signedInAt === undefined ? {} : { signed_in_at: changes.signedInAt }),
+      ...(changes.disabledAt === undefined ? {} : { disabled_at: changes.disabledAt }),
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+export function toAdministrator(row: Omit<Selectable<AdministratorsTable>, 'password'>): Administrator {
+  return {
+    id: row.id,
+    company: row.company,
+    email: row.email,
+    name: row.name,
+    // Written from checked scopes.
+    scopes: JSON.parse(row.scopes) as Scope[],
+    mayInvite: row.may_invite === 1,
+    madeBy: row.made_by,
+    createdAt: row.created_at,
+    signedInAt: row.signed_in_at,
+    disabledAt: row.disabled_at,
+  };
+}

@@ -1,0 +1,141 @@
+import type { Selectable } from 'kysely';
+
+import type { Scope } from '../../../contract/scopes.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import type { LinksTable } from '../portal-schema.ts';
+import { removeExpired } from './expired.ts';
+
+/** A link that works once: it invites an administrator, or sets somebody's password anew. */
+export interface PortalLink {
+  id: string;
+  kind: 'invitation' | 'reset';
+  company: string;
+  /** Whose password it sets; null for an invitation. */
+  administrator: string | null;
+  email: string;
+  scopes: Scope[];
+  mayInvite: boolean;
+  /** The administrator who made it; null when an operator did. */
+  madeBy: string | null;
+  createdAt: string;
+  expiresAt: string;
+}
+
+/** Adds a link in place of former ones for the same person. Removes some expired links. */
+export async function insertLink(
+  transaction: StoreTransaction,
+  link: PortalLink,
+  tokenSha256: string,
+): Promise<void> {
+  await removeExpired(transaction, 'portal_links', link.createdAt);
+  await transaction
+    .deleteFrom('portal_links')
+    .where('company', '=', link.company)
+    .where('kind', '=', link.kind)
+    .where('email', '=', link.email)
+    .execute();
+  await transaction
+    .insertInto('portal_links')
+    .values({
+      token_sha256: tokenSha256,
+      id: link.id,
+      kind: link.kind,
+      company: link.company,
+      administrator: link.administrator,
+      email: link.email,
+      scopes: JSON.stringify(link.scopes),
+      may_invite: Number(link.mayInvite),
+      made_by: link.madeBy,
+      created_at: link.createdAt,
+      expires_at: link.expiresAt,
+    })
+    .execute();
+}
+
+/** A link that can still be used, without using it. */
+export async function findLink(
+  engine: Engine,
+  tokenSha256: string,
+  now: string,
+): Promise<PortalLink | undefined> {
+  const row = await engine.db
+    .selectFrom('portal_links')
+    .selectAll()
+    .where('token_sha256', '=', tokenSha256)
+    .where('expires_at', '>', now)
+    .executeTakeFirst();
+  return row && toLink(row);
+}
+
+/** Uses a link up: of several requests at once, one gets it. */
+export async function takeLink(
+  transaction: StoreTransaction,
+  tokenSha256: string,
+  now: string,
+): Promise<PortalLink | undefined> {
+  const row = await transaction
+    .deleteFrom('portal_links')
+    .where('token_sha256', '=', tokenSha256)
+    .where('expires_at', '>', now)
+    .returningAll()
+    .executeTakeFirst();
+  return row && toLink(row);
+}
+
+/** The open invitations of a company, oldest first. */
+export async function listInvitations(
+  db: Engine['db'] | StoreTransaction,
+  company: string,
+  now: Date,
+): Promise<PortalLink[]> {
+  const rows = await db
+    .selectFrom('portal_links')
+    .selectAll()
+    .where('company', '=', company)
+    .where('kind', '=', 'invitation')
+    .where('expires_at', '>', now.toISOString())
+    .orderBy('id')
+    .execute();
+  return rows.map(toLink);
+}
+
+/** Deletes an invitation; undefined when there is none. */
+export async function deleteInvitation(
+  transaction: StoreTransaction,
+  company: string,
+  id: string,
+): Promise<PortalLink | undefined> {
+  const row = await transaction
+    .deleteFrom('portal_links')
+    .where('company', '=', company)
+    .where('kind', '=', 'invitation')
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+  return row && toLink(row);
+}
+
+/** Deletes the links that an administrator made (`made_by`), or the links for their own password (`administrator`). */
+export async function deleteLinksOf(
+  transaction: StoreTransaction,
+  column: 'made_by' | 'administrator',
+  id: string,
+): Promise<void> {
+  await transaction.deleteFrom('portal_links').where(column, '=', id).execute();
+}
+
+function toLink(row: Selectable<LinksTable>): PortalLink {
+  return {
+    id: row.id,
+    kind: row.kind,
+    company: row.company,
+    administrator: row.administrator,
+    email: row.email,
+    // Written by `insertLink` from checked scopes.
+    scopes: JSON.parse(row.scopes) as Scope[],
+    mayInvite: row.may_invite === 1,
+    madeBy: row.made_by,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+  };
+}

@@ -1,0 +1,137 @@
+import type { Selectable } from 'kysely';
+
+import type { Module } from '../../../contract/scopes.ts';
+import { dialectOf } from '../dialects/dialect.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import type { Tables } from '../schema.ts';
+
+/** The supplier's part of a document, with the details for payment (research: legal content of VAT documents). */
+export interface CompanyProfile {
+  legalName?: string;
+  tradingName?: string;
+  addressLines?: string[];
+  postcode?: string;
+  /** ISO 3166-1 alpha-2; documents are supported for IE and GB. */
+  countryCode?: string;
+  vatId?: string;
+  companyNumber?: string;
+  email?: string;
+  phone?: string;
+  website?: string;
+  bankAccountName?: string;
+  iban?: string;
+  bic?: string;
+  /** A `data:` URL of a PNG or JPEG picture. */
+  logo?: string;
+}
+
+/** A company and its switches. */
+export interface Company {
+  id: string;
+  name: string;
+  apiEnabled: boolean;
+  subscriptionActive: boolean;
+  invoicingEnabled: boolean;
+  /** The modules that the plan includes. */
+  modules: Module[];
+  /** IANA time zone: the company's calendar day decides when a quote expires. */
+  timeZone: string;
+  /** The company's own currency, in which its VAT is accounted for. */
+  currency: string;
+  profile: CompanyProfile;
+  createdAt: string;
+}
+
+/** Adds a company; false when its id is taken. */
+export async function insertCompany(engine: Engine, company: Company): Promise<boolean> {
+  return engine.transaction(async (transaction) => {
+    const result = await transaction
+      .insertInto('companies')
+      .values({ ...toRow(company), id: company.id, created_at: company.createdAt })
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .executeTakeFirst();
+    const isNew = Number(result.numInsertedOrUpdatedRows ?? 0) === 1;
+    if (isNew) {
+      await transaction
+        .insertInto('company_clocks')
+        .values({ company: company.id, last_stamp_ms: 0 })
+        .execute();
+    }
+    return isNew;
+  });
+}
+
+/** Changes a company under its lock; undefined when there is none. An error of `change` leaves it as it was. */
+export async function updateCompanyRow(
+  engine: Engine,
+  id: string,
+  change: (company: Company) => Company,
+): Promise<Company | undefined> {
+  return engine.transaction(async (transaction) => {
+    if (!(await lockCompany(transaction, id))) return undefined;
+    const row = await transaction
+      .selectFrom('companies')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    const changed = change(toCompany(row));
+    await transaction.updateTable('companies').set(toRow(changed)).where('id', '=', id).execute();
+    return changed;
+  });
+}
+
+/**
+ * Makes this transaction the only one that changes the company until it ends: changes of a company are serial. SQLite's
+ * transactions are serial anyway. On PostgreSQL the lock is the row of the company's clock, because foreign keys lock the
+ * company's own row.
+ * @returns whether there is such a company.
+ */
+export async function lockCompany(transaction: StoreTransaction, id: string): Promise<boolean> {
+  const row = await transaction
+    .selectFrom('company_clocks')
+    .select('company')
+    .where('company', '=', id)
+    .modifyEnd(dialectOf(transaction).forUpdate)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function findCompanyRow(engine: Engine, id: string): Promise<Company | undefined> {
+  const row = await engine.db.selectFrom('companies').selectAll().where('id', '=', id).executeTakeFirst();
+  return row && toCompany(row);
+}
+
+/** Every company, in the order of the ids. */
+export async function listCompanies(engine: Engine): Promise<Company[]> {
+  const rows = await engine.db.selectFrom('companies').selectAll().orderBy('id').execute();
+  return rows.map(toCompany);
+}
+
+function toRow(company: Omit<Company, 'id' | 'createdAt'>) {
+  return {
+    name: company.name,
+    api_enabled: Number(company.apiEnabled),
+    subscription_active: Number(company.subscriptionActive),
+    invoicing_enabled: Number(company.invoicingEnabled),
+    modules: JSON.stringify(company.modules),
+    time_zone: company.timeZone,
+    currency: company.currency,
+    profile: JSON.stringify(company.profile),
+  };
+}
+
+function toCompany(row: Selectable<Tables['companies']>): Company {
+  return {
+    id: row.id,
+    name: row.name,
+    apiEnabled: row.api_enabled === 1,
+    subscriptionActive: row.subscription_active === 1,
+    invoicingEnabled: row.invoicing_enabled === 1,
+    // Both were written by `toRow`.
+    modules: JSON.parse(row.modules) as Company['modules'],
+    timeZone: row.time_zone,
+    currency: row.currency,
+    profile: JSON.parse(row.profile) as Company['profile'],
+    createdAt: row.created_at,
+  };
+}

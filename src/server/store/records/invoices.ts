@@ -1,0 +1,56 @@
+import type { JsonText } from '../../../contract/json-text.ts';
+import { joinObjects } from '../../../contract/json-text.ts';
+import type { Invoice, InvoiceSummary } from '../../../contract/records.ts';
+import type { Connection } from '../dialects/dialect.ts';
+import type { PageRequest, Selection } from '../lists/lists.ts';
+import { type Page, readPage } from '../lists/pages.ts';
+import { findDetailed, type Found } from './records.ts';
+
+const kinds = ['invoice', 'credit_note', 'pro_forma'] as const;
+const statuses = ['issued', 'draft'] as const;
+
+/** The filters of a list of documents; bounds are inclusive. */
+export interface InvoiceFilters {
+  kind?: (typeof kinds)[number] | undefined;
+  status: (typeof statuses)[number] | 'all';
+  customer?: string | undefined;
+  issuedFrom?: string | undefined;
+  issuedTo?: string | undefined;
+  updatedSince?: string | undefined;
+}
+
+/** Lists documents in id order (openapi.yaml, `listInvoices`). */
+export async function listInvoices(
+  db: Connection,
+  company: string,
+  filters: InvoiceFilters,
+  page: PageRequest,
+): Promise<Page<InvoiceSummary>> {
+  const { issuedFrom, issuedTo, updatedSince } = filters;
+  const ranges = [
+    ...(updatedSince === undefined ? [] : [{ column: 'updated_at', from: updatedSince }]),
+    ...((issuedFrom ?? issuedTo) ? [{ column: 'issue_date', from: issuedFrom, to: issuedTo }] : []),
+  ];
+  return readPage(db, page, { table: 'invoices', company, among: columnsOf(filters), ranges });
+}
+
+/** The index fixes status before kind, so a list that leaves one open names all of its values. */
+function columnsOf({ kind, status, customer }: InvoiceFilters): Selection['among'] {
+  if (kind === undefined && status === 'all' && customer === undefined) return {};
+  return {
+    ...(customer === undefined ? {} : { customer: [customer] }),
+    status: status === 'all' ? statuses : [status],
+    kind: kind === undefined ? kinds : [kind],
+  };
+}
+
+/** Reads one document with its details; undefined when the company has none with that id. */
+export async function findInvoice(
+  db: Connection,
+  company: string,
+  id: string,
+): Promise<Found<Invoice> | undefined> {
+  const row = await findDetailed(db, 'invoices', company, id);
+  // The two parts were rendered from one Invoice.
+  return row && { text: joinObjects(row.body, row.detail) as JsonText<Invoice>, digest: row.digest };
+}

@@ -1,0 +1,182 @@
+import { type RawBuilder, sql } from 'kysely';
+
+import { renderingDigest, resources } from '../../../contract/rendering.ts';
+import { unavailable } from '../../errors.ts';
+import { dialectOf } from '../dialects/dialect.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
+
+/** The facts of a company that every move needs. */
+export interface LockedCompany {
+  id: string;
+  timeZone: string;
+  currency: string;
+  /** By kind of document; a kind that isn't there is numbered as usual. */
+  numberFormats: Partial<Record<string, string>>;
+  lastStampMs: number;
+  /** The latest time that the API told its readers, or some seconds less; see served-clock.ts. */
+  servedMs: number;
+}
+
+/** A change that was made: its name, and the digest of what it said; null of one that was made by an earlier version. */
+export interface NotedChange {
+  change: string;
+  contentDigest: string;
+}
+
+/**
+ * Makes this transaction the only one that moves the company until it ends: a company's changes are serial. Undefined when
+ * there is no such company.
+ * @throws AppError `unavailable` once a later version renders records anew: this one would store them by its own contract.
+ */
+export async function lockForMoves(
+  transaction: StoreTransaction,
+  company: string,
+): Promise<LockedCompany | undefined> {
+  // The clock's row is the lock: PostgreSQL reads it anew after waiting for it, as it would not with a joined one.
+  const clock = await transaction
+    .selectFrom('company_clocks')
+    .select([
+      'last_stamp_ms',
+      (clocks) => clocks.selectFrom('served_clock').select('latest_ms').as('served_ms'),
+    ])
+    .where('company', '=', company)
+    .modifyEnd(dialectOf(transaction).forUpdate)
+    .executeTakeFirst();
+  if (!clock) return undefined;
+  // A statement of its own, after the lock: a version that renders a company's records anew locks it, too. It takes 3 us.
+  const settings = await transaction
+    .selectFrom('companies')
+    .select([
+      'time_zone',
+      'currency',
+      'number_formats',
+      (companies) =>
+        companies
+          .selectFrom('record_contracts')
+          .select(({ fn }) => fn.max<string | null>('contract_version').as('version'))
+          .where('digest', 'not in', digests)
+          .as('later_contract'),
+    ])
+    .where('id', '=', company)
+    .executeTakeFirst();
+  if (!settings) return undefined;
+  if (settings.later_contract !== null) throw isOfLaterContract(settings.later_contract);
+  return {
+    id: company,
+    timeZone: settings.time_zone,
+    currency: settings.currency,
+    // Written by `setNumberFormat`.
+    numberFormats: JSON.parse(settings.number_formats) as LockedCompany['numberFormats'],
+    lastStampMs: Number(clock.last_stamp_ms),
+    servedMs: Number(clock.served_ms),
+  };
+}
+
+const digests = resources.map(renderingDigest);
+
+function isOfLaterContract(version: string): Error {
+  return unavailable({
+    cause: new Error(
+      `its records are of the contract ${version}, which this version of Fieldledger doesn't know; run a later one.`,
+    ),
+  });
+}
+
+/** Keeps the latest stamp, which the next move of the company goes on from. */
+export async function setLastStamp(
+  transaction: StoreTransaction,
+  company: string,
+  lastStampMs: number,
+): Promise<void> {
+  await transaction
+    .updateTable('company_clocks')
+    .set({ last_stamp_ms: lastStampMs })
+    .where('company', '=', company)
+    .execute();
+}
+
+/** Notes that a change of the feed is made, unless one with its id is noted already: then that one is returned. */
+export async function noteChange(
+  transaction: StoreTransaction,
+  {
+    company,
+    id,
+    change,
+    contentDigest,
+    appliedAt,
+  }: NotedChange & { company: string; id: string; appliedAt: string },
+): Promise<NotedChange | undefined> {
+  const isNew = await transaction
+    .insertInto('applied_changes')
+    .values({ company, id, change, content_digest: contentDigest, applied_at: appliedAt })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('change')
+    .executeTakeFirst();
+  if (isNew) return undefined;
+  const noted = await transaction
+    .selectFrom('applied_changes')
+    .select(['change', 'content_digest'])
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return noted && { change: noted.change, contentDigest: noted.content_digest };
+}
+
+/** Whether an issued document of the company has that number. */
+export async function hasNumber(
+  transaction: StoreTransaction,
+  company: string,
+  number: string,
+): Promise<boolean> {
+  const row = await transaction
+    .selectFrom('invoices')
+    .select('id')
+    .where('company', '=', company)
+    .where(sql`body ->> 'number'`, '=', number)
+    .where('status', '=', sql.lit('issued'))
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Whether the company has a quote of that group, in whatever version. */
+export async function hasQuoteGroup(
+  transaction: StoreTransaction,
+  company: string,
+  quoteGroupId: string,
+): Promise<boolean> {
+  // A quote has always one version that isn't revised, and an index of those.
+  const row = await transaction
+    .selectFrom('quotes')
+    .select('id')
+    .where('company', '=', company)
+    .where('quote_group_id', '=', quoteGroupId)
+    .where('status', '<>', sql.lit('revised'))
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Rows of one transaction. SQLite does nothing else meanwhile. */
+const FORGOTTEN_AT_ONCE = 500;
+
+/**
+ * Forgets the ids of some changes that were made before a time. Those without a time, which an earlier version has made, get
+ * the present one.
+ * @returns whether there may be more.
+ */
+export async function forgetChanges(
+  engine: Engine,
+  { before, now }: { before: Date; now: Date },
+): Promise<boolean> {
+  const lock = engine.dialect.forUpdateSkipLocked;
+  const some = (where: RawBuilder<boolean>) => sql`(company, id) IN (
+    SELECT company, id FROM applied_changes WHERE ${where} LIMIT ${sql.lit(FORGOTTEN_AT_ONCE)} ${lock})`;
+  const counts = await engine.transaction(async (transaction) => [
+    await sql`UPDATE applied_changes SET applied_at = ${now.toISOString()} WHERE ${some(sql`applied_at IS NULL`)}`.execute(
+      transaction,
+    ),
+    await sql`DELETE FROM applied_changes WHERE ${some(sql`applied_at < ${before.toISOString()}`)}`.execute(
+      transaction,
+    ),
+  ]);
+  return counts.some(({ numAffectedRows }) => Number(numAffectedRows) === FORGOTTEN_AT_ONCE);
+}

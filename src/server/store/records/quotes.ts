@@ -1,0 +1,93 @@
+import type { JsonText } from '../../../contract/json-text.ts';
+import { joinObjects } from '../../../contract/json-text.ts';
+import type { Quote, QuoteSummary } from '../../../contract/records.ts';
+import type { Connection } from '../dialects/dialect.ts';
+import type { PageRequest, Range, Selection } from '../lists/lists.ts';
+import { type Page, readPage } from '../lists/pages.ts';
+import { findDetailed, type Found } from './records.ts';
+
+const latestStatuses = ['draft', 'sent', 'accepted', 'declined'] as const;
+
+/** The filters of a list of quotes. */
+export interface QuoteFilters {
+  status?: (typeof latestStatuses)[number] | 'revised' | 'expired' | undefined;
+  customer?: string | undefined;
+  updatedSince?: string | undefined;
+  versions: 'latest' | 'all';
+}
+
+/**
+ * Lists quotes in id order (openapi.yaml, `listQuotes`).
+ *
+ * A quote past its validity is stored as `sent` and reads as `expired` from the day after: `today` is the company's
+ * calendar day, `YYYY-MM-DD`. A quote's latest version is its one version that is not `revised` (see the migration).
+ */
+export async function listQuotes(
+  db: Connection,
+  company: string,
+  today: string,
+  filters: QuoteFilters,
+  page: PageRequest,
+): Promise<Page<QuoteSummary>> {
+  const selection = { table: 'quotes', company, ...conditionsOf(filters, today) } as const;
+  return readPage(db, page, selection, (row) => asOf(row, today));
+}
+
+function conditionsOf(
+  { status, customer, updatedSince, versions }: QuoteFilters,
+  today: string,
+): Pick<Selection, 'among' | 'ranges'> {
+  const ranges: Range[] = updatedSince === undefined ? [] : [{ column: 'updated_at', from: updatedSince }];
+  if (status === 'expired') ranges.push({ column: 'valid_until', to: dayBefore(today) });
+  if (status === 'sent') ranges.push({ column: 'valid_until', from: today });
+  if (status === undefined && customer === undefined && versions === 'all') return { among: {}, ranges };
+  const among = {
+    ...(customer === undefined ? {} : { customer: [customer] }),
+    status: storedStatuses(status, versions),
+  };
+  return { among, ranges };
+}
+
+/** The stored statuses that a filter means. */
+function storedStatuses(status: QuoteFilters['status'], versions: QuoteFilters['versions']): string[] {
+  if (status === 'revised') return versions === 'latest' ? [] : ['revised'];
+  if (status === 'expired') return ['sent'];
+  if (status !== undefined) return [status];
+  return versions === 'latest' ? [...latestStatuses] : [...latestStatuses, 'revised'];
+}
+
+/** Reads one version of a quote as of a company's calendar day; undefined when the company has none with that id. */
+export async function findQuote(
+  db: Connection,
+  company: string,
+  id: string,
+  today: string,
+): Promise<Found<Quote> | undefined> {
+  const row = await findDetailed(db, 'quotes', company, id);
+  if (!row) return undefined;
+  const { body, digest } = asOf(row, today);
+  // The two parts were rendered from one Quote.
+  return { text: joinObjects(body, row.detail) as JsonText<Quote>, digest };
+}
+
+const SENT = '"status":"sent"';
+const VALID_UNTIL = /"validUntil":"(\d{4}-\d{2}-\d{2})"/;
+
+/**
+ * A row with its summary as it reads on a day, which gives it a digest of its own. Within a JSON text neither pattern can match inside a string, whose quotation
+ * marks are escaped, and no other member of a quote's summary has these names.
+ */
+function asOf<Row extends { body: string; digest: string | null }>(row: Row, today: string): Row {
+  const { body, digest } = row;
+  if (!body.includes(SENT)) return row;
+  const validUntil = VALID_UNTIL.exec(body)?.[1];
+  if (validUntil === undefined || validUntil >= today) return row;
+  const expired = body.replace(SENT, '"status":"expired"');
+  return { ...row, body: expired, digest: digest && `${digest}-expired` };
+}
+
+function dayBefore(day: string): string {
+  const date = new Date(`${day}T00:00:00Z`);
+  date.setUTCDate(date.getUTCDate() - 1);
+  return date.toISOString().slice(0, 10);
+}

@@ -1,0 +1,90 @@
+import type { Insertable } from 'kysely';
+
+import type { JsonText } from '../../../contract/json-text.ts';
+import type { RenderedRecord } from '../../../contract/render.ts';
+import type { Resource } from '../../../contract/records.ts';
+import type { StoreTransaction } from '../engines/engine.ts';
+import type { Tables } from '../schema.ts';
+
+/** A record's texts as a move finds them. `detail` and `unpublished` are there where the table has them. */
+export interface StoredTexts {
+  body: string;
+  detail?: string;
+  unpublished?: string | undefined;
+}
+
+/** Reads a record's texts; undefined when the company has none with that id. */
+export async function findTexts(
+  transaction: StoreTransaction,
+  resource: Resource,
+  company: string,
+  id: string,
+): Promise<StoredTexts | undefined> {
+  return transaction
+    .selectFrom(tableOf(resource))
+    .select(columnsOf[resource])
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Whether the company has a record with that id. */
+export async function hasRecord(
+  transaction: StoreTransaction,
+  resource: Resource,
+  company: string,
+  id: string,
+): Promise<boolean> {
+  const row = await transaction
+    .selectFrom(tableOf(resource))
+    .select('company')
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Adds a record, or replaces the one with its id. `unpublished` stays as it was unless it is given. */
+export async function putRecord(
+  transaction: StoreTransaction,
+  company: string,
+  { resource, body, detail = '{}' as JsonText<object>, digest }: RenderedRecord,
+  unpublished?: string,
+): Promise<void> {
+  const given: StoredTexts = { body, detail, unpublished };
+  const columns = columnsOf[resource].filter((column) => given[column] !== undefined);
+  const texts = { ...Object.fromEntries(columns.map((column) => [column, given[column]])), digest };
+  await transaction
+    .insertInto(tableOf(resource))
+    // Every table of records has these columns.
+    .values({ company, ...texts } as Insertable<Tables['invoices']>)
+    .onConflict((conflict) => conflict.columns(['company', 'id']).doUpdateSet(texts))
+    .execute();
+}
+
+/** Takes a record away. */
+export async function removeRecord(
+  transaction: StoreTransaction,
+  resource: Resource,
+  company: string,
+  id: string,
+): Promise<void> {
+  await transaction
+    .deleteFrom(tableOf(resource))
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** The tables of records share these columns; invoices and quotes have all that any of them has. */
+const tableOf = (resource: Resource) => resource as 'invoices';
+
+const columnsOf: Record<Resource, (keyof StoredTexts)[]> = {
+  people: ['body'],
+  customers: ['body'],
+  forms: ['body'],
+  jobs: ['body'],
+  submissions: ['body'],
+  invoices: ['body', 'detail', 'unpublished'],
+  quotes: ['body', 'detail', 'unpublished'],
+};

@@ -1,0 +1,124 @@
+import { type RawBuilder, sql } from 'kysely';
+
+import { resources } from '../../contract/rendering.ts';
+import type { Engine } from './engines/engine.ts';
+import type { Tables } from './schema.ts';
+
+/** A table as it is gone through: in the order of its key. */
+export interface StoredTable {
+  name: keyof Tables;
+  /** Unique, and never changed; empty where the table has one row. */
+  key: readonly string[];
+  /** The rows that belong to a company; null where none do. */
+  ofCompany: ((company: string) => RawBuilder<boolean>) | null;
+}
+
+export type Row = Record<string, unknown>;
+
+const ownRows = (company: string) => sql<boolean>`company = ${company}`;
+
+function table(
+  name: keyof Tables,
+  key: readonly string[],
+  ofCompany: StoredTable['ofCompany'] = ownRows,
+): StoredTable {
+  return { name, key, ofCompany };
+}
+
+const sessionsOf = (company: string) =>
+  sql<boolean>`administrator IN (SELECT id FROM administrators WHERE company = ${company})`;
+const formsOf = (company: string) =>
+  sql<boolean>`session IN (SELECT id FROM portal_sessions WHERE ${sessionsOf(company)})`;
+
+/**
+ * All that a store keeps: what a table refers to comes before it, and what triggers fill after the table that they watch.
+ * Migrations make `record_contracts`, the counts of rates live for a minute, and each store has a generation of its own.
+ */
+export const STORED_TABLES: readonly StoredTable[] = [
+  table('erasures', ['id'], null),
+  table('companies', ['id'], (company) => sql`id = ${company}`),
+  // Before the keys: a server writes down uses of those that it finds, so these are erased after them.
+  table('key_uses', ['company', 'key_id']),
+  table('key_hours', ['company', 'hour', 'key_id']),
+  table('api_keys', ['company', 'id']),
+  ...resources.map((name) => table(name, ['company', 'id'])),
+  table('company_clocks', ['company']),
+  table('served_clock', [], null),
+  table('number_series', ['company', 'series']),
+  table('applied_changes', ['company', 'id']),
+  table('logos', ['company', 'sha256']),
+  table('documents', ['company', 'invoice']),
+  table('webhooks', ['company', 'id']),
+  table('events', ['id']),
+  table('deliveries', ['company', 'webhook', 'id']),
+  table('delivery_attempts', ['company', 'webhook', 'delivery', 'number']),
+  table('webhook_hours', ['company', 'webhook', 'hour']),
+  table('administrators', ['id']),
+  table('portal_sessions', ['token_sha256'], sessionsOf),
+  table('form_results', ['session', 'form'], formsOf),
+  table('portal_links', ['token_sha256']),
+  table('audit_entries', ['company', 'id']),
+];
+
+/** The columns of a table that the database doesn't compute itself. */
+export async function columnsOf(engine: Engine, { name }: StoredTable): Promise<string[]> {
+  const { rows } = await engine.dialect.columnsOf(name).execute(engine.db);
+  return rows.map((row) => row.name);
+}
+
+/** How many rows a table has, or how many of them `where` chooses. */
+export async function countRows(
+  engine: Engine,
+  { name }: StoredTable,
+  where = sql<boolean>`TRUE`,
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    SELECT COUNT(*) AS count FROM ${sql.table(name)} WHERE ${where}`.execute(engine.db);
+  return Number(rows[0]?.count);
+}
+
+/** The row with the greatest key; undefined where there is none, or no key. */
+export async function lastRow(engine: Engine, { name, key }: StoredTable): Promise<Row | undefined> {
+  if (key.length === 0) return undefined;
+  const order = sql.join(key.map((column) => sql`${sql.ref(column)} DESC`));
+  const { rows } = await sql<Row>`
+    SELECT ${columnList(key)} FROM ${sql.table(name)} ORDER BY ${order} LIMIT 1`.execute(engine.db);
+  return rows[0];
+}
+
+/** A PDF has some 30 kB, and every other row a few. */
+const BATCH_ROWS = 500;
+const BATCH_DOCUMENTS = 50;
+
+/**
+ * The rows of a table in the order of its key, some at a time, with these columns and those of the key.
+ * @param options.after the key after which they begin; `where` chooses among them.
+ */
+export async function* batchesOf(
+  engine: Engine,
+  { name, key }: StoredTable,
+  columns: readonly string[],
+  {
+    after,
+    where = sql<boolean>`TRUE`,
+  }: { after?: Row | undefined; where?: RawBuilder<boolean> | undefined } = {},
+): AsyncGenerator<Row[]> {
+  const selected = columnList([...new Set([...key, ...columns])]);
+  const limit = name === 'documents' ? BATCH_DOCUMENTS : BATCH_ROWS;
+  let last = after;
+  for (;;) {
+    const place = last && sql`AND (${columnList(key)}) > (${sql.join(key.map((column) => last?.[column]))})`;
+    const order = key.length === 0 ? sql`` : sql`ORDER BY ${columnList(key)}`;
+    const { rows } = await sql<Row>`
+      SELECT ${selected} FROM ${sql.table(name)} WHERE ${where} ${place ?? sql``} ${order} LIMIT ${sql.lit(limit)}`.execute(
+      engine.db,
+    );
+    if (rows.length > 0) yield rows;
+    if (rows.length < limit) return;
+    last = rows.at(-1);
+  }
+}
+
+export function columnList(columns: readonly string[]) {
+  return sql.join(columns.map((column) => sql.ref(column)));
+}

@@ -1,0 +1,81 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { resources } from '../../../contract/rendering.ts';
+import { isDamage } from '../backup/examine.ts';
+import type { Engine } from '../engines/engine.ts';
+import { schemaDifferences } from '../migrations/schema-check.ts';
+import { attemptsCheck, deliveriesCheck, eventsCheck } from './deliveries-check.ts';
+import { documentsCheck } from './documents-check.ts';
+import type { Check, Finding } from './findings.ts';
+import { numbersCheck } from './numbers-check.ts';
+import { recordsCheck } from './records-check.ts';
+
+/** How a look through the store is watched and stopped. */
+export interface Verifying {
+  signal: AbortSignal;
+  onProgress: (done: number, total: number) => void;
+  onFinding: (finding: Finding) => void;
+}
+
+/**
+ * Looks through the whole store, some rows at a time, while others use it: the schema, the file (SQLite), records, PDFs, numbers, events
+ * and deliveries. It changes nothing, and ends early when the signal aborts.
+ * @returns how many rows were looked at.
+ */
+export async function verifyStore(
+  engine: Engine,
+  { signal, onProgress, onFinding }: Verifying,
+): Promise<{ rowCount: number }> {
+  const records = resources.map((resource) => recordsCheck(engine, resource));
+  const others = [documentsCheck, numbersCheck, eventsCheck, deliveriesCheck, attemptsCheck];
+  const checks: Check[] = [...records, ...others.map((check) => check(engine))];
+  let total = 0;
+  for (const { in: part, count } of checks) total += await orDamage(part, count, onFinding, 0);
+  onProgress(0, total);
+  for (const problem of await orDamage('schema', () => schemaDifferences(engine), onFinding, []))
+    onFinding({ in: 'schema', company: null, id: null, problem });
+  (await orDamage('pages', () => fileFindings(engine), onFinding, [])).forEach(onFinding);
+  let rowCount = 0;
+  const look = async ({ looks }: Check) => {
+    for await (const looked of looks()) {
+      looked.findings.forEach(onFinding);
+      rowCount += looked.rowCount;
+      // Rows that came meanwhile make it more.
+      onProgress(rowCount, Math.max(total, rowCount));
+      // SQLite never waits, so signals are noticed only in a turn of their own.
+      await turn();
+      if (signal.aborted) return;
+    }
+  };
+  for (const check of checks)
+    if (!signal.aborted) await orDamage(check.in, () => look(check), onFinding, undefined);
+  return { rowCount };
+}
+
+const FILE_FINDINGS_MAX = 100;
+
+/** SQLite's own check of the file; see sqlite.org/pragma.html#pragma_quick_check. */
+async function fileFindings(engine: Engine): Promise<Finding[]> {
+  if (engine.dialect.name !== 'sqlite') return [];
+  const rows = await engine.run(`PRAGMA quick_check(${FILE_FINDINGS_MAX})`);
+  return rows
+    .map((row) => String(Object.values(row)[0]))
+    .filter((text) => text !== 'ok')
+    .map((problem) => ({ in: 'file', company: null, id: null, problem }));
+}
+
+/** A page that is damaged ends one check, and not the others. */
+async function orDamage<T>(
+  part: string,
+  work: () => Promise<T>,
+  onFinding: Verifying['onFinding'],
+  otherwise: T,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    onFinding({ in: 'file', company: null, id: null, problem: `${part} can't be read: ${error.message}` });
+    return otherwise;
+  }
+}

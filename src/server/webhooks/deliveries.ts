@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { JsonText } from '../../contract/json-text.ts';
+import { quote, UsageError } from '../errors.ts';
+import { AuthorityEndedError, type Authority, doDeed } from '../store/portal/deeds.ts';
+import {
+  type DeliveryRecord,
+  hasDelivery,
+  hasWebhook,
+  insertPing,
+  listDeliveryRecords,
+  resendDelivery,
+  resendUnsent,
+} from '../store/deliveries/deliveries-history.ts';
+import { type DeliveryDetail, findDelivery } from '../store/deliveries/delivery-details.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { HISTORY_DAYS } from './purge.ts';
+import { getWebhookOfDeed, unknownWebhook } from './registration.ts';
+
+/** A webhook of a company. */
+export interface WebhookOf {
+  company: string;
+  webhook: string;
+}
+
+export interface DeliveryPage {
+  deliveries: DeliveryRecord[];
+  /** The `before` of the next page; null at the end. */
+  nextBefore: string | null;
+}
+
+/** Deliveries on one page. */
+export const PAGE_MAX = 100;
+/** Of one delivery in total: its attempts are shown on one page. */
+const ATTEMPTS_MAX = 100;
+const RECOVER_BATCH = 100;
+const PINGS_MAX = 5;
+const PINGS_OF_COMPANY_MAX = 20;
+const PING_WINDOW_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/**
+ * The deliveries of a webhook with every attempt, the newest first (service.md, "Registering a webhook").
+ * @throws UsageError when there is no such webhook, it has no delivery `before`, or `limit` isn't from 1 to 100.
+ */
+export async function listDeliveries(
+  engine: Engine,
+  of: WebhookOf,
+  { before, limit }: { before?: string | undefined; limit: number },
+): Promise<DeliveryPage> {
+  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX)
+    throw new UsageError(`The limit must be an integer from 1 to ${PAGE_MAX}, not ${limit}.`);
+  await requireWebhook(engine, of);
+  if (before !== undefined && !(await hasDelivery(engine, of, before)))
+    throw new UsageError(`The webhook ${quote(of.webhook)} has no delivery ${quote(before)}.`);
+  const found = await listDeliveryRecords(engine, of, { before, countMax: limit + 1 });
+  const deliveries = found.slice(0, limit);
+  return { deliveries, nextBefore: found.length > limit ? (deliveries.at(-1)?.id ?? null) : null };
+}
+
+/**
+ * Sends a delivery again, in any state: the same id and body with a fresh signature, and the schedule from its
+ * beginning.
+ * @param options.by the authority, here and below: an operator, unless given.
+ * @param options.attemptCount as `by` saw it: nothing is sent when there was another attempt since, or it waits
+ *   already.
+ * @throws UsageError when there is none, when it is being sent at this moment, and when it has had 100 attempts; what
+ *   `doDeed` and `getWebhookOfDeed` throw, here and below.
+ */
+export async function resend(
+  engine: Engine,
+  of: WebhookOf & { id: string },
+  now: Date,
+  { by = 'operator', attemptCount }: { by?: Authority; attemptCount?: number } = {},
+): Promise<'waiting' | 'changed'> {
+  return doDeed(engine, { company: of.company, by, now }, async (deed) => {
+    await getWebhookOfDeed(deed, of.webhook);
+    const outcome = await resendDelivery(deed, of, { attemptsMax: ATTEMPTS_MAX, attemptCount });
+    const name = `delivery ${quote(of.id)}`;
+    if (outcome === undefined) throw new UsageError(`The webhook ${quote(of.webhook)} has no ${name}.`);
+    if (outcome === 'sending')
+      throw new UsageError(`The ${name} is being sent at this moment; look at its result first.`);
+    if (outcome === 'limit reached')
+      throw new UsageError(`The ${name} has had ${ATTEMPTS_MAX} attempts, which is the limit.`);
+    return outcome;
+  });
+}
+
+/**
+ * Sends all failed and withheld deliveries again whose events are since a time, in batches. Each batch is a deed: when
+ * the authority ends meanwhile, the sending stops.
+ * @returns the number of deliveries.
+ * @throws UsageError when there is no such webhook, or the time isn't within the last 30 days.
+ */
+export async function recover(
+  engine: Engine,
+  { company, webhook }: WebhookOf,
+  since: Date,
+  now: Date,
+  { by = 'operator' }: { by?: Authority } = {},
+): Promise<number> {
+  const ageMs = now.getTime() - since.getTime();
+  if (!(ageMs >= 0 && ageMs <= HISTORY_DAYS * DAY_MS))
+    throw new UsageError(`The time must lie within the last ${HISTORY_DAYS} days.`);
+  let count = 0;
+  const sendBatch = (after: string, authority: Authority) =>
+    doDeed(engine, { company, by: authority, now }, async (deed) => {
+      await getWebhookOfDeed(deed, webhook);
+      const page = { since: since.toISOString(), after, countMax: RECOVER_BATCH, attemptsMax: ATTEMPTS_MAX };
+      return resendUnsent(deed, webhook, { ...page, isToldOf: count === 0 });
+    });
+  let batch = await sendBatch('', by);
+  count += batch.count;
+  // The first batch has used the form.
+  const authority = by === 'operator' ? by : { ...by, form: undefined };
+  while (batch.last !== undefined) {
+    try {
+      batch = await sendBatch(batch.last, authority);
+    } catch (error) {
+      if (error instanceof AuthorityEndedError) break;
+      throw error;
+    }
+    count += batch.count;
+  }
+  return count;
+}
+
+/** The data of a ping. */
+export const pingData = JSON.stringify({ message: 'This is a test delivery.' }) as JsonText<{
+  message: string;
+}>;
+
+/**
+ * Sends a signed `ping` to a webhook (service.md, "Registering a webhook").
+ * @returns the id of its delivery.
+ * @throws UsageError when there is no such webhook, when it is paused, and after 5 pings within a minute, or 20 of
+ *   the company's webhooks together: without a limit, pings would scan other people's ports.
+ */
+export async function ping(
+  engine: Engine,
+  { company, webhook }: WebhookOf,
+  { now, by = 'operator' }: { now: Date; by?: Authority },
+): Promise<string> {
+  const ids = { id: timeOrderedId('dlv_', now), event: timeOrderedId('evt_', now) };
+  const since = new Date(now.getTime() - PING_WINDOW_MS).toISOString();
+  const limit = { since, countMax: PINGS_MAX, ofCompanyMax: PINGS_OF_COMPANY_MAX };
+  await doDeed(engine, { company, by, now }, async (deed) => {
+    await getWebhookOfDeed(deed, webhook);
+    const outcome = await insertPing(deed, { webhook, ...ids, data: pingData }, limit);
+    if (outcome === 'paused')
+      throw new UsageError(`The webhook ${quote(webhook)} is paused; resume it first.`);
+    if (outcome === 'limit reached')
+      throw new UsageError(
+        `A webhook can be pinged ${PINGS_MAX} times a minute, and those of a company ${PINGS_OF_COMPANY_MAX} times together; wait a little.`,
+      );
+  });
+  return ids.id;
+}
+
+const LOOK_EVERY_MS = 50;
+
+/** Waits for the first attempt of a delivery, at most so long, and not where none is to come. */
+export async function waitForAttempt(
+  engine: Engine,
+  of: WebhookOf & { id: string },
+  msMax: number,
+): Promise<DeliveryDetail | undefined> {
+  const deadline = performance.now() + msMax;
+  for (;;) {
+    const found = await findDelivery(engine, of);
+    const isOpen = found?.state === 'waiting' || found?.state === 'sending';
+    if (!found || found.attempts.length > 0 || !isOpen || performance.now() >= deadline) return found;
+    await pause(LOOK_EVERY_MS);
+  }
+}
+
+/** A UUIDv7 (RFC 9562 section 5.7) behind a prefix: ids are in the order of their creation. */
+export function timeOrderedId(prefix: string, at: Date): string {
+  const time = at.getTime().toString(16).padStart(12, '0');
+  const bytes = randomBytes(10);
+  bytes[0] = ((bytes[0] ?? 0) & 0x0f) | 0x70;
+  bytes[2] = ((bytes[2] ?? 0) & 0x3f) | 0x80;
+  const tail = bytes.toString('hex');
+  return `${prefix}${time.slice(0, 8)}-${time.slice(8)}-${tail.slice(0, 4)}-${tail.slice(4, 8)}-${tail.slice(8)}`;
+}
+
+async function requireWebhook(engine: Engine, of: WebhookOf): Promise<void> {
+  if (!(await hasWebhook(engine, of))) throw unknownWebhook(of);
+}

@@ -1,0 +1,256 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { deliveryBytesMax, type EventKind } from '../../contract/events.ts';
+import { eventBody, type JsonText } from '../../contract/json-text.ts';
+import { quote, UsageError } from '../errors.ts';
+import { pingData, timeOrderedId } from './deliveries.ts';
+import { type DeliveredEvent, deliveryRequest } from './delivery-request.ts';
+import { type Posted, post, receiverAddress } from './samples.ts';
+import { mintSecret } from './secrets.ts';
+
+/** How a receiver took one delivery of the day. */
+export interface Played {
+  /**
+   * `duplicate`: the same as an earlier one, as when the answer to that got lost. `old state`: one that arrives after a
+   * newer one, as after a retry. `forgery`: one that isn't the service's. `largest`: one as long as any can be.
+   */
+  kind: 'delivery' | 'duplicate' | 'old state' | 'forgery' | 'largest';
+  event: EventKind;
+  /** The id of the delivery. */
+  id: string;
+  createdAt: string;
+  body: string;
+  /** The status of the answer; null when there was none. */
+  status: number | null;
+  /** Until the answer came, or was no longer waited for. */
+  milliseconds: number;
+  /** How often it was sent: more than once where the receiver was away for a while. */
+  attempts: number;
+  /** The receiver's fault, in a sentence; null for none. */
+  problem: string | null;
+}
+
+export interface PlayOptions {
+  to: string;
+  serviceName: string;
+  secret: string;
+  /** How many times faster than the clock; undefined for each delivery as soon as the one before is answered. */
+  speed?: number | undefined;
+  onPlayed?: (played: Played) => void;
+  /** How long a receiver may be away within the day, such as while it starts again. */
+  awayMsMax?: number;
+  /** How long an answer may take; 10 seconds unless told. */
+  answerMsMax?: number;
+}
+
+interface Delivery {
+  kind: Played['kind'];
+  event: DeliveredEvent;
+  forgery?: Forgery;
+}
+
+type Request = ReturnType<typeof deliveryRequest>;
+type Signing = Parameters<typeof deliveryRequest>[1];
+
+interface Forgery {
+  /** Its fault, worded to follow "a job.created that". */
+  fault: string;
+  advice: string;
+  forge: (event: DeliveredEvent, signing: Signing) => Request;
+}
+
+const AWAY_MS_MAX = 30_000;
+const AWAY_PAUSE_MS = 250;
+/** Older than a receiver may accept (service.md, "Signature"). */
+const STALE_MS = 10 * 60_000;
+
+const forgeries: readonly Forgery[] = [
+  {
+    fault: 'has no signature',
+    advice: 'Refuse whatever has no Service-Signature',
+    forge: (event, signing) => {
+      const { body, headers } = deliveryRequest(event, signing);
+      delete headers['Service-Signature'];
+      return { body, headers };
+    },
+  },
+  {
+    fault: 'is signed with another secret',
+    advice: 'Compare v1 with the HMAC-SHA256 that you compute with your secret',
+    forge: (event, signing) => deliveryRequest(event, { ...signing, secret: mintSecret() }),
+  },
+  {
+    fault: 'has one space more than was signed',
+    advice: 'Compute the signature over the bytes that arrived, before any JSON parser',
+    forge: (event, signing) => {
+      const { body, headers } = deliveryRequest(event, signing);
+      return { body: `${body} `, headers };
+    },
+  },
+  {
+    fault: 'was signed ten minutes ago',
+    advice: 'Refuse a t that is more than five minutes from your clock',
+    forge: (event, signing) =>
+      deliveryRequest(event, { ...signing, at: new Date(signing.at.getTime() - STALE_MS) }),
+  },
+];
+
+/**
+ * Plays the events of a day to a receiver: a ping, forgeries, the events with one of them late, a duplicate, and the
+ * largest delivery that there is.
+ * @returns how each was taken. The day ends early when the receiver stays away.
+ * @throws UsageError when nothing can be delivered at all.
+ */
+export async function playDay(events: readonly DeliveredEvent[], options: PlayOptions): Promise<Played[]> {
+  const { to, speed, onPlayed } = options;
+  const url = receiverAddress(to);
+  const all: Played[] = [];
+  let dayMs: number | undefined;
+  for (const delivery of dayOf(events)) {
+    // A late delivery has an earlier time than the one before it.
+    const atMs = Math.max(dayMs ?? 0, Date.parse(delivery.event.createdAt));
+    if (speed !== undefined && dayMs !== undefined) await pause((atMs - dayMs) / speed);
+    dayMs = atMs;
+    const isFirst = all.length === 0;
+    // A receiver that refuses the largest delivery may hang up: it isn't away.
+    const isPatient = !isFirst && delivery.kind !== 'largest';
+    const sent = await deliver(url, delivery, isPatient ? options : { ...options, awayMsMax: 0 });
+    const { posted } = sent;
+    const isAway = 'reason' in posted && !posted.isLate;
+    if (isAway && isFirst)
+      throw new UsageError(`Nothing can be delivered to ${quote(to)}: ${posted.reason}.`);
+    const played = playedOf(delivery, sent);
+    all.push(played);
+    onPlayed?.(played);
+    if (isAway) break;
+  }
+  return all;
+}
+
+/** The deliveries of the day, in the order in which they are sent. */
+function dayOf(events: readonly DeliveredEvent[]): Delivery[] {
+  const [first] = events;
+  if (!first) return [];
+  const firstAt = new Date(first.createdAt);
+  const ping: DeliveredEvent = {
+    ...first,
+    id: timeOrderedId('dlv_', firstAt),
+    event: 'ping',
+    data: pingData,
+  };
+  const late = events.find(({ event }) => event === 'job.updated');
+  const again = events.find(({ event }) => event === 'payment.recorded');
+  const inTime = events.filter((event) => event !== late);
+  return [
+    { kind: 'delivery', event: ping },
+    ...forgeries.map((forgery): Delivery => ({ kind: 'forgery', event: first, forgery })),
+    ...inTime.flatMap((event): Delivery[] => [
+      { kind: 'delivery', event },
+      ...(late && event.event === 'job.completed' ? [{ kind: 'old state' as const, event: late }] : []),
+      ...(again && event.event === 'invoice.paid' ? [{ kind: 'duplicate' as const, event: again }] : []),
+    ]),
+    ...largestOf(events).map((event): Delivery => ({ kind: 'largest', event })),
+  ];
+}
+
+/** The form of the day once more, as another one with blanks up to the last byte; none where there is no form. */
+function largestOf(events: readonly DeliveredEvent[]): DeliveredEvent[] {
+  const form = events.find(({ event }) => event === 'form.submitted');
+  const last = events.at(-1);
+  if (!form || !last) return [];
+  const { createdAt } = last;
+  const id = timeOrderedId('dlv_', new Date(createdAt));
+  // Written by the back office.
+  const submission = JSON.parse(form.data) as { id: string };
+  const data = JSON.stringify({ ...submission, id: `${submission.id}.largest` });
+  const envelope = { id, event: form.event, createdAt, companyId: form.company };
+  const room = deliveryBytesMax - Buffer.byteLength(eventBody(envelope, '' as JsonText<unknown>));
+  const filled = data + ' '.repeat(room - Buffer.byteLength(data));
+  return [{ ...form, id, createdAt, data: filled as JsonText<unknown> }];
+}
+
+/** A delivery that was sent, and what came of it. */
+interface Sent {
+  posted: Posted;
+  body: string;
+  attempts: number;
+}
+
+function playedOf(delivery: Delivery, { posted, body, attempts }: Sent): Played {
+  const { kind, event } = delivery;
+  return {
+    kind,
+    event: event.event,
+    id: event.id,
+    createdAt: event.createdAt,
+    body,
+    status: 'status' in posted ? posted.status : null,
+    milliseconds: posted.milliseconds,
+    attempts,
+    problem: problemOf(posted, delivery) ?? null,
+  };
+}
+
+/** Sends one delivery, and again while the receiver is away: each time signed anew, as the service does. */
+async function deliver(
+  url: URL,
+  { event, forgery }: Delivery,
+  { serviceName, secret, awayMsMax = AWAY_MS_MAX, answerMsMax }: PlayOptions,
+): Promise<Sent> {
+  const deadline = performance.now() + awayMsMax;
+  const make = forgery?.forge ?? deliveryRequest;
+  for (let attempts = 1; ; attempts += 1) {
+    const { headers, body } = make(event, { serviceName, secret, at: new Date() });
+    const posted = await post(url, headers, body, answerMsMax);
+    const isOver = 'status' in posted || posted.isLate || performance.now() >= deadline;
+    if (isOver) return { posted, body, attempts };
+    await pause(AWAY_PAUSE_MS);
+  }
+}
+
+/** The fault of a receiver that answers so; undefined for none. */
+function problemOf(posted: Posted, { kind, event: { event }, forgery }: Delivery): string | undefined {
+  const what = forgery ? `a ${event} that ${forgery.fault}` : NAMES[kind].replace('EVENT', event);
+  if ('reason' in posted)
+    return posted.isLate
+      ? `It didn’t answer ${what} in time: keep the delivery, answer within 10 seconds, and work on it later.`
+      : `It gave no answer to ${what}: ${posted.reason}.`;
+  const { status } = posted;
+  const isTaken = status >= 200 && status <= 299;
+  if (forgery)
+    return isTaken ? `It took ${what}, with ${status}. ${forgery.advice}, and answer 401.` : undefined;
+  return isTaken ? undefined : `It answered ${what} with ${status}. ${adviceOn(status, kind)}`;
+}
+
+const NAMES = {
+  delivery: 'EVENT',
+  duplicate: 'a second delivery of a EVENT',
+  'old state': 'a EVENT that came after a newer one',
+  largest: `a EVENT of ${deliveryBytesMax.toLocaleString('en')} bytes`,
+  forgery: 'EVENT',
+} satisfies Record<Played['kind'], string>;
+
+function adviceOn(status: number, kind: Played['kind']): string {
+  if (status === 413)
+    return `A delivery has up to ${deliveryBytesMax.toLocaleString('en')} bytes: set the limit of the receiver, and of what stands before it, to that.`;
+  if (status >= 300 && status <= 399)
+    return 'Redirects aren’t followed: give the address to which they lead.';
+  if (kind === 'duplicate')
+    return 'A delivery can come twice: answer an id that you have kept with a 2xx status, and do nothing else.';
+  if (kind === 'old state')
+    return 'Order isn’t kept: answer with a 2xx status, and keep the state with the later updatedAt.';
+  return 'Only a 2xx status counts as received: the service would send it again, seven times in all.';
+}
+
+/** The last that the day tells of each record: what a receiver must know at its end. */
+export function newestOf(
+  events: readonly DeliveredEvent[],
+): { event: EventKind; record: string; at: string }[] {
+  const newest = new Map<string, { event: EventKind; record: string; at: string }>();
+  for (const { event, createdAt, data } of [...events, ...largestOf(events)]) {
+    const { id, invoiceId } = JSON.parse(data) as { id?: string; invoiceId?: string };
+    const record = id ?? invoiceId ?? '';
+    newest.set(record, { event, record, at: createdAt });
+  }
+  return [...newest.values()];
+}

@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto';
+
+import { isMoveEventKind, type MoveEventKind, moveEventKinds, scopeOfEvent } from '../../contract/events.ts';
+import type { Scope } from '../../contract/scopes.ts';
+import { quote, unknownName, UsageError } from '../errors.ts';
+import type { Administrator } from '../store/portal/administrators.ts';
+import { findCompanyRow } from '../store/records/companies.ts';
+import { type Authority, type Deed, doDeed } from '../store/portal/deeds.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import {
+  deleteWebhookRow,
+  findWebhookOfDeed,
+  insertWebhook,
+  listWebhookRows,
+  setWebhookPaused,
+  type Webhook,
+} from '../store/deliveries/webhooks.ts';
+import { mintSecret, type SecretBox } from './secrets.ts';
+import { canonicalWebhookUrl } from './webhook-urls.ts';
+
+/** Webhooks that a company can have at once (service.md, "Limits"). */
+export const WEBHOOKS_MAX = 10;
+const WEBHOOK_ID_BYTES = 6;
+
+/**
+ * Registers a webhook (service.md, "Registering a webhook"). Several may have the same address: a secret is rotated by
+ * adding a second webhook.
+ * @param options.events kinds of events, each of which counts once.
+ * @param options.by the authority, here and below: an operator, unless given. An administrator can choose only events
+ *   whose data they can see themselves.
+ * @returns its signing secret, which can't be shown again, and its record.
+ * @throws UsageError that names the address, the event or the company that is refused, and when there are 10 webhooks;
+ *   what `doDeed` throws.
+ */
+export async function createWebhook(
+  engine: Engine,
+  box: SecretBox,
+  options: {
+    company: string;
+    url: string;
+    events: readonly string[];
+    by?: Authority;
+    now: Date;
+  },
+): Promise<{ secret: string; record: Webhook }> {
+  const { company, by = 'operator', now } = options;
+  const secret = mintSecret();
+  const id = `whk_${randomBytes(WEBHOOK_ID_BYTES).toString('hex')}`;
+  const url = canonicalWebhookUrl(options.url);
+  return doDeed(engine, { company, by, now }, async (deed) => {
+    const events = checkedEvents(options.events, deed.by === 'operator' ? undefined : deed.by.scopes);
+    const record: Webhook = { id, company, url, events, createdAt: now.toISOString(), pausedAt: null };
+    const outcome = await insertWebhook(deed, record, box.seal(secret, record), WEBHOOKS_MAX);
+    if (outcome === 'limit reached') {
+      throw new UsageError(
+        `The company ${quote(company)} has ${WEBHOOKS_MAX} webhooks, which is the limit; delete one first.`,
+      );
+    }
+    return { secret, record };
+  });
+}
+
+/**
+ * The webhooks of a company, oldest first, without their secrets.
+ * @throws UsageError when there is no such company.
+ */
+export async function listWebhooks(engine: Engine, company: string): Promise<Webhook[]> {
+  if (!(await findCompanyRow(engine, company)))
+    throw new UsageError(`There is no company ${quote(company)}.`);
+  return listWebhookRows(engine, company);
+}
+
+/**
+ * Changes a webhook in a deed of its own.
+ * @param by the authority: an operator, unless given.
+ * @returns the webhook as it is then; a deleted one as it was.
+ * @throws what `doDeed` and `getWebhookOfDeed` throw.
+ */
+type ChangeWebhook = (
+  engine: Engine,
+  company: string,
+  id: string,
+  now: Date,
+  by?: Authority,
+) => Promise<Webhook>;
+
+/** Deletes a webhook: no further attempt begins, and nothing of it is shown. */
+export const deleteWebhook = webhookChange(async (deed, webhook) => {
+  await deleteWebhookRow(deed, webhook);
+  return webhook;
+});
+
+/**
+ * Pauses a webhook: no further attempt begins. New events wait for it, 30 days at most, and so do retries that fall
+ * due. To pause a paused webhook changes nothing.
+ */
+export const pauseWebhook = webhookChange((deed, webhook) => setWebhookPaused(deed, webhook, true));
+
+/**
+ * Resumes a webhook: waiting deliveries are sent at once, a few at a time. To resume one that isn't paused changes
+ * nothing.
+ */
+export const resumeWebhook = webhookChange((deed, webhook) => setWebhookPaused(deed, webhook, false));
+
+function webhookChange(change: (deed: Deed, webhook: Webhook) => Promise<Webhook>): ChangeWebhook {
+  return (engine, company, id, now, by = 'operator') =>
+    doDeed(engine, { company, by, now }, async (deed) => change(deed, await getWebhookOfDeed(deed, id)));
+}
+
+/**
+ * The webhook that a deed changes.
+ * @throws UsageError when the company has no such webhook, or the administrator may not see the data of its events: an
+ *   administrator who may not choose an event (service.md, "Registering a webhook") may not stop or repeat it either.
+ */
+export async function getWebhookOfDeed(deed: Deed, id: string): Promise<Webhook> {
+  const webhook = await findWebhookOfDeed(deed, id);
+  if (!webhook) throw unknownWebhook({ company: deed.company, webhook: id });
+  const reason = deed.by === 'operator' ? undefined : whyNotTouch(webhook, deed.by);
+  if (reason !== undefined) throw new UsageError(reason);
+  return webhook;
+}
+
+/**
+ * Why an administrator may not change a webhook: its events carry data that they may not see. Undefined when they may.
+ */
+export function whyNotTouch(
+  { events }: Pick<Webhook, 'events'>,
+  { scopes }: Pick<Administrator, 'scopes'>,
+): string | undefined {
+  const needed = new Set<Scope>(events.map(scopeOfEvent));
+  const missing = [...needed].filter((scope) => !scopes.includes(scope));
+  if (missing.length === 0) return undefined;
+  return `You have no access to data that this webhook sends: ${missing.join(', ')}. Ask an administrator who has it.`;
+}
+
+export function unknownWebhook({ company, webhook }: { company: string; webhook: string }): UsageError {
+  return new UsageError(`The company ${quote(company)} has no webhook ${quote(webhook)}.`);
+}
+
+/** The chosen events in the contract's order. */
+function checkedEvents(
+  given: readonly string[],
+  allowedScopes: readonly Scope[] | undefined,
+): MoveEventKind[] {
+  if (given.length === 0)
+    throw new UsageError(`A webhook needs at least one event of ${moveEventKinds.join(', ')}.`);
+  for (const event of given) {
+    if (event === 'ping')
+      throw new UsageError(
+        '"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.',
+      );
+    if (!isMoveEventKind(event)) throw new UsageError(unknownName(event, 'an event', moveEventKinds));
+    const scope = scopeOfEvent(event);
+    if (allowedScopes && !allowedScopes.includes(scope)) {
+      throw new UsageError(`${quote(event)} can't be chosen without access to its data, which is ${scope}.`);
+    }
+  }
+  return moveEventKinds.filter((kind) => given.includes(kind));
+}

@@ -1,0 +1,114 @@
+import t, { type Test } from 'tap';
+
+import { changePassword, signIn } from '../../../src/server/access/administrators.ts';
+import { acceptLink, inviteToReset } from '../../../src/server/access/invitations.ts';
+import type { SignInLimits } from '../../../src/server/access/sign-in-limits.ts';
+import { UsageError } from '../../../src/server/errors.ts';
+import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
+import {
+  type Administrator,
+  updateAdministratorRow,
+} from '../../../src/server/store/portal/administrators.ts';
+import { deleteSessionRows, listSessionRows } from '../../../src/server/store/portal/portal-sessions.ts';
+import { lockCompany } from '../../../src/server/store/records/companies.ts';
+import { until } from '../../_command.ts';
+import { type EngineName, engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
+import { addAdministrator, addCompany, COMPANY, EMAIL, PASSWORD, signedInAs } from '../portal/_portal.ts';
+
+const NEW_PASSWORD = 'granite lanterns drift north';
+const ANOTHER_PASSWORD = 'seven quiet harbour bells';
+const WRONG = new UsageError('The e-mail address or the password is wrong.');
+const quiet = { onAccount: () => undefined, afterwards: () => undefined };
+const attempt = {
+  serviceName: 'Fieldledger',
+  address: '192.0.2.1',
+  client: 'Test',
+  now: STORY_NOW,
+  lengths: { idleMinutes: 30, hoursMax: 12 },
+};
+
+/** An engine with the example company and its administrator, who has one session. */
+async function openCompany(t: Test, name: EngineName) {
+  const database = await openTestDatabase(name);
+  t.teardown(() => database[Symbol.asyncDispose]());
+  const { engine, url } = database;
+  await addCompany(engine);
+  const administrator = await addAdministrator(engine, { email: EMAIL, password: PASSWORD });
+  return { engine, url, administrator };
+}
+
+/** Limits that refuse nobody. They let something happen when a password was found right, before the deed begins. */
+function limitsWith(onceRight: () => Promise<unknown> = async () => undefined): SignInLimits {
+  return {
+    count: async () => ({
+      forgive: async () => {
+        await onceRight();
+      },
+      mayTryOthers: true,
+    }),
+    countNewPassword: async () => undefined,
+  };
+}
+
+function signInBy(engine: Engine, password: string, limits = limitsWith()) {
+  return signIn(engine, limits, { ...attempt, email: EMAIL, password, ...quiet });
+}
+
+/** Sets a new password by a link. */
+async function reset(engine: Engine): Promise<void> {
+  const { token } = await inviteToReset(engine, { company: COMPANY, email: EMAIL, now: STORY_NOW });
+  await acceptLink(engine, limitsWith(), { ...attempt, token, name: '', password: NEW_PASSWORD });
+}
+
+/** Changes the password on the account page, in the session of before. */
+async function change(
+  engine: Engine,
+  administrator: Administrator,
+  next = NEW_PASSWORD,
+  limits = limitsWith(),
+): Promise<void> {
+  const by = await signedInAs(engine, administrator);
+  await changePassword(engine, limits, { ...attempt, administrator, by, present: PASSWORD, next });
+}
+
+for (const name of engineNames) {
+  for (const [done, renew] of Object.entries({ reset, changed: change })) {
+    t.test(
+      `${name}: a sign-in waits until the password is ${done}, and the old one opens nothing`,
+      async (t) => {
+        const { engine, administrator } = await openCompany(t, name);
+        const limits = limitsWith(() => renew(engine, administrator));
+        await t.rejects(signInBy(engine, PASSWORD, limits), WRONG);
+        t.equal((await listSessionRows(engine, administrator.id)).length, 1, 'of who knows the new password');
+        await signInBy(engine, NEW_PASSWORD);
+      },
+    );
+  }
+
+  t.test(`${name}: a password that two tabs change at once is the one of the first`, async (t) => {
+    const { engine, administrator } = await openCompany(t, name);
+    const limits = limitsWith(() => change(engine, administrator));
+    const late = change(engine, administrator, ANOTHER_PASSWORD, limits);
+    await t.rejects(late, new UsageError('Your present password is not right.', { field: 'present' }));
+    await t.rejects(signInBy(engine, ANOTHER_PASSWORD), WRONG);
+    await signInBy(engine, NEW_PASSWORD);
+  });
+}
+
+t.test('postgres: a sign-in waits for a reset that another process is about to commit', async (t) => {
+  const { engine, url, administrator } = await openCompany(t, 'postgres');
+  await using second = await openEngine(url);
+  const waiting =
+    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  const signingIn = await second.transaction(async (transaction) => {
+    await lockCompany(transaction, COMPANY);
+    await updateAdministratorRow(transaction, administrator.id, { password: 'scrypt$1024$8$1$AAAA$AAAA' });
+    await deleteSessionRows(transaction, administrator.id);
+    const outcome = t.rejects(signInBy(engine, PASSWORD), WRONG);
+    await until(async () => (await engine.run(waiting)).length === 1);
+    return { outcome };
+  });
+  await signingIn.outcome;
+  t.strictSame(await listSessionRows(engine, administrator.id), []);
+});

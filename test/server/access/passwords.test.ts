@@ -1,0 +1,256 @@
+import { scryptSync } from 'node:crypto';
+
+import t from 'tap';
+
+import { type PasswordOwner, refuseWeakPassword } from '../../../src/server/access/password-strength.ts';
+import { hashPassword, isPassword } from '../../../src/server/access/passwords.ts';
+import { AppError, UsageError } from '../../../src/server/errors.ts';
+import { processorMs } from '../../_processor-time.ts';
+
+const PASSWORD = 'copper kettles whistle softly';
+
+/** The stored form of the password at another cost. */
+function storedAt(N: number): string {
+  const salt = Buffer.alloc(16, 7);
+  const key = scryptSync(PASSWORD, salt, 32, { N, r: 8, p: 1 });
+  return `scrypt$${N}$8$1$${salt.toString('base64url')}$${key.toString('base64url')}`;
+}
+
+t.test('a password is stored as scrypt with its parameters and a salt of its own', async (t) => {
+  const [one, other] = await Promise.all([hashPassword(PASSWORD), hashPassword(PASSWORD)]);
+  t.not(one, other);
+  const [kind, N, r, p, salt = '', key] = one.split('$');
+  t.strictSame([kind, N, r, p], ['scrypt', '32768', '8', '3']);
+  const expected = scryptSync(PASSWORD, Buffer.from(salt, 'base64url'), 32, {
+    N: 32_768,
+    r: 8,
+    p: 3,
+    maxmem: 64 * 1024 * 1024,
+  });
+  t.equal(key, expected.toString('base64url'));
+  t.equal(Buffer.from(salt, 'base64url').length, 16);
+});
+
+t.test('the right password is known again, also in another way of typing it, and no other is', async (t) => {
+  const stored = await hashPassword('crème brûlée for breakfast');
+  t.ok(await isPassword('crème brûlée for breakfast'.normalize('NFD'), stored));
+  t.notOk(await isPassword('creme brulee for breakfast', stored));
+  t.notOk(await isPassword('', stored));
+  t.notOk(await isPassword('anything', undefined), 'nobody has a password');
+});
+
+t.test('a password that was stored with other parameters is still known', async (t) => {
+  const stored = storedAt(16_384);
+  t.ok(await isPassword(PASSWORD, stored));
+  t.notOk(await isPassword('something else', stored));
+});
+
+t.test('of a crowd that signs in at once some are sent away, and the others are answered', async (t) => {
+  const stored = storedAt(1_024);
+  const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => isPassword(PASSWORD, stored)));
+  const refused = outcomes.filter(
+    ({ status, ...outcome }) =>
+      status === 'rejected' &&
+      'reason' in outcome &&
+      outcome.reason instanceof AppError &&
+      outcome.reason.code === 'unavailable',
+  );
+  t.equal(refused.length, 18, 'two are looked at, forty wait');
+  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 42);
+  t.ok(await isPassword(PASSWORD, stored), 'and the next one has its turn');
+});
+
+const owner = {
+  email: 'jane.murphy@example.com',
+  name: 'Jane Murphy',
+  companyName: 'Brennan Heating & Cooling',
+  serviceName: 'Acme Books',
+};
+
+/** The refusal's sentence; undefined when the password is taken. */
+async function refusalOf(password: string, of: Partial<PasswordOwner> = {}): Promise<string | undefined> {
+  try {
+    await refuseWeakPassword(password, { ...owner, ...of });
+    return undefined;
+  } catch (error) {
+    if (error instanceof UsageError && error.field === 'password') return error.message;
+    throw error;
+  }
+}
+
+const refused: Record<string, { rule: RegExp; passwords: string[] }> = {
+  'too short or too long': {
+    rule: /^The password must have 12 to 200 characters\. Several words/,
+    passwords: ['', 'elevenchars', 'x'.repeat(201), '𝒶𝒷'.repeat(5)],
+  },
+  'commonly used': {
+    rule: /too easy to guess\. This is (similar to )?a commonly used password\./,
+    passwords: ['password1234', '123456789012', 'qwertyuiop12', 'iloveyou12345', 'P@ssw0rd1234!'],
+  },
+  'repeated or in a row': {
+    rule: /too easy to guess\. (Repeated character|Common character sequences)/,
+    passwords: ['aaaaaaaaaaaaaa', '121212121212', 'abcdefghijkl', '𝒶𝒷𝒸𝒹𝑒𝒻𝑔𝒽𝒾𝒿𝓀𝓁'],
+  },
+  'a word with something around it': {
+    rule: /too easy to guess\. +?Several words/,
+    passwords: ['Summer2026!!'],
+  },
+  'made of who the owner is': {
+    rule: /too easy to guess\. People who guess try your name, your e-mail address and your company first\./,
+    passwords: [
+      'jane.murphy@example.com',
+      'Jane Murphy1',
+      'Jane.Murphy2026',
+      'murphyjane1990!',
+      'Brennan-2026!',
+      'BrennanHeatingCooling2026',
+      'ＢｒｅｎｎａｎHeating1',
+      'J@ne-Mur.phy1',
+      'Br@!ennan-!-He@t!ng',
+    ],
+  },
+};
+
+const refusedToo: typeof refused = {
+  'made of the name of this service, as it is and as it is configured': {
+    rule: /too easy to guess\. .* and the name of this service, too\./,
+    passwords: [
+      'Fieldledger!2026',
+      'Field-Ledger 2026',
+      'F1eldl3dger#26',
+      'Welcome2Fieldledger',
+      'AcmeBooks2026!!',
+      '@cme.B00ks_123',
+    ],
+  },
+  'a phrase that everybody knows': {
+    rule: /too easy to guess\. .*They try well-known phrases/,
+    passwords: [
+      'correcthorsebatterystaple',
+      'Correct Horse Battery Staple!',
+      'correct-horse-battery-staple-9',
+      'c0rrecth0rsebatteryst4ple',
+      'thequickbrownfoxjumpsoverthelazydog',
+      'To be, or not to be: that is the question',
+    ],
+  },
+};
+
+for (const [kind, { rule, passwords }] of Object.entries({ ...refused, ...refusedToo })) {
+  t.test(`a weak password is refused with the rule: ${kind}`, async (t) => {
+    for (const password of passwords) t.match(await refusalOf(password), rule, password.slice(0, 30));
+  });
+}
+
+t.test('a password that would take long to guess is taken, in whatever language', async (t) => {
+  const taken = [
+    'copper kettles whistle softly',
+    'jane murphy likes long walks',
+    'crème brûlée for breakfast',
+    'x7Kq9mPz4tLw',
+    'quatre vieux chevaux dorment',
+    'четыре старых лошади спят',
+  ];
+  for (const password of taken) t.equal(await refusalOf(password), undefined, password);
+});
+
+/** People whose names are typed in several ways, or are short, and passwords that are made of these names. */
+const named: (Omit<PasswordOwner, 'serviceName'> & { passwords: string[] })[] = [
+  {
+    companyName: 'Ó Ceallacháin Pluiméireacht',
+    name: 'Siobhán Ní Dhómhnaill',
+    email: 'office@pipes.example',
+    passwords: [
+      'oceallachain2026',
+      'ceallachain2026!',
+      'pluimeireacht1',
+      'Dhomhnaill2026!',
+      'Ní Dhómhnaill 1',
+      'Siobhan.Ni.2026',
+    ],
+  },
+  {
+    companyName: 'Müller Sanitär',
+    name: 'Seán Brónagh',
+    email: 'office@pipes.example',
+    passwords: ['SeanBronagh1', 'MullerSanitar1', 'muellersanitaer', 'Mu\u0308ller2026!!'],
+  },
+  {
+    companyName: 'Čerpadla s.r.o.',
+    name: 'Žofie Nováková',
+    email: 'office@pipes.example',
+    passwords: ['zofienovakova', 'Cerpadla2026!'],
+  },
+  {
+    companyName: 'Łukasz Sørensen Straßenbau',
+    name: 'Jim Roe',
+    email: 'office@pipes.example',
+    passwords: ['lukasz2026!!', 'Sorensen2026!', 'soerensen2026', 'Strassenbau26'],
+  },
+  {
+    companyName: 'ABC Ltd',
+    name: 'Jim Roe',
+    email: 'office@pipes.example',
+    passwords: ['jimroeabc2026', 'JimRoe1985!!', 'abcltd2026!!', 'Jim-Roe-2026', 'roejim.1985.'],
+  },
+  {
+    companyName: 'Acme Plumbing',
+    name: 'Bob Day',
+    email: 'office@pipes.example',
+    passwords: ['bobday2026!!', 'Bob.Day.2026', 'Acme.Bob.1985'],
+  },
+  {
+    companyName: 'Brennan Heating Ltd',
+    name: 'Aoife Brennan',
+    email: 'office@pipes.example',
+    passwords: ['Br3nn4n2026!!', 'H3@7!ng2026!!'],
+  },
+];
+
+for (const { passwords, ...of } of named) {
+  t.test(`${of.name} of ${of.companyName} can't take a password that is made of these names`, async (t) => {
+    const rule = /too easy to guess\. People who guess try your name, your e-mail address and your company/;
+    for (const password of passwords) t.match(await refusalOf(password, of), rule, password);
+  });
+
+  t.test(
+    `${of.name} of ${of.companyName} can take a password that has parts of them by chance`,
+    async (t) => {
+      const taken = [
+        'tidy-walrus-gravel-lantern-9',
+        'tram lantern orbit velvet',
+        'holiday abscess bobbin heroes',
+        'sunday jimjams progress cobalt',
+        'a bob of lanterns for a day',
+        'the ferret and roe deer limited',
+        'T7#kbobW9q!mz2',
+        'x7Kq9mPz4tLw',
+      ];
+      for (const password of taken) t.equal(await refusalOf(password, of), undefined, password);
+    },
+  );
+}
+
+t.test('the longest password is looked at in a moment, and the server goes on meanwhile', async (t) => {
+  let longestMs = 0;
+  let seenAt = performance.now();
+  const pulse = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - seenAt);
+    seenAt = performance.now();
+  }, 5);
+  const tookMs = await processorMs(() =>
+    refusalOf('p@$$w0rd4!1 11.11.2011 {[<6369&#'.repeat(10).slice(0, 200)),
+  );
+  clearInterval(pulse);
+  t.comment(`${Math.round(tookMs)} ms; nothing else ran for ${Math.round(longestMs)} ms`);
+  t.ok(tookMs < 15_000);
+});
+
+t.test('a password of signs is answered at once, whatever name its owner gives', async (t) => {
+  const tookMs = await processorMs(async () => {
+    for (const sign of ['@', '!', '$', '@!$', '-', '@a', '!1-'])
+      for (const name of ['aaaaaaaab', 'iiiiiiiib', 'ssssssssb', 'asiasiasib', `${'ai'.repeat(49)}b`])
+        t.match(await refusalOf(sign.repeat(200).slice(0, 200), { name }), /too easy to guess/);
+  });
+  t.ok(tookMs < 20_000, `${Math.round(tookMs)} ms`);
+});

@@ -1,0 +1,200 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import fc from 'fast-check';
+import t from 'tap';
+
+import { networkOf } from '../../../src/server/access/networks.ts';
+import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
+import { AppError } from '../../../src/server/errors.ts';
+import { engineNames, openTestDatabase } from '../../_server.ts';
+
+const EMAIL = 'jane@example.com';
+
+for (const name of engineNames) {
+  /** Counts attempts one after the other; gives how many were let through before the first refusal. */
+  const allowedOf = async (
+    limits: ReturnType<typeof createSignInLimits>,
+    attemptOf: (index: number) => { email: string; address: string },
+  ) => {
+    for (let index = 0; index < 100; index += 1) {
+      try {
+        await limits.count(attemptOf(index));
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'rate_limited') return index;
+        throw error;
+      }
+    }
+    return 100;
+  };
+
+  t.test(`${name}: guesses are counted by account, by network, and by both`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const limits = createSignInLimits(database.engine);
+    t.equal(await allowedOf(limits, () => ({ email: EMAIL, address: '198.51.100.7' })), 5, 'both the same');
+    t.equal(
+      await allowedOf(limits, (index) => ({ email: 'ann@example.com', address: `192.0.2.${index}` })),
+      50,
+      'one account, from many addresses',
+    );
+    t.equal(
+      await allowedOf(limits, (index) => ({ email: `p${index}@example.com`, address: '203.0.113.9' })),
+      50,
+      'many accounts, from one address',
+    );
+    t.equal(
+      await allowedOf(limits, (index) => ({
+        email: `q${index}@example.com`,
+        address: `2001:db8::${(index + 1).toString(16)}`,
+      })),
+      50,
+      'many accounts, from a network of IPv6',
+    );
+    await limits.count({ email: EMAIL, address: '198.51.100.8' });
+    await limits.count({ email: 'q1@example.com', address: '2001:db8:0:1::1' });
+  });
+
+  t.test(`${name}: an attempt that succeeds is not counted`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const limits = createSignInLimits(database.engine);
+    for (let round = 0; round < 60; round += 1) {
+      const { forgive } = await limits.count({ email: EMAIL, address: '198.51.100.7' });
+      await forgive();
+    }
+    const four = { email: EMAIL, address: '198.51.100.7' };
+    for (let round = 0; round < 4; round += 1) await limits.count(four);
+    const { forgive } = await limits.count(four);
+    await forgive();
+    t.equal(await allowedOf(limits, () => four), 1, 'those before it still are');
+  });
+}
+
+/** Attempts with ever new e-mail addresses; one that knew each of them would hold some 20 MB. */
+const NEW_ADDRESSES = { sqlite: 20_000, postgres: 5_000 };
+
+for (const name of engineNames) {
+  t.test(
+    `${name}: refused sign-ins with ever new e-mail addresses from one network take no memory`,
+    async (t) => {
+      await using database = await openTestDatabase(name);
+      const limits = createSignInLimits(database.engine);
+      const attempt = (index: number) =>
+        limits.count({ email: `p${index}@example.com`, address: `2001:db8::${(index % 9_999) + 1}` }).then(
+          () => 'let through',
+          (error: unknown) => (error instanceof AppError ? error.code : 'failed'),
+        );
+      // Until the code is compiled and every counter is full.
+      for (let index = 0; index < 2_000; index += 1) await attempt(index);
+      const before = heapBytes();
+      const outcomes = new Set<string>();
+      for (let index = 0; index < NEW_ADDRESSES[name]; index += 1) outcomes.add(await attempt(2_000 + index));
+      // A collection leaves some megabytes more or less; memory that is held is there at every look.
+      const looks: number[] = [];
+      for (let look = 0; look < 3; look += 1) {
+        looks.push(heapBytes());
+        await attempt(NEW_ADDRESSES[name] + 2_000 + look);
+      }
+      const grownMb = (Math.min(...looks) - before) / 1e6;
+      t.strictSame([...outcomes], ['rate_limited']);
+      t.ok(grownMb < 5, `${grownMb.toFixed(1)} MB`);
+      if (name === 'sqlite') return;
+      const [row] = await database.engine.run('SELECT count(*) AS count FROM rate_counts');
+      t.equal(Number(row?.count), 101, 'one network, and fifty accounts by themselves and from there');
+    },
+  );
+}
+
+/** Memory that is in use once what isn't was collected. */
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc');
+  // With the flag, a new context has it.
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  // The first one may leave what it found only then.
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+t.test('processes that share PostgreSQL count together, and keep no address that was typed', async (t) => {
+  await using database = await openTestDatabase('postgres');
+  const servers = [createSignInLimits(database.engine), createSignInLimits(database.engine)];
+  let allowed = 0;
+  for (let round = 0; round < 10; round += 1) {
+    const limits = servers[round % 2];
+    const count = limits?.count({ email: EMAIL, address: '198.51.100.7' });
+    if (
+      await count?.then(
+        () => true,
+        () => false,
+      )
+    )
+      allowed += 1;
+  }
+  t.equal(allowed, 5);
+  const rows = await database.engine.run('SELECT key FROM rate_counts');
+  t.ok(rows.length >= 3);
+  t.notOk(JSON.stringify(rows).includes('jane'));
+});
+
+t.test('an address of IPv6 stands for its network of 64 bits, however it is written', async (t) => {
+  const networks: [address: string, network: string][] = [
+    ['198.51.100.7', '198.51.100.7'],
+    ['::ffff:198.51.100.7', '198.51.100.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['unknown', 'unknown'],
+  ];
+  for (const [address, network] of networks) t.equal(networkOf(address), network, address);
+  fc.assert(
+    fc.property(fc.ipV6(), fc.ipV6(), (one, other) => {
+      const sixteen = (address: string) => {
+        const url = new URL(`http://[${address}]`).hostname.slice(1, -1);
+        const [head = '', tail] = url.split('::');
+        const front = head.split(':').filter(Boolean);
+        const back = (tail ?? '').split(':').filter(Boolean);
+        const zeros = Array.from(
+          { length: tail === undefined ? 0 : 8 - front.length - back.length },
+          () => '0',
+        );
+        return [...front, ...zeros, ...back];
+      };
+      const isSame = sixteen(one).slice(0, 4).join() === sixteen(other).slice(0, 4).join();
+      const isMapped = [one, other].some((address) => !networkOf(address).includes('/'));
+      return isMapped || isSame === (networkOf(one) === networkOf(other));
+    }),
+  );
+});
+
+for (const name of engineNames) {
+  t.test(`${name}: a limit that is reached isn't reset by guesses from 204 networks`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const limits = createSignInLimits(database.engine);
+    const isAllowed = (email: string, address: string) =>
+      limits.count({ email, address }).then(
+        () => true,
+        () => false,
+      );
+    for (let sent = 0; sent < 50; sent += 1) await isAllowed(EMAIL, `192.0.2.${sent}`);
+    t.notOk(await isAllowed(EMAIL, '192.0.2.200'));
+    for (let network = 0; network < 210; network += 1)
+      await Promise.all(
+        Array.from({ length: 50 }, (_value, sent) =>
+          isAllowed(`p${network}-${sent}@example.com`, `198.51.${network}.1`),
+        ),
+      );
+    t.notOk(await isAllowed(EMAIL, '192.0.2.201'));
+  });
+
+  t.test(`${name}: an attempt that one limit refuses isn't counted by the others`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const limits = createSignInLimits(database.engine);
+    const address = '198.51.100.7';
+    for (let sent = 0; sent < 100; sent += 1)
+      await limits.count({ email: EMAIL, address }).catch(() => undefined);
+    for (let sent = 0; sent < 45; sent += 1) await limits.count({ email: `p${sent}@example.com`, address });
+    await t.rejects(limits.count({ email: 'ann@example.com', address }), { code: 'rate_limited' });
+  });
+}

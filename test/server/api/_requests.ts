@@ -1,0 +1,371 @@
+import fc from 'fast-check';
+
+import { contractOperations, type ContractParameter } from '../../../src/contract/document.ts';
+
+/** A request of the contract, with what its parameters deserve. */
+export interface FuzzedRequest {
+  operationId: string;
+  method: 'GET' | 'HEAD';
+  target: string;
+  headers: string[];
+  /** Whether the key is right. */
+  isKnown: boolean;
+  /** Whether every query parameter is right. */
+  isRight: boolean;
+  /** Whether the id in the path is known; the path of most lists has none. */
+  id: 'known' | 'unknown' | 'none';
+}
+
+interface Given {
+  text: string;
+  isRight: boolean;
+}
+
+const right = (...texts: string[]) =>
+  fc.constantFrom(...texts).map((text): Given => ({ text, isRight: true }));
+const wrong = (...texts: string[]) =>
+  fc.constantFrom(...texts).map((text): Given => ({ text, isRight: false }));
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 30 }).map((text) => text.toWellFormed()),
+  fc.constantFrom(
+    '',
+    ' ',
+    '\0',
+    '\r\n',
+    '\u{feff}',
+    '\u202e',
+    '𝟙',
+    '%',
+    '%00',
+    '"',
+    "' OR 1=1 --",
+    '{}',
+    '[]',
+    '../..',
+  ),
+  fc.constantFrom(
+    'null',
+    'undefined',
+    'NaN',
+    'true',
+    'constructor',
+    '__proto__',
+    'toString',
+    '$ne',
+    'a'.repeat(3_000),
+  ),
+);
+
+const ids = fc
+  .stringMatching(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/)
+  .map((text): Given => ({ text, isRight: true }));
+const wrongIds = wrong(
+  '',
+  '.a',
+  '-a',
+  'a b',
+  'a'.repeat(65),
+  'a/b',
+  'é',
+  'a\0',
+  'a\n',
+  '٣',
+  "a'",
+  'a%',
+  '*',
+  'cus_1 ',
+);
+
+/** Values of a query parameter by its schema: right ones, ones just beyond its bounds, and any text at all. */
+function valueOf({ name, schema }: ContractParameter): fc.Arbitrary<Given> {
+  const isOfRule = ruleOf(name, schema);
+  const any = anyText.map((text): Given => ({ text, isRight: isOfRule(text) }));
+  if (schema.enum) {
+    const texts = schema.enum as string[];
+    const beside = texts.flatMap((text) => [text.toUpperCase(), ` ${text}`, `${text} `, `${text},${text}`]);
+    return fc.oneof({ weight: 6, arbitrary: right(...texts) }, wrong(...beside), any);
+  }
+  if (name === 'limit') {
+    const inRange = fc
+      .integer({ min: 1, max: 100 })
+      .map((value): Given => ({ text: String(value), isRight: true }));
+    const beside = [
+      '0',
+      '101',
+      '-1',
+      '1e1',
+      '5.0',
+      '+5',
+      ' 5',
+      '5 ',
+      '0x10',
+      '１',
+      '1,2',
+      '9'.repeat(20),
+      '-0',
+      'Infinity',
+    ];
+    return fc.oneof(
+      { weight: 6, arbitrary: inRange },
+      right('1', '100'),
+      wrong('007', '010', ...beside),
+      any,
+    );
+  }
+  if (name === 'cursor')
+    return fc.oneof(wrong('1', '1AAAA', '2AAAA', '1AAAAAAAAAAAAAAAA=', `1${'A'.repeat(200)}`), any);
+  if (schema.format === 'date') {
+    const beside = [
+      '2026-02-29',
+      '2026-13-01',
+      '2026-00-10',
+      '2026-1-1',
+      '20260101',
+      '2026-11-20T00:00:00Z',
+      '+2026-01-01',
+    ];
+    return fc.oneof(
+      { weight: 6, arbitrary: right('2026-02-28', '2024-02-29', '0001-01-01', '9999-12-31') },
+      wrong(...beside),
+      any,
+    );
+  }
+  if (schema.format === 'date-time') return fc.oneof({ weight: 6, arbitrary: rightTimes }, wrongTimes, any);
+  return fc.oneof({ weight: 6, arbitrary: ids }, wrongIds, any);
+}
+
+const rightTimes = right(
+  '2026-11-20T12:00:00Z',
+  '2026-11-20t12:00:00.123456789z',
+  '2026-11-20 12:00:00Z',
+  '2026-11-20T12:00:00.000+14:00',
+  '2016-12-31T23:59:60Z',
+  '0000-01-01T00:00:00+23:59',
+  '9999-12-31T23:59:59.999-23:59',
+);
+const wrongTimes = wrong(
+  '2026-11-20',
+  '2026-11-20T12:00:00',
+  '2026-11-20T24:00:00Z',
+  '2026-11-20T12:00:60Z',
+  '2026-02-30T12:00:00Z',
+  '2026-11-20T12:00:00.Z',
+  '2026-11-20T12:00:00+0100',
+  '2026-11-20T12:00:00 01:00',
+  '2026-11-20T12:00Z',
+  '1763640000',
+);
+
+/** The rule for a parameter's values, written from the contract's words without its patterns. */
+function ruleOf(name: string, schema: ContractParameter['schema']): (text: string) => boolean {
+  if (schema.enum) return (text) => (schema.enum as string[]).includes(text);
+  if (name === 'limit') return (text) => /^[1-9]\d{0,2}$/.test(text) && Number(text) <= 100;
+  if (name === 'customer')
+    return (text) =>
+      text.length <= 64 && /^[a-z0-9]/i.test(text) && ![...text].some((one) => !/[\w.:-]/.test(one));
+  return () => false;
+}
+
+const unknownNames = fc.constantFrom(
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  'Limit',
+  'LIMIT',
+  'limit ',
+  'limit[]',
+  'limit[$gt]',
+  'cursor.x',
+  'updatedsince',
+  'expand',
+  '',
+  '\0',
+  '\u{1f600}',
+  'a'.repeat(500),
+);
+
+interface Part {
+  text: string;
+  isRight: boolean;
+}
+
+/** A query of some of the operation's parameters, sometimes repeated, sometimes with an unknown one, in any encoding. */
+function queryOf(parameters: readonly ContractParameter[]): fc.Arbitrary<Part> {
+  const known = parameters.map((parameter) =>
+    fc.record({
+      name: fc.constant(parameter.name),
+      value: fc.oneof(
+        { weight: parameter.name === 'cursor' ? 1 : 4, arbitrary: valueOf(parameter) },
+        { weight: 8, arbitrary: fc.constant(undefined) },
+      ),
+      times: fc.constantFrom(...nine(1), ...nine(1), 2, 3),
+    }),
+  );
+  const unknown = fc.oneof(
+    { weight: 1, arbitrary: fc.record({ name: unknownNames, value: anyText }) },
+    { weight: 12, arbitrary: fc.constant(undefined) },
+  );
+  const separators = fc.constantFrom('&', '&', '&', '&&');
+  return fc
+    .record({
+      known: fc.tuple(...known),
+      unknown,
+      separators,
+      encode,
+      isBroken: fc.constantFrom(...nine(false), ...nine(false), true),
+    })
+    .map(({ known: given, unknown: other, separators: separator, encode: encodeText, isBroken }) => {
+      const pairs = given.flatMap(({ name, value, times }) =>
+        value === undefined ? [] : Array.from({ length: times }, () => `${name}=${encodeText(value.text)}`),
+      );
+      const isRight = given.every(
+        ({ value, times }) => value === undefined || (value.isRight && times === 1),
+      );
+      if (other) pairs.push(`${encodeText(other.name)}=${encodeText(other.value)}`);
+      // An escape that means nothing is read as it stands, and is no value of any parameter.
+      if (isBroken) pairs.push('limit=%E0%A4%A');
+      return { text: pairs.join(separator), isRight: isRight && !other && !isBroken };
+    });
+}
+
+const nine = <T>(value: T): T[] => Array.from({ length: 9 }, () => value);
+
+const encode = fc.constantFrom(
+  encodeURIComponent,
+  (text: string) => encodeURIComponent(text).replaceAll('%20', '+'),
+  (text: string) =>
+    [...Buffer.from(text, 'utf8')].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
+  (text: string) => encodeURIComponent(text).replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()),
+);
+
+/** Ids in the path, of which the last ones are known to the server. */
+function pathIdOf(known: string, isUuid: boolean): fc.Arbitrary<{ text: string; id: 'known' | 'unknown' }> {
+  const unknown = isUuid
+    ? fc.oneof(
+        fc.uuid(),
+        fc.constantFrom(
+          known.slice(1),
+          `${known}0`,
+          `{${known}}`,
+          `urn:uuid:${known}`,
+          known.replaceAll('-', ''),
+        ),
+      )
+    : fc.oneof(
+        ids.map(({ text }) => `no.${text}`.slice(0, 64)),
+        fc.constantFrom(`${known}x`, known.toUpperCase()),
+      );
+  const odd = anyText.filter((text) => text !== '').map(encodeURIComponent);
+  const broken = fc.constantFrom(
+    '%',
+    '%zz',
+    '%E0%A4%A',
+    '%2e%2e',
+    '..',
+    '.',
+    '%2F',
+    '%5c',
+    '*',
+    ';',
+    '@',
+    '%00',
+    '%ff',
+  );
+  return fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc
+        .constantFrom(known, ...(isUuid ? [known.toUpperCase()] : []))
+        .map((text) => ({ text, id: 'known' as const })),
+    },
+    fc.oneof(unknown, odd, broken).map((text) => ({ text, id: 'unknown' as const })),
+  );
+}
+
+/** Content-Length and Transfer-Encoding together are another kind of request. */
+const framingOrName = (header: string) =>
+  header.split(':')[0]?.replace(/^(Content-Length|Transfer-Encoding)$/, 'framing');
+
+const harmless = fc.constantFrom(
+  'Accept: text/html',
+  'Accept: ;;;q=x,*/*;q=0',
+  'Accept-Encoding: gzip',
+  'Accept-Encoding: gzip;q=0, br, *;q=zz',
+  'Accept-Encoding: ,,,;q=1',
+  'Accept-Language: xx',
+  'If-None-Match: W/,"x",,"',
+  'If-None-Match: "nothing", W/"else"',
+  'If-Modified-Since: never',
+  'If-Match: "x"',
+  'Range: bytes=5-1',
+  'Cookie: __proto__=1; =; a',
+  'X-Forwarded-For: 1.2.3.4, [::1, unknown',
+  'X-Request-Id: \xff\xfe',
+  'X-HTTP-Method-Override: DELETE',
+  'Content-Type: application/json',
+  'Content-Length: 0',
+  'Transfer-Encoding: chunked\r\nConnection: close',
+  'Origin: https://elsewhere.example',
+  'Upgrade: websocket\r\nConnection: Upgrade',
+  'TE: trailers',
+  `X-Long: ${'x'.repeat(8_000)}`,
+);
+
+/** Requests of every operation: with a right key or a wrong one, right and wrong parameters, and any headers. */
+export function fuzzedRequests(
+  key: string,
+  known: Readonly<Record<string, string>>,
+): fc.Arbitrary<FuzzedRequest> {
+  const keys = fc.constantFrom(
+    ...nine(key),
+    ...nine(key),
+    ...nine(key),
+    ...nine(key),
+    ...nine(key),
+    '',
+    'x',
+    `${key}x`,
+    `xx${key}`,
+    key.toUpperCase(),
+    '\xff',
+    '.'.repeat(50),
+  );
+  return fc.constantFrom(...contractOperations()).chain(({ operationId, path, parameters }) => {
+    const [template] = /\{\w+\}/.exec(path) ?? [];
+    const knownId = known[template?.slice(1, -1) ?? ''] ?? '';
+    const pathId =
+      template === undefined ? fc.constant(undefined) : pathIdOf(knownId, /^[0-9a-f-]{36}$/.test(knownId));
+    return (
+      fc
+        .record({
+          method: fc.constantFrom('GET' as const, 'GET' as const, 'GET' as const, 'HEAD' as const),
+          pathId,
+          query: queryOf(parameters.filter((parameter) => parameter.in === 'query')),
+          key: keys,
+          headers: fc.uniqueArray(harmless, { maxLength: 3, selector: framingOrName }),
+        })
+        .map(({ method, pathId: id, query, key: sent, headers }): FuzzedRequest => {
+          const filled = template === undefined || !id ? path : path.replace(template, () => id.text);
+          return {
+            operationId,
+            method,
+            target: query.text === '' ? filled : `${filled}?${query.text}`,
+            headers: ['Host: x', `Authorization: Bearer ${sent}`, ...headers],
+            isKnown: sent === key,
+            isRight: query.isRight,
+            id: id?.id ?? 'none',
+          };
+        })
+        // A longer one is refused before it is read; that is tried elsewhere.
+        .filter((request) => wireOf(request).length < 15_000)
+    );
+  });
+}
+
+/** The request as it goes over the wire. */
+export function wireOf({ method, target, headers }: FuzzedRequest): string {
+  const isChunked = headers.some((header) => header.startsWith('Transfer-Encoding'));
+  return `${method} ${target} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${isChunked ? '0\r\n\r\n' : ''}`;
+}

@@ -1,0 +1,188 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import t from 'tap';
+import type { Test } from 'tap';
+
+import { createCompany } from '../../../src/server/access/companies.ts';
+import { revokeKey } from '../../../src/server/access/keys.ts';
+import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
+import { until } from '../../_command.ts';
+import {
+  engineNames,
+  keyFor,
+  startEmptyServer,
+  startTestServer,
+  STORY_NOW,
+  type TestServer,
+  type TestServerOptions,
+} from '../../_server.ts';
+import { jobOf, store } from './_records.ts';
+
+const LIMIT = 120;
+
+async function start(
+  t: Test,
+  name: (typeof engineNames)[number],
+  limits: Omit<TestServerOptions, 'engine'> = { rateLimitPerMinute: LIMIT },
+) {
+  const { database, server, engine } = await startEmptyServer(t, name, limits);
+  await createCompany(engine, 'counted', {}, STORY_NOW);
+  await store(engine, 'counted', [jobOf({ id: 'job_1' })]);
+  return { server, database, engine };
+}
+
+async function ask(server: TestServer, key: string, path = 'api/v1/jobs') {
+  const { statusCode, headers, body } = await server.http(path, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  return { statusCode, headers, body };
+}
+
+/** How many requests at once end in which way. On a busy machine some may be too many, which counts for no key. */
+async function statusesOf(server: TestServer, key: string, count: number): Promise<Record<number, number>> {
+  const askAgain = async (timesLeft: number): Promise<{ statusCode: number }> => {
+    const answer = await ask(server, key);
+    if (answer.statusCode !== 503 || timesLeft === 0) return answer;
+    await pause(Number(answer.headers['retry-after']) * 1000);
+    return askAgain(timesLeft - 1);
+  };
+  const answers = await Promise.all(Array.from({ length: count }, async () => askAgain(5)));
+  const counts: Record<number, number> = {};
+  for (const { statusCode } of answers) counts[statusCode] = (counts[statusCode] ?? 0) + 1;
+  return counts;
+}
+
+/** The remaining requests and the seconds until they are renewed, out of a RateLimit header. */
+function limitOf(headers: Record<string, unknown>): { remaining: number; seconds: number } {
+  const [, remaining, seconds] = /^"default";r=(\d+);t=(\d+)$/.exec(String(headers.ratelimit)) ?? [];
+  return { remaining: Number(remaining), seconds: Number(seconds) };
+}
+
+for (const name of engineNames) {
+  t.test(`a key makes 120 requests in a minute and not one more (${name})`, async (t) => {
+    const { server, engine } = await start(t, name);
+    const key = await keyFor(engine, 'counted');
+    const otherKey = await keyFor(engine, 'counted');
+    // Every request counts, whatever its answer.
+    const paths = ['api/v1/jobs', 'api/v1/jobs/nobody', 'api/v1/jobs?limit=0', 'api/v1/jobs/job_1'];
+    const fates = [200, 404, 400, 200];
+    for (let made = 1; made <= LIMIT; made += 1) {
+      const { statusCode, headers } = await ask(server, key, paths[made % 4]);
+      const { remaining, seconds } = limitOf(headers);
+      const isAsExpected =
+        statusCode === fates[made % 4] && remaining === LIMIT - made && seconds > 0 && seconds <= 60;
+      if (!isAsExpected) t.fail(`request ${made}: ${statusCode}, ${String(headers.ratelimit)}`);
+      if (headers['ratelimit-policy'] !== '"default";q=120;w=60') t.fail('the policy is another');
+    }
+    for (let refused = 0; refused < 3; refused += 1) {
+      const { statusCode, headers, body } = await ask(server, key);
+      t.equal(statusCode, 429);
+      const { remaining, seconds } = limitOf(headers);
+      t.equal(remaining, 0);
+      const retryAfter = Number(headers['retry-after']);
+      t.ok(
+        retryAfter >= 1 && retryAfter <= 60 && retryAfter === seconds,
+        `retry after ${retryAfter} seconds`,
+      );
+      t.match(JSON.parse(body), { error: { code: 'rate_limited', message: /120 requests a minute/ } });
+    }
+    const other = await ask(server, otherKey);
+    t.equal(other.statusCode, 200, 'another key of the company is not affected');
+    t.equal(limitOf(other.headers).remaining, LIMIT - 1);
+  });
+
+  t.test(`of 300 requests at once exactly 120 are let through (${name})`, async (t) => {
+    const { server, engine } = await start(t, name);
+    const key = await keyFor(engine, 'counted');
+    t.strictSame(await statusesOf(server, key, 300), { 200: 120, 429: 180 });
+  });
+
+  t.test(`the allowance is renewed when its window ends, and not before (${name})`, async (t) => {
+    const { server, engine } = await start(t, name, { rateLimitPerMinute: 3, windowSeconds: 3 });
+    const key = await keyFor(engine, 'counted');
+    const startedAt = performance.now();
+    t.strictSame(await statusesOf(server, key, 5), { 200: 3, 429: 2 });
+    let answer = await ask(server, key);
+    t.equal(answer.headers['ratelimit-policy'], '"default";q=3;w=3');
+    t.ok(Number(answer.headers['retry-after']) <= 3, 'it says how long to wait');
+    await until(async () => {
+      answer = await ask(server, key);
+      return answer.statusCode === 200;
+    });
+    t.ok(performance.now() - startedAt > 2_900, 'three seconds have passed');
+    t.equal(limitOf(answer.headers).remaining, 2, 'all three requests are there again');
+    t.strictSame(await statusesOf(server, key, 5), { 200: 2, 429: 3 });
+  });
+
+  t.test(`a flood of wrong keys from one address is limited, right keys are not (${name})`, async (t) => {
+    const { server, engine } = await start(t, name, { wrongKeysPerMinute: 40 });
+    const key = await keyFor(engine, 'counted');
+    t.strictSame(await statusesOf(server, 'fl.counted.wrong.secret', 100), { 401: 40, 429: 60 });
+    for (const authorization of [undefined, 'Basic eDp5', `Bearer ${key}x`]) {
+      const headers = authorization === undefined ? {} : { authorization };
+      const { statusCode, headers: answered, body } = await server.http('api/v1/people', { headers });
+      t.equal(statusCode, 429, authorization ?? 'no key');
+      t.match(JSON.parse(body), { error: { code: 'rate_limited' } });
+      const retryAfter = Number(answered['retry-after']);
+      t.ok(retryAfter >= 1 && retryAfter <= 60, `retry after ${retryAfter} seconds`);
+      t.equal(answered['ratelimit-policy'], '"address";q=40;w=60');
+      t.equal(
+        answered.ratelimit,
+        `"address";r=0;t=${retryAfter}`,
+        "it is the address's allowance that is told",
+      );
+    }
+    t.equal((await ask(server, key)).statusCode, 200, 'a right key from the same address works');
+    const revoked = await keyFor(engine, 'counted');
+    await revokeKey(engine, 'counted', revoked.split('.')[2] ?? '', STORY_NOW);
+    t.equal((await ask(server, revoked)).statusCode, 429, 'a revoked key is none that works');
+    const elsewhere = await server.http('api/v1/jobs', { localAddress: '127.0.0.2' });
+    t.equal(elsewhere.statusCode, 401, 'another address has an allowance of its own');
+  });
+}
+
+t.test('two servers on one PostgreSQL database share the count of a key', async (t) => {
+  const { server, database, engine } = await start(t, 'postgres');
+  await using otherEngine = await openEngine(database.url);
+  await using other = await startTestServer({ engine: otherEngine, rateLimitPerMinute: LIMIT });
+  const key = await keyFor(engine, 'counted');
+  const counts = await Promise.all([statusesOf(server, key, 100), statusesOf(other, key, 100)]);
+  t.equal((counts[0][200] ?? 0) + (counts[1][200] ?? 0), LIMIT, 'together they let 120 through');
+  t.equal((counts[0][429] ?? 0) + (counts[1][429] ?? 0), 80);
+  t.ok((counts[0][200] ?? 0) > 0 && (counts[1][200] ?? 0) > 0, 'both let some through');
+  const alternating = await keyFor(engine, 'counted');
+  for (let made = 1; made <= LIMIT; made += 1) {
+    const { statusCode, headers } = await ask(made % 2 === 0 ? server : other, alternating);
+    if (statusCode !== 200 || limitOf(headers).remaining !== LIMIT - made)
+      t.fail(`request ${made}: ${statusCode}, ${String(headers.ratelimit)}`);
+  }
+  t.equal((await ask(server, alternating)).statusCode, 429);
+  t.equal((await ask(other, alternating)).statusCode, 429);
+});
+
+t.test('an address is what the connection says, or as many proxies as are trusted', async (t) => {
+  const statuses = async (server: TestServer, addresses: readonly string[]) => {
+    const met: number[] = [];
+    for (const address of addresses) {
+      const headers = { 'x-forwarded-for': address };
+      met.push((await server.http('api/v1/jobs', { headers })).statusCode);
+    }
+    return met;
+  };
+  const direct = await start(t, 'sqlite', { wrongKeysPerMinute: 2 });
+  t.strictSame(await statuses(direct.server, ['10.0.0.1', '10.0.0.2', '10.0.0.3']), [401, 401, 429]);
+  const proxied = await start(t, 'sqlite', { wrongKeysPerMinute: 2, trustedProxies: 1 });
+  const spoofed = ['10.0.0.1', '10.0.0.2, 10.0.0.1', '10.0.0.3, 10.0.0.1', '10.0.0.1, 10.0.0.4'];
+  t.strictSame(await statuses(proxied.server, spoofed), [401, 401, 429, 401]);
+});
+
+t.test(
+  'a network of IPv6 has the wrong keys of one address, whichever of its addresses it uses',
+  async (t) => {
+    const { server } = await start(t, 'sqlite', { wrongKeysPerMinute: 2, trustedProxies: 1 });
+    const met: number[] = [];
+    for (const address of ['2001:db8::1', '2001:db8::2', '2001:db8::3', '2001:db8:0:1::1'])
+      met.push((await server.http('api/v1/jobs', { headers: { 'x-forwarded-for': address } })).statusCode);
+    t.strictSame(met, [401, 401, 429, 401]);
+  },
+);

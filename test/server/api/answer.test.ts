@@ -1,0 +1,325 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import express from 'express';
+import fc from 'fast-check';
+import got, { type Got, type Response } from 'got';
+import t from 'tap';
+
+import { sendBody, sendError } from '../../../src/server/api/answer.ts';
+import { errorReply } from '../../../src/server/api/error-replies.ts';
+import type { JsonText } from '../../../src/contract/json-text.ts';
+import { AppError } from '../../../src/server/errors.ts';
+
+/** Leaves the body as it came over the wire, and sends no Accept-Encoding of its own. */
+const client = got.extend({ retry: { limit: 0 }, throwHttpErrors: false, decompress: false });
+
+interface Answering extends AsyncDisposable {
+  http: Got;
+  /** Sets the body that is answered, and what is known of its parts. */
+  say: (body: string, digests?: (string | null)[]) => void;
+  /** The number of bytes that the last answer reported. */
+  reported: () => number;
+}
+
+/** A server that answers one body at `/`, and the error of a missing record elsewhere. */
+async function answering(): Promise<Answering> {
+  let text = '';
+  let digests: (string | null)[] = [];
+  let reported = -1;
+  const app = express();
+  app.disable('etag').disable('x-powered-by');
+  app.use((req, res) => {
+    res.setHeader('X-Request-Id', 'one');
+    const reply = errorReply(new AppError('not_found', 'There is nothing.'));
+    reported =
+      req.path === '/'
+        ? sendBody(req, res, { status: 200, body: text as JsonText<unknown>, digests })
+        : sendError(req, res, reply);
+  });
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // A server that listens on a port has an address of this shape.
+  const prefixUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    http: client.extend({ prefixUrl }),
+    say: (said, known = [null]) => {
+      text = said;
+      digests = known;
+    },
+    reported: () => reported,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** The headers that belong to an answer rather than to its connection. */
+function ownHeaders({ headers }: Response): Record<string, unknown> {
+  const ofConnection = ['date', 'connection', 'keep-alive'];
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.includes(name)));
+}
+
+const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
+
+const SMALL = '{"data":"kept small"}';
+const LARGE = JSON.stringify({ data: 'Brennan Heating & Electrical '.repeat(200) });
+
+t.test('an answer carries the same headers each time, and its length', async (t) => {
+  await using server = await answering();
+  server.say(SMALL);
+  const answer = await server.http('');
+  t.equal(answer.statusCode, 200);
+  t.equal(answer.body, SMALL);
+  t.strictSame(ownHeaders(answer), {
+    'content-type': 'application/json',
+    'cache-control': 'private, no-cache',
+    vary: 'Accept-Encoding',
+    'content-length': String(SMALL.length),
+    'x-request-id': 'one',
+    etag: answer.headers.etag,
+  });
+  t.match(answer.headers.etag, /^"[A-Za-z0-9_-]{27}"$/, 'a strong tag');
+  t.equal(server.reported(), SMALL.length);
+});
+
+t.test('the tag differs exactly when the body does', async (t) => {
+  await using server = await answering();
+  const tagOf = async (body: string, encoding: string) => {
+    server.say(body);
+    return (await server.http('', { headers: { 'accept-encoding': encoding } })).headers.etag;
+  };
+  const bodies = fc.string({ unit: 'binary', maxLength: 40 }).map((text) => JSON.stringify({ text }));
+  const property = fc.asyncProperty(
+    bodies,
+    bodies,
+    fc.constantFrom('gzip', 'identity'),
+    async (one, other, encoding) => {
+      const pad = encoding === 'gzip' ? ' '.repeat(1_100) : '';
+      const first = await tagOf(one + pad, encoding);
+      if ((await tagOf(one + pad, encoding)) !== first) return false;
+      const isSame = (await tagOf(other + pad, encoding)) === first;
+      return isSame === (one === other);
+    },
+  );
+  await t.resolves(fc.assert(property, { numRuns: 150 }));
+});
+
+t.test('If-None-Match gets 304 for the tag that it names, in every form', async (t) => {
+  await using server = await answering();
+  server.say(LARGE);
+  const plain = (await server.http('')).headers.etag ?? '';
+  const gzipped = (await server.http('', { headers: { 'accept-encoding': 'gzip' } })).headers.etag ?? '';
+  t.equal(gzipped, `${plain.slice(0, -1)}-gzip"`, 'the compressed bytes have a tag of their own');
+  const forms: [string, 200 | 304][] = [
+    [plain, 304],
+    [gzipped, 304],
+    [`W/${plain}`, 304],
+    [`"other", ${plain}`, 304],
+    [`"other",${plain},"another"`, 304],
+    [`  ${plain}  `, 304],
+    [`W/"other" , W/${gzipped}`, 304],
+    [`${plain.slice(0, -1)}-zstd"`, 304],
+    ['*', 304],
+    ['"other"', 200],
+    ['W/"other"', 200],
+    ['""', 200],
+    [plain.slice(1, -1), 200],
+    [plain.toUpperCase(), 200],
+    [`${plain.slice(0, -1)}-br"`, 200],
+    [`w/${plain}`, 200],
+    [',', 200],
+    ['', 200],
+  ];
+  for (const [form, status] of forms) {
+    for (const [encoding, tag] of [
+      ['identity', plain],
+      ['gzip', gzipped],
+    ] as const) {
+      const headers = { 'if-none-match': form, 'accept-encoding': encoding };
+      const answer = await server.http('', { headers });
+      t.equal(answer.statusCode, status, `${form} ${encoding}`);
+      if (status !== 304) continue;
+      t.equal(answer.rawBody.length, 0);
+      t.equal(server.reported(), 0);
+      t.strictSame(
+        ownHeaders(answer),
+        { 'cache-control': 'private, no-cache', vary: 'Accept-Encoding', 'x-request-id': 'one', etag: tag },
+        'the headers that a 200 would have, but for those of the body',
+      );
+    }
+  }
+});
+
+t.test('a body that changed is sent again', async (t) => {
+  await using server = await answering();
+  server.say(LARGE);
+  const { etag = '' } = (await server.http('')).headers;
+  server.say(LARGE.replace('Brennan', 'Brendan'));
+  t.equal((await server.http('', { headers: { 'if-none-match': etag } })).statusCode, 200);
+  server.say(LARGE);
+  t.equal((await server.http('', { headers: { 'if-none-match': etag } })).statusCode, 304);
+});
+
+t.test('HEAD answers what GET would, without the body', async (t) => {
+  await using server = await answering();
+  for (const body of [SMALL, LARGE]) {
+    for (const path of ['', 'elsewhere']) {
+      for (const headers of [{}, { 'accept-encoding': 'gzip' }, { 'if-none-match': '*' }]) {
+        server.say(body);
+        const get = await server.http(path, { headers });
+        const head = await server.http.head(path, { headers });
+        t.equal(head.statusCode, get.statusCode);
+        t.strictSame(ownHeaders(head), ownHeaders(get));
+        t.equal(head.rawBody.length, 0);
+        t.equal(server.reported(), 0);
+      }
+    }
+  }
+});
+
+function decoded(bytes: Buffer, coding: false | 'gzip' | 'zstd'): Buffer {
+  if (!coding) return bytes;
+  return coding === 'gzip' ? gunzipSync(bytes) : zstdDecompressSync(bytes);
+}
+
+t.test('a body is compressed when it is larger than 1 kB and the client prefers that', async (t) => {
+  await using server = await answering();
+  const cases: [string | undefined, false | 'gzip' | 'zstd'][] = [
+    [undefined, false],
+    ['', false],
+    ['gzip', 'gzip'],
+    ['GZIP', 'gzip'],
+    ['gzip, deflate, br, zstd', 'zstd'],
+    ['zstd', 'zstd'],
+    ['gzip, ZSTD;q=0.9', 'gzip'],
+    ['gzip;q=0.9, zstd', 'zstd'],
+    ['zstd;q=0, gzip', 'gzip'],
+    ['zstd;q=0, *', 'gzip'],
+    ['identity, zstd;q=0.5', false],
+    ['br, gzip', 'gzip'],
+    ['gzip;q=0.001', 'gzip'],
+    ['gzip;q=1.0, identity;q=0.5', 'gzip'],
+    ['identity;q=0, gzip', 'gzip'],
+    ['identity;q=0.5, gzip;q=0.8', 'gzip'],
+    ['*', 'gzip'],
+    ['*;q=0.1, identity;q=0', 'gzip'],
+    ['gzip;q=0', false],
+    ['gzip;q=0, *', false],
+    ['*;q=0', false],
+    ['identity', false],
+    ['identity;q=0', false],
+    ['identity, gzip;q=0.5', false],
+    ['br', false],
+    ['deflate, zstd', 'zstd'],
+    ['deflate', false],
+    ['unknown;q=nonsense', false],
+    ['gzip2', false],
+  ];
+  for (const [encoding, coding] of cases) {
+    server.say(LARGE);
+    const headers = encoding === undefined ? {} : { 'accept-encoding': encoding };
+    const { statusCode, headers: got, rawBody } = await server.http('', { headers });
+    t.equal(statusCode, 200, String(encoding));
+    t.equal(got['content-encoding'], coding || undefined, `Accept-Encoding: ${encoding}`);
+    t.equal(got.vary, 'Accept-Encoding');
+    t.equal(Number(got['content-length']), rawBody.length);
+    t.equal(server.reported(), rawBody.length, 'what is reported is what was sent');
+    t.ok(textOf(decoded(Buffer.from(rawBody), coding)) === LARGE);
+  }
+});
+
+t.test('1,024 bytes are not worth compressing, one more is', async (t) => {
+  await using server = await answering();
+  const headers = { 'accept-encoding': 'gzip' };
+  // The bytes count, not the characters: é has two.
+  for (const [body, encoding] of [
+    ['x'.repeat(1_024), undefined],
+    ['x'.repeat(1_025), 'gzip'],
+    ['é'.repeat(512), undefined],
+    [`${'é'.repeat(512)}x`, 'gzip'],
+  ] as const) {
+    server.say(body);
+    const answer = await server.http('', { headers });
+    t.equal(answer.headers['content-encoding'], encoding);
+    t.ok(textOf(encoding ? gunzipSync(answer.rawBody) : answer.rawBody) === body);
+  }
+});
+
+t.test('a large body goes out whole, however many bytes its characters have', async (t) => {
+  await using server = await answering();
+  for (const length of [4_096, 4_097, 30_000, 400_000]) {
+    // One byte for each character, two of them in V8's shorter texts, three, and four for a pair.
+    for (const [character, count] of Object.entries({ x: 0, é: 1, '€': 1, '😀': 500 })) {
+      const body = 'x'.repeat(length - count * character.length) + character.repeat(count);
+      const byteLength = Buffer.byteLength(body);
+      server.say(body);
+      const { rawBody, headers } = await server.http('');
+      t.equal(
+        headers['content-length'],
+        String(byteLength),
+        `${length} characters, ${count} of them ${character}`,
+      );
+      t.equal(server.reported(), byteLength);
+      t.ok(textOf(rawBody) === body, 'the same text');
+      const { headers: ofHead } = await server.http.head('');
+      t.equal(ofHead['content-length'], String(byteLength), 'HEAD tells the same');
+    }
+  }
+});
+
+t.test('whatever the body and the encoding, the client reads the same text', async (t) => {
+  await using server = await answering();
+  const text = fc.string({ unit: 'grapheme', maxLength: 3_000 });
+  const property = fc.asyncProperty(
+    text,
+    fc.constantFrom('gzip', 'identity', '*'),
+    async (body, encoding) => {
+      server.say(JSON.stringify({ data: body }));
+      const answer = await server.http('', { decompress: true, headers: { 'accept-encoding': encoding } });
+      return answer.body === JSON.stringify({ data: body });
+    },
+  );
+  await t.resolves(fc.assert(property, { numRuns: 60 }));
+});
+
+t.test('an error is never cached as the record, compressed or answered with 304', async (t) => {
+  await using server = await answering();
+  const headers = { 'accept-encoding': 'gzip', 'if-none-match': '*' };
+  const answer = await server.http('elsewhere', { headers });
+  t.equal(answer.statusCode, 404);
+  t.equal(answer.body, '{"error":{"code":"not_found","message":"There is nothing."}}');
+  t.strictSame(ownHeaders(answer), {
+    'content-type': 'application/json',
+    'cache-control': 'private, no-cache',
+    vary: 'Accept-Encoding',
+    'content-length': '60',
+    'x-request-id': 'one',
+  });
+});
+
+t.test('the digests of the parts of a body give its tag', async (t) => {
+  await using server = await answering();
+  const tagOf = async (body: string, digests: (string | null)[]) => {
+    server.say(body, digests);
+    return (await server.http('')).headers.etag;
+  };
+  t.equal(await tagOf('{"data":1}', ['abc']), '"abc"', 'one part is told by its own digest');
+  const listed = [
+    ['a', 'b', 'end'],
+    ['a', 'c', 'end'],
+    ['b', 'a', 'end'],
+    ['a', 'end'],
+    ['a', 'b', 'a cursor'],
+  ];
+  const tags: unknown[] = [];
+  for (const digests of listed) tags.push(await tagOf('{"data":[]}', digests));
+  t.equal(new Set(tags).size, listed.length, 'any other part, order or cursor makes another tag');
+  t.equal(await tagOf('another text', ['a', 'b', 'end']), tags[0], 'the text is not looked at');
+  const unknown = await tagOf('{"data":2}', ['a', null, 'end']);
+  t.not(unknown, await tagOf('{"data":3}', ['a', null, 'end']), 'unless a part is not known');
+});

@@ -1,0 +1,205 @@
+import t from 'tap';
+import type { Test } from 'tap';
+
+import { createCompany, setCompany } from '../../../src/server/access/companies.ts';
+import { createKey, revokeKey } from '../../../src/server/access/keys.ts';
+import { contractOperations } from '../../../src/contract/document.ts';
+import { modules, scopes } from '../../../src/contract/scopes.ts';
+import {
+  engineNames,
+  KEY_PREFIX,
+  keyFor,
+  openTestDatabase,
+  startTestServer,
+  STORY_NOW,
+  type TestServer,
+} from '../../_server.ts';
+import { customerOf, formOf, invoiceOf, jobOf, quoteOf, store, uuidOf } from './_records.ts';
+
+/** The conditions of design.md section 5, in the order in which they are looked at. */
+const conditions = [
+  'unknown path',
+  'other method',
+  'wrong key',
+  'revoked key',
+  'used-up allowance',
+  'inactive subscription',
+  'API off',
+  'module not in the plan',
+  'missing scope',
+  'invoicing off',
+  'wrong parameter',
+  'unknown record',
+] as const;
+type Condition = (typeof conditions)[number];
+
+const answers: Record<Condition, string> = {
+  'unknown path': '404 not_found',
+  'other method': '405 method_not_allowed',
+  'wrong key': '401 invalid_key',
+  'revoked key': '401 revoked_key',
+  'used-up allowance': '429 rate_limited',
+  'inactive subscription': '403 company_unavailable',
+  'API off': '403 api_not_enabled',
+  'module not in the plan': '403 module_not_licensed',
+  'missing scope': '403 missing_scope',
+  'invoicing off': '503 invoicing_not_enabled',
+  'wrong parameter': '400 invalid_parameter',
+  'unknown record': '404 not_found',
+};
+
+/** The scope of each operation, as service.md's table has it. */
+const scopeOfOperation: Record<string, string> = {
+  listJobs: 'jobs:read',
+  getJob: 'jobs:read',
+  listPeople: 'people:read',
+  listForms: 'forms:read',
+  listFormSubmissions: 'forms:read',
+  listInvoices: 'invoices:read',
+  getInvoice: 'invoices:read',
+  getInvoicePdf: 'invoices:read',
+  listCustomers: 'customers:read',
+  getCustomer: 'customers:read',
+  listQuotes: 'quotes:read',
+  getQuote: 'quotes:read',
+};
+
+async function start(t: Test, name: (typeof engineNames)[number]) {
+  const database = await openTestDatabase(name);
+  const server = await startTestServer({ engine: database.engine });
+  const strict = await startTestServer({ engine: database.engine, rateLimitPerMinute: 1 });
+  t.teardown(async () => {
+    await server[Symbol.asyncDispose]();
+    await strict[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  });
+  return { server, strict, engine: database.engine };
+}
+
+async function answerTo(
+  server: TestServer,
+  key: string,
+  path: string,
+  method: 'GET' | 'PUT' = 'GET',
+): Promise<string> {
+  const { statusCode, headers, body } = await server.http(path, {
+    method,
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const isJson = headers['content-type'] === 'application/json';
+  const { error } = (isJson ? JSON.parse(body) : {}) as { error?: { code: string } };
+  return `${statusCode} ${error?.code ?? 'ok'}`;
+}
+
+/** Asks for one invoice under the given conditions, each of which alone is reason to refuse it. */
+async function askUnder(
+  { server, strict, engine }: Awaited<ReturnType<typeof start>>,
+  company: string,
+  failing: ReadonlySet<Condition>,
+): Promise<string> {
+  await createCompany(engine, company, {}, STORY_NOW);
+  await store(engine, company, [invoiceOf({ id: uuidOf(1), issueDate: '2026-11-10' })]);
+  const held = failing.has('missing scope') ? ['quotes:read'] : scopes;
+  const { key, record } = await createKey(engine, {
+    prefix: KEY_PREFIX,
+    company,
+    name: 'Test',
+    scopes: held,
+    now: STORY_NOW,
+  });
+  const asked = failing.has('used-up allowance') ? strict : server;
+  if (asked === strict) await answerTo(strict, key, 'api/v1/jobs');
+  if (failing.has('revoked key')) await revokeKey(engine, company, record.id, STORY_NOW);
+  await setCompany(engine, company, {
+    subscriptionActive: !failing.has('inactive subscription'),
+    apiEnabled: !failing.has('API off'),
+    modules: failing.has('module not in the plan')
+      ? modules.filter((module) => module !== 'invoices')
+      : [...modules],
+    invoicingEnabled: !failing.has('invoicing off'),
+  });
+  const id = failing.has('unknown record') ? uuidOf(2) : uuidOf(1);
+  const path = failing.has('unknown path') ? `api/v1/nothing/${id}` : `api/v1/invoices/${id}`;
+  const sent = failing.has('wrong key') ? `${key.slice(0, -2)}${key.at(-2) === 'A' ? 'B' : 'A'}x` : key;
+  const query = failing.has('wrong parameter') ? '?expand=lines' : '';
+  return answerTo(asked, sent, path + query, failing.has('other method') ? 'PUT' : 'GET');
+}
+
+for (const name of engineNames) {
+  t.test(`of two reasons to refuse a request the earlier one is answered (${name})`, async (t) => {
+    const started = await start(t, name);
+    let companies = 0;
+    const check = async (failing: readonly Condition[]) => {
+      const [first] = failing;
+      const answer = await askUnder(started, `order-${++companies}`, new Set(failing));
+      t.equal(answer, first === undefined ? '200 ok' : answers[first], failing.join(', ') || 'no reason');
+    };
+    await check([]);
+    for (const [index, earlier] of conditions.entries()) {
+      await check([earlier]);
+      for (const later of conditions.slice(index + 1)) await check([earlier, later]);
+      // And with everything that comes later.
+      await check(conditions.slice(index));
+    }
+    t.equal(companies, 1 + 12 + 66 + 12);
+  });
+
+  t.test(`each operation needs its own scope and no other (${name})`, async (t) => {
+    const { server, engine } = await start(t, name);
+    await createCompany(engine, 'scoped', {}, STORY_NOW);
+    await store(engine, 'scoped', [
+      jobOf({ id: 'job_1' }),
+      customerOf({ id: 'cus_1' }),
+      formOf({ id: 'form_1' }),
+      invoiceOf({ id: uuidOf(1), issueDate: '2026-11-10' }),
+      quoteOf({ id: uuidOf(1) }),
+    ]);
+    const ids: Record<string, string> = {
+      jobId: 'job_1',
+      customerId: 'cus_1',
+      formId: 'form_1',
+      invoiceId: uuidOf(1),
+      quoteId: uuidOf(1),
+    };
+    const operations = contractOperations();
+    t.strictSame(
+      operations.map(({ operationId }) => operationId).sort(),
+      Object.keys(scopeOfOperation).sort(),
+    );
+    for (const scope of scopes) {
+      const key = await keyFor(engine, 'scoped', [scope]);
+      const others = scopes.filter((one) => one !== scope);
+      const keyOfOthers = await keyFor(engine, 'scoped', others);
+      for (const { operationId, path } of operations) {
+        const address = path
+          .slice(1)
+          .replace(/\{(\w+)\}/, (_whole, parameter: string) => ids[parameter] ?? '');
+        const isNeeded = scopeOfOperation[operationId] === scope;
+        const isRefused = async (one: string) =>
+          (await answerTo(server, one, address)) === '403 missing_scope';
+        t.equal(await isRefused(key), !isNeeded, `${operationId} with ${scope} alone`);
+        t.equal(await isRefused(keyOfOthers), isNeeded, `${operationId} with all but ${scope}`);
+      }
+    }
+  });
+
+  t.test(
+    `a module outside the plan is refused, and invoicing covers invoices and quotes (${name})`,
+    async (t) => {
+      const { server, engine } = await start(t, name);
+      const lists = { jobs: 'jobs', people: 'people', forms: 'forms', customers: 'customers' };
+      const invoicing = { invoices: 'invoices', quotes: 'quotes' };
+      for (const [module, list] of Object.entries({ ...lists, ...invoicing })) {
+        const company = `without-${module}`;
+        const left = modules.filter((one) => one !== module);
+        await createCompany(engine, company, { modules: left, invoicingEnabled: false }, STORY_NOW);
+        const key = await keyFor(engine, company);
+        t.equal(await answerTo(server, key, `api/v1/${list}`), '403 module_not_licensed', module);
+        for (const other of left) {
+          const expected = other in invoicing ? '503 invoicing_not_enabled' : '200 ok';
+          t.equal(await answerTo(server, key, `api/v1/${other}`), expected, `${other} without ${module}`);
+        }
+      }
+    },
+  );
+}

@@ -1,0 +1,335 @@
+import { connect } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
+
+import fc from 'fast-check';
+import t from 'tap';
+import type { Test } from 'tap';
+
+import { createCompany } from '../../../src/server/access/companies.ts';
+import type { Answer } from '../../contract/_exchange.ts';
+import {
+  conformanceProblems,
+  refusedMethodProblems,
+  unknownPathProblems,
+} from '../../contract/_conformance.ts';
+import { contractOperations } from '../../../src/contract/document.ts';
+import { type EngineName, keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../../_server.ts';
+import { exchangeRaw, openWire, type Wire } from './_raw.ts';
+import {
+  customerOf,
+  formOf,
+  invoiceOf,
+  jobOf,
+  personOf,
+  quoteOf,
+  store,
+  submissionOf,
+  uuidOf,
+} from './_records.ts';
+import { type FuzzedRequest, fuzzedRequests, wireOf } from './_requests.ts';
+
+const known = {
+  jobId: 'job_1',
+  customerId: 'cus_1',
+  formId: 'form_1',
+  invoiceId: uuidOf(1),
+  quoteId: uuidOf(1),
+};
+const WIRES = 6;
+const BATCH = 50;
+let requestCount = 0;
+
+async function start(t: Test, name: EngineName) {
+  const database = await openTestDatabase(name);
+  const server = await startTestServer({ engine: database.engine });
+  const wires = Array.from({ length: WIRES }, () => openWire(server.url));
+  t.teardown(async () => {
+    for (const wire of wires) wire[Symbol.dispose]();
+    await server[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  });
+  await createCompany(database.engine, 'fuzzed', {}, STORY_NOW);
+  await store(database.engine, 'fuzzed', [
+    personOf({ id: 'per_1' }),
+    jobOf({ id: 'job_1' }),
+    customerOf({ id: 'cus_1' }),
+    formOf({ id: 'form_1' }),
+    submissionOf({ id: 'sub_1' }),
+    invoiceOf({ id: uuidOf(1), issueDate: '2026-11-10', note: 'Thanks. '.repeat(200) }),
+    quoteOf({ id: uuidOf(1) }),
+  ]);
+  const key = await keyFor(database.engine, 'fuzzed');
+  /** Sends requests over a few connections, each of which takes the next one when it is free. */
+  const sendAll = async <T>(items: readonly T[], send: (wire: Wire, item: T) => Promise<void>) => {
+    const queue = [...items];
+    requestCount += items.length;
+    await Promise.all(
+      wires.map(async (wire) => {
+        for (let item = queue.shift(); item !== undefined; item = queue.shift()) await send(wire, item);
+      }),
+    );
+  };
+  const isWell = async () => {
+    const request = `GET /api/v1/jobs/job_1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    const [answer] = await exchangeRaw(server.url, request);
+    return (
+      answer?.status === 200 &&
+      isDeepStrictEqual(JSON.parse(answer.body), { data: jobOf({ id: 'job_1' }).record })
+    );
+  };
+  return { server, key, sendAll, isWell };
+}
+
+/** The statuses that a request of the contract can get. */
+function expectedStatuses({ target, isKnown, isRight, id }: FuzzedRequest): number[] {
+  if (!isKnown) return [401];
+  // A cursor is opened for a path that could be one; of a malformed id it is known before that there is nothing.
+  if (!isRight) return id === 'unknown' && target.includes('cursor=') ? [400, 404] : [400];
+  if (id === 'unknown') return [404];
+  return [200];
+}
+
+function problemsOf(request: FuzzedRequest, answer: Answer): string[] {
+  const { operationId, method } = request;
+  const expected = expectedStatuses(request);
+  const isFault = /temporarily unavailable/.test(answer.body);
+  return [
+    ...(expected.includes(answer.status)
+      ? []
+      : [`the status is ${answer.status}, not ${expected.join(' or ')}`]),
+    ...(isFault ? ['it is a fault'] : []),
+    ...conformanceProblems(operationId, answer, { method }),
+  ];
+}
+
+/** Shows the one request that failed, and how to send it again, rather than the whole batch. */
+function report<T>({ failed, errorInstance, seed, counterexamplePath }: fc.RunDetails<T>): void {
+  if (failed) throw new Error(`seed ${seed}, path ${counterexamplePath}: ${String(errorInstance)}`);
+}
+
+function failWith(problems: readonly string[], request: string, answer: Answer): void {
+  if (problems.length === 0) return;
+  throw new Error(
+    `${problems.join('; ')}\n${request.slice(0, 2_000)}\n${answer.status} ${answer.body.slice(0, 1_000)}`,
+  );
+}
+
+for (const [name, batches] of Object.entries({ sqlite: 140, postgres: 40 })) {
+  t.test(`whatever its parameters and headers, a request gets a declared answer (${name})`, async (t) => {
+    // Both are names of engines.
+    const { key, sendAll, isWell } = await start(t, name as EngineName);
+    const statuses: Record<number, number> = {};
+    const requests = fc.array(fuzzedRequests(key, known), { minLength: BATCH, maxLength: BATCH });
+    await fc.assert(
+      fc.asyncProperty(requests, async (batch) =>
+        sendAll(batch, async (wire, request) => {
+          const answer = await wire.send(wireOf(request), request.method === 'HEAD');
+          statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+          failWith(problemsOf(request, answer), wireOf(request), answer);
+        }),
+      ),
+      { numRuns: batches, endOnFailure: true, reporter: report },
+    );
+    t.comment(JSON.stringify(statuses));
+    for (const status of [200, 400, 401, 404])
+      t.ok((statuses[status] ?? 0) > (batches * BATCH) / 50, `enough answers ${status}`);
+    t.ok(await isWell(), 'the server still answers rightly');
+  });
+}
+
+const methods = [
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'PROPFIND',
+  'MKCOL',
+  'LOCK',
+  'PURGE',
+  'SOURCE',
+  'QUERY',
+];
+
+t.test('a path that is none and a method that is none get 404 and 405', async (t) => {
+  const { key, sendAll, isWell } = await start(t, 'sqlite');
+  const segment = fc.oneof(
+    fc.constantFrom(
+      'v1',
+      'V1',
+      'v2',
+      'jobs',
+      'JOBS',
+      'invoices',
+      '',
+      '.',
+      '..',
+      '%2e%2e',
+      '%',
+      '%00',
+      '*',
+      ';',
+      'pdf',
+    ),
+    fc.string({ unit: 'binary', maxLength: 10 }).map((text) => encodeURIComponent(text.toWellFormed())),
+  );
+  const paths = contractOperations().map(({ path }) => path);
+  const isPath = (target: string) => {
+    const segments = target.split('?')[0]?.split('/') ?? [];
+    return paths.some((path) => {
+      const template = path.split('/');
+      return (
+        template.length === segments.length &&
+        template.every(
+          (part, index) => part === segments[index] || (part.startsWith('{') && segments[index] !== ''),
+        )
+      );
+    });
+  };
+  const requests = fc.array(
+    fc.record({
+      method: fc.constantFrom('GET', 'GET', 'GET', ...methods),
+      target: fc.oneof(
+        fc.array(segment, { maxLength: 6 }).map((segments) => `/api/${segments.join('/')}`),
+        fc.constantFrom(...paths).map((path) => path.replace(/\{\w+\}/, 'x')),
+        fc.constantFrom(...paths).map((path) => `${path.replace(/\{\w+\}/, 'x')}?__proto__=1&%`),
+      ),
+      body: fc.constantFrom('', '', '{}', 'x'.repeat(3_000)),
+    }),
+    { minLength: BATCH, maxLength: BATCH },
+  );
+  const met: Record<number, number> = {};
+  await fc.assert(
+    fc.asyncProperty(requests, async (batch) =>
+      sendAll(batch, async (wire, { method, target, body }) => {
+        const lines = [`${method} ${target} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`];
+        const request = [...lines, `Content-Length: ${body.length}`, '', body].join('\r\n');
+        const answer = await wire.send(request);
+        met[answer.status] = (met[answer.status] ?? 0) + 1;
+        if (!isPath(target)) failWith(unknownPathProblems(answer), request, answer);
+        else if (method !== 'GET') failWith(refusedMethodProblems(answer, method), request, answer);
+      }),
+    ),
+    { numRuns: 20, endOnFailure: true, reporter: report },
+  );
+  t.comment(JSON.stringify(met));
+  t.ok((met[404] ?? 0) > 100 && (met[405] ?? 0) > 100);
+  t.ok(await isWell(), 'the server still answers rightly');
+});
+
+/** A request that was damaged: bytes changed, left out, doubled or put in, or cut off. */
+const damage = fc.record({
+  edits: fc.array(
+    fc.record({
+      at: fc.integer({ min: 0, max: 9_999 }),
+      remove: fc.constantFrom(0, 0, 1, 2, 10),
+      insert: fc.oneof(
+        fc.constantFrom(
+          '\0',
+          '\r',
+          '\n',
+          '\r\n',
+          '\r\n\r\n',
+          ' ',
+          '\t',
+          ':',
+          '/',
+          '?',
+          '#',
+          '\x7f',
+          '\xff',
+          '\x1b[2J',
+          '%',
+          'HTTP/1.1',
+        ),
+        fc.string({ unit: 'binary-ascii', maxLength: 5 }),
+        fc.constantFrom(
+          'x'.repeat(20_000),
+          'A: b\r\n'.repeat(300),
+          '\r\nTransfer-Encoding: chunked',
+          '\r\nContent-Length: 5',
+        ),
+      ),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+  isCut: fc.constantFrom(false, false, true),
+});
+
+t.test('a damaged request is answered as an error, or as what it has become', async (t) => {
+  const { server, key, isWell } = await start(t, 'sqlite');
+  const whole = `GET /api/v1/invoices/${uuidOf(1)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nAccept: */*\r\n\r\n`;
+  const met: Record<string, number> = {};
+  const send = async ({
+    edits,
+    isCut,
+  }: {
+    edits: { at: number; remove: number; insert: string }[];
+    isCut: boolean;
+  }) => {
+    let request = whole;
+    for (const { at, remove, insert } of edits) {
+      const index = Math.floor((at / 10_000) * request.length);
+      request = request.slice(0, index) + insert + request.slice(index + remove);
+    }
+    if (isCut) request = request.slice(0, Math.floor(((edits[0]?.at ?? 0) / 10_000) * request.length));
+    // A client that says no more after this; what isn't whole yet will never be.
+    const [answer] = await exchangeRaw(server.url, request, { halfClose: true });
+    met[answer?.status ?? 'none'] = (met[answer?.status ?? 'none'] ?? 0) + 1;
+    if (answer) failWith(problemsOfDamaged(answer), request, answer);
+    else if (request.trim() !== '') throw new Error(`No answer to ${JSON.stringify(request)}`);
+  };
+  const batches = fc.array(damage, { minLength: 25, maxLength: 25 });
+  await fc.assert(
+    fc.asyncProperty(batches, async (batch) => {
+      requestCount += batch.length;
+      await Promise.all(batch.map(send));
+    }),
+    { numRuns: 30, endOnFailure: true, reporter: report },
+  );
+  t.comment(JSON.stringify(met));
+  t.ok((met[400] ?? 0) > 200, 'most are no HTTP any more');
+  t.ok(await isWell(), 'the server still answers rightly');
+});
+
+/** The path / leads to the reference. */
+const damagedStatuses = [200, 302, 304, 400, 401, 404, 405];
+
+function problemsOfDamaged({ status, headers, body }: Answer): string[] {
+  if (!damagedStatuses.includes(status)) return [`the status is ${status}`];
+  if (/\bat .*\.[jt]s:\d+/.test(body)) return ['the body shows a stack'];
+  if (status < 400 && (status !== 200 || body === '')) return [];
+  if (!headers['content-type']?.startsWith('application/json')) return ['the body is not JSON'];
+  const { data, error } = JSON.parse(body) as { data?: unknown; error?: { code: string; message: string } };
+  const isAsItShouldBe = status === 200 ? data !== undefined : Boolean(error?.code && error.message);
+  return isAsItShouldBe ? [] : ['the body is not that of its status'];
+}
+
+t.test('a request that is never finished is answered within 15 seconds, and holds nobody up', async (t) => {
+  const { server, key, isWell } = await start(t, 'sqlite');
+  const { port } = new URL(server.url);
+  const whole = `GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+  const startedAt = performance.now();
+  const answers = Array.from({ length: 40 }, async (_value, index) => {
+    requestCount += 1;
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.setEncoding('latin1').on('error', () => undefined);
+    let received = '';
+    socket.on('data', (text: string) => (received += text));
+    socket.write(whole.slice(0, 1 + Math.floor((index / 40) * (whole.length - 2))));
+    await new Promise((resolve) => socket.once('close', resolve));
+    return { received, seconds: (performance.now() - startedAt) / 1_000 };
+  });
+  t.ok(await isWell(), 'others are served meanwhile');
+  for (const { received, seconds } of await Promise.all(answers)) {
+    if (!/^HTTP\/1\.1 400 .*"invalid_request"/s.test(received)) t.fail(`the answer is ${received}`);
+    if (seconds > 15) t.fail(`it took ${seconds} seconds`);
+  }
+  t.ok(await isWell(), 'and afterwards');
+});
+
+t.test('at least 10,000 requests were sent', async (t) => {
+  t.comment(`${requestCount} requests`);
+  t.ok(requestCount >= 10_000);
+});

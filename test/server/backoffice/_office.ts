@@ -1,0 +1,250 @@
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import type { Test } from 'tap';
+import t from 'tap';
+
+import { type CompanySettings, createCompany } from '../../../src/server/access/companies.ts';
+import { applyChange, type Outcome } from '../../../src/server/backoffice/apply.ts';
+import { type Office, openOffice } from '../../../src/server/backoffice/office.ts';
+import { Refusal } from '../../../src/server/backoffice/refusal.ts';
+import type { MoveEventKind } from '../../../src/contract/events.ts';
+import type { Change, ChangeName, WithOf } from '../../../src/contract/feed.ts';
+import type { Customer, Form, Invoice, Job, Person, Quote } from '../../../src/contract/records.ts';
+import type { RecordOf, Resource, Submission } from '../../../src/contract/records.ts';
+import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { findTexts } from '../../../src/server/store/records/record-writes.ts';
+import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
+import { closed, eventBodyOf, events, strictAjv } from '../../contract/_contract.ts';
+
+/** Every kind of event that moves send. */
+export const moveEvents = events.map(({ kind }) => kind).filter((kind) => kind !== 'ping') as MoveEventKind[];
+
+/** A change of the company that makes it. */
+export type Given<Name extends ChangeName = ChangeName> = {
+  [N in Name]: { change: N; with: WithOf<N>; id?: string; at?: string };
+}[Name];
+
+/** The record that a change is answered with, parsed. */
+export type RecordAfter<Name extends ChangeName> = Name extends keyof Exceptions
+  ? Exceptions[Name]
+  : Name extends `${infer Subject extends keyof RecordOfSubject}.${string}`
+    ? RecordOfSubject[Subject]
+    : never;
+
+interface RecordOfSubject {
+  job: Job;
+  person: Person;
+  customer: Customer;
+  form: Form;
+  invoice: Invoice;
+  payment: Invoice;
+  refund: Invoice;
+  quote: Quote;
+}
+
+interface Exceptions {
+  'person.deactivate': null;
+  'form.submit': Submission;
+  'invoice.discard': null;
+}
+
+/** An event as it is kept: `text` is its data as stored, `data` the same parsed. */
+export interface KeptEvent {
+  id: string;
+  kind: MoveEventKind;
+  createdAt: string;
+  text: string;
+  data: Record<string, unknown>;
+}
+
+/** A company whose team makes moves. */
+export interface TestCompany {
+  id: string;
+  /** Makes a change and gives the record that answers it. @throws Refusal, or Error when it is skipped. */
+  apply: <Name extends ChangeName>(change: Given<Name>) => Promise<RecordAfter<Name>>;
+  /** Makes a change that has to be refused and to leave every table as it was. @throws Error when it isn't or doesn't. */
+  refusal: (change: object) => Promise<Pick<Refusal, 'code' | 'path' | 'message'>>;
+  /** The company's events in the order in which they happened. */
+  events: () => Promise<KeptEvent[]>;
+  /** A record as stored, whole; undefined when there is none. */
+  record: <R extends Resource>(resource: R, id: string) => Promise<RecordOf[R] | undefined>;
+  /** The texts of a record as stored; undefined when there is none. */
+  texts: (resource: Resource, id: string) => Promise<{ body: string; detail?: string } | undefined>;
+  /** Registers a webhook that hears of the given kinds. */
+  addWebhook: (id: string, kinds?: readonly MoveEventKind[]) => Promise<void>;
+}
+
+export interface TestOffice {
+  engine: Engine;
+  /** The address of the database, for those who open it a second time. */
+  url: string;
+  office: Office;
+  /** Sets what the office takes for the present. */
+  setNow: (now: Date | string) => void;
+  /** Adds a company with a webhook for every event. */
+  openCompany: (settings?: Partial<CompanySettings>) => Promise<TestCompany>;
+}
+
+/** Runs a test on each engine, with an office on a database of its own in which it is 20 November 2026, noon. */
+export function onEachEngine(title: string, body: (t: Test, office: TestOffice) => Promise<void>): void {
+  for (const name of engineNames) {
+    t.test(`${title} (${name})`, async (t) => {
+      await using database = await openTestDatabase(name);
+      await body(t, createTestOffice(database));
+      t.strictSame(await deliveryProblems(database.engine), [], 'every delivery is as webhooks.yaml says');
+    });
+  }
+}
+
+export function createTestOffice({ engine, url }: { engine: Engine; url: string }): TestOffice {
+  let now = STORY_NOW;
+  let companyCount = 0;
+  const office = openOffice(engine, { now: () => now });
+  return {
+    engine,
+    url,
+    office,
+    setNow: (moment) => {
+      now = new Date(moment);
+    },
+    async openCompany(settings = {}) {
+      const id = `company-${++companyCount}`;
+      await createCompany(engine, id, settings, now);
+      const company = companyOf(office, id);
+      await company.addWebhook('whk_all');
+      return company;
+    },
+  };
+}
+
+function companyOf(office: Office, id: string): TestCompany {
+  const { engine } = office;
+  const texts = async (resource: Resource, recordId: string) =>
+    engine.transaction((transaction) => findTexts(transaction, resource, id, recordId));
+  return {
+    id,
+    apply: async (change) => recordIn(await applyChange(office, { company: id, ...change } as Change)),
+    refusal: (change) => refusalOf(office, { company: id, ...change }),
+    events: () => readEvents(engine, id),
+    texts,
+    async record(resource, recordId) {
+      const found = await texts(resource, recordId);
+      // Each stored text was rendered from a record of this type.
+      return found && ({ ...JSON.parse(found.body), ...JSON.parse(found.detail ?? '{}') } as never);
+    },
+    async addWebhook(webhook, kinds = moveEvents) {
+      const row = { company: id, id: webhook, url: 'https://hooks.customer.example', secret: 'whsec_test' };
+      const values = { ...row, events: JSON.stringify(kinds), created_at: STORY_NOW.toISOString() };
+      await engine.transaction((transaction) => transaction.insertInto('webhooks').values(values).execute());
+    },
+  };
+}
+
+/** The record of a change that was applied. */
+export function recordIn<T>(outcome: Outcome): T {
+  if (outcome.status !== 'applied') throw new Error('The change was skipped.');
+  return JSON.parse(outcome.record ?? 'null') as T;
+}
+
+/** Makes a change that is to be refused. */
+export async function refusalOf(office: Office, change: unknown): ReturnType<TestCompany['refusal']> {
+  let outcome: unknown;
+  const changed = await tablesChangedBy(office.engine, async () => {
+    // A bad change has no type.
+    outcome = await applyChange(office, change as Change).catch((error: unknown) => error);
+  });
+  if (!(outcome instanceof Refusal)) {
+    if (outcome instanceof Error) throw outcome;
+    throw new Error(`Not refused: ${JSON.stringify(change).slice(0, 2_000)}`);
+  }
+  const { code, path, message } = outcome;
+  if (changed.length > 0) throw new Error(`Refused, but ${changed.join(', ')} changed: ${message}`);
+  return { code, path, message };
+}
+
+/** The names of the tables in which something is otherwise after an act than before it. */
+export async function tablesChangedBy(engine: Engine, act: () => Promise<unknown>): Promise<string[]> {
+  const before = await readTables(engine);
+  await act();
+  const after = await readTables(engine);
+  return Object.keys(after).filter((table) => after[table] !== before[table]);
+}
+
+async function readEvents(engine: Engine, company: string): Promise<KeptEvent[]> {
+  const rows = await engine.db
+    .selectFrom('events')
+    .selectAll()
+    .where('company', '=', company)
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id, kind, created_at, data }) => ({
+    id,
+    kind: kind as MoveEventKind,
+    createdAt: created_at,
+    text: data,
+    data: JSON.parse(data) as KeptEvent['data'],
+  }));
+}
+
+/** Every row of every table, as one text for each table. */
+export async function readTables(engine: Engine): Promise<Record<string, string>> {
+  const tables = await engine.run(
+    engine.dialect.name === 'sqlite'
+      ? "SELECT name FROM sqlite_schema WHERE type = 'table'"
+      : "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
+  );
+  const content: Record<string, string> = {};
+  for (const { name } of tables as { name: string }[]) {
+    const rows = await engine.run(`SELECT * FROM ${name}`);
+    content[name] = rows
+      .map((row) => JSON.stringify(row))
+      .sort()
+      .join('\n');
+  }
+  return content;
+}
+
+/** A delivery with the body that its webhook is sent. */
+export interface KeptDelivery {
+  webhook: string;
+  state: string;
+  attemptCount: number;
+  dueAt: string;
+  body: { id: string; event: string; createdAt: string; companyId: string; data: unknown };
+}
+
+/** Every delivery, in the order of the ids. */
+export async function readDeliveries(engine: Engine): Promise<KeptDelivery[]> {
+  const rows = await engine.db
+    .selectFrom('deliveries')
+    .innerJoin('events', 'events.id', 'deliveries.event')
+    .selectAll('events')
+    .select(['deliveries.id as delivery', 'webhook', 'state', 'attempt_count', 'due_at'])
+    .orderBy('deliveries.id')
+    .execute();
+  return rows.map(({ delivery, kind, created_at, company, data, webhook, state, attempt_count, due_at }) => ({
+    webhook,
+    state,
+    attemptCount: attempt_count,
+    dueAt: due_at,
+    // As service.md, "Delivery", puts it together.
+    body: {
+      id: delivery,
+      event: kind,
+      createdAt: created_at,
+      companyId: company,
+      data: JSON.parse(data) as unknown,
+    },
+  }));
+}
+
+const validators = new Map<string, ValidateFunction>();
+
+async function deliveryProblems(engine: Engine): Promise<string[]> {
+  return (await readDeliveries(engine)).flatMap(({ body }) => {
+    const operation = events.find(({ kind }) => kind === body.event);
+    if (!operation) return [`There is no event ${body.event}.`];
+    const validate = validators.get(body.event) ?? strictAjv().compile(closed(eventBodyOf(operation).schema));
+    validators.set(body.event, validate);
+    return validate(body) ? [] : [`${JSON.stringify(body)}: ${JSON.stringify(validate.errors)}`];
+  });
+}

@@ -1,0 +1,200 @@
+import { setCompany } from '../../../src/server/access/companies.ts';
+import { applyTogether } from '../../../src/server/backoffice/apply.ts';
+import type { MoveEventKind } from '../../../src/contract/events.ts';
+import { type Module, modules } from '../../../src/contract/scopes.ts';
+import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { events as contractEvents } from '../../contract/_contract.ts';
+import { formSave, jobCreate, openStaffedCompany, personSave } from './_changes.ts';
+import { moveEvents, onEachEngine, readDeliveries, tablesChangedBy, type TestCompany } from './_office.ts';
+
+/** The deliveries of a company as `webhook: event id-of-data`, by webhook and then in their order. */
+async function deliveriesTo(engine: Engine, company: TestCompany): Promise<string[]> {
+  const ours = (await readDeliveries(engine)).filter(({ body }) => body.companyId === company.id);
+  return ours
+    .map(({ webhook, body }) => `${webhook}: ${body.event} ${(body.data as { id: string }).id}`)
+    .sort();
+}
+
+/** A job is made and completed, and a form submitted: every event that needs no invoicing. */
+async function work(company: TestCompany): Promise<void> {
+  await company.apply(jobCreate({ id: 'job_1' }));
+  await company.apply({ change: 'job.complete', with: { id: 'job_1' } });
+  await company.apply(formSave({ id: 'frm_1' }));
+  await company.apply({ change: 'form.publish', with: { id: 'frm_1' } });
+  const submission = { id: 'sub_1', formId: 'frm_1', submittedBy: 'per_1' };
+  await company.apply({ change: 'form.submit', with: submission });
+}
+
+const allOfWork = ['form.submitted sub_1', 'job.completed job_1', 'job.created job_1', 'job.updated job_1'];
+
+onEachEngine('an event', async (t, { openCompany, engine, setNow }) => {
+  await t.test('has one delivery for each webhook that chose it', async (t) => {
+    const acme = await openStaffedCompany(openCompany);
+    await acme.addWebhook('whk_created', ['job.created']);
+    await acme.addWebhook('whk_two', ['form.submitted', 'job.completed']);
+    await acme.addWebhook('whk_money', ['invoice.paid', 'payment.recorded', 'quote.accepted']);
+    await acme.addWebhook('whk_none', []);
+    await work(acme);
+    t.strictSame(await deliveriesTo(engine, acme), [
+      ...allOfWork.map((event) => `whk_all: ${event}`),
+      'whk_created: job.created job_1',
+      'whk_two: form.submitted sub_1',
+      'whk_two: job.completed job_1',
+    ]);
+    t.equal((await acme.events()).length, 4, 'and is kept once');
+  });
+
+  await t.test('goes to no webhook of another company', async (t) => {
+    const acme = await openStaffedCompany(openCompany);
+    const other = await openStaffedCompany(openCompany);
+    await work(acme);
+    t.strictSame(await deliveriesTo(engine, other), []);
+    t.strictSame(await other.events(), []);
+  });
+
+  await t.test('is not kept when no webhook hears of it', async (t) => {
+    const acme = await openStaffedCompany(openCompany);
+    await engine.transaction((transaction) =>
+      transaction.updateTable('webhooks').set({ events: '[]' }).where('company', '=', acme.id).execute(),
+    );
+    await acme.addWebhook('whk_completed', ['job.completed']);
+    await work(acme);
+    t.strictSame(await deliveriesTo(engine, acme), ['whk_completed: job.completed job_1']);
+    t.strictSame(
+      (await acme.events()).map(({ kind }) => kind),
+      ['job.completed'],
+    );
+  });
+
+  await t.test('waits for its first attempt, due when it happened', async (t) => {
+    const acme = await openStaffedCompany(openCompany);
+    setNow('2026-11-20T14:00:00.000Z');
+    const { updatedAt } = await acme.apply(jobCreate());
+    const [delivery] = (await readDeliveries(engine)).filter(({ body }) => body.companyId === acme.id);
+    t.match(delivery, {
+      state: 'waiting',
+      attemptCount: 0,
+      dueAt: updatedAt,
+      body: { createdAt: updatedAt },
+    });
+    t.match(delivery?.body.id, /^dlv_[0-9a-f]{8}-[0-9a-f]{4}-7/);
+  });
+
+  await t.test('is due at once when the clock was set back', async (t) => {
+    const acme = await openStaffedCompany(openCompany);
+    setNow('2026-11-20T14:00:00.000Z');
+    await acme.apply(jobCreate({ id: 'job_1' }));
+    setNow('2026-11-20T13:00:00.000Z');
+    const { updatedAt } = await acme.apply({ change: 'job.update', with: { id: 'job_1', notes: 'Later' } });
+    t.ok(updatedAt > '2026-11-20T14:00:00.000Z');
+    const deliveries = (await readDeliveries(engine)).filter(
+      ({ body }) => body.companyId === acme.id && body.event === 'job.updated',
+    );
+    t.strictSame(
+      deliveries.map(({ dueAt, body }) => ({ dueAt, createdAt: body.createdAt })),
+      [{ dueAt: '2026-11-20T13:00:00.000Z', createdAt: updatedAt }],
+    );
+  });
+});
+
+onEachEngine('a webhook hears of an event', async (t, { openCompany, engine }) => {
+  const kindsOf: Partial<Record<Module, string[]>> = {
+    jobs: ['job.completed job_1', 'job.created job_1', 'job.updated job_1'],
+    forms: ['form.submitted sub_1'],
+  };
+  for (const module of modules) {
+    await t.test(`only while the plan includes the data, as without ${module}`, async (t) => {
+      const acme = await openStaffedCompany(openCompany, {
+        modules: modules.filter((included) => included !== module),
+      });
+      await work(acme);
+      const heard = allOfWork.filter((event) => !kindsOf[module]?.includes(event));
+      t.strictSame(
+        await deliveriesTo(engine, acme),
+        heard.map((event) => `whk_all: ${event}`),
+      );
+      await setCompany(engine, acme.id, { modules: [...modules] });
+      const { id } = await acme.apply(jobCreate());
+      t.ok((await deliveriesTo(engine, acme)).includes(`whk_all: job.created ${id}`));
+    });
+  }
+
+  await t.test('of jobs and forms also while invoicing is off', async (t) => {
+    const acme = await openStaffedCompany(openCompany, { invoicingEnabled: false });
+    await work(acme);
+    t.equal((await deliveriesTo(engine, acme)).length, 4);
+  });
+});
+
+/** The scopes that webhooks.yaml gives the kinds. */
+const scopeOf = new Map(contractEvents.map((event) => [event.kind, event['x-scope']]));
+
+onEachEngine('the fan-out', async (t, { openCompany, office, engine }) => {
+  /** Appends an event of a kind as moves do, and gives the number of its deliveries. */
+  async function countDeliveries(company: TestCompany, kind: MoveEventKind): Promise<number> {
+    const before = (await readDeliveries(engine)).length;
+    const id = `evt_${kind}_${company.id}`;
+    await engine.transaction((transaction) =>
+      office.appendEvents(
+        transaction,
+        company.id,
+        [{ id, kind, createdAt: '2026-11-20T12:00:00.000Z', data: '{}' as never }],
+        { mintId: () => `dlv_${kind}_${company.id}`, dueAt: '2026-11-20T12:00:00.000Z' },
+      ),
+    );
+    const after = await readDeliveries(engine);
+    // The event that was appended here is not of a move; the contract says nothing of its data.
+    for (const table of ['deliveries', 'events']) await engine.run(`DELETE FROM ${table}`);
+    return after.length - before;
+  }
+
+  for (const kind of moveEvents) {
+    const scope = scopeOf.get(kind) ?? '';
+    const module = scope.slice(0, -':read'.length) as Module;
+    const needsInvoicing = ['invoices', 'quotes'].includes(module);
+    await t.test(`of ${kind} asks for ${module}${needsInvoicing ? ' and invoicing' : ''}`, async (t) => {
+      t.equal(await countDeliveries(await openCompany(), kind), 1);
+      t.equal(await countDeliveries(await openCompany({ modules: [module] }), kind), 1);
+      t.equal(
+        await countDeliveries(await openCompany({ modules: modules.filter((one) => one !== module) }), kind),
+        0,
+      );
+      t.equal(
+        await countDeliveries(await openCompany({ invoicingEnabled: false }), kind),
+        needsInvoicing ? 0 : 1,
+      );
+    });
+  }
+});
+
+onEachEngine('events and deliveries', async (t, { openCompany, office, engine }) => {
+  const acme = await openStaffedCompany(openCompany);
+  await acme.addWebhook('whk_second');
+  const company = acme.id;
+  const changes = [
+    { company, ...jobCreate({ id: 'job_1' }) },
+    { company, change: 'job.complete', with: { id: 'job_1' } },
+  ] as const;
+
+  await t.test('are not kept when the transaction of their records is undone', async (t) => {
+    const undone = () => t.rejects(applyTogether(office, [...changes, changes[0]]), { code: 'duplicate_id' });
+    t.strictSame(await tablesChangedBy(engine, undone), []);
+  });
+
+  await t.test('are kept with their records', async (t) => {
+    const made = () => applyTogether(office, changes);
+    t.strictSame((await tablesChangedBy(engine, made)).sort(), [
+      'company_clocks',
+      'deliveries',
+      'events',
+      'jobs',
+    ]);
+    t.equal((await acme.events()).length, 3);
+    t.equal((await deliveriesTo(engine, acme)).length, 6);
+  });
+
+  await t.test('do not come of moves that send nothing', async (t) => {
+    const save = () => acme.apply(personSave({ id: 'per_9' }));
+    t.strictSame(await tablesChangedBy(engine, save), ['people']);
+  });
+});

@@ -1,0 +1,267 @@
+import type { WithOf } from '../../../src/contract/feed.ts';
+import { formSave, jobCreate, openStaffedCompany, personSave } from './_changes.ts';
+import { onEachEngine, tablesChangedBy, type TestCompany } from './_office.ts';
+
+const fields = [
+  { id: 'fld_1', type: 'yesno', label: 'Is it safe?' },
+  { id: 'fld_2', type: 'photo', label: 'Picture' },
+];
+
+/** A field of every type there is, and one of a type that isn't known. */
+const everyField = [
+  ...['text', 'longtext', 'select', 'number', 'yesno', 'multiselect', 'date', 'time', 'datetime'],
+  ...['photo', 'file', 'signature', 'section', 'barcode'],
+].map((type) => ({ id: `fld_${type}`, type, label: type }));
+
+const publish = { change: 'form.publish', with: { id: 'frm_1' } } as const;
+
+const submit = (given: Partial<WithOf<'form.submit'>> = {}) =>
+  ({ change: 'form.submit', with: { formId: 'frm_1', submittedBy: 'per_1', ...given } }) as const;
+
+/** Gives a company the published form `frm_1`. */
+async function addForm(company: TestCompany): Promise<void> {
+  await company.apply(formSave({ id: 'frm_1', fields }));
+  await company.apply(publish);
+}
+
+onEachEngine('form.save', async (t, { openCompany, engine, setNow }) => {
+  await t.test('makes a form of revision 1 that is not published', async (t) => {
+    const acme = await openCompany();
+    const given = { id: 'frm_1', title: 'Safety check', description: 'Before work begins.', fields };
+    const form = await acme.apply(formSave(given));
+    t.strictSame(form, { ...given, published: false, revision: 1, updatedAt: '2026-11-20T12:00:00.000Z' });
+    t.strictSame(await acme.record('forms', 'frm_1'), form);
+    const bare = await acme.apply(formSave({ fields: [] }));
+    t.match(bare.id, /^frm_[0-9a-f]{8}-[0-9a-f]{4}-7/);
+    t.match(bare, { description: '', revision: 1, fields: [] });
+    t.strictSame(await acme.events(), [], 'nothing is sent');
+  });
+
+  await t.test('makes the revision grow when the fields change, and only then', async (t) => {
+    const acme = await openCompany();
+    const [first, second] = fields;
+    const steps: [revision: number, given: Partial<WithOf<'form.save'>>][] = [
+      [1, { fields }],
+      [1, { fields, title: 'Another title' }],
+      [1, { fields, description: 'Another description' }],
+      [2, { fields: [...fields].reverse() }],
+      [3, { fields: [...fields, { id: 'fld_3', type: 'text', label: 'Why?' }] }],
+      [4, { fields }],
+      [5, { fields: [{ ...first, label: 'Is it really safe?' }, second] as typeof fields }],
+      [6, { fields: [{ ...first, type: 'select' }, second] as typeof fields }],
+      [7, { fields: [{ ...first, id: 'fld_9' }, second] as typeof fields }],
+      [8, { fields: [] }],
+      [8, { fields: [], title: 'Yet another' }],
+      [9, { fields }],
+    ];
+    let updatedAt = '';
+    for (const [revision, given] of steps) {
+      const form = await acme.apply(formSave({ id: 'frm_1', ...given }));
+      t.match(form, { revision, fields: given.fields });
+      t.strictSame(await acme.record('forms', 'frm_1'), form);
+      t.ok(form.updatedAt > updatedAt);
+      ({ updatedAt } = form);
+    }
+  });
+
+  await t.test('leaves it published', async (t) => {
+    const acme = await openCompany();
+    await addForm(acme);
+    t.match(await acme.apply(formSave({ id: 'frm_1', fields: [] })), { published: true, revision: 2 });
+  });
+
+  await t.test('changes nothing when the form is as given already', async (t) => {
+    const acme = await openCompany();
+    await addForm(acme);
+    const form = await acme.record('forms', 'frm_1');
+    setNow('2026-11-21T12:00:00.000Z');
+    const save = async (given: typeof fields) => {
+      t.strictSame(await acme.apply(formSave({ id: 'frm_1', fields: given })), form);
+    };
+    t.strictSame(await tablesChangedBy(engine, () => save(structuredClone(fields))), []);
+    const reordered = fields.map(({ id, type, label }) => ({ label, type, id }));
+    t.strictSame(await tablesChangedBy(engine, () => save(reordered)), [], 'with members in another order');
+  });
+
+  await t.test('is refused when two fields share an id', async (t) => {
+    const acme = await openCompany();
+    t.strictSame(await acme.refusal(formSave({ fields: [...fields, ...fields] })), {
+      code: 'duplicate_id',
+      path: '/with/fields/2/id',
+      message: 'Two fields have the id "fld_1".',
+    });
+  });
+});
+
+onEachEngine('form.publish', async (t, { openCompany, setNow }) => {
+  const acme = await openCompany();
+  const other = await openCompany();
+  const form = await acme.apply(formSave({ id: 'frm_1' }));
+  setNow('2026-11-20T12:00:01.000Z');
+  const published = await acme.apply(publish);
+  t.strictSame(published, { ...form, published: true, updatedAt: '2026-11-20T12:00:01.000Z' });
+  t.strictSame(await acme.record('forms', 'frm_1'), published);
+  t.strictSame(await acme.events(), [], 'it sends nothing');
+  t.strictSame(await acme.refusal(publish), {
+    code: 'wrong_state',
+    path: '/with/id',
+    message: 'The form "frm_1" is published already.',
+  });
+  t.match(await other.refusal(publish), { code: 'unknown_record', path: '/with/id' });
+});
+
+onEachEngine('form.submit', async (t, { openCompany, setNow }) => {
+  await t.test('stores the submission and sends form.submitted with it', async (t) => {
+    const acme = await openStaffedCompany(openCompany);
+    await addForm(acme);
+    await acme.apply(formSave({ id: 'frm_1', fields: everyField }));
+    await acme.apply(jobCreate({ id: 'job_1' }));
+    const given = {
+      id: 'sub_7',
+      jobId: 'job_1',
+      answers: {
+        fld_text: 'Dry\nand warm',
+        fld_number: -2.5,
+        fld_yesno: false,
+        fld_multiselect: ['a', 'b'],
+        fld_date: '2028-02-29',
+        fld_time: '09:40',
+        fld_datetime: '2026-11-20T09:40:00+00:00',
+        fld_barcode: ['whatever', 'it takes'],
+      },
+      files: {
+        fld_photo: [{ name: 'boiler.jpg', contentType: 'image/jpeg' }],
+        fld_file: [],
+        fld_barcode: [{ name: 'code.png', contentType: 'image/png' }],
+      },
+    };
+    setNow('2026-11-20T12:30:00.000Z');
+    const answer = await acme.apply(submit({ ...given, submittedAt: '2026-11-20T13:29:00+01:00' }));
+    t.strictSame(answer, {
+      ...given,
+      formId: 'frm_1',
+      formRevision: 2,
+      submittedBy: 'per_1',
+      submittedAt: '2026-11-20T12:29:00.000Z',
+      createdAt: '2026-11-20T12:30:00.000Z',
+    });
+    t.strictSame(await acme.record('submissions', 'sub_7'), answer);
+    const [, event] = await acme.events();
+    t.equal(event?.kind, 'form.submitted');
+    t.equal(event?.text, (await acme.texts('submissions', 'sub_7'))?.body);
+    t.equal(event?.createdAt, answer.createdAt);
+  });
+
+  await t.test(
+    'has no job, answers and files unless they are given, and the time of the change',
+    async (t) => {
+      const acme = await openStaffedCompany(openCompany);
+      await addForm(acme);
+      const { id, createdAt, ...bare } = await acme.apply({ ...submit(), at: '2026-11-19T12:00:00Z' });
+      t.match(id, /^sub_[0-9a-f]{8}-[0-9a-f]{4}-7/);
+      t.ok(createdAt >= '2026-11-20T12:30:00.000Z', 'it is found by when it came');
+      t.strictSame(bare, {
+        formId: 'frm_1',
+        formRevision: 1,
+        submittedBy: 'per_1',
+        submittedAt: '2026-11-19T12:00:00.000Z',
+        answers: {},
+        files: {},
+      });
+    },
+  );
+
+  await t.test('keeps the revision that the form had, whatever becomes of the form', async (t) => {
+    const acme = await openStaffedCompany(openCompany);
+    await addForm(acme);
+    for (const revision of [1, 2, 3]) {
+      const id = `sub_${revision}`;
+      t.equal((await acme.apply(submit({ id }))).formRevision, revision);
+      await acme.apply(formSave({ id: 'frm_1', fields: fields.slice(revision % 2) }));
+    }
+    for (const revision of [1, 2, 3]) {
+      t.equal((await acme.record('submissions', `sub_${revision}`))?.formRevision, revision);
+    }
+  });
+
+  await t.test(
+    'is refused for a form that is not published, and for ids that are not the company’s',
+    async (t) => {
+      const acme = await openStaffedCompany(openCompany);
+      const other = await openStaffedCompany(openCompany);
+      for (const company of [acme, other]) await addForm(company);
+      await acme.apply(formSave({ id: 'frm_hidden' }));
+      await acme.apply(submit({ id: 'sub_1' }));
+      await acme.apply(personSave({ id: 'per_left' }));
+      await acme.apply({ change: 'person.deactivate', with: { id: 'per_left' } });
+      await other.apply(formSave({ id: 'frm_theirs' }));
+      await other.apply(personSave({ id: 'per_theirs' }));
+      await other.apply(jobCreate({ id: 'job_theirs' }));
+      const refused: [code: string, member: string, given: Partial<WithOf<'form.submit'>>][] = [
+        ['wrong_state', 'formId', { formId: 'frm_hidden' }],
+        ['unknown_record', 'formId', { formId: 'frm_theirs' }],
+        ['unknown_record', 'formId', { formId: 'frm_none' }],
+        ['unknown_record', 'submittedBy', { submittedBy: 'per_left' }],
+        ['unknown_record', 'submittedBy', { submittedBy: 'per_theirs' }],
+        ['unknown_record', 'jobId', { jobId: 'job_theirs' }],
+        ['duplicate_id', 'id', { id: 'sub_1' }],
+      ];
+      for (const [code, member, given] of refused) {
+        const refusal = await acme.refusal(submit(given));
+        t.match(refusal, { code, path: `/with/${member}` });
+        t.match(refusal.message, JSON.stringify((given as Record<string, unknown>)[member]));
+      }
+      t.ok(await other.apply(submit({ id: 'sub_1' })), 'another company may use the same id');
+    },
+  );
+});
+
+onEachEngine('a form filled in with "yes" for a yes/no field is refused', async (t, { openCompany }) => {
+  const acme = await openStaffedCompany(openCompany);
+  await addForm(acme);
+  await acme.apply(formSave({ id: 'frm_1', fields: everyField }));
+  const wrong: [type: string, rule: string, answers: (boolean | number | string | string[])[]][] = [
+    ['text', 'a string', [true, 7, ['a']]],
+    ['longtext', 'a string', [false]],
+    ['select', 'a string', [['Good']]],
+    ['number', 'a number', ['7', true]],
+    ['yesno', 'true or false', ['yes', 'true', 1, ['yes']]],
+    ['multiselect', 'an array of strings', ['Good', true]],
+    ['date', 'a day such as "2026-11-20"', ['20.11.2026', '2026-02-30', '2026-11-20T00:00:00Z', 20_261_120]],
+    ['time', 'a time such as "09:40"', ['24:00', '9:40', '2026-11-20T09:40:00Z', 940]],
+    [
+      'datetime',
+      'a time such as "2026-11-20T09:40:00+00:00"',
+      ['2026-11-20', '09:40', '2026-11-31T09:40:00Z'],
+    ],
+    ['photo', 'none, for it takes files', ['boiler.jpg', true]],
+    ['file', 'none, for it takes files', ['permit.pdf']],
+    ['signature', 'none, for it takes files', [true]],
+    ['section', 'none, for it is a heading', ['Appliance']],
+  ];
+  for (const [type, rule, answers] of wrong) {
+    for (const answer of answers) {
+      t.strictSame(await acme.refusal(submit({ answers: { [`fld_${type}`]: answer } })), {
+        code: 'invalid_change',
+        path: `/with/answers/fld_${type}`,
+        message: `The field "fld_${type}" is of type ${type}, whose answer is ${rule}; it can't be ${JSON.stringify(answer)}.`,
+      });
+    }
+  }
+  for (const { id, type } of everyField) {
+    if (['photo', 'file', 'signature', 'barcode'].includes(type)) continue;
+    t.strictSame(await acme.refusal(submit({ files: { [id]: [] } })), {
+      code: 'invalid_change',
+      path: `/with/files/fld_${type}`,
+      message: `The field "fld_${type}" is of type ${type}, which takes no files.`,
+    });
+  }
+  for (const given of [{ answers: { 'a/b': true } }, { files: { 'a/b': [] } }]) {
+    t.strictSame(await acme.refusal(submit(given)), {
+      code: 'invalid_change',
+      path: `/with/${Object.keys(given)[0] ?? ''}/a~1b`,
+      message: 'The form "frm_1" has no field "a/b".',
+    });
+  }
+  t.match(await acme.apply(submit()), { answers: {}, files: {} }, 'nothing has to be filled in');
+});

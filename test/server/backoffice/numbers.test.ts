@@ -1,0 +1,254 @@
+import { applyChange } from '../../../src/server/backoffice/apply.ts';
+import { setNumbering } from '../../../src/server/backoffice/numbering.ts';
+import { type Office, openOffice } from '../../../src/server/backoffice/office.ts';
+import { Refusal } from '../../../src/server/backoffice/refusal.ts';
+import type { Invoice, Quote } from '../../../src/contract/records.ts';
+import { UsageError } from '../../../src/server/errors.ts';
+import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
+import { STORY_NOW } from '../../_server.ts';
+import { creditNoteOf, invoiceDraft, issue, issued, line, openIssuer } from './_documents.ts';
+import { type Given, onEachEngine, recordIn, type TestCompany, type TestOffice } from './_office.ts';
+import { irishCompany } from './_vat-situations.ts';
+
+const quoteDraft = { change: 'quote.draft', with: { customerId: 'cus_1', title: 'Heat pump' } } as const;
+
+async function numbersOf(company: TestCompany, count: number): Promise<(string | null)[]> {
+  const numbers: (string | null)[] = [];
+  for (let index = 0; index < count; index += 1) numbers.push((await issued(company, invoiceDraft())).number);
+  return numbers;
+}
+
+/** The last instant of a year and the first of the next, in a time zone. */
+const newYears: [timeZone: string, last: string, first: string][] = [
+  ['Europe/Dublin', '2026-12-31T23:59:59.999Z', '2027-01-01T00:00:00.000Z'],
+  ['Pacific/Auckland', '2026-12-31T10:59:59.999Z', '2026-12-31T11:00:00.000Z'],
+  ['America/New_York', '2027-01-01T04:59:59.999Z', '2027-01-01T05:00:00.000Z'],
+  ['Asia/Kathmandu', '2026-12-31T18:14:59.999Z', '2026-12-31T18:15:00.000Z'],
+];
+
+onEachEngine('a number', async (t, testOffice) => {
+  const { engine, setNow } = testOffice;
+  const format = (company: TestCompany, kind: string, given: { format?: string; last?: number }) =>
+    setNumbering(engine, company.id, { kind, ...given, now: STORY_NOW });
+
+  for (const [timeZone, last, first] of newYears) {
+    await t.test(`begins anew with the year of the company’s own calendar: ${timeZone}`, async (t) => {
+      setNow(STORY_NOW);
+      const company = await openIssuer(testOffice, { company: { ...irishCompany, timeZone } });
+      const numberAt = async (now: string) => {
+        setNow(now);
+        const { number, issueDate } = await issued(company, invoiceDraft());
+        return `${number} of ${issueDate}`;
+      };
+      t.equal(await numberAt(last), 'INV-2026-0001 of 2026-12-31');
+      t.equal(await numberAt(first), 'INV-2027-0001 of 2027-01-01');
+      t.equal(await numberAt(first), 'INV-2027-0002 of 2027-01-01');
+      const late = await company.apply(invoiceDraft());
+      const told = await company.apply({ ...issue(late.id), at: last });
+      t.match(told, { number: 'INV-2026-0002', issueDate: '2026-12-31' }, 'told late, it is of its own year');
+      t.match(await company.apply(quoteDraft), { number: 'Q-2027-0001' });
+      setNow(STORY_NOW);
+    });
+  }
+
+  await t.test('is of a series for each kind', async (t) => {
+    const company = await openIssuer(testOffice);
+    const invoice = await issued(company, invoiceDraft());
+    const line1 = { lines: [line({ unitPriceMinor: 1 })] };
+    const numbers = [
+      invoice.number,
+      (await issued(company, invoiceDraft({ kind: 'pro_forma' }))).number,
+      (await issued(company, creditNoteOf(invoice, line1))).number,
+      (await company.apply(quoteDraft)).number,
+      (await issued(company, invoiceDraft())).number,
+      (await issued(company, creditNoteOf(invoice, line1))).number,
+      (await company.apply(quoteDraft)).number,
+      (await issued(company, invoiceDraft({ kind: 'pro_forma' }))).number,
+    ];
+    t.strictSame(numbers, [
+      ...['INV-2026-0001', 'PF-2026-0001', 'CN-2026-0001', 'Q-2026-0001'],
+      ...['INV-2026-0002', 'CN-2026-0002', 'Q-2026-0002', 'PF-2026-0002'],
+    ]);
+  });
+
+  await t.test('is given to no draft, and is not lost with one', async (t) => {
+    const company = await openIssuer(testOffice);
+    const [first, second] = [await company.apply(invoiceDraft()), await company.apply(invoiceDraft())];
+    t.equal(first.number, null);
+    await company.apply({ change: 'invoice.discard', with: { id: first.id } });
+    t.equal((await company.apply(issue(second.id))).number, 'INV-2026-0001');
+  });
+
+  await t.test('is not used up by an issue that is refused', async (t) => {
+    const company = await openIssuer(testOffice);
+    const incomplete = await company.apply(invoiceDraft({ lines: [] }));
+    for (const expected of ['INV-2026-0001', 'INV-2026-0002', 'INV-2026-0003']) {
+      t.match(await company.refusal(issue(incomplete.id)), { code: 'incomplete_document' });
+      t.equal((await issued(company, invoiceDraft())).number, expected);
+    }
+  });
+
+  await t.test('has the company’s own format, and goes on from an earlier system’s', async (t) => {
+    const company = await openIssuer(testOffice);
+    await format(company, 'invoice', { format: '{year}/R{number:6}', last: 417 });
+    t.strictSame(await numbersOf(company, 2), ['2026/R000418', '2026/R000419']);
+    await format(company, 'invoice', { format: 'No {number}' });
+    t.strictSame(await numbersOf(company, 2), ['No 1', 'No 2'], 'another format is another series');
+    setNow('2027-02-01T12:00:00.000Z');
+    t.strictSame(await numbersOf(company, 1), ['No 3'], 'without a year it goes on in the next one');
+    setNow(STORY_NOW);
+    await t.rejects(format(company, 'invoice', { last: 2 }), /No 3/, 'a series doesn’t go back');
+  });
+
+  await t.test('is longer than its format when there are so many', async (t) => {
+    const company = await openIssuer(testOffice);
+    await format(company, 'invoice', { last: 9998 });
+    t.strictSame(await numbersOf(company, 2), ['INV-2026-9999', 'INV-2026-10000']);
+  });
+
+  await t.test('ends with the last that there is', async (t) => {
+    const company = await openIssuer(testOffice);
+    await format(company, 'invoice', { format: 'A{number}', last: 999_999_998 });
+    t.strictSame(await numbersOf(company, 1), ['A999999999']);
+    const { id } = await company.apply(invoiceDraft());
+    t.match(await company.refusal(issue(id)), { code: 'limit_reached', message: /A\{number\}/ });
+    await format(company, 'invoice', { format: 'B{number}' });
+    t.equal((await company.apply(issue(id))).number, 'B1');
+  });
+
+  await t.test('is never given out twice, though two formats come to it', async (t) => {
+    const company = await openIssuer(testOffice);
+    await format(company, 'invoice', { format: 'A{number}' });
+    await format(company, 'pro_forma', { format: 'A{number:1}' });
+    await issued(company, invoiceDraft());
+    const { id } = await company.apply(invoiceDraft({ kind: 'pro_forma' }));
+    const { code, message } = await company.refusal(issue(id));
+    t.equal(code, 'duplicate_id');
+    t.match(message, /"A1" is given out already/);
+    await format(company, 'pro_forma', { last: 1 });
+    t.equal((await company.apply(issue(id))).number, 'A2');
+  });
+
+  await t.test(
+    'that was set by mistake is taken back, down to the highest that a document has',
+    async (t) => {
+      const company = await openIssuer(testOffice);
+      for (const kind of ['invoice', 'pro_forma'])
+        await format(company, kind, { format: 'A_{number:2}./{year}', last: 98 });
+      t.strictSame(
+        [(await issued(company, invoiceDraft())).number, (await issued(company, invoiceDraft())).number],
+        ['A_99./2026', 'A_100./2026'],
+        'ten times as long as the ones before',
+      );
+      // Others that look alike: of another series, without digits, and too long.
+      for (const other of ['AX{number}./{year}', 'A_{number}./x{year}', 'A_9999999999999{number}./{year}']) {
+        await format(company, 'pro_forma', { format: other });
+        await issued(company, invoiceDraft({ kind: 'pro_forma' }));
+      }
+      await format(company, 'invoice', { last: 9_999_999 });
+      await t.rejects(
+        format(company, 'invoice', { last: 99 }),
+        new UsageError(`The number A_100./2026 is given out already, so the last one can't be 99.`),
+      );
+      await format(company, 'invoice', { last: 100 });
+      t.equal((await issued(company, invoiceDraft())).number, 'A_101./2026');
+      await format(company, 'quote', { last: 500 });
+      await format(company, 'quote', { last: 0 });
+      const quote = await company.apply({ ...quoteDraft, with: { ...quoteDraft.with, lines: [line()] } });
+      await company.apply({ change: 'quote.send', with: { id: quote.id } });
+      await t.rejects(format(company, 'quote', { last: 0 }), UsageError);
+    },
+  );
+
+  await t.test('of a quote is shared by its versions', async (t) => {
+    const company = await openIssuer(testOffice);
+    const quote = await company.apply({ ...quoteDraft, with: { ...quoteDraft.with, lines: [line()] } });
+    await company.apply({ change: 'quote.send', with: { id: quote.id } });
+    const revision = await company.apply({ change: 'quote.revise', with: { id: quote.id } });
+    t.match(
+      [quote, revision],
+      [
+        { number: 'Q-2026-0001', version: 1 },
+        { number: 'Q-2026-0001', version: 2 },
+      ],
+    );
+    t.equal((await company.apply(quoteDraft)).number, 'Q-2026-0002');
+  });
+});
+
+/** Offices of other processes, as it were, on one database. */
+async function openOffices({ url, engine }: TestOffice): Promise<{ offices: Office[] } & AsyncDisposable> {
+  const count = engine.dialect.name === 'sqlite' ? 2 : 4;
+  const engines = await Promise.all(Array.from({ length: count }, () => openEngine(url, { poolMax: 3 })));
+  return {
+    offices: engines.map((opened) => openOffice(opened, { now: () => STORY_NOW })),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(engines.map((opened) => opened[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+const DRAFTS = 24;
+const isComplete = (index: number) => index % 4 !== 3;
+
+/** Drafts of a company, of which every fourth can't be issued. */
+async function draftMany(company: TestCompany): Promise<string[]> {
+  const ids: string[] = [];
+  for (let index = 0; index < DRAFTS; index += 1) {
+    const kind = index % 5 === 0 ? 'pro_forma' : 'invoice';
+    const lines = isComplete(index) ? [line()] : [];
+    ids.push((await company.apply(invoiceDraft({ kind, lines }))).id);
+  }
+  return ids;
+}
+
+onEachEngine('numbers that several processes give out at once', async (t, testOffice) => {
+  await using others = await openOffices(testOffice);
+  const officeOf = (index: number) => others.offices[index % others.offices.length] ?? testOffice.office;
+  const companies = [await openIssuer(testOffice), await openIssuer(testOffice)];
+  const drafts = await Promise.all(companies.map(draftMany));
+  const given = await Promise.all(
+    companies.map(async (company, place) => {
+      const issues = (drafts[place] ?? []).map((id, index) =>
+        numbered<Invoice>(officeOf(index + place), company, issue(id), isComplete(index)),
+      );
+      const quotes = issues.map((_issue, index) =>
+        numbered<Quote>(officeOf(index), company, quoteDraft, true),
+      );
+      return (await Promise.all([...issues, ...quotes])).filter((record) => record !== undefined);
+    }),
+  );
+  for (const [place, records] of given.entries()) {
+    const complete = Array.from({ length: DRAFTS }, (_draft, index) => index).filter(isComplete);
+    t.equal(records.length, complete.length + DRAFTS, 'all are made but those that are incomplete');
+    for (const [series, own] of Map.groupBy(records, ({ number }) => (number ?? '').slice(0, -4))) {
+      await t.test(
+        `have no gap and no twin, and the order of their stamps: ${series} of company ${place + 1}`,
+        async (t) => {
+          const counts = own
+            .toSorted((a, b) => (a.updatedAt < b.updatedAt ? -1 : 1))
+            .map(({ number }) => Number((number ?? '').slice(-4)));
+          t.strictSame(
+            counts,
+            Array.from(counts, (_count, index) => index + 1),
+          );
+        },
+      );
+    }
+  }
+});
+
+/** Makes a change that gives out a number; undefined when it is refused, as it may be. */
+async function numbered<R extends Invoice | Quote>(
+  office: Office,
+  { id: company }: TestCompany,
+  change: Given,
+  isMade: boolean,
+): Promise<R | undefined> {
+  try {
+    return recordIn<R>(await applyChange(office, { company, ...change }));
+  } catch (error) {
+    if (error instanceof Refusal && !isMade) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,136 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+import t, { type Test } from 'tap';
+
+import { createCompany } from '../../../src/server/access/companies.ts';
+import { createKey } from '../../../src/server/access/keys.ts';
+import { applyChange } from '../../../src/server/backoffice/apply.ts';
+import { openOffice } from '../../../src/server/backoffice/office.ts';
+import type { Change } from '../../../src/contract/feed.ts';
+import { scopes } from '../../../src/contract/scopes.ts';
+import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
+import { migrate } from '../../../src/server/store/migrations/migrate.ts';
+import { openWorkplace, type Workplace } from '../../_command.ts';
+import { type EngineName, engineNames } from '../../_server.ts';
+import { Copy, documentedSync, sourceOf, write } from './_sync.ts';
+
+/** Changes of each of four writers. */
+const CHANGES = Number(process.env.SYNC_CHANGES ?? 50);
+const WRITERS = [1, 2, 3, 4];
+const HOUR_MS = 3_600_000;
+/** As much as a transaction may take from its stamp to its end, and the second that `Date` leaves out. */
+const SHORT_SLACK_MS = 2_000;
+const DOCUMENTED_SLACK_MS = 60_000;
+/** The tests ask as often as they like. */
+const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '1000000' };
+
+const supplier = {
+  legalName: 'Brennan Ltd',
+  addressLines: ['14 Grattan Row'],
+  countryCode: 'IE',
+  vatId: 'IE3290618T',
+};
+
+/** A company with a person, a published form and a customer for each writer. */
+async function openCompany(engine: Engine, id: string, now: () => Date): Promise<string> {
+  await createCompany(engine, id, { profile: supplier }, now());
+  const office = openOffice(engine, { now });
+  const customer = {
+    name: 'C',
+    addressLines: ['1 Quay'],
+    countryCode: 'IE',
+    currency: 'EUR',
+    paymentTermsDays: 14,
+  };
+  const first = [
+    {
+      change: 'person.save',
+      with: { id: 'per', displayName: 'P', email: 'p@p.example', roleId: 'r', roleName: 'R' },
+    },
+    { change: 'form.save', with: { id: 'frm', title: 'F', fields: [] } },
+    { change: 'form.publish', with: { id: 'frm' } },
+    ...WRITERS.map((writer) => ({ change: 'customer.save', with: { ...customer, id: `w${writer}` } })),
+  ];
+  for (const change of first) await applyChange(office, { company: id, ...change } as Change);
+  const { key } = await createKey(engine, { prefix: 'fl', company: id, name: 'Sync', scopes, now: now() });
+  return key;
+}
+
+/** Four writers, each a process with a clock of its own, while a reader reads. @returns how often it read everything. */
+async function writeWhileReading(
+  place: Workplace,
+  copy: Copy,
+  company: string,
+  skewsMs: readonly number[],
+): Promise<number> {
+  const script = join(import.meta.dirname, '_sync-writer.ts');
+  const written = Promise.all(
+    WRITERS.map(async (seed) => {
+      const args = [script, place.databaseUrl, company, CHANGES, seed, ...skewsMs].map(String);
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+      const [exitCode] = (await once(child, 'close')) as [number | null];
+      if (exitCode !== 0) throw new Error(`Writer ${seed} ended with ${exitCode}.`);
+    }),
+  );
+  const end = new AbortController();
+  const reading = (async () => {
+    for (let passes = 1; ; passes += 1) {
+      await copy.update();
+      if (end.signal.aborted) return passes;
+    }
+  })();
+  await written.finally(() => end.abort());
+  return reading;
+}
+
+async function prepare(t: Test, name: EngineName): Promise<{ place: Workplace; engine: Engine }> {
+  const place = await openWorkplace(name);
+  const engine = await openEngine(place.databaseUrl);
+  t.teardown(async () => {
+    await engine[Symbol.asyncDispose]();
+    await place[Symbol.asyncDispose]();
+  });
+  await migrate(engine);
+  return { place, engine };
+}
+
+for (const name of engineNames) {
+  t.test(`a reader that syncs as documented misses nothing (${name})`, async (t) => {
+    const { place, engine } = await prepare(t, name);
+    const realNow = () => new Date();
+    const busyKey = await openCompany(engine, 'busy', realNow);
+    const confusedKey = await openCompany(engine, 'confused', realNow);
+    // This company's last change is three hours old before anybody reads.
+    const quietKey = await openCompany(engine, 'quiet', () => new Date(Date.now() - 3 * HOUR_MS));
+    const { greeting } = await place.serve([], UNLIMITED);
+    const copyOf = async (key: string, slackMs: number) =>
+      new Copy(await documentedSync(greeting.address, key, slackMs));
+
+    await t.test('while four write, with hardly any slack', async (t) => {
+      const copy = await copyOf(busyKey, SHORT_SLACK_MS);
+      const passes = await writeWhileReading(place, copy, 'busy', [0]);
+      await copy.update();
+      t.strictSame(copy.contents(), await sourceOf(engine, 'busy'));
+      t.ok(passes >= 3, `the reader reads again and again meanwhile: ${passes} times`);
+    });
+
+    await t.test('while four write under clocks that are set back, forward and apart', async (t) => {
+      const copy = await copyOf(confusedKey, DOCUMENTED_SLACK_MS);
+      await writeWhileReading(place, copy, 'confused', [0, -2 * HOUR_MS, -2 * HOUR_MS, 500, -HOUR_MS, 0]);
+      await copy.update();
+      t.strictSame(copy.contents(), await sourceOf(engine, 'confused'));
+    });
+
+    await t.test('when the first change for long is made under a clock that was set back', async (t) => {
+      const copy = await copyOf(quietKey, DOCUMENTED_SLACK_MS);
+      await copy.update();
+      const office = openOffice(engine, { now: () => new Date(Date.now() - 2 * HOUR_MS) });
+      await write(office, 'quiet', 20, 1);
+      await copy.update();
+      t.strictSame(copy.contents(), await sourceOf(engine, 'quiet'));
+    });
+  });
+}

@@ -1,0 +1,194 @@
+import got from 'got';
+import t from 'tap';
+
+import { compareClocks } from '../../../src/server/cli/management.ts';
+import { createLogger } from '../../../src/server/log.ts';
+import { unavailable } from '../../../src/server/errors.ts';
+import { isAway, openEngine } from '../../../src/server/store/engines/open-engine.ts';
+import { linesOf, openWorkplace, SECRET_KEY, until, type Workplace } from '../../_command.ts';
+import { createDatabase, freePort, startPostgres } from '../../_postgres.ts';
+import { customerSave, personSave } from '../backoffice/_changes.ts';
+import { feedOf } from '../backoffice/_feed.ts';
+import { countJobs, fileOf, jobs } from './_apply.ts';
+
+const ask = (port: number, path: string) =>
+  got(`http://127.0.0.1:${port}${path}`, { throwHttpErrors: false, retry: { limit: 0 } });
+
+const answers = async (port: number, path: string, status: number) =>
+  (await ask(port, path).catch(() => undefined))?.statusCode === status;
+
+/** Asks a port for all that it has while there is no database. */
+async function seen(port: number): Promise<unknown[]> {
+  const all = ['/healthz', '/readyz', '/api/v1/jobs'].map(async (path) => {
+    const { statusCode, body } = await ask(port, path);
+    return [statusCode, JSON.parse(body) as unknown];
+  });
+  return Promise.all(all);
+}
+
+const AWAY = [
+  [200, { status: 'alive' }],
+  [503, { status: 'not ready' }],
+  [
+    503,
+    { error: { code: 'unavailable', message: 'The service is temporarily unavailable. Retry shortly.' } },
+  ],
+];
+
+t.test('serve and deliver that start while PostgreSQL is away wait for it, and say so', async (t) => {
+  await using server = await startPostgres();
+  await using workplace = await openWorkplace('sqlite', { isEmpty: true });
+  const settings = { DATABASE_URL: await createDatabase(server.url), WEBHOOK_SECRET_KEY: SECRET_KEY };
+  await workplace.json(['migrate'], settings);
+  await server.stop();
+  const [port, management, ofWorker] = [await freePort(), await freePort(), await freePort()];
+  const serving = workplace.start(['serve'], {
+    ...settings,
+    PORT: String(port),
+    MANAGEMENT_PORT: String(management),
+  });
+  const delivering = workplace.start(['deliver'], { ...settings, MANAGEMENT_PORT: String(ofWorker) });
+  const stopped = workplace.start(['serve'], { ...settings, PORT: String(await freePort()) });
+  for (const one of [port, management, ofWorker]) {
+    await until(() => answers(one, '/readyz', 503));
+    t.strictSame(await seen(one), AWAY);
+  }
+  await until(() => stopped.output.stderr.includes('\n'));
+  t.strictSame(await stopped.end('SIGTERM'), { exitCode: 0, signal: null }, 'told to stop while it waits');
+  t.match(linesOf(stopped.output.stderr), [
+    { msg: 'database.away', reason: /^The database postgres:.*can't be used: .*ECONNREFUSED/ },
+  ]);
+  t.notMatch(stopped.output.stderr, new URL(settings.DATABASE_URL).password);
+  await server.start();
+  for (const one of [port, management, ofWorker]) await until(() => answers(one, '/readyz', 200));
+  t.equal((await ask(port, '/api/v1/jobs')).statusCode, 401);
+  for (const running of [serving, delivering])
+    t.strictSame(await running.end('SIGTERM'), { exitCode: 0, signal: null });
+});
+
+t.test('a feed waits for a restart of PostgreSQL, and applies each of its lines once', async (t) => {
+  await using server = await startPostgres();
+  await using workplace = await openWorkplace('sqlite', { isEmpty: true });
+  const DATABASE_URL = await createDatabase(server.url);
+  const there: Workplace = { ...workplace, databaseUrl: DATABASE_URL };
+  await workplace.json(['company', 'create', 'acme', '--api'], { DATABASE_URL });
+  const count = 1_500;
+  const staff = [personSave({ id: 'per_1' }), customerSave({ id: 'cus_1' })];
+  const named = staff.map((change, index) => ({ id: `staff ${index}`, company: 'acme', ...change }));
+  const changes = [...named, ...jobs(count)];
+  const running = workplace.start(['apply', '--json'], { DATABASE_URL }, 'pipe');
+  const lines = () => running.output.stdout.split('\n').length;
+  running.child.stdin?.write(feedOf(changes.slice(0, 1_000)));
+  await until(() => lines() > 100);
+  await server.stop();
+  const before = lines();
+  // However quick it was, these find no database.
+  running.child.stdin?.end(feedOf(changes.slice(1_000)));
+  await until(() => running.output.stderr.includes('"away"'));
+  await server.start();
+  t.strictSame(await running.ended, { exitCode: 0, signal: null });
+  t.ok(before < count, `${before} lines before the restart`);
+  const statuses = running.output.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { status: string }).status);
+  t.equal(statuses.length, count + 2);
+  t.strictSame(new Set(statuses.filter((status) => status !== 'skipped')), new Set(['applied']));
+  t.ok(statuses.filter((status) => status === 'skipped').length <= 1, 'at most one whose answer was lost');
+  t.equal(await countJobs(there), count);
+});
+
+t.test('a feed that starts while PostgreSQL is away waits for it, until it is told to stop', async (t) => {
+  await using server = await startPostgres();
+  await using workplace = await openWorkplace('sqlite', { isEmpty: true });
+  const DATABASE_URL = await createDatabase(server.url);
+  await workplace.json(['company', 'create', 'acme', '--api'], { DATABASE_URL });
+  await server.stop();
+  const staff = [personSave({ id: 'per_1' }), customerSave({ id: 'cus_1' })];
+  const named = staff.map((change, index) => ({ id: `staff ${index}`, company: 'acme', ...change }));
+  const feed = fileOf(workplace, feedOf([...named, ...jobs(1)]));
+  const running = workplace.start(['apply', '--json', feed], { DATABASE_URL });
+  const stopped = workplace.start(['apply', feed], { DATABASE_URL });
+  await until(() => running.output.stderr.includes('"away"'));
+  await until(() => stopped.output.stderr.includes('Waiting for it.'));
+  t.strictSame(await stopped.end('SIGTERM'), { exitCode: 1, signal: null });
+  t.match(stopped.output.stderr, /\nfieldledger: The database postgres:.*ECONNREFUSED.*\n$/);
+  await server.start();
+  t.strictSame(await running.ended, { exitCode: 0, signal: null });
+  t.match(running.output.stdout, /^(.*"status":"applied".*\n){3}$/);
+  t.equal(await countJobs({ ...workplace, databaseUrl: DATABASE_URL }), 1);
+});
+
+t.test('a wrong password, a missing database and a foreign schema still end at once', async (t) => {
+  await using workplace = await openWorkplace('postgres', { isEmpty: true });
+  const wrong = (change: (url: URL) => void) => {
+    const url = new URL(workplace.databaseUrl);
+    change(url);
+    return { DATABASE_URL: url.href };
+  };
+  const settings = [
+    wrong((url) => (url.password = 'wrong')),
+    wrong((url) => (url.pathname = '/nothing')),
+    wrong((url) => url.searchParams.set('sslmode', 'verify-full')),
+  ];
+  for (const environment of settings)
+    for (const command of ['serve', 'deliver', 'apply'])
+      t.match(await workplace.run([command], environment), { exitCode: 1, stderr: /^fieldledger: .+\n$/ });
+});
+
+t.test('what may come back is told apart from what somebody has to mend', (t) => {
+  const fault = (code: string | undefined, message = '', syscall?: string) =>
+    unavailable({ cause: Object.assign(new Error(message), { code, syscall }) });
+  const away = [
+    fault('ECONNREFUSED'),
+    fault('ECONNRESET'),
+    fault('EAI_AGAIN'),
+    fault('ENOENT', '', 'connect'),
+    fault('57P03', 'the database system is starting up'),
+    fault('57P01'),
+    fault('25006'),
+    fault('53300'),
+    fault('08P01', 'server login has been failing, try again later (server_login_retry)'),
+    fault('SQLITE_BUSY'),
+    fault(undefined, 'Connection terminated unexpectedly'),
+    fault(undefined, 'Client has encountered a connection error and is not queryable'),
+    fault(undefined, 'timeout exceeded when trying to connect'),
+  ];
+  const here = [
+    fault('28P01'),
+    fault('3D000'),
+    fault('57014'),
+    fault('57P04'),
+    fault('08P01', 'password authentication failed'),
+    fault('SQLITE_FULL'),
+    fault('ENOENT', '', 'open'),
+    fault('DEPTH_ZERO_SELF_SIGNED_CERT'),
+    fault(undefined, 'The server does not support SSL connections'),
+    new Error('Any.'),
+  ];
+  t.strictSame(
+    away.map(isAway),
+    away.map(() => true),
+  );
+  t.strictSame(
+    here.map(isAway),
+    here.map(() => false),
+  );
+  t.end();
+});
+
+t.test('a clock that differs from the one of PostgreSQL is told to the log', async (t) => {
+  await using workplace = await openWorkplace('postgres');
+  await using engine = await openEngine(workplace.databaseUrl);
+  const log = createLogger('silent');
+  const told: unknown[] = [];
+  log.warn = (...line: unknown[]) => void told.push(line);
+  await compareClocks(engine, log);
+  t.strictSame(told, [], 'not the same clock');
+  const aheadMs = 20_000;
+  const { now } = Date;
+  t.teardown(() => (Date.now = now));
+  Date.now = () => now() + aheadMs;
+  await compareClocks(engine, log);
+  t.strictSame(told, [[{ secondsAheadOfDatabase: 20 }, 'clock.differs']]);
+});

@@ -1,0 +1,264 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import got from 'got';
+import t from 'tap';
+
+import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
+import { STORED_TABLES } from '../../../src/server/store/stored-tables.ts';
+import { openWorkplace, until, type Workplace } from '../../_command.ts';
+import { fillOtherTables } from '../../_full-store.ts';
+import { type EngineName, engineNames, STORY_NOW } from '../../_server.ts';
+import { fillLargeCompany } from '../../contract/_large-company.ts';
+
+/** The company of the demo, and some of what must be gone when it is erased. */
+const COMPANY = 'brennan';
+const TRACES = [COMPANY, 'brennan.example', 'jane@brennan.example', 'hooks.example.com', 'adm_1'];
+
+/** A store of two companies; the first has rows in every table. */
+async function openFullStore(engineName: EngineName): Promise<Workplace & { key: string }> {
+  const workplace = await openWorkplace(engineName);
+  const [{ key }] = await workplace.json<[{ key: string }]>(['demo']);
+  const url = ['https://hooks.example.com/in', '--events', 'job.created'];
+  await workplace.json(['webhook', 'create', COMPANY, ...url]);
+  await workplace.json(['admin', 'create', COMPANY, 'jane@brennan.example']);
+  await using engine = await openEngine(workplace.databaseUrl);
+  await fillOtherTables(engine, COMPANY);
+  const at = STORY_NOW.toISOString();
+  for (const statement of [
+    `INSERT INTO key_uses VALUES ('${COMPANY}', 'k', '${at}')`,
+    `INSERT INTO key_hours VALUES ('${COMPANY}', '${at}', 'k', 1, 0)`,
+    `INSERT INTO applied_changes VALUES ('${COMPANY}', 'chg_1', 'job.create', 'digest', NULL) ON CONFLICT DO NOTHING`,
+    ...(engineName === 'postgres'
+      ? [`INSERT INTO rate_counts (key, points, expire) VALUES ('key:${COMPANY}.k', 1, 1)`]
+      : []),
+  ])
+    await engine.run(statement);
+  return { ...workplace, key };
+}
+
+/** Every table of the database, and every row as text; no order but that of the texts is promised. */
+async function tablesOf(workplace: Workplace, engineName: EngineName): Promise<Map<string, string[]>> {
+  await using engine = await openEngine(workplace.databaseUrl);
+  const names = await engine.run(
+    engineName === 'sqlite'
+      ? "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1"
+      : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1',
+  );
+  const tables = new Map<string, string[]>();
+  for (const { name } of names) {
+    const rows = await engine.run(`SELECT * FROM ${String(name)}`);
+    tables.set(String(name), rows.map((row) => JSON.stringify(row)).sort());
+  }
+  return tables;
+}
+
+for (const engineName of engineNames) {
+  t.test(`${engineName}: an erased company is gone from every table, and others stay`, async (t) => {
+    await using workplace = await openFullStore(engineName);
+    const { call, json, key, serve } = workplace;
+    await json(['company', 'create', 'zenith', '--api', '--invoicing']);
+    {
+      await using engine = await openEngine(workplace.databaseUrl);
+      await fillLargeCompany(engine, 'zenith');
+      await engine.run(`INSERT INTO documents (company, invoice, number, sha256, byte_count, bytes)
+        SELECT company, id, body ->> 'number', 'sha', 3, CAST('pdf' AS ${engineName === 'sqlite' ? 'BLOB' : 'BYTEA'})
+        FROM invoices WHERE company = '${COMPANY}' AND status = 'issued' LIMIT 1`);
+    }
+    const before = await tablesOf(workplace, engineName);
+    const others = (tables: Map<string, string[]>) =>
+      [...tables].map(([name, rows]) => [name, rows.filter((row) => row.includes('"zenith"'))]);
+    for (const { name, ofCompany } of STORED_TABLES)
+      if (ofCompany) t.ok((before.get(name) ?? []).length > 0, `${name} had rows`);
+
+    t.match(await call(['company', 'erase', COMPANY]), { exitCode: 2, stderr: /--confirm/ });
+    t.match(await call(['company', 'erase', COMPANY, '--confirm', 'zenith']), {
+      exitCode: 1,
+      stderr: '--confirm is "zenith", and the company is "brennan".',
+    });
+    t.match(await call(['company', 'erase', 'nobody', '--confirm', 'nobody']), {
+      exitCode: 1,
+      stderr: 'There is no company "nobody".',
+    });
+
+    // A server that still has the company's key in memory, and its uses to write down.
+    const served = await serve([], { DELIVER_WEBHOOKS: 'off' });
+    const asked = { headers: { authorization: `Bearer ${key}` }, throwHttpErrors: false };
+    const jobs = `${served.greeting.address}/api/v1/jobs`;
+    t.equal((await got(jobs, asked)).statusCode, 200);
+    const erased = await json<{ erasure: string; rowCount: number }>([
+      ...['company', 'erase', COMPANY, '--confirm', COMPANY],
+    ]);
+    t.ok(erased.rowCount > 100);
+    t.equal((await got(jobs, asked)).statusCode, 401, 'its key is no key any more');
+    await served.end('SIGTERM');
+
+    const after = await tablesOf(workplace, engineName);
+    for (const [name, rows] of after)
+      for (const trace of TRACES)
+        t.strictSame(
+          // The other company is of the same example.
+          rows.filter((row) => !row.includes('"zenith"') && row.includes(trace)),
+          [],
+          `${name} has no ${trace}`,
+        );
+    t.strictSame(others(after), others(before), 'the other company has all that it had');
+    t.match(after.get('erasures'), [new RegExp(`"${erased.erasure}".*"row_count":${erased.rowCount}`)]);
+    t.match(await call(['company', 'erase', COMPANY, '--confirm', COMPANY]), {
+      exitCode: 1,
+      stderr: /There is no company "brennan": it was erased on \d{4}-\d{2}-\d{2}\./,
+    });
+    if (engineName === 'sqlite') {
+      const file = readFileSync(workplace.databaseUrl.slice('sqlite:'.length)).toString('latin1');
+      t.notMatch(file, 'jane@brennan.example', 'nor does the file have what the rows held');
+    }
+  });
+
+  t.test(`${engineName}: an erasure that is killed goes on when it is asked for again`, async (t) => {
+    await using workplace = await openFullStore(engineName);
+    const { call, start } = workplace;
+    {
+      await using engine = await openEngine(workplace.databaseUrl);
+      await fillLargeCompany(engine, COMPANY);
+    }
+    const erasing = start(['company', 'erase', COMPANY, '--confirm', COMPANY]);
+    await using engine = await openEngine(workplace.databaseUrl);
+    const begun = async () => (await engine.run('SELECT * FROM erasures')).length > 0;
+    for (let tries = 0; tries < 2_000 && !(await begun()); tries += 1) await pause(5);
+    await erasing.end('SIGKILL');
+    const refused = await call(['key', 'create', COMPANY, '--scopes', 'jobs:read']);
+    t.match(refused, { exitCode: 1, stderr: 'There is no company "brennan"' }, 'nobody adds to it meanwhile');
+    t.match(await call(['company', 'erase', COMPANY, '--confirm', COMPANY]), {
+      exitCode: /0|1/,
+      stderr: /^$|it was erased on/,
+    });
+    t.equal((await engine.run('SELECT * FROM erasures WHERE ended_at IS NOT NULL')).length, 1);
+    const after = await tablesOf(workplace, engineName);
+    t.strictSame(
+      [...after].filter(([, rows]) => rows.some((row) => row.includes(COMPANY))),
+      [],
+    );
+  });
+}
+
+t.test("an erased company is gone from SQLite's file too, wherever its rows have been", async (t) => {
+  await using workplace = await openWorkplace();
+  await workplace.call(['demo', '--records', '1000']);
+  const path = workplace.databaseUrl.slice('sqlite:'.length);
+  const hits = (name: string) => readFileSync(name, 'latin1').split('demo-1000').length - 1;
+  t.ok(hits(path) > 1000);
+  await workplace.serve();
+  await workplace.json(['company', 'erase', 'demo-1000', '--confirm', 'demo-1000']);
+  t.equal(hits(path), 0);
+  t.equal(hits(`${path}-wal`), 0, 'nor has the log what was written before, beside a server that keeps it');
+});
+
+t.test('an erasure that could not write the file anew does so when it is asked for again', async (t) => {
+  await using workplace = await openWorkplace();
+  await workplace.call(['demo']);
+  const erase = ['company', 'erase', COMPANY, '--confirm', COMPANY];
+  await workplace.json(erase);
+  await using engine = await openEngine(workplace.databaseUrl);
+  await engine.run('UPDATE erasures SET ended_at = NULL');
+  t.match(await workplace.call(erase), { exitCode: 0, stdout: 'brennan is erased: ' });
+  t.strictSame(await engine.run('SELECT count(*) AS count FROM erasures WHERE ended_at IS NULL'), [
+    { count: 0 },
+  ]);
+});
+
+t.test('an export that is told to stop leaves nothing', async (t) => {
+  await using workplace = await openWorkplace();
+  await workplace.call(['demo', '--records', '3000']);
+  const place = join(workplace.folder, 'takeout');
+  const running = workplace.start(['company', 'export', 'demo-3000', place]);
+  const unfinished = () =>
+    readdirSync(workplace.folder).filter((name) => name.startsWith('takeout.unfinished-'));
+  await until(() => unfinished().length > 0);
+  t.strictSame(await running.end('SIGINT'), { exitCode: 1, signal: null });
+  t.equal(running.output.stderr, 'fieldledger: Stopped by SIGINT. Nothing was written.\n');
+  t.strictSame(unfinished(), []);
+  t.notOk(existsSync(place));
+});
+
+t.test('an export has all that a company has, and no secret', async (t) => {
+  await using workplace = await openFullStore('sqlite');
+  const { call, folder, json, key } = workplace;
+  const place = join(folder, 'takeout');
+  const exported = await json<{ rowCount: number; pdfCount: number }>(['company', 'export', COMPANY, place]);
+  const read = (name: string) =>
+    readFileSync(join(place, `${name}.jsonl`), 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const served = await workplace.serve([], { DELIVER_WEBHOOKS: 'off' });
+  const headers = { authorization: `Bearer ${key}` };
+  const api = `${served.greeting.address}/api/v1`;
+  for (const resource of ['people', 'customers', 'forms', 'jobs', 'invoices', 'quotes'])
+    for (const { id } of read(resource).slice(0, 3)) {
+      const record = read(resource).find((one) => one.id === id);
+      const shown = await got(`${api}/${resource}/${String(id)}`, { headers, throwHttpErrors: false });
+      // Discarded drafts and the like are stored, and not shown.
+      if (shown.statusCode === 200)
+        t.match(record, (JSON.parse(shown.body) as { data: object }).data, `${resource} ${String(id)}`);
+    }
+  const issued = read('invoices').filter(({ status }) => status === 'issued');
+  t.ok(issued.length > 0);
+  t.equal(exported.pdfCount, issued.length, 'a PDF that nobody asked for yet is made');
+  for (const { invoice, number, file } of read('documents')) {
+    const pdf = await got(`${api}/invoices/${String(invoice)}/pdf`, { headers }).buffer();
+    t.equal(file, `documents/${String(number)}.pdf`);
+    t.equal(Buffer.compare(pdf, readFileSync(join(place, String(file)))), 0, `the PDF of ${String(number)}`);
+  }
+  await served.end('SIGTERM');
+  t.match(read('companies'), [{ id: COMPANY, profile: { countryCode: 'IE' }, modules: ['jobs'] }]);
+  t.match(read('administrators'), [{ email: 'aoife@brennan.example', mayInvite: 1, scopes: [] }]);
+  const names = readdirSync(place, { recursive: true, encoding: 'utf8' }).filter((name) => /\./.test(name));
+  const all = names.map((name) => readFileSync(join(place, name), 'latin1')).join('\n');
+  const secrets = ['hashed-password', 'sha-of-token', 'secret_sha256', 'secretSha256', '"secret"'];
+  for (const secret of secrets) t.notOk(all.includes(secret), `no ${secret}`);
+  t.equal(statSync(place).mode & 0o777, 0o700);
+  t.equal(statSync(join(place, 'invoices.jsonl')).mode & 0o777, 0o600);
+
+  const again = await call(['company', 'export', COMPANY, place]);
+  t.match(again, { exitCode: 1, stderr: `${place} is there already. Name a folder that isn't.` });
+  const nobody = await call(['company', 'export', 'nobody', join(folder, 'none')]);
+  t.match(nobody, { exitCode: 1, stderr: 'There is no company "nobody".' });
+  writeFileSync(join(folder, 'file'), '');
+  const below = await call(['company', 'export', COMPANY, join(folder, 'file', 'x')]);
+  t.match(below, { exitCode: 1, stderr: /can't be written: ENOTDIR.* Nothing was written\./ });
+  const left = join(folder, `other.unfinished-${spawnSync('true').pid}-0123abcd`);
+  mkdirSync(left);
+  await json(['company', 'export', COMPANY, join(folder, 'other')]);
+  t.notOk(existsSync(left), 'the rest of a killed one is removed');
+});
+
+t.test("SQLite's file is written anew later when that is asked for, once for all companies", async (t) => {
+  await using workplace = await openWorkplace();
+  const path = workplace.databaseUrl.slice('sqlite:'.length);
+  for (const id of ['acme', 'zenith'])
+    await workplace.json(['company', 'create', id, '--name', `Vanishing ${id} of Galway`]);
+  const erase = (id: string, ...options: string[]) =>
+    workplace.call(['company', 'erase', id, '--confirm', id, ...options]);
+  const ended = async () => {
+    await using engine = await openEngine(workplace.databaseUrl);
+    return (await engine.run('SELECT ended_at FROM erasures ORDER BY started_at')).map(
+      ({ ended_at: at }) => at !== null,
+    );
+  };
+  t.match(await erase('acme', '--vacuum', 'someday'), { exitCode: 2 });
+  for (const id of ['acme', 'zenith'])
+    t.match(await erase(id, '--vacuum', 'later'), {
+      exitCode: 0,
+      stdout: /repeat the command without "--vacuum later"\.\n$/,
+    });
+  t.strictSame(await ended(), [false, false]);
+  t.match(await workplace.call(['company', 'list']), { stdout: /There are no companies/ });
+  const inode = statSync(path).size;
+  t.match(await erase('acme'), { exitCode: 0, stdout: /Backups still have the company\.\n$/ });
+  t.strictSame(await ended(), [true, true], 'the file was written anew for both');
+  t.ok(statSync(path).size <= inode);
+  t.notMatch(readFileSync(path, 'latin1'), /Vanishing/);
+  t.match(await erase('zenith'), { exitCode: 1, stderr: /it was erased on/ });
+});

@@ -1,0 +1,178 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { createCanvas } from '@napi-rs/canvas';
+import t from 'tap';
+
+import type { Company } from '../../../src/server/store/records/companies.ts';
+import { logoFromFile } from '../../../src/server/invoice-pdf/logo.ts';
+import { openWorkplace } from '../../_command.ts';
+import { engineNames } from '../../_server.ts';
+
+/** One transparent pixel. */
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+/** A square of 16 by 16 pixels in one colour. */
+function square(colour: string): Buffer {
+  const canvas = createCanvas(16, 16);
+  const context = canvas.getContext('2d');
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 16, 16);
+  return canvas.toBuffer('image/png');
+}
+
+for (const engine of engineNames) {
+  t.test(`${engine}: companies are created, changed and listed`, async (t) => {
+    await using workplace = await openWorkplace(engine);
+    const { json, run } = workplace;
+    t.strictSame(await json(['company', 'list']), [], 'there is none at first');
+
+    const created = await json<Company>(['company', 'create', 'zeta']);
+    t.match(created.createdAt, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
+    const asCreated = {
+      id: 'zeta',
+      name: 'zeta',
+      apiEnabled: false,
+      subscriptionActive: true,
+      invoicingEnabled: false,
+      modules: ['jobs', 'people', 'forms', 'invoices', 'customers', 'quotes'],
+      timeZone: 'Europe/Dublin',
+      currency: 'EUR',
+      profile: {},
+      createdAt: created.createdAt,
+    };
+    t.strictSame(created, asCreated, 'the API and invoicing are off until asked for');
+
+    writeFileSync(join(workplace.folder, 'logo.png'), square('teal'));
+    const changed = await json<Company>([
+      ...['company', 'set', 'zeta', '--name', 'Zeta & Sons', '--api', 'off', '--subscription', 'off'],
+      ...['--invoicing', 'off', '--modules', ' quotes, jobs,quotes', '--time-zone', 'Europe/London'],
+      ...['--currency', 'GBP', '--legal-name', 'Zeta and Sons Ltd', '--country-code', 'GB'],
+      ...[
+        '--address-lines',
+        '1 High Street; Leeds;',
+        '--vat-id',
+        'GB123456782',
+        '--logo',
+        join(workplace.folder, 'logo.png'),
+      ],
+    ]);
+    const asChanged = {
+      ...asCreated,
+      name: 'Zeta & Sons',
+      apiEnabled: false,
+      subscriptionActive: false,
+      invoicingEnabled: false,
+      modules: ['quotes', 'jobs'],
+      timeZone: 'Europe/London',
+      currency: 'GBP',
+      profile: {
+        legalName: 'Zeta and Sons Ltd',
+        addressLines: ['1 High Street', 'Leeds'],
+        countryCode: 'GB',
+        vatId: 'GB123456782',
+        logo: logoFromFile(square('teal')),
+      },
+    };
+    t.strictSame(changed, asChanged);
+
+    const kept = await json<Company>(['company', 'set', 'zeta', '--phone', '+44 113 496 0000']);
+    const asKept = { ...asChanged, profile: { ...asChanged.profile, phone: '+44 113 496 0000' } };
+    t.strictSame(kept, asKept, 'what is not given stays');
+
+    const next =
+      'Off for this company: API access and invoicing. To switch on: fieldledger company set zeta --api --invoicing\n';
+    for (const command of [
+      ['key', 'create', 'zeta'],
+      ['admin', 'create', 'zeta', 'z@zeta.example'],
+    ]) {
+      const { stderr } = await workplace.call(command);
+      t.ok(stderr.endsWith(next), command.join(' '));
+    }
+
+    await json(['company', 'create', 'alpha', '--modules', '', '--api', '--invoicing']);
+    const listed = await json<Company[]>(['company', 'list']);
+    t.strictSame(
+      listed.map(({ id }) => id),
+      ['alpha', 'zeta'],
+      'in the order of the ids',
+    );
+    t.strictSame(listed[1], { ...asKept, lastChangeAt: null });
+
+    const { exitCode, stdout, stderr } = await run(['company', 'list']);
+    t.strictSame({ exitCode, stderr }, { exitCode: 0, stderr: '' });
+    t.equal(
+      stdout,
+      `ID     NAME         API  SUBSCRIPTION  INVOICING  TIME ZONE      CURRENCY  MODULES
+alpha  alpha        on   on            on         Europe/Dublin  EUR       none
+zeta   Zeta & Sons  off  off           off        Europe/London  GBP       quotes,jobs
+`,
+    );
+  });
+}
+
+t.test('each refusal names its cause, and changes nothing', async (t) => {
+  await using workplace = await openWorkplace();
+  const created = await workplace.call(['company', 'create', 'acme', '--name', 'Acme']);
+  t.match(created.stdout, /^Created\.\nacme {2}Acme\n/);
+  const refusals: [string[], string][] = [
+    [['company', 'create', 'acme'], 'There is a company "acme" already.'],
+    [['company', 'set', 'nobody', '--api', 'off'], 'There is no company "nobody".'],
+    [
+      ['company', 'create', 'a.b'],
+      'The company id "a.b" must be 1 to 40 lower-case letters, digits and hyphens, with no hyphen at an end.',
+    ],
+    [
+      ['company', 'set', 'acme', '--time-zone', 'Mars'],
+      '"Mars" is not an IANA time zone such as Europe/Dublin.',
+    ],
+    [['company', 'set', 'acme', '--currency', 'eur'], '"eur" is not an ISO 4217 currency code such as EUR.'],
+    [
+      ['company', 'set', 'acme', '--modules', 'jobs,cars'],
+      '"cars" is not a module; the modules are jobs, people, forms, invoices, customers, quotes.',
+    ],
+    [
+      ['company', 'set', 'acme', '--country-code', 'Ireland'],
+      '"Ireland" is not an ISO 3166-1 country code such as IE.',
+    ],
+    [['company', 'set', 'acme', '--name', ' '], 'The name must have 1 to 200 characters.'],
+  ];
+  for (const [args, message] of refusals) {
+    t.strictSame(
+      await workplace.call([...args, '--json']),
+      {
+        exitCode: 1,
+        stdout: `${JSON.stringify({ error: { message } })}\n`,
+        stderr: `fieldledger: ${message}\n`,
+      },
+      args.join(' '),
+    );
+  }
+  t.equal(
+    (await workplace.call(['company', 'set', 'acme'])).stdout,
+    created.stdout.replace('Created.\n', ''),
+  );
+});
+
+t.test('a logo that documents could not show is refused', async (t) => {
+  await using workplace = await openWorkplace();
+  await workplace.call(['company', 'create', 'acme']);
+  const photo = await createCanvas(64, 32).encode('jpeg');
+  const halfPhoto = Buffer.concat([photo.subarray(0, photo.length - 40), Buffer.of(0xff, 0xd9)]);
+  const pictures: [picture: Buffer, problem: string][] = [
+    [square('teal').subarray(0, 50), 'the PNG picture is damaged.'],
+    [Buffer.alloc(800_000), 'it has 800000 bytes, and a logo has at most 750000.'],
+    [square('white'), 'nothing of it can be seen on white paper'],
+    [square('transparent'), 'nothing of it can be seen on white paper'],
+    [square('#fcfcf8'), 'nothing of it can be seen on white paper'],
+    [Buffer.from(PIXEL, 'base64'), 'it is 1 by 1 pixels, and a logo has at least 16 by 16.'],
+    [halfPhoto, 'the JPEG picture is damaged or cut short.'],
+  ];
+  for (const [picture, problem] of pictures) {
+    const path = join(workplace.folder, 'logo');
+    writeFileSync(path, picture);
+    const { exitCode, stderr } = await workplace.call(['company', 'set', 'acme', '--logo', path]);
+    t.equal(exitCode, 2);
+    t.match(stderr, `Documents can't show it: ${problem}`);
+  }
+});

@@ -1,0 +1,375 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { readXlsx } from 'hucre/xlsx';
+import t from 'tap';
+
+import { applyChange } from '../../../src/server/backoffice/apply.ts';
+import { openOffice } from '../../../src/server/backoffice/office.ts';
+import { createTerminal } from '../../../src/server/cli/terminal.ts';
+import { main } from '../../../src/main.ts';
+import type { Change } from '../../../src/contract/feed.ts';
+import { silentAddress } from '../../client/_rough-line.ts';
+import { callCommand } from '../../_command.ts';
+import { company } from '../../contract/_company.ts';
+import { keyFor, startExampleServer, STORY_NOW } from '../../_server.ts';
+import { runOnFullDisk } from './_full-disk.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fieldledger-export-'));
+const server = await startExampleServer('sqlite');
+t.teardown(async () => {
+  await server[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+const keyFile = join(folder, 'key');
+writeFileSync(keyFile, `${server.key}\n`);
+const out = join(folder, 'out');
+const run = (...args: string[]) =>
+  callCommand(['export', ...args, '--url', server.url, '--key-file', keyFile, '--out', out]);
+
+/** The cells of a CSV, row by row, read as RFC 4180 has it. */
+function rowsOf(csv: string): string[][] {
+  const rows: string[][] = [];
+  let cells: string[] = [];
+  for (const [, quoted, plain = '', end] of csv.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+    cells.push(quoted?.replaceAll('""', '"') ?? plain);
+    if (end !== '\r\n') continue;
+    rows.push(cells);
+    cells = [];
+  }
+  return rows;
+}
+
+/** The rows of the file, by the names of its columns. */
+function table(): Record<string, string>[] {
+  const text = readFileSync(out, 'utf8');
+  if (!text.startsWith('\ufeff')) throw new Error('There is no byte order mark.');
+  const [head = [], ...rows] = rowsOf(text.slice(1));
+  return rows.map((row) => Object.fromEntries(head.map((name, index) => [name, row[index] ?? ''])));
+}
+
+t.test('invoices become a table with one row each, and decimal amounts beside minor units', async (t) => {
+  const outcome = await run('invoices');
+  const issued = company.invoices.filter(({ status }) => status === 'issued');
+  t.strictSame(outcome, { exitCode: 0, stdout: `${out}: ${issued.length} rows of invoices\n`, stderr: '' });
+  const rows = table();
+  t.strictSame(
+    rows.map(({ number }) => number),
+    issued.map(({ number }) => number),
+  );
+  const [first] = rows;
+  t.match(first, {
+    number: 'INV-2026-0001',
+    currency: 'EUR',
+    'customer.name': String,
+    'totals.grossMinor': /^\d+$/,
+  });
+  for (const row of rows) {
+    t.equal(row['totals.gross'], (Number(row['totals.grossMinor']) / 100).toFixed(2));
+    const { 'accountingCurrency.currency': currency, 'accountingCurrency.totals.vat': vat } = row;
+    t.equal(vat === '', currency === '');
+  }
+  t.equal((await run('invoices', '--since', '2026-11-16')).exitCode, 0);
+  t.ok(table().length > 0 && table().length < issued.length);
+});
+
+t.test('with --lines each line of a document has a row', async (t) => {
+  t.equal((await run('invoices', '--lines')).exitCode, 0);
+  const rows = table();
+  t.ok(rows.length > company.invoices.length);
+  t.match(rows[0], {
+    number: 'INV-2026-0001',
+    'line.position': '1',
+    'line.description': String,
+    'line.unitPrice': /^\d+\.\d\d$/,
+    amountDueMinor: '0',
+    amountDue: '0.00',
+  });
+  t.equal((await run('quotes', '--lines', '--format', 'jsonl')).exitCode, 0);
+  const [quote] = readFileSync(out, 'utf8')
+    .split('\n')
+    .map((line) => (line === '' ? {} : (JSON.parse(line) as object)));
+  t.match(quote, { id: String, lines: [{ description: String }] });
+});
+
+t.test('every resource can be exported in both forms', async (t) => {
+  for (const resource of ['people', 'customers', 'forms', 'jobs', 'submissions', 'quotes', 'invoices']) {
+    t.match(await run(resource), { exitCode: 0, stderr: '' }, resource);
+    const rows = table();
+    t.match(await run(resource, '--format', 'jsonl'), { exitCode: 0, stderr: '' });
+    const records = readFileSync(out, 'utf8').trim().split('\n');
+    t.strictSame(
+      rows.map(({ id }) => id),
+      records.map((line) => (JSON.parse(line) as { id: string }).id),
+    );
+  }
+});
+
+/** Keeps a customer whose texts are somebody's own. */
+async function saveCustomer(id: string, texts: Record<string, unknown>): Promise<void> {
+  const rest = { countryCode: 'IE', currency: 'EUR', paymentTermsDays: 1, addressLines: ['1 Quay St'] };
+  const change = { id: `c-${id}`, company: 'brennan', change: 'customer.save' };
+  const office = openOffice(server.engine, { now: () => STORY_NOW });
+  await applyChange(office, { ...change, with: { id, name: id, ...rest, ...texts } } as Change);
+}
+
+t.test('a text that begins like a formula stays a text, and a number stays a number', async (t) => {
+  await saveCustomer('x1', {
+    name: '=HYPERLINK("http://x")',
+    legalName: '+1 & more',
+    addressLines: ['a "b", c', '1 Quay St; Galway'],
+  });
+  await saveCustomer('x2', { name: '@SUM(A1)', legalName: '-12.50' });
+  await run('customers');
+  const named = new Map(table().map((row) => [row.id, row]));
+  t.match(named.get('x1'), {
+    name: '\'=HYPERLINK("http://x")',
+    legalName: "'+1 & more",
+    addressLines: 'a "b", c | 1 Quay St; Galway',
+  });
+  t.match(named.get('x2'), { name: "'@SUM(A1)", legalName: '-12.50' });
+});
+
+t.test('decimals and cells are separated as a country has it, and a quantity is a decimal too', async (t) => {
+  t.equal((await run('invoices', '--lines', '--decimal', ',')).exitCode, 0);
+  const [head, first] = readFileSync(out, 'utf8').split('\r\n');
+  t.match(head, /^\ufeff"id";"kind";/);
+  t.match(first, /^"[^"]+";"invoice";"issued";"INV-2026-0001";/);
+  t.equal((await run('invoices', '--lines', '--columns', 'line.quantity, totals.gross,number')).exitCode, 0);
+  const points = readFileSync(out, 'utf8');
+  t.match(
+    points,
+    /^\ufeff"line.quantity","totals.gross","number"\r\n\d+(?:\.\d+)?,\d+\.\d\d,"INV-2026-0001"\r\n/,
+  );
+  const comma = ['--columns', 'line.quantity,totals.gross,number', '--decimal', ',', '--separator', 'tab'];
+  t.equal((await run('invoices', '--lines', ...comma)).exitCode, 0);
+  const cells = (text: string, separator: string) =>
+    text
+      .slice(1)
+      .split('\r\n')
+      .map((line) => line.split(separator));
+  const asComma = (cell: string) => (/^\d+\.\d+$/.test(cell) ? `"${cell.replace('.', ',')}"` : cell);
+  // Quoted, because LibreOffice's dialog has the comma ticked as a separator whatever else is.
+  t.strictSame(
+    cells(readFileSync(out, 'utf8'), '\t'),
+    cells(points, ',').map((line) => line.map(asComma)),
+  );
+});
+
+t.test('a cell that was shortened is said, by the name of its column', async (t) => {
+  await saveCustomer('long', {
+    sites: Array.from({ length: 40 }, (_, index) => ({
+      id: `s${index}`,
+      label: 'l'.repeat(200),
+      addressLines: ['a'.repeat(200), 'b'.repeat(200), 'c'.repeat(200), 'd'.repeat(200)],
+      countryCode: 'IE',
+      postcode: null,
+      geo: null,
+    })),
+  });
+  for (const format of ['csv', 'xlsx']) {
+    const { stderr } = await run('customers', '--format', format);
+    t.equal(stderr, 'sites: 1 text shortened, because a cell holds 32,767 characters; jsonl has all.\n');
+  }
+  t.match(JSON.parse((await run('customers', '--json')).stdout), { shortened: { sites: 1 } });
+});
+
+t.test('in a workbook types and leading zeros hold, and nothing runs', async (t) => {
+  await saveCustomer('007', { name: '=1+1', legalName: '0123', email: null });
+  const book = join(folder, 'book.XLSX');
+  const { exitCode, stderr } = await callCommand([
+    ...['export', 'customers', '--url', server.url, '--key-file', keyFile, '--out', book],
+    ...['--columns', 'id,name,legalName,paymentTermsDays,archived,email,createdAt'],
+  ]);
+  t.strictSame({ exitCode, stderr }, { exitCode: 0, stderr: '' });
+  const { sheets } = await readXlsx(readFileSync(book));
+  t.equal(sheets[0]?.name, 'customers');
+  const [head, ...rows] = sheets[0]?.rows ?? [];
+  t.strictSame(head?.slice(0, 2), ['id', 'name']);
+  const row = rows.find(([id]) => id === '007');
+  t.strictSame(row?.slice(0, 6), ['007', '=1+1', '0123', 1, false, null]);
+  t.strictSame(row?.[6], STORY_NOW);
+  t.equal((await run('invoices', '--lines', '--format', 'xlsx')).exitCode, 0);
+  const [names, invoice] = (await readXlsx(readFileSync(out))).sheets[0]?.rows ?? [];
+  const cell = (name: string) => invoice?.[names?.indexOf(name) ?? -1];
+  t.match(cell('line.quantity'), Number);
+  t.equal(Number(cell('totals.grossMinor')), Math.round(Number(cell('totals.gross')) * 100));
+  t.ok(cell('issueDate') instanceof Date);
+});
+
+t.test(
+  'a day of --since begins at midnight in the zone that is named, or in the machine’s own',
+  async (t) => {
+    const asked: (string | null)[] = [];
+    const service = createServer((request, response) => {
+      asked.push(new URL(request.url ?? '', server.url).searchParams.get('updatedSince'));
+      const page = { data: [], hasMore: false, nextCursor: null };
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(page));
+    }).listen(0, '127.0.0.1');
+    await once(service, 'listening');
+    t.teardown(() => service.close());
+    const { port } = service.address() as AddressInfo;
+    const jobs = ['export', 'jobs', '--key-file', keyFile, '--out', out];
+    const since = (...args: string[]) =>
+      callCommand([...jobs, '--url', `http://127.0.0.1:${port}`, '--since', ...args]);
+    t.match(await since('2026-07-01', '--time-zone', 'Europe/Dublin'), { exitCode: 0, stderr: '' });
+    t.match(await since('2026-11-01', '--time-zone', 'America/New_York'), { exitCode: 0 });
+    t.match(await since('2026-07-01T00:00:00+02:00', '--time-zone', 'Asia/Tokyo'), { exitCode: 0 });
+    t.match(await since('2026-07-01'), { exitCode: 0 });
+    t.strictSame(asked, [
+      '2026-06-30T23:00:00.000Z',
+      '2026-11-01T04:00:00.000Z',
+      '2026-06-30T22:00:00.000Z',
+      new Date(2026, 6, 1).toISOString(),
+    ]);
+  },
+);
+
+t.test('an export goes to standard output, and a closed pipe ends it quietly', async (t) => {
+  const args = ['export', 'invoices', '--url', server.url, '--key-file', keyFile, '--out'];
+  const { exitCode, stdout, stderr } = await callCommand([...args, '-']);
+  t.match({ exitCode, stderr }, { exitCode: 0, stderr: /^\d+ rows of invoices\n$/ });
+  await run('invoices');
+  t.equal(stdout, readFileSync(out, 'utf8'));
+  const json = await callCommand([...args, '-', '--json']);
+  t.match(JSON.parse(json.stderr), { resource: 'invoices', file: null, rows: Number });
+  let printed = '';
+  const told: string[] = [];
+  const closed = createTerminal(
+    {},
+    (content) => (printed += String(content)),
+    (text) => told.push(text),
+    () => Promise.resolve(false),
+  );
+  t.equal(await main([...args, '-'], closed), 0);
+  t.strictSame(told, []);
+  t.match(printed, /^\ufeff"id",[^\n]*\n$/);
+});
+
+t.test('an export onto a file that a container has mounted is written in place', async (t) => {
+  const [inside, mounted] = [join(folder, 'inside.csv'), join(folder, 'mounted.csv')];
+  for (const file of [inside, mounted]) writeFileSync(file, 'before'.repeat(100_000), { mode: 0o640 });
+  const script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"';
+  const unshare = ['--mount', '--map-root-user', 'bash', '-c', script, 'bash', inside, mounted];
+  if (spawnSync('unshare', [...unshare, 'true']).status !== 0) {
+    t.comment('This machine lets nobody mount.');
+    return;
+  }
+  const command = [join(import.meta.dirname, '..', '..', '..', 'src', 'fieldledger.js'), 'export', 'people'];
+  const args = ['--url', server.url, '--key-file', keyFile, '--out', mounted];
+  const child = spawn('unshare', [...unshare, ...command, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.strictSame(await once(child, 'close'), [0, null]);
+  t.match(readFileSync(inside, 'utf8'), /^\ufeff"id",.*\r\n(?:"[^\n]*\r\n)+$/);
+  t.equal(statSync(inside).mode & 0o777, 0o640);
+  t.match(readFileSync(mounted, 'utf8'), /^before/);
+  t.strictSame(
+    readdirSync(folder).filter((name) => name.includes('unfinished')),
+    [],
+  );
+});
+
+t.test('what can’t be done is said in a sentence, and no file is left half written', async (t) => {
+  rmSync(out, { force: true });
+  const other = join(folder, 'other');
+  writeFileSync(other, await keyFor(server.engine, 'brennan', ['jobs:read']));
+  const wrong = join(folder, 'wrong');
+  writeFileSync(
+    wrong,
+    server.key.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x')),
+  );
+  const silent = await silentAddress();
+  // To rename a file into its place would end the pipe, or the device.
+  const pipe = join(folder, 'pipe');
+  spawnSync('mkfifo', [pipe]);
+  symlinkSync('none', join(folder, 'nowhere'));
+  const cases: [string[], RegExp, number?][] = [
+    [['invoices', '--key-file', other], /refuses this \(GET \/api\/v1\/invoices: 403 missing_scope/],
+    [['invoices', '--key-file', wrong], /doesn't take the key \(invalid_key\)\. Ask for a new one\.$/m],
+    [
+      ['invoices', '--key-file', join(folder, 'none')],
+      /--key-file names ".*none", which can't be read \(ENOENT\)/,
+    ],
+    [
+      ['invoices', '--url', silent],
+      /^fieldledger: http:\/\/127\.0\.0\.1:\d+ doesn't answer \(ECONNREFUSED\)\.$/m,
+    ],
+    [['invoices', '--url', 'nowhere'], /--url must be an http or https address .*, not "nowhere"\./],
+    [['jobs', '--lines'], /--lines is for quotes and invoices: jobs have none\./],
+    [['people', '--since', '2026-11-01'], /--since is not for people: nobody knows when they changed\./],
+    [['jobs', '--since', '2026-02-30'], /It must be a day such as 2026-11-01/, 2],
+    [['jobs', '--since', '2026-02-03T10:00:00'], /It must be a day such as 2026-11-01/, 2],
+    [['jobs', '--since', '0001-01-01'], /It must be a day such as 2026-11-01, from 1900 to 2199/, 2],
+    [['jobs', '--time-zone', 'Dublin'], /It must be an IANA time zone such as Europe\/Dublin\./, 2],
+    [['jobs', '--columns', 'id,tittle'], /"tittle" is not a column of jobs; did you mean title\?/],
+    [['jobs', '--columns', ','], /--columns names none\./],
+    [['jobs', '--columns', 'id', '--format', 'jsonl'], /--columns is for tables: JSON Lines have none\./],
+    [['jobs', '--decimal', ',', '--format', 'xlsx'], /--separator and --decimal are for CSV, not for xlsx\./],
+    [['jobs', '--decimal', ',', '--separator', ','], /A comma can be the separator or the mark/],
+    [['planes'], /Allowed choices are people, customers/, 2],
+    [['jobs', '--out', join(folder, 'no', 'file')], /There is no folder ".*no"\./],
+    [['jobs', '--out', folder], /".*" is a folder\./],
+    [['jobs', '--out', ''], /"" is no file\./],
+    [['jobs', '--out', join(folder, 'nowhere')], /".*nowhere" is a link that leads nowhere\./],
+    [['jobs', '--out', join(folder, 'x'.repeat(260))], /can't be written \(ENAMETOOLONG\)\. No file was/],
+    [['jobs', '--out', pipe], /".*pipe" is no file\./],
+    [['jobs', '--since', '9999-12-31T23:59:59-14:00'], /In UTC, the year of --since must have four digits\./],
+  ];
+  for (const [args, sentence, code = 1] of cases) {
+    const { exitCode, stdout, stderr } = await callCommand([
+      ...['export', '--url', server.url, '--key-file', keyFile, '--out', out],
+      ...args,
+    ]);
+    t.equal(exitCode, code, args.join(' '));
+    t.equal(stdout, '');
+    t.match(stderr, sentence, args.join(' '));
+    t.notMatch(stderr, server.key.slice(-20));
+  }
+  t.strictSame(
+    readdirSync(folder).filter((name) => name.includes('unfinished')),
+    [],
+  );
+  t.equal(existsSync(join(folder, 'no')), false);
+});
+
+t.test('a file that is replaced keeps its mode, and a link leads to it as before', async (t) => {
+  const file = join(folder, 'nightly.csv');
+  const link = join(folder, 'latest.csv');
+  writeFileSync(file, 'before', { mode: 0o640 });
+  symlinkSync(file, link);
+  const args = ['people', '--url', server.url, '--key-file', keyFile, '--out', link];
+  t.match(await callCommand(['export', ...args]), { exitCode: 0 });
+  t.ok(lstatSync(link).isSymbolicLink());
+  t.match(readFileSync(file, 'utf8'), /^\ufeff?"id",/);
+  t.equal(statSync(file).mode & 0o777, 0o640);
+});
+
+t.test('on a full disk there is no file, and the one that was there stays', async (t) => {
+  const full = join(folder, 'full.csv');
+  writeFileSync(full, 'before');
+  const args = ['invoices', '--url', server.url, '--key-file', keyFile, '--out', full];
+  const refused = await runOnFullDisk(['export', ...args], { home: folder, kilobytes: 4 });
+  t.match(refused, {
+    exitCode: 1,
+    stderr: /^fieldledger: There is no room for ".*full\.csv" \(EFBIG\)\. No file was written\.\n$/,
+  });
+  t.equal(readFileSync(full, 'utf8'), 'before');
+  t.strictSame(
+    readdirSync(folder).filter((name) => name.startsWith('full.csv')),
+    ['full.csv'],
+  );
+});

@@ -1,0 +1,165 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import Database from 'better-sqlite3';
+import pg from 'pg';
+import t, { type Test } from 'tap';
+
+import { CREATE_MIGRATIONS, dialects, migrations } from '../../../src/server/store/migrations/migrate.ts';
+import { openWorkplace, type Workplace } from '../../_command.ts';
+
+const PROBLEM = /^fieldledger: .* has been changed by something else: (.*)\.\n$/;
+
+/** Changes of a schema that a reader would not see, and what is said of each. */
+const ON_SQLITE: [string, string][] = [
+  [
+    'CREATE TRIGGER t AFTER UPDATE OF revoked_at ON api_keys BEGIN UPDATE api_keys SET revoked_at = NULL; END',
+    "the trigger t isn't Fieldledger's",
+  ],
+  ['CREATE VIEW v AS SELECT secret FROM webhooks', "the view v isn't Fieldledger's"],
+  ['CREATE TABLE notes (text TEXT)', "the table notes isn't Fieldledger's"],
+  ['CREATE INDEX more ON api_keys (name)', "the index more isn't Fieldledger's"],
+  ['DROP TRIGGER delivery_attempts_count', 'the trigger delivery_attempts_count is missing'],
+  ['DROP INDEX invoices_numbered', 'the index invoices_numbered is missing'],
+  ['ALTER TABLE api_keys ADD COLUMN note TEXT', "the table api_keys isn't as Fieldledger makes it"],
+  [
+    "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'CHECK (api_enabled IN (0, 1))', '') WHERE name = 'companies'",
+    "the table companies isn't as Fieldledger makes it",
+  ],
+];
+
+t.test('a backup whose schema was changed is refused by restore, backup, verify and copy', async (t) => {
+  for (const [sql, problem] of ON_SQLITE) {
+    await using workplace = await openWorkplace('sqlite');
+    const path = workplace.databaseUrl.slice('sqlite:'.length);
+    const [file, changed] = ['backup.db', 'changed.db'].map((name) => join(workplace.folder, name));
+    if (file === undefined || changed === undefined) return;
+    await workplace.json(['backup', file]);
+    execute(file, sql);
+    const restored = join(workplace.folder, 'restored.db');
+    const refused = await workplace.call(['restore', file], { DATABASE_URL: `sqlite:${restored}` });
+    t.equal(PROBLEM.exec(refused.stderr)?.[1], problem);
+    t.equal(refused.exitCode, 1);
+    execute(path, sql);
+    const to = `sqlite:${join(workplace.folder, 'to.db')}`;
+    for (const command of [
+      ['backup', changed],
+      ['copy', '--from', workplace.databaseUrl, '--to', to],
+    ])
+      t.equal(PROBLEM.exec((await workplace.call(command)).stderr)?.[1], problem, command[0] ?? '');
+    const { exitCode, stdout } = await workplace.call(['verify', '--json']);
+    t.equal(exitCode, 1);
+    t.match(JSON.parse(stdout), { problems: [{ in: 'schema', company: null, id: null, problem }] });
+  }
+});
+
+t.test("what SQLite's ANALYZE and Litestream add is nothing wrong", async (t) => {
+  await using workplace = await openWorkplace('sqlite');
+  execute(
+    workplace.databaseUrl.slice('sqlite:'.length),
+    `ANALYZE; CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER); CREATE TABLE _litestream_lock (id INTEGER)`,
+  );
+  t.match(await workplace.call(['verify']), { exitCode: 0 });
+  t.match(await workplace.call(['backup', join(workplace.folder, 'backup.db')]), { exitCode: 0 });
+});
+
+t.test(
+  'a backup of an earlier version, and one of an upgrade half-way, are restored and then migrated',
+  async (t) => {
+    for (const count of [8, migrations.length - 1]) {
+      await using workplace = await openWorkplace('sqlite', { isEmpty: true });
+      const file = join(workplace.folder, 'backup.db');
+      const database = new Database(file);
+      database.exec(CREATE_MIGRATIONS);
+      for (const { name, statements } of migrations.slice(0, count)) {
+        for (const statement of statements(dialects.sqlite)) database.exec(statement);
+        database.prepare('INSERT INTO migrations (name) VALUES (?)').run(name);
+      }
+      database.close();
+      t.match(await workplace.call(['restore', file]), { exitCode: 0 });
+      t.match(await workplace.call(['verify']), { exitCode: 0, stdout: /nothing is wrong/ });
+      rmSync(file);
+    }
+  },
+);
+
+const ON_POSTGRES: [string, string][] = [
+  [
+    `CREATE FUNCTION undo() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.revoked_at := NULL; RETURN NEW; END $$;
+     CREATE TRIGGER undo BEFORE UPDATE ON api_keys FOR EACH ROW EXECUTE FUNCTION undo()`,
+    "the function undo isn't Fieldledger's; the trigger undo on api_keys isn't Fieldledger's",
+  ],
+  ['CREATE VIEW v AS SELECT secret FROM webhooks', "the view v isn't Fieldledger's"],
+  ['CREATE TABLE notes (text TEXT)', "the table notes isn't Fieldledger's"],
+  [
+    'CREATE RULE kept AS ON DELETE TO api_keys DO INSTEAD NOTHING',
+    "the rule kept on api_keys isn't Fieldledger's",
+  ],
+  [
+    'CREATE POLICY hidden ON api_keys USING (revoked_at IS NULL); ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY',
+    "the policy hidden on api_keys isn't Fieldledger's; the table api_keys isn't as Fieldledger makes it",
+  ],
+  [
+    'CREATE OR REPLACE FUNCTION forget_hours() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$',
+    "the function forget_hours isn't as Fieldledger makes it",
+  ],
+  [
+    'ALTER TABLE deliveries DISABLE TRIGGER deliveries_notify',
+    "the trigger deliveries_notify on deliveries isn't as Fieldledger makes it",
+  ],
+  ['DROP TRIGGER webhooks_hours ON webhooks', 'the trigger webhooks_hours on webhooks is missing'],
+  [
+    'ALTER TABLE api_keys RENAME TO hidden; CREATE VIEW api_keys AS SELECT * FROM hidden',
+    "the table api_keys is missing; the table hidden isn't Fieldledger's; the view api_keys isn't Fieldledger's",
+  ],
+];
+
+t.test('a PostgreSQL whose schema was changed is told by verify, and refused by copy', async (t) => {
+  await using workplace = await openWorkplace('postgres', { isEmpty: true });
+  await workplace.json(['migrate']);
+  t.match(await workplace.call(['verify']), { exitCode: 0, stdout: /nothing is wrong/ });
+  for (const [sql, problem] of ON_POSTGRES) await seenOnPostgres(t, workplace, sql, problem);
+  t.match(await workplace.call(['verify']), { exitCode: 0, stdout: /nothing is wrong/ });
+});
+
+/** Changes the schema in a copy of the database, as a database is copied for each of many tests. */
+async function seenOnPostgres(t: Test, workplace: Workplace, sql: string, problem: string): Promise<void> {
+  const { databaseUrl } = workplace;
+  const name = new URL(databaseUrl).pathname.slice(1);
+  const other = new URL(databaseUrl);
+  other.pathname = `/${name}_changed`;
+  await onPostgres(databaseUrl, [`CREATE DATABASE ${name}_changed TEMPLATE ${name}`], 'template1');
+  await onPostgres(other.href, [sql]);
+  const here = { DATABASE_URL: other.href };
+  const { exitCode, stdout } = await workplace.call(['verify', '--json'], here);
+  t.equal(exitCode, 1, sql);
+  const { problems } = JSON.parse(stdout) as { problems: { in: string; problem: string }[] };
+  t.equal(problems.flatMap((one) => (one.in === 'schema' ? [one.problem] : [])).join('; '), problem);
+  process.env.PGPASSWORD = other.password;
+  const from = new URL(other);
+  from.password = '';
+  const to = `sqlite:${join(workplace.folder, 'to.db')}`;
+  const copied = await workplace.call(['copy', '--from', from.href, '--to', to]);
+  delete process.env.PGPASSWORD;
+  t.equal(PROBLEM.exec(copied.stderr)?.[1], problem);
+  await onPostgres(databaseUrl, [`DROP DATABASE ${name}_changed`], 'template1');
+}
+
+async function onPostgres(url: string, statements: string[], database?: string): Promise<void> {
+  const address = new URL(url);
+  if (database !== undefined) address.pathname = `/${database}`;
+  const client = new pg.Client({ connectionString: address.href });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function execute(path: string, sql: string): void {
+  const database = new Database(path);
+  database.unsafeMode();
+  database.exec(sql);
+  database.close();
+}

@@ -1,0 +1,141 @@
+import got from 'got';
+import t from 'tap';
+
+import { ACTIVE_KEYS_MAX, createKey } from '../../../src/server/access/keys.ts';
+import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
+import { listKeyHours } from '../../../src/server/store/keys/key-usage.ts';
+import type { ApiKey } from '../../../src/server/store/keys/keys.ts';
+import { openWorkplace } from '../../_command.ts';
+import { engineNames } from '../../_server.ts';
+
+const KEY = /^fl\.acme\.[0-9a-f]{12}\.[\w-]{43}$/;
+
+for (const engine of engineNames) {
+  t.test(`${engine}: keys are created, listed without their secrets, and revoked`, async (t) => {
+    await using workplace = await openWorkplace(engine);
+    const { json, run, call } = workplace;
+    await json(['company', 'create', 'acme', '--api', '--invoicing']);
+    t.equal((await call(['key', 'list', 'acme'])).stdout, 'There are no keys.\n');
+
+    const prose = await run([
+      'key',
+      'create',
+      'acme',
+      '--name',
+      'Ledger export',
+      '--scopes',
+      'jobs:read, quotes:read',
+    ]);
+    t.equal(prose.exitCode, 0);
+    t.match(prose.stdout.trimEnd(), KEY, 'stdout is the key alone, ready for a pipe');
+    t.equal(prose.stderr, 'Keep this key in a secret store; it is shown only now.\n');
+    const created = await json<ApiKey & { key: string }>(['key', 'create', 'acme']);
+    t.match(created.key, KEY);
+
+    const listed = await json<ApiKey[]>(['key', 'list', 'acme']);
+    t.strictSame(
+      listed.map(({ name, company, scopes, revokedAt }) => ({ name, company, scopes, revokedAt })),
+      [
+        { name: 'Ledger export', company: 'acme', scopes: ['jobs:read', 'quotes:read'], revokedAt: null },
+        {
+          name: 'API key',
+          company: 'acme',
+          scopes: [
+            'jobs:read',
+            'people:read',
+            'forms:read',
+            'invoices:read',
+            'customers:read',
+            'quotes:read',
+          ],
+          revokedAt: null,
+        },
+      ],
+      'the oldest first',
+    );
+    const [, , firstId = '', secret = ''] = prose.stdout.trim().split('.');
+    t.equal(listed[0]?.id, firstId);
+    const { stdout } = await run(['key', 'list', 'acme']);
+    t.ok(stdout.includes(firstId) && !stdout.includes(secret) && !JSON.stringify(listed).includes(secret));
+
+    const revoked = await run(['key', 'revoke', 'acme', firstId]);
+    t.equal(revoked.stdout, `Revoked ${firstId} (Ledger export).\n`);
+    const [first, second] = await json<ApiKey[]>(['key', 'list', 'acme']);
+    t.match(first?.revokedAt, /Z$/);
+    t.equal(second?.revokedAt, null);
+    const again = await json<ApiKey>(['key', 'revoke', 'acme', firstId]);
+    t.equal(again.revokedAt, first?.revokedAt, 'revoking again keeps the time of the first');
+  });
+}
+
+t.test('each refusal names its cause', async (t) => {
+  await using workplace = await openWorkplace();
+  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
+  const refusals: [string[], string][] = [
+    [['key', 'create', 'nobody'], 'There is no company "nobody".'],
+    [['key', 'list', 'nobody'], 'There is no company "nobody".'],
+    [['key', 'revoke', 'acme', 'f00'], 'The company "acme" has no key "f00".'],
+    [['key', 'revoke', 'nobody', 'f00'], 'There is no company "nobody".'],
+    [
+      ['key', 'create', 'acme', '--name', ''],
+      'The name of a key must have 1 to 100 characters, in one line.',
+    ],
+    [
+      ['key', 'create', 'acme', '--scopes', 'jobs:write'],
+      '"jobs:write" is not a scope; the scopes are jobs:read, people:read, forms:read, invoices:read, customers:read, quotes:read.',
+    ],
+    [
+      ['key', 'create', 'acme', '--scopes', ''],
+      'Choose at least one scope of jobs:read, people:read, forms:read, invoices:read, customers:read, quotes:read.',
+    ],
+  ];
+  for (const [args, message] of refusals) {
+    const { exitCode, stdout, stderr } = await workplace.call(args);
+    t.strictSame(
+      { exitCode, stdout, stderr },
+      { exitCode: 1, stdout: '', stderr: `fieldledger: ${message}\n` },
+    );
+  }
+  t.strictSame(await workplace.json(['key', 'list', 'acme']), [], 'and no key was made');
+});
+
+t.test('a company at its limit is told to revoke a key first', async (t) => {
+  await using workplace = await openWorkplace();
+  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
+
+  await using engine = await openEngine(`sqlite:${workplace.folder}/data/work.db`);
+  const options = {
+    prefix: 'fl',
+    company: 'acme',
+    name: 'One of many',
+    scopes: ['jobs:read'],
+    now: new Date(),
+  };
+  for (let count = 0; count < ACTIVE_KEYS_MAX; count += 1) await createKey(engine, options);
+  const { exitCode, stderr } = await workplace.call(['key', 'create', 'acme']);
+  t.equal(exitCode, 1);
+  t.equal(
+    stderr,
+    'fieldledger: The company "acme" has 20 active keys, which is the limit; revoke one first.\n',
+  );
+});
+
+for (const name of engineNames) {
+  t.test(`${name}: what keys asked for is written down when servers are told to stop`, async (t) => {
+    await using workplace = await openWorkplace(name);
+    await workplace.call(['company', 'create', 'acme', '--api', '--invoicing']);
+    const { key } = await workplace.json<{ key: string }>(['key', 'create', 'acme']);
+    const count = 2;
+    for (let started = 0; started < count; started += 1) {
+      const served = await workplace.serve();
+      for (let asked = 0; asked < 3; asked += 1)
+        await got(`${served.greeting.address}/api/v1/jobs`, { headers: { authorization: `Bearer ${key}` } });
+      t.strictSame(await served.end('SIGTERM'), { exitCode: 0, signal: null });
+      t.notMatch(served.output.stderr, key.split('.')[3] ?? key, 'no secret is in the log');
+    }
+    await using engine = await openEngine(workplace.databaseUrl);
+    const rows = await listKeyHours(engine, 'acme', { from: '', limit: 10 });
+    const answered = rows.reduce((sum, row) => sum + row.answered, 0);
+    t.equal(answered, 3 * count, 'those of both servers together');
+  });
+}

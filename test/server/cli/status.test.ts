@@ -1,0 +1,63 @@
+import got from 'got';
+import t from 'tap';
+
+import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
+import { openWorkplace } from '../../_command.ts';
+import { engineNames } from '../../_server.ts';
+
+for (const name of engineNames) {
+  t.test(`${name}: an operator sees which company's feed is silent, and whose webhooks fail`, async (t) => {
+    await using workplace = await openWorkplace(name);
+    t.match(await workplace.call(['status']), { exitCode: 0, stdout: 'There are no companies.\n' });
+    for (const id of ['acme', 'quiet', 'off']) await workplace.json(['company', 'create', id, '--name', id]);
+    for (const id of ['acme', 'quiet']) await workplace.json(['company', 'set', id, '--api']);
+    const { id: webhook } = await workplace.json<{ id: string }>([
+      ...['webhook', 'create', 'acme', 'https://hooks.example.com/'],
+    ]);
+    await workplace.json(['webhook', 'ping', 'acme', webhook]);
+    const nowMs = Date.now();
+    const ago = (hours: number) => new Date(nowMs - hours * 3_600_000).toISOString();
+    {
+      await using engine = await openEngine(workplace.databaseUrl);
+      const stamp = (id: string, ms: number) =>
+        engine.run(`UPDATE company_clocks SET last_stamp_ms = ${ms} WHERE company = '${id}'`);
+      await stamp('acme', nowMs - 100_000);
+      await stamp('off', nowMs - 90 * 3_600_000);
+      const hour = (id: string, hours: number, delivered: string, failed: string) =>
+        engine.run(
+          `INSERT INTO webhook_hours VALUES ('acme', '${id}', '${ago(hours).slice(0, 13)}', 1, 1, '${delivered}', '${failed}')`,
+        );
+      await hour('whk_fails', 2, ago(2), `${ago(1)} timeout dlv_1`);
+      await hour('whk_recovered', 2, ago(1), `${ago(2)} 500 dlv_2`);
+      await hour('whk_long_ago', 40, '', `${ago(40)} 500 dlv_3`);
+      await engine.run(
+        `INSERT INTO key_hours VALUES ('acme', '${ago(2)}', 'k1', 5, 1), ('acme', '${ago(3)}', 'k1', 5, 9),
+          ('acme', '${ago(2)}', 'k2', 5, 0), ('acme', '${ago(30)}', 'k3', 5, 1)`,
+      );
+    }
+    const quiet = { lastChangeAt: null, failingWebhooks: 0, dueDeliveries: 0, limitedKeys: 0 };
+    const lastChangeAt = new Date(nowMs - 100_000).toISOString();
+    t.strictSame(await workplace.json(['status']), [
+      { id: 'acme', name: 'acme', lastChangeAt, failingWebhooks: 1, dueDeliveries: 1, limitedKeys: 1 },
+      { ...quiet, id: 'off', name: 'off', lastChangeAt: ago(90) },
+      { ...quiet, id: 'quiet', name: 'quiet' },
+    ]);
+    const { stdout } = await workplace.call(['status']);
+    t.match(stdout, /^COMPANY +LAST CHANGE +WEBHOOKS FAILING +DELIVERIES DUE +KEYS LIMITED +NAME\n/);
+    t.match(stdout, /\nacme +1 min ago +1 +1 +1 +acme\noff +3 days ago +0 .*\nquiet +never +0 /);
+    t.match(await workplace.json(['company', 'list']), [
+      { id: 'acme', lastChangeAt },
+      { id: 'off', lastChangeAt: ago(90) },
+      { id: 'quiet', lastChangeAt: null },
+    ]);
+    const served = await workplace.serve([], { DELIVER_WEBHOOKS: 'off' });
+    const metrics = await got(`${served.greeting.management}/metrics`).text();
+    const lines = metrics.split('\n').filter((line) => line.startsWith('fieldledger_company_last_change'));
+    t.strictSame(
+      lines.map((line) => line.replace(/ \d+(\.\d+)?$/, '')),
+      ['fieldledger_company_last_change_timestamp_seconds{company="acme"}'],
+      'those that are served and have ever changed',
+    );
+    t.equal(Number(lines[0]?.split(' ')[1]), (nowMs - 100_000) / 1000);
+  });
+}

@@ -1,0 +1,148 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { table } from '../../../src/server/cli/table.ts';
+import { createTerminal } from '../../../src/server/cli/terminal.ts';
+import { callCommand, openWorkplace } from '../../_command.ts';
+
+/** util-linux has it: it runs a program on a terminal of its own. */
+const SCRIPT = '/usr/bin/script';
+const program = join(import.meta.dirname, '..', '..', '..', 'src', 'fieldledger.js');
+
+/** Whether a shell is on this machine. */
+const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
+
+/** Makes a shell find the program. */
+const INSTALLED = `fieldledger() { '${process.execPath}' '${program}' "$@"; }\n`;
+
+/** The lines that a person sees of a command on a terminal of 80 columns. */
+function onTerminal(commandLine: string, environment: Record<string, string>, input = ''): string[] {
+  const { stdout } = spawnSync(SCRIPT, ['-qec', `stty cols 80; '${program}' ${commandLine}`, '/dev/null'], {
+    env: { PATH: process.env.PATH, TERM: 'xterm', ...environment },
+    encoding: 'utf8',
+    input,
+    timeout: 60_000,
+  });
+  return stdout.split(/[\r\n]+|\u001b\[\d*G/);
+}
+
+t.test('control sequences of a server or a database do not reach the terminal', (t) => {
+  const seen = { stdout: '', stderr: '' };
+  const terminal = createTerminal(
+    {},
+    (text) => (seen.stdout += text.toString()),
+    (text) => (seen.stderr += text),
+  );
+  const hostile = 'a\u001b]0;owned\u0007b\u009b31mc\rd\u007f\u202ee\tf';
+  const shown = 'a\\u001b]0;owned\\u0007b\\u009b31mc\\u000dd\\u007f\\u202ee\tf';
+  terminal.show({}, hostile);
+  terminal.tell(hostile);
+  terminal.fail(new Error(hostile));
+  t.equal(seen.stdout, `${shown}\n`);
+  t.ok(seen.stderr.startsWith(`${shown}fieldledger: Error: ${shown}\n`), seen.stderr);
+  terminal.setJson(true);
+  seen.stdout = '';
+  terminal.show({ hostile }, '');
+  t.match(seen.stdout, /^[\x20-\x7e]+\n$/);
+  t.strictSame(JSON.parse(seen.stdout), { hostile }, 'and JSON stays the same value');
+  t.end();
+});
+
+t.test('on a terminal of 80 columns', { skip: !existsSync(SCRIPT) }, async (t) => {
+  await using workplace = await openWorkplace();
+  const environment = { HOME: workplace.folder, DATABASE_URL: workplace.databaseUrl };
+  await t.test('no help breaks inside a word, and none is longer than a screen is wide', (t) => {
+    for (const words of ['', 'webhook', 'company create', 'pull', 'export', 'webhook play']) {
+      const lines = onTerminal(`${words} --help`, environment);
+      t.ok(lines.length > 5, words);
+      t.strictSame(
+        lines.filter((line) => line.length > 80),
+        [],
+        words,
+      );
+    }
+    t.end();
+  });
+  await t.test('a bar keeps its end', (t) => {
+    const bars = onTerminal('demo --records 10000', environment).filter((line) => line.includes('%'));
+    t.match(bars.at(-1), /^.* 100% \| [\d,]+ of [\d,]+ records \| \S* ?(?:left)?/);
+    const lengths = bars.map((line) => line.replaceAll(/\u001b\[[\d?]*[A-Za-z]/g, '').length);
+    t.ok(Math.max(...lengths) <= 80, lengths.join());
+    t.end();
+  });
+  await t.test('apply says that it waits for changes', (t) => {
+    t.match(
+      onTerminal('apply', environment, '\u0004')[0],
+      /^(?:\^D)?.*Waits for changes, each a line of JSON\./,
+    );
+    t.end();
+  });
+});
+
+t.test('a table has its columns below their headings', (t) => {
+  t.equal(
+    table(
+      ['id', 'name'],
+      [
+        ['1', 'Ünïcode'],
+        ['22', ''],
+      ],
+      'None.',
+    ),
+    'ID  NAME\n1   Ünïcode\n22',
+  );
+  t.equal(table(['id', 'name'], [], 'None.'), 'None.');
+  t.end();
+});
+
+t.test('bash completes commands, options and choices, and leaves names of files to itself', async (t) => {
+  const { stdout } = await callCommand(['completion', 'bash']);
+  const complete = (...words: string[]) => {
+    const line = words.map((word) => `'${word}'`).join(' ');
+    const shell = `${INSTALLED}${stdout}COMP_WORDS=(fieldledger ${line}); COMP_CWORD=${words.length}; _fieldledger; echo "\${COMPREPLY[@]}"`;
+    return spawnSync('bash', ['-c', shell], { encoding: 'utf8' }).stdout.trim();
+  };
+  t.equal(complete('we'), 'webhook');
+  t.equal(complete('webhook', 'pl'), 'play');
+  t.equal(complete('--json', 'export', 'inv'), 'invoices');
+  t.equal(complete('webhook', 'play', 'day', '--sp'), '--speed');
+  t.equal(complete('company', 'erase', 'acme', '--vacuum', ''), 'now later');
+  t.equal(complete('apply', 'chan'), '');
+  t.equal(complete('webhook', 'play', 'day', '--secret-file', '--'), '', 'a value of any kind');
+});
+
+t.test(
+  'fish completes the same, says what each means, and names files elsewhere',
+  { skip: !has('fish') },
+  async (t) => {
+    await using workplace = await openWorkplace();
+    writeFileSync(join(workplace.folder, 'changes.jsonl'), '');
+    const { stdout } = await callCommand(['completion', 'fish']);
+    const complete = (line: string) => {
+      const installed = `function fieldledger; '${process.execPath}' '${program}' $argv; end`;
+      const shell = `${installed}\n${stdout}complete -C '${line}'`;
+      return spawnSync('fish', ['-c', shell], { encoding: 'utf8', cwd: workplace.folder }).stdout.trim();
+    };
+    t.equal(complete('fieldledger we'), "webhook\ta company's webhooks");
+    t.match(complete('fieldledger webhook play day --sp'), /^--speed\thow many times faster [^\n]*$/);
+    t.equal(complete('fieldledger company erase acme --vacuum l'), 'later');
+    t.equal(complete('fieldledger apply chan'), 'changes.jsonl');
+  },
+);
+
+t.test('zsh reads its completion', { skip: !has('zsh') }, async (t) => {
+  await using workplace = await openWorkplace();
+  const file = join(workplace.folder, 'zsh');
+  writeFileSync(file, (await callCommand(['completion', 'zsh'])).stdout);
+  const { status, stderr } = spawnSync(
+    'zsh',
+    ['-c', `autoload -U compinit; compinit -u -D; source ${file}`],
+    {
+      encoding: 'utf8',
+    },
+  );
+  t.strictSame({ status, stderr }, { status: 0, stderr: '' });
+});

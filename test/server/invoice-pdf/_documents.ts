@@ -1,0 +1,114 @@
+/** Documents of every kind, state and VAT situation, made by the moves of the back office, as they are printed. */
+import type { CompanySettings } from '../../../src/server/access/companies.ts';
+import type { Unpublished } from '../../../src/server/backoffice/unpublished.ts';
+import type { Supplier } from '../../../src/server/store/records/suppliers.ts';
+import type { NewInvoice, WithOf } from '../../../src/contract/feed.ts';
+import type { Invoice } from '../../../src/contract/records.ts';
+import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
+import type { CompanyProfile } from '../../../src/server/store/records/companies.ts';
+import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { openTestDatabase } from '../../_server.ts';
+import { creditNoteOf, invoiceDraft, issue, issued, openIssuer } from '../backoffice/_documents.ts';
+import { createTestOffice, type TestCompany, type TestOffice } from '../backoffice/_office.ts';
+import { peculiarDocuments } from './_peculiar-documents.ts';
+import { sales } from './_sales.ts';
+
+/** A document to print, under a name that tells it from the others. */
+export interface Example {
+  name: string;
+  document: PrintedDocument;
+}
+
+/** A sale of a company to its customer `cus_1`. */
+export interface Sale {
+  name: string;
+  company: Partial<CompanySettings>;
+  customer: Partial<WithOf<'customer.save'>>;
+  draft: Partial<NewInvoice>;
+}
+
+/** The document that a sale becomes; `credit` goes into the draft of a credit note of the issued invoice. */
+export interface Story extends Sale {
+  kind: Invoice['kind'];
+  status: Invoice['status'];
+  credit?: Partial<NewInvoice>;
+  /** Makes of the document what an earlier version issued and this one wouldn't. */
+  earlier?: (document: PrintedDocument) => void;
+}
+
+const fates: readonly Pick<Story, 'kind' | 'status'>[] = [
+  { kind: 'invoice', status: 'issued' },
+  { kind: 'credit_note', status: 'issued' },
+  { kind: 'pro_forma', status: 'issued' },
+  { kind: 'invoice', status: 'draft' },
+  { kind: 'credit_note', status: 'draft' },
+];
+
+const stories: readonly Story[] = [
+  ...sales.flatMap((sale) =>
+    fates.map((fate) => ({ ...sale, ...fate, name: `${fate.status} ${fate.kind}, ${sale.name}` })),
+  ),
+  ...peculiarDocuments,
+];
+
+let examples: Promise<readonly Example[]> | undefined;
+
+/** All of them: some 160, each sale as invoice, credit note and pro forma, and the peculiar ones. They are made once. */
+export async function exampleDocuments(): Promise<readonly Example[]> {
+  return (examples ??= makeExamples(stories));
+}
+
+async function makeExamples(told: readonly Story[]): Promise<Example[]> {
+  await using database = await openTestDatabase('sqlite');
+  const testOffice = createTestOffice(database);
+  const made: Example[] = [];
+  for (const story of told) made.push({ name: story.name, document: await live(testOffice, story) });
+  return made;
+}
+
+async function live(testOffice: TestOffice, story: Story): Promise<PrintedDocument> {
+  const company = await openIssuer(testOffice, story);
+  const { id } = await draftIn(company, story);
+  if (story.status === 'issued') await company.apply(issue(id));
+  const document = await printedDocument(testOffice.engine, company, id);
+  story.earlier?.(document);
+  return document;
+}
+
+async function draftIn(
+  company: TestCompany,
+  { kind, draft, credit }: Pick<Story, 'kind' | 'draft' | 'credit'>,
+): Promise<Pick<Invoice, 'id'>> {
+  if (kind !== 'credit_note') return company.apply(invoiceDraft({ ...draft, kind }));
+  const invoice = await issued(company, invoiceDraft(draft));
+  return company.apply(creditNoteOf(invoice, { lines: draft.lines ?? [], ...credit }));
+}
+
+/** A document as it is stored now, put together as it is printed. */
+export async function printedDocument(
+  engine: Engine,
+  { id: company }: Pick<TestCompany, 'id'>,
+  id: string,
+): Promise<PrintedDocument> {
+  const row = await engine.db
+    .selectFrom('invoices')
+    .innerJoin('companies', 'companies.id', 'invoices.company')
+    .select(['body', 'detail', 'unpublished', 'profile'])
+    .where('company', '=', company)
+    .where('invoices.id', '=', id)
+    .executeTakeFirstOrThrow();
+  // All of these were written by moves and settings that know their types.
+  const record = { ...JSON.parse(row.body), ...JSON.parse(row.detail) } as Invoice;
+  const unpublished = JSON.parse(row.unpublished) as Unpublished;
+  const { logo, ...profile } = JSON.parse(row.profile) as CompanyProfile;
+  return {
+    record,
+    supplier: unpublished.supplier ? withoutHash(unpublished.supplier) : profile,
+    logo,
+    reverseChargeRates: unpublished.reverseChargeRates,
+  };
+}
+
+function withoutHash({ logoSha256: _hash, ...supplier }: Supplier): PrintedDocument['supplier'] {
+  return supplier;
+}

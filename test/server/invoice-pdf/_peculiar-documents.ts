@@ -1,0 +1,216 @@
+/** Documents that are long, wide, scarce, strange or large. */
+import type { DraftLine } from '../../../src/contract/feed.ts';
+import { line, lineIn } from '../backoffice/_documents.ts';
+import { customerIn, irishProfile } from '../backoffice/_vat-situations.ts';
+import type { Story } from './_documents.ts';
+import { british, irish, LOGO } from './_sales.ts';
+
+const site = {
+  id: 'site_1',
+  label: 'Boiler house',
+  addressLines: ['Rear of 1 Quay Street', 'Galway'],
+  countryCode: 'IE',
+  postcode: 'H91 E2V8',
+  geo: null,
+};
+const galway = { ...customerIn('IE', 'EUR'), sites: [site] };
+
+/** An issued invoice of an Irish company within Ireland, as far as nothing else is given. */
+function peculiar(name: string, given: Partial<Omit<Story, 'name'>>): Story {
+  return { name, company: irish, customer: galway, draft: {}, kind: 'invoice', status: 'issued', ...given };
+}
+
+/** Lines with prices, quantities and rates of many sizes. */
+function manyLines(count: number): DraftLine[] {
+  return Array.from({ length: count }, (_, index) =>
+    line({
+      description: `Valve ${index + 1}`,
+      quantity: ['1', '2.5', '0.333333', '12'][index % 4] ?? '1',
+      unitPriceMinor: 101 + 37 * index,
+      vatRateBasisPoints: [2300, 1350, 900][index % 3] ?? 2300,
+      unitCode: ['C62', 'HUR', 'MTR', 'KGM'][index % 4] ?? 'C62',
+    }),
+  );
+}
+
+const stepsTo = (count: number) =>
+  Array.from({ length: count }, (_, index) => `Step ${index + 1}`).join('\n');
+
+const longText = 'The pump was taken out, cleaned, fitted with new seals, and put back. '
+  .repeat(28)
+  .slice(0, 1990);
+const scripts: readonly [language: string, name: string, addressLine: string][] = [
+  ['Greek', 'Θέρμανση Παπαδόπουλος ΑΕ', 'Οδός Ερμού 15, Αθήνα'],
+  ['Bulgarian', 'Отопление „Студена вода“ ООД', 'бул. Витоша 1, София'],
+  ['Ukrainian', 'Тепло й затишок — ТОВ «Їжак»', 'вул. Хрещатик 22, Київ'],
+  ['Polish', 'Zażółć Gęślą Jaźń Sp. z o.o.', 'ul. Świętokrzyska 3, Łódź'],
+  ['Hungarian', 'Árvíztűrő Tükörfúrógép Kft.', 'Üllői út 1, Budapest'],
+  ['Romanian', 'Încălzire Țăranu și Ștefănescu', 'Șoseaua Kiseleff 2, București'],
+  ['Turkish', 'Isıtma Güneş İnşaat Şti.', 'İstiklâl Caddesi 8, Beyoğlu'],
+  ['Icelandic', 'Hitaveita Þórðar ehf.', 'Ægisgata 5, Ísafjörður'],
+  ['Welsh', 'Gwresogi Tŷ’r Ŵydd', 'Heol y Dŵr, Llanfair­pwll'],
+  ['Georgian and Armenian', 'გათბობა Ջեռուցում', 'რუსთაველის 1, Երևան'],
+];
+
+export const peculiarDocuments: readonly Story[] = [
+  peculiar('500 lines', { draft: { lines: manyLines(500) } }),
+  peculiar('1,000 lines', { draft: { lines: manyLines(1000) } }),
+  ...[12, 20, 24, 28, 32, 36].map((count) =>
+    peculiar(`${count} lines`, { draft: { lines: manyLines(count) } }),
+  ),
+  ...scripts.map(([language, name, addressLine]) =>
+    peculiar(`a customer with a ${language} name`, {
+      customer: { ...galway, name, legalName: name, addressLines: [addressLine], contactName: name },
+      draft: { lines: [line({ description: `${name}: ${addressLine}` })], note: name },
+    }),
+  ),
+  peculiar('characters that XML escapes', {
+    company: {
+      profile: { ...irishProfile, legalName: 'Smith & Sons <Heating> "Ltd" \'22\'', iban: 'IE29&<>"' },
+    },
+    customer: { ...galway, name: 'A <b>& Co</b> ]]> <!-- -->', contactName: '&amp; &#x0; <?xml?>' },
+    draft: {
+      lines: [line({ description: '<script>alert("x")</script> & 5 > 3' })],
+      note: ']]> & <!DOCTYPE x>',
+      buyerReference: '<&>"\'',
+      purchaseOrderReference: '<&>"\'',
+    },
+  }),
+  peculiar('characters that XML forbids', {
+    earlier: ({ record }) => {
+      record.buyer.name = 'Tab\tand\u0001bell\u0007 \ufffe\uffff';
+      record.buyer.addressLines = ['\u000b', 'Galway\u001f'];
+      for (const drafted of record.lines) {
+        drafted.description = 'Line one\r\nLine two\rLine three\u000c\u0085\u2028 😀 \u{10ffff}';
+      }
+      record.note = '\u0002 a bell \u0007 and a form feed \f';
+    },
+  }),
+  peculiar('words and addresses that are too long for their columns', {
+    customer: {
+      ...galway,
+      name: `Donaudampfschifffahrtsgesellschaft${'skapitän'.repeat(30)}`,
+      addressLines: Array.from(
+        { length: 10 },
+        (_, index) => `${index + 1} ${'Long Lane '.repeat(12).trim()}`,
+      ),
+    },
+    draft: {
+      lines: [line({ description: 'W'.repeat(300) }), line({ description: longText })],
+      purchaseOrderReference: `PO-${'0123456789'.repeat(20)}`,
+      note: longText,
+    },
+  }),
+  peculiar('discounts as lines below zero', {
+    draft: {
+      lines: [
+        line({ quantity: '10', unitPriceMinor: 9999 }),
+        line({ description: 'Discount of 10 %', quantity: '-1', unitPriceMinor: 9999 }),
+        line({ quantity: '3', unitPriceMinor: 5005, vatRateBasisPoints: 1350 }),
+        line({
+          description: 'Discount of 5 %',
+          quantity: '-0.05',
+          unitPriceMinor: 15_015,
+          vatRateBasisPoints: 1350,
+        }),
+      ],
+    },
+  }),
+  ...[13, 36, 45, 120].map((count) =>
+    peculiar(`a line of ${count} lines of text among others`, {
+      draft: { lines: [line(), line({ description: stepsTo(count) }), line({ vatRateBasisPoints: 1350 })] },
+    }),
+  ),
+  ...[32, 40, 41].map((count) =>
+    peculiar(`a single line of ${count} lines of text`, {
+      draft: { lines: [line({ description: stepsTo(count) })] },
+    }),
+  ),
+  peculiar('a rate that is discounted below zero', {
+    draft: {
+      lines: [
+        line({ quantity: '10', unitPriceMinor: 9999 }),
+        line({ quantity: '-1', unitPriceMinor: 2345, vatRateBasisPoints: 1350 }),
+      ],
+    },
+  }),
+  peculiar('a rate that is discounted to nothing', {
+    draft: {
+      lines: [
+        line({ quantity: '2', unitPriceMinor: 4567 }),
+        line({ quantity: '-2', unitPriceMinor: 4567 }),
+        line({ vatRateBasisPoints: 1350 }),
+      ],
+    },
+  }),
+  peculiar('nothing to pay', { draft: { lines: [line({ unitPriceMinor: 0 })] } }),
+  peculiar('one cent', { draft: { lines: [line({ unitPriceMinor: 1 })] } }),
+  peculiar('half a cent', { draft: { lines: [line({ quantity: '0.5', unitPriceMinor: 1 }), line()] } }),
+  peculiar('the largest amounts', {
+    draft: { lines: [line({ quantity: '1', unitPriceMinor: 7_000_000_000_000_000 })] },
+  }),
+  peculiar('the finest quantity', {
+    draft: { lines: [line({ quantity: '123456789.123456', unitPriceMinor: 123_456 })] },
+  }),
+  peculiar('a simplified invoice without an address', {
+    customer: { ...galway, addressLines: [], vatId: null },
+    draft: { lines: [line({ unitPriceMinor: 5000 })] },
+  }),
+  peculiar('a British simplified invoice without an address', {
+    company: british,
+    customer: { ...customerIn('GB', 'GBP'), addressLines: [], vatId: null },
+    draft: { lines: [line({ unitPriceMinor: 5000, vatRateBasisPoints: 2000 })] },
+  }),
+  peculiar('a private person, a site, a period and references', {
+    customer: {
+      ...galway,
+      name: 'Máire Ní Bhriain',
+      legalName: null,
+      vatId: null,
+      email: 'maire@home.example',
+    },
+    draft: {
+      siteId: 'site_1',
+      supplyPeriod: { startDate: '2026-11-01', endDate: '2026-11-14' },
+      buyerReference: 'Máire',
+      purchaseOrderReference: 'Order 7',
+      paymentTermsDays: 0,
+    },
+  }),
+  peculiar('goods to a site in Germany', {
+    customer: {
+      ...customerIn('FR', 'EUR'),
+      sites: [
+        { ...site, countryCode: 'DE', postcode: '10115', addressLines: ['Chausseestraße 1', 'Berlin'] },
+      ],
+    },
+    draft: { siteId: 'site_1', lines: [lineIn('K')] },
+  }),
+  peculiar('a company without bank account, logo or number', {
+    company: { profile: irishProfile },
+    draft: { dueDate: '2026-12-24' },
+  }),
+  peculiar('a bank account in groups of four', {
+    company: {
+      profile: { ...irishProfile, iban: 'ie29 AIBK 9311 5212 3456 78', bic: 'aibk ie 2d', logo: LOGO },
+    },
+  }),
+  peculiar('a margin scheme', {
+    draft: { lines: [lineIn('E', { vatExemptionReason: 'Margin scheme — second-hand goods' })] },
+  }),
+  peculiar('a currency with three digits', {
+    customer: { ...customerIn('KW', 'KWD') },
+    draft: {
+      lines: [line({ unitPriceMinor: 12_345 })],
+      exchange: { exchangeRate: '2.8', exchangeRateDate: '2026-11-19', exchangeRateSource: 'Central Bank' },
+    },
+  }),
+  peculiar('a credit note for a part, with a reason over lines', {
+    kind: 'credit_note',
+    draft: { lines: manyLines(3), purchaseOrderReference: 'PO-7' },
+    credit: {
+      lines: [line({ quantity: '0.5', unitPriceMinor: 101 })],
+      note: 'One valve came back.\nThe box was damaged.',
+    },
+  }),
+];

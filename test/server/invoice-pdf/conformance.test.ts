@@ -1,0 +1,240 @@
+import { extractXml, Profile } from '@stackforge-eu/factur-x';
+import t from 'tap';
+
+import { eInvoiceXml, hasEInvoice } from '../../../src/server/invoice-pdf/e-invoice.ts';
+import {
+  E_INVOICE_FILE,
+  facturXMetadata,
+  facturXSchema,
+  uaMetadata,
+} from '../../../src/server/invoice-pdf/metadata.ts';
+import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
+import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
+import { loadFonts } from '../../../src/server/typefaces/fonts.ts';
+import { printable } from '../../../src/server/typefaces/shaping.ts';
+import { conformanceProblems } from './_conformance.ts';
+import { exampleDocuments } from './_documents.ts';
+import { arrayOf, at, entryOf, isName, readPdf, streamOf } from './_pdf-objects.ts';
+import type { Pdf } from './_pdf-objects.ts';
+import { readByTags } from './_reading-by-tags.ts';
+import { parseXml, valueOf, valuesOf } from './_xml.ts';
+
+const renderer = createRenderer();
+const examples = await exampleDocuments();
+const rendered = await Promise.all(
+  examples.map(async ({ name, document }) => ({ name, document, bytes: await renderer.render(document) })),
+);
+
+t.test('every document keeps the rules of PDF/A-3a and PDF/UA-1', async (t) => {
+  for (const { name, bytes } of rendered) t.strictSame([...new Set(conformanceProblems(bytes))], [], name);
+});
+
+function metadataOf(pdf: Pdf): ReturnType<typeof parseXml> {
+  const stream = streamOf(pdf, entryOf(at(pdf, pdf.trailer, 'Root'), 'Metadata'));
+  // An XML parser takes the processing instructions of the packet as they are, and no byte order mark within one.
+  return parseXml((stream ?? Buffer.of()).toString('utf8'));
+}
+
+/** The strings of a PDF are in Latin letters, or in UTF-16 after its mark. */
+function stringOf(value: unknown): string {
+  const bytes = Buffer.from(String(value), 'latin1');
+  return bytes[0] === 0xfe && bytes[1] === 0xff
+    ? bytes.subarray(2).swap16().toString('utf16le')
+    : String(value);
+}
+
+t.test('the metadata is XML, whatever the names in it, and says what the document is', async (t) => {
+  for (const { name, document, bytes } of rendered) {
+    const pdf = readPdf(bytes);
+    const metadata = metadataOf(pdf);
+    const { record, supplier } = document;
+    t.strictSame(
+      {
+        part: valueOf(metadata, '//*:Description/*[name() = "pdfaid:part"]'),
+        level: valueOf(metadata, '//*:Description/*[name() = "pdfaid:conformance"]'),
+        ua: valueOf(metadata, '//pdfuaid:part'),
+        title: valueOf(metadata, '//*[name() = "dc:title"]//rdf:li'),
+        author: valueOf(metadata, '//*[name() = "dc:creator"]//rdf:li'),
+        schemas: valuesOf(metadata, '//pdfaSchema:prefix'),
+        lists: valuesOf(metadata, '//pdfaExtension:schemas').length,
+        level16931: valueOf(metadata, '//fx:ConformanceLevel'),
+      },
+      {
+        part: '3',
+        level: 'A',
+        ua: '1',
+        title: stringOf(at(pdf, pdf.trailer, 'Info', 'Title')),
+        author: supplier.tradingName ?? supplier.legalName,
+        schemas: hasEInvoice(document) ? ['pdfuaid', 'fx'] : ['pdfuaid'],
+        lists: 1,
+        level16931: hasEInvoice(document) ? 'EN 16931' : undefined,
+      },
+      name,
+    );
+    t.match(stringOf(at(pdf, pdf.trailer, 'Info', 'Title')), record.number ?? '(draft)', name);
+  }
+});
+
+t.test('an issued invoice and credit note hold their e-invoice, and no other document a file', async (t) => {
+  for (const { name, document, bytes } of rendered) {
+    const pdf = readPdf(bytes);
+    const root = at(pdf, pdf.trailer, 'Root');
+    const [file, ...others] = arrayOf(at(pdf, root, 'AF'));
+    if (!hasEInvoice(document)) {
+      t.equal(file, undefined, name);
+      t.equal(at(pdf, root, 'Names', 'EmbeddedFiles'), undefined, name);
+      continue;
+    }
+    const embedded = entryOf(at(pdf, file, 'EF'), 'F');
+    t.strictSame(others, []);
+    t.strictSame(at(pdf, root, 'Names', 'EmbeddedFiles', 'Names'), ['factur-x.xml', file]);
+    t.strictSame([at(pdf, file, 'F'), at(pdf, file, 'UF')], ['factur-x.xml', 'factur-x.xml']);
+    t.ok(isName(at(pdf, file, 'AFRelationship'), 'Alternative'), name);
+    t.ok(isName(at(pdf, embedded, 'Subtype'), 'text/xml'), name);
+    t.match(at(pdf, embedded, 'Params', 'ModDate'), /^D:\d{14}Z$/);
+    t.equal(at(pdf, file, 'Desc'), 'Factur-X invoice');
+    t.equal(streamOf(pdf, embedded)?.toString(), eInvoiceXml(document), name);
+  }
+});
+
+t.test('the dates in a document are those of its issue', async (t) => {
+  for (const { name, document, bytes } of rendered) {
+    const pdf = readPdf(bytes);
+    const at1 = (document.record.issuedAt ?? document.record.updatedAt).replace(/\.\d+|[-:T]/g, '');
+    t.equal(at(pdf, pdf.trailer, 'Info', 'CreationDate'), `D:${at1}`, name);
+    t.equal(at(pdf, pdf.trailer, 'Info', 'ModDate'), `D:${at1}`, name);
+  }
+});
+
+t.test('the PDF of a document with an e-invoice holds it, as other programs find it', async (t) => {
+  for (const { name, document, bytes } of rendered.filter((example) => hasEInvoice(example.document))) {
+    t.strictSame(
+      await extractXml(bytes),
+      { xml: eInvoiceXml(document), filename: 'factur-x.xml', profile: Profile.EN16931 },
+      name,
+    );
+    const written = bytes.toString('latin1');
+    t.match(written, /\/AFRelationship \/Alternative\b/, `${name}: the file and the pages say the same`);
+    t.match(written, /\/Subtype \/text#2Fxml\b/, `${name}: the file is XML`);
+    t.match(written, /\/AF \[/, `${name}: the file belongs to the document`);
+    const xmp = metadataOf(readPdf(bytes));
+    t.equal(valueOf(xmp, '//fx:ConformanceLevel'), 'EN 16931', name);
+    t.equal(valueOf(xmp, '//fx:DocumentFileName'), 'factur-x.xml', name);
+    t.equal(valuesOf(xmp, '//pdfaExtension:schemas').length, 1, name);
+  }
+});
+
+t.test('the PDF of any other document holds no file and claims none', async (t) => {
+  for (const { name, bytes } of rendered.filter((example) => !hasEInvoice(example.document))) {
+    await t.rejects(extractXml(bytes), name);
+    t.notMatch(bytes.toString('latin1'), /\/AFRelationship|\/EmbeddedFile/, name);
+    const xmp = metadataOf(readPdf(bytes));
+    t.strictSame(valuesOf(xmp, '//fx:*'), [], name);
+    t.equal(valueOf(xmp, '//pdfuaid:part'), '1', name);
+  }
+});
+
+const written = parseXml(
+  `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">${uaMetadata([facturXSchema])}${facturXMetadata()}</rdf:RDF>`,
+);
+
+t.test('the metadata names the e-invoice and its profile', async (t) => {
+  t.equal(valueOf(written, '//fx:DocumentType'), 'INVOICE');
+  t.equal(valueOf(written, '//fx:DocumentFileName'), 'factur-x.xml');
+  t.equal(valueOf(written, '//fx:Version'), '1.0');
+  t.equal(valueOf(written, '//fx:ConformanceLevel'), 'EN 16931');
+  t.equal(E_INVOICE_FILE.name, 'factur-x.xml');
+});
+
+t.test('every property that isn’t PDF/A’s own is described, in one list', async (t) => {
+  t.equal(valuesOf(written, '//pdfaExtension:schemas').length, 1);
+  const uris = {
+    fx: 'urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#',
+    pdfuaid: 'http://www.aiim.org/pdfua/ns/id/',
+  };
+  for (const [prefix, uri] of Object.entries(uris)) {
+    const schema = `//rdf:li[pdfaSchema:prefix = '${prefix}']`;
+    t.equal(valueOf(written, `${schema}/pdfaSchema:namespaceURI`), uri);
+    const described = valuesOf(written, `${schema}//pdfaProperty:name`);
+    const used = valuesOf(written, `//${prefix}:* ! local-name(.)`);
+    t.strictSame([...described].sort(), [...used].sort(), prefix);
+    t.equal(valuesOf(written, `${schema}//pdfaProperty:description`).length, described.length);
+    t.equal(valuesOf(written, `${schema}//pdfaProperty:valueType`).length, described.length);
+    t.equal(valuesOf(written, `${schema}//pdfaProperty:category`).length, described.length);
+  }
+});
+
+const fonts = loadFonts();
+
+/** A longer description is set in several rows. */
+const ONE_ROW_LENGTH_MAX = 1000;
+const titles = { invoice: 'Invoice', credit_note: 'Credit note', pro_forma: 'Pro forma invoice' };
+
+/** Text as it is read: with one space wherever there is any, and also where a line ends. */
+const asRead = (text: string) => printable(text, fonts).replace(/\s+/g, ' ').trim();
+
+/** The texts that a document has in a tag of their own, each whole. */
+function wholeTexts({ record, supplier }: PrintedDocument): string[] {
+  const { buyer } = record;
+  const reasons = record.lines.map(({ vatExemptionReason }) => vatExemptionReason);
+  const texts = [
+    `${titles[record.kind]} ${record.number ?? 'DRAFT'}`,
+    ...record.lines.map(({ description }) => description).filter(({ length }) => length < ONE_ROW_LENGTH_MAX),
+    record.note,
+    buyer.legalName ?? buyer.name,
+    ...buyer.addressLines,
+    ...(buyer.site?.addressLines ?? []),
+    // A reason that doesn't name its category has it in front.
+    ...reasons.filter((reason) => reason?.startsWith('Reverse charge') === true),
+    record.buyerReference,
+    record.purchaseOrderReference,
+    supplier.legalName,
+  ];
+  return texts.map((text) => asRead(text ?? '')).filter((text) => text !== '');
+}
+
+t.test('a reader that follows the tags hears every text word by word', async (t) => {
+  for (const { name, document, bytes } of rendered) {
+    const heard = new Set((await readByTags(bytes)).map(({ text }) => text));
+    const missing = wholeTexts(document).filter((text) => !heard.has(text));
+    t.strictSame(missing, [], name);
+  }
+});
+
+t.test('no words run together where a line ends', async (t) => {
+  const marked = rendered.find(
+    ({ name }) =>
+      name === 'issued invoice, British, domestic reverse charge at two rates beside taxed and exempt',
+  );
+  if (!marked) throw new Error('there is no such document');
+  const texts = (await readByTags(marked.bytes)).map(({ text }) => text);
+  t.ok(texts.includes('Invoice INV-2026-0001'));
+  t.ok(texts.some((text) => text.endsWith('on the VAT-exclusive price of items marked reverse charge.')));
+});
+
+t.test('the checks bite', async (t) => {
+  const whole = rendered.find(({ document }) => document.logo !== undefined && hasEInvoice(document));
+  const text = (whole?.bytes ?? Buffer.of()).toString('latin1');
+  const planted: [from: string | RegExp, to: string, problem: string][] = [
+    ['/S /H1', '/S /H2', 'the first heading is not H1'],
+    ['/S /TD', '/S /TH', 'TH has no scope'],
+    ['/Scope /Row', '/Xcope /Row', 'TH has no scope'],
+    ['/Alt (', '/Xlt (', 'Figure has no Alt'],
+    ['/BBox [', '/XBox [', 'Figure has no BBox'],
+    ['/Marked true', '/Marked null', 'it is not marked as tagged'],
+    ['/DisplayDocTitle true', '/DisplayDocTitle null', 'its title is not displayed'],
+    ['/Lang (en-IE)', '/Lang (xx-IE)', 'it has no language'],
+    ['/Tabs /S', '/Tabs /R', 'a page has no order of tabs'],
+    ['/S /GTS_PDFA1', '/S /GTS_PDFX1', 'it has no output intent of PDF/A'],
+    ['/CIDToGIDMap /Identity', '/CIDToGIDMap /Identitx', 'a font has no CIDToGIDMap (6.2.11.3.2)'],
+    ['/Identity-H', '/Identity-V', 'a font has another encoding'],
+    [/\/K \[0\]/, '/K [9]', 'the tree of parents has another tag for 0'],
+    [/\/W \[0 \[(\d{3})/, '/W [1 [$1', 'a glyph has another width than its font says (6.2.11.5)'],
+    ['/ColorSpace /DeviceRGB', '/ColorSpace /DeviceXYZ', 'a picture has colours in DeviceXYZ'],
+  ];
+  for (const [from, to, problem] of planted) {
+    const damaged = text.replace(from, to);
+    t.not(damaged, text, `${problem}: planted`);
+    t.ok(conformanceProblems(Buffer.from(damaged, 'latin1')).includes(problem), problem);
+  }
+});

@@ -1,0 +1,179 @@
+import t from 'tap';
+
+import { countryCodes, currencyCodes, unitCodes, vatPrefixes } from '../../../src/contract/code-lists.ts';
+import { eInvoiceXml, hasEInvoice } from '../../../src/server/invoice-pdf/e-invoice.ts';
+import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
+import { exampleDocuments } from './_documents.ts';
+import { brokenRules } from './_en16931-rules.ts';
+import { parseXml, valueOf, valuesOf } from './_xml.ts';
+
+const examples = await exampleDocuments();
+
+function exampleOf(name: string): PrintedDocument {
+  const found = examples.find((example) => example.name === name);
+  if (!found) throw new Error(`There is no example "${name}".`);
+  return found.document;
+}
+
+type Breaking = (document: PrintedDocument) => unknown;
+
+/** A document in which something is otherwise. */
+function changed(name: string, change: Breaking): PrintedDocument {
+  const document = structuredClone(exampleOf(name));
+  change(document);
+  return document;
+}
+
+const domestic = 'issued invoice, Irish, one rate';
+
+t.test('there is no e-invoice of what the norm can’t say', async (t) => {
+  const impossible: [what: string, change: Breaking][] = [
+    ['a currency in no list', ({ record }) => (record.currency = 'XYZ')],
+    ['a currency with three digits', ({ record }) => (record.currency = 'KWD')],
+    ['a customer in no country', ({ record }) => (record.buyer.countryCode = 'ZZ')],
+    ['a supplier in no country', ({ supplier }) => delete supplier.countryCode],
+    ['a VAT number of no country', ({ record }) => (record.buyer.vatId = 'EU123456')],
+    ['a customer whose name is blank', ({ record }) => (record.buyer.legalName = ' \n ')],
+    ['a line that is blank', ({ record: { lines } }) => lines[0] && (lines[0].description = '\t')],
+    ['an unknown category', ({ record }) => record.vatBreakdown.forEach((item) => (item.category = 'L'))],
+    ['a rate of 0.49 %', ({ record }) => record.vatBreakdown.forEach((item) => (item.rateBasisPoints = 49))],
+    ['a number that is not there yet', ({ record }) => (record.number = null)],
+    ['sums that doubles round', ({ record: { lines } }) => lines[0] && (lines[0].amountMinor = 5e12 + 1)],
+  ];
+  for (const [what, change] of impossible) {
+    const document = changed(domestic, change);
+    t.notOk(hasEInvoice(document), what);
+    t.throws(() => eInvoiceXml(document), /has no e-invoice/, what);
+  }
+  t.notOk(
+    hasEInvoice(
+      changed(
+        'issued invoice, Irish, of a company that is not registered',
+        ({ supplier }) => delete supplier.companyNumber,
+      ),
+    ),
+    'a supplier without any number',
+  );
+  t.notOk(
+    hasEInvoice(
+      changed('goods to a site in Germany', ({ record: { buyer } }) => {
+        if (buyer.site) buyer.site.countryCode = 'QQ';
+      }),
+    ),
+    'a site in no country',
+  );
+});
+
+t.test('sums up to the limit come out of doubles to the cent, as validators add them', async (t) => {
+  const document = changed(domestic, ({ record: { lines } }) => {
+    const [line] = lines;
+    if (!line) return;
+    const amounts = Array.from({ length: 1000 }, (_, index) => 4_999_999_001 + index);
+    lines.splice(
+      0,
+      1,
+      ...amounts.map((amountMinor, index) => ({ ...line, position: index + 1, amountMinor })),
+    );
+  });
+  t.ok(hasEInvoice(document));
+  const path = '//ram:IncludedSupplyChainTradeLineItem//ram:LineTotalAmount';
+  const sum = valuesOf(parseXml(eInvoiceXml(document)), path).reduce(
+    (total, text) => total + Number(text),
+    0,
+  );
+  t.equal(Math.round(sum * 100), 4_999_999_500_500);
+});
+
+t.test('a unit that isn’t in Recommendation 20 is a mutually defined one, and is named', async (t) => {
+  const document = changed(domestic, ({ record: { lines } }) => lines[0] && (lines[0].unitCode = 'PCS'));
+  const xml = parseXml(eInvoiceXml(document));
+  t.equal(valueOf(xml, '//ram:BilledQuantity/@unitCode'), 'ZZ');
+  t.equal(valueOf(xml, '//ram:SpecifiedTradeProduct/ram:Description'), 'Unit: PCS');
+});
+
+t.test('a bank account that is no IBAN is given as it is', async (t) => {
+  for (const iban of ['IE29 AIBK 9311 5212 3456 79', '93115212345678', 'IE29&<>"']) {
+    const xml = parseXml(eInvoiceXml(changed(domestic, ({ supplier }) => (supplier.iban = iban))));
+    const means = '//ram:SpecifiedTradeSettlementPaymentMeans';
+    t.equal(valueOf(xml, `${means}/ram:TypeCode`), '30', iban);
+    t.equal(valueOf(xml, `${means}//ram:ProprietaryID`), iban.replaceAll(' ', ''), iban);
+    t.strictSame(valuesOf(xml, `${means}//ram:IBANID`), [], iban);
+  }
+});
+
+t.test('an address of many lines has its rest in the third', async (t) => {
+  const document = changed(domestic, ({ record: { buyer } }) => {
+    buyer.addressLines = ['The Old Mill', ' ', 'Mill Lane', 'Kilmacud', 'Dublin'];
+  });
+  const lines = '//ram:BuyerTradeParty/ram:PostalTradeAddress/ram:*';
+  t.strictSame(valuesOf(parseXml(eInvoiceXml(document)), lines), [
+    'The Old Mill',
+    'Mill Lane',
+    'Kilmacud, Dublin',
+    'IE',
+  ]);
+});
+
+t.test('a company that accounts in the currency of the document has no second one', async (t) => {
+  const document = changed(
+    'issued invoice, Irish, taxed in dollars',
+    ({ record: { accountingCurrency } }) => {
+      if (accountingCurrency) accountingCurrency.currency = 'USD';
+    },
+  );
+  const xml = parseXml(eInvoiceXml(document));
+  t.strictSame(valuesOf(xml, '//ram:TaxCurrencyCode'), []);
+  t.equal(valuesOf(xml, '//ram:TaxTotalAmount').length, 1);
+});
+
+t.test('the code lists have what they are known to have', async (t) => {
+  t.equal(unitCodes.size, 2162, 'Recommendation 20, revision 11e, with 21');
+  for (const code of ['C62', 'HUR', 'EA', 'KWH', 'E48', 'XBX', 'ZZ']) t.ok(unitCodes.has(code), code);
+  for (const code of ['PCS', 'HRS', 'NOS']) t.notOk(unitCodes.has(code), code);
+  const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+  t.strictSame(
+    [...countryCodes].filter((code) => code !== 'XI' && regions.of(code) === undefined),
+    [],
+  );
+  t.equal(countryCodes.size, 250, 'ISO 3166-1 has 249, and Northern Ireland is added');
+  t.ok(vatPrefixes.has('EL'));
+  for (const code of ['EUR', 'GBP', 'USD', 'CHF', 'PLN', 'JPY']) t.ok(currencyCodes.has(code), code);
+  for (const code of ['DEM', 'HRK', 'XXX']) t.notOk(currencyCodes.has(code), code);
+});
+
+t.test('the rules notice what is wrong', async (t) => {
+  const credit = 'issued credit_note, Irish, one rate';
+  const wrong: [rule: string, name: string, find: RegExp, replace: string][] = [
+    ['BR-02', domestic, /<ram:ID>INV-2026-0001</, '<ram:ID> <'],
+    ['BR-04, BR-CL-01', domestic, />380</, '>325<'],
+    ['BR-07', domestic, /Harbour View Hotel Limited/, ''],
+    ['BR-27', domestic, /<ram:ChargeAmount>/, '<ram:ChargeAmount>-'],
+    ['BR-CO-10', domestic, /(<ram:LineTotalAmount>16)3/, '$14'],
+    ['BR-CO-14', domestic, /(<ram:TaxTotalAmount currencyID="EUR">\d+)\.66/, '$1.67'],
+    ['BR-CO-15', domestic, /(<ram:GrandTotalAmount>\d+)\.41/, '$1.42'],
+    ['BR-CO-17, BR-S-09', domestic, /(<ram:CalculatedAmount>\d+)\.66/, '$1.67'],
+    ['BR-CO-25', domestic, /<ram:DueDateDateTime>.*<\/ram:DueDateDateTime>/, ''],
+    ['BR-S-02', domestic, /schemeID="VA">IE6388047V/, 'schemeID="FC">IE6388047V'],
+    ['BR-CL-23', domestic, /unitCode="HUR"/, 'unitCode="HRS"'],
+    ['CII-DT-097', domestic, />20261120</, '>20261320<'],
+    ['BR-55', credit, /<ram:IssuerAssignedID>[^<]*/, '<ram:IssuerAssignedID>'],
+    [
+      'BR-IC-12',
+      'issued invoice, Irish, goods to France',
+      /<ram:ShipToTradeParty>.*<\/ram:ShipToTradeParty>/,
+      '',
+    ],
+    ['BR-53', 'issued invoice, Irish, taxed in dollars', /(<ram:TaxTotalAmount currencyID=)"EUR"/, '$1"GBP"'],
+    [
+      'BR-AE-10',
+      'issued invoice, Irish, reverse charge to France',
+      /<ram:ExemptionReason>.*<\/ram:ExemptionReason>/,
+      '',
+    ],
+  ];
+  for (const [rule, name, find, replace] of wrong) {
+    const xml = eInvoiceXml(exampleOf(name));
+    t.match(xml, find, rule);
+    t.ok(brokenRules(parseXml(xml.replace(find, replace))).includes(rule), rule);
+  }
+});

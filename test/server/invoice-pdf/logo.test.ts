@@ -1,0 +1,363 @@
+import { deflateSync } from 'node:zlib';
+import { type Canvas, createCanvas } from '@napi-rs/canvas';
+import { encode } from 'fast-png';
+import t from 'tap';
+import { logoFromFile, readLogo } from '../../../src/server/invoice-pdf/logo.ts';
+import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
+import { conformanceProblems } from './_conformance.ts';
+import { exampleDocuments } from './_documents.ts';
+import { bytesOf, chunk, file, header, jpeg, logoProblem, png } from './_pictures.ts';
+import { paint, paintedLogo } from './_reading.ts';
+
+const renderer = createRenderer();
+const [example] = await exampleDocuments();
+
+/** A PNG of chunks, for what no encoder writes. */
+function rawPng(
+  width: number,
+  height: number,
+  [depth, type, interlaced = 0]: number[],
+  data: Buffer,
+  others: [string, Buffer][] = [],
+): string {
+  const content = deflateSync(data);
+  return file(
+    header(width, height, depth, type, interlaced),
+    ...others,
+    ['IDAT', content],
+    ['IEND', Buffer.of()],
+  );
+}
+
+const RED = [255, 0, 0];
+const PINK = [255, 128, 128];
+const WHITE = [255, 255, 255];
+const GREY = [128, 128, 128];
+
+/** Pictures are of two halves, and as small as logos may be. */
+const SIZE = { width: 32, height: 16 };
+/** The same as documents print it, at 96 pixels to the inch. */
+const PRINTED = { width: 24, height: 12 };
+
+/** Rows of as many times the bytes of the left half, and as many times those of the right one. */
+function halves(left: readonly number[], right: readonly number[], count = SIZE.width / 2): number[] {
+  const row = [left, right].flatMap((bytes) => Array.from({ length: count }, () => bytes).flat());
+  return Array.from({ length: SIZE.height }, () => row).flat();
+}
+
+/** The same with the byte for no filter before each row, as PNG files have it. */
+function scanlines(left: readonly number[], right: readonly number[], count?: number): Buffer {
+  const bytes = halves(left, right, count);
+  const length = bytes.length / SIZE.height;
+  return Buffer.from(
+    Array.from({ length: SIZE.height }, (_, row) => [
+      0,
+      ...bytes.slice(row * length, (row + 1) * length),
+    ]).flat(),
+  );
+}
+
+/** The seven passes of an interlaced picture (RFC 2083, 2.6): from which column and row on, and in which steps. */
+const PASSES = [
+  [0, 0, 8, 8],
+  [4, 0, 8, 8],
+  [0, 4, 4, 8],
+  [2, 0, 4, 4],
+  [0, 2, 2, 4],
+  [1, 0, 2, 2],
+  [0, 1, 1, 2],
+] as const;
+
+/** One bit for each pixel. */
+function packed(bits: readonly number[]): number[] {
+  return (bits.join('').match(/.{1,8}/g) ?? []).map((text) => parseInt(text.padEnd(8, '0'), 2));
+}
+
+function interlaced(
+  left: readonly number[],
+  right: readonly number[],
+  bytesOfRow = (row: readonly number[]) => row,
+): Buffer {
+  const bytes = PASSES.flatMap(([fromX, fromY, stepX, stepY]) => {
+    const columns = Array.from({ length: SIZE.width }, (_, x) => x);
+    const row = columns
+      .filter((x) => x >= fromX && (x - fromX) % stepX === 0)
+      .flatMap((x) => (x < SIZE.width / 2 ? left : right));
+    const count = Math.ceil((SIZE.height - fromY) / stepY);
+    return Array.from({ length: count }, () => [0, ...bytesOfRow(row)]).flat();
+  });
+  return Buffer.from(bytes);
+}
+
+const encoded = (channels: 1 | 2 | 3 | 4, left: number[], right: number[]) =>
+  png(encode({ ...SIZE, channels, depth: 8, data: Uint8Array.from(halves(left, right)) }));
+const encoded16 = (channels: 3 | 4, left: number[], right: number[]) =>
+  png(encode({ ...SIZE, channels, depth: 16, data: Uint16Array.from(halves(left, right)) }));
+const raw = (type: number[], data: Buffer, others: [string, Buffer][] = []) =>
+  rawPng(SIZE.width, SIZE.height, type, data, others);
+
+/** Pictures of two colours, twice as wide as high, and the colours that a document shows of them. */
+const pictures: [name: string, dataUrl: string, left: number[], right: number[]][] = [
+  ['RGB', encoded(3, RED, GREY), RED, GREY],
+  ['RGB and alpha', encoded(4, [...RED, 127], [...GREY, 0]), PINK, WHITE],
+  ['16 bits', encoded16(3, [65535, 0, 0], [32896, 32896, 32896]), RED, GREY],
+  ['16 bits and alpha', encoded16(4, [65535, 0, 0, 65535], [0, 0, 0, 0]), RED, WHITE],
+  ['grey', encoded(1, [128], [255]), GREY, WHITE],
+  ['grey and alpha', encoded(2, [128, 255], [0, 0]), GREY, WHITE],
+  ['two colours in one bit', raw([1, 0], scanlines([0x00], [0xff], 2)), [0, 0, 0], WHITE],
+  [
+    'a palette of four bits',
+    raw([4, 3], scanlines([0x11], [0x00], 8), [['PLTE', Buffer.from([...GREY, ...RED])]]),
+    RED,
+    GREY,
+  ],
+  [
+    'a palette with a transparent colour',
+    raw([8, 3], scanlines([1], [0]), [
+      ['PLTE', Buffer.from([...GREY, ...RED])],
+      ['tRNS', Buffer.of(0)],
+    ]),
+    RED,
+    WHITE,
+  ],
+  ['a transparent grey', raw([8, 0], scanlines([128], [7]), [['tRNS', Buffer.of(0, 7)]]), GREY, WHITE],
+  [
+    'a transparent colour',
+    raw([8, 2], scanlines(RED, [1, 2, 3]), [['tRNS', Buffer.of(0, 1, 0, 2, 0, 3)]]),
+    RED,
+    WHITE,
+  ],
+  ['interlaced', raw([8, 2, 1], interlaced(RED, GREY)), RED, GREY],
+  ['two colours in one bit, interlaced', raw([1, 0, 1], interlaced([0], [1], packed)), [0, 0, 0], WHITE],
+];
+
+t.test('a PNG of any type is shown in its colours, on white', async (t) => {
+  for (const [name, dataUrl, left, right] of pictures) {
+    const { width, height } = readLogo(dataUrl);
+    t.equal(width / height, 2, name);
+    const colourAt = await paintedLogo(await renderedWith(dataUrl), PRINTED);
+    t.strictSame([colourAt(2, 6), colourAt(22, 6)], [left, right], name);
+  }
+});
+
+t.test('a small logo is not blown up', async (t) => {
+  const colourAt = await paintedLogo(await renderedWith(encoded(3, RED, RED)), { width: 190, height: 62 });
+  t.strictSame([colourAt(23.5, 11.5), colourAt(25, 6), colourAt(12, 13)], [RED, WHITE, WHITE]);
+});
+
+async function renderedWith(logo: string | undefined): Promise<Buffer> {
+  if (!example) throw new Error('there is no example');
+  return renderer.render({ ...example.document, logo });
+}
+
+function drawn(): Canvas {
+  const canvas = createCanvas(400, 150);
+  const context = canvas.getContext('2d');
+  context.fillStyle = '#b3541e';
+  context.fillRect(0, 0, 400, 150);
+  context.fillStyle = '#ffffff';
+  context.fillRect(20, 20, 110, 110);
+  return canvas;
+}
+
+t.test('a document with a logo of either type keeps the rules', async (t) => {
+  const canvas = drawn();
+  const logos = { png: png(await canvas.encode('png')), jpeg: jpeg(await canvas.encode('jpeg')) };
+  for (const [name, logo] of Object.entries(logos)) {
+    const bytes = await renderedWith(logo);
+    t.equal(logoProblem(logo), undefined);
+    t.strictSame(conformanceProblems(bytes), [], name);
+    t.ok(bytes.includes('/S /Figure'), name);
+    await paint(bytes, `logo ${name}`, 1);
+  }
+});
+
+t.test('a picture that is larger than paper can show is made smaller', async (t) => {
+  const large = createCanvas(4800, 1600);
+  large.getContext('2d').fillRect(0, 0, 4800, 800);
+  const logo = readLogo(png(await large.encode('png')));
+  t.strictSame([logo.width, logo.height], [1200, 400]);
+});
+
+/** A frame of a JPEG (T.81, B.2.2) with as many colours, without its picture. */
+function frame(
+  marker: number,
+  bits: number,
+  colours: number,
+  [width, height]: [number, number] = [80, 80],
+): string {
+  const components = Array.from({ length: colours }, (_, index) => [index + 1, 0x11, 0]).flat();
+  return jpeg(
+    Buffer.of(
+      0xff,
+      0xd8,
+      0xff,
+      marker,
+      0,
+      8 + 3 * colours,
+      bits,
+      0,
+      height,
+      0,
+      width,
+      colours,
+      ...components,
+      0xff,
+      0xd9,
+    ),
+  );
+}
+
+const bad: [problem: string, logo: string][] = [
+  ['it is neither a PNG nor a JPEG picture', 'data:image/gif;base64,R0lGODlhAQABAAAAACw='],
+  ['it is neither a PNG nor a JPEG picture', png(Buffer.from('x'))],
+  [
+    'the PNG picture is damaged',
+    png(Buffer.from(encoded(3, RED, GREY).split(',')[1] ?? '', 'base64').subarray(0, 50)),
+  ],
+  [
+    'it is 60000 by 60000 pixels, and a logo has at most 16000000 in all',
+    rawPng(60_000, 60_000, [1, 0], Buffer.of(0)),
+  ],
+  ['it is 0 by 0 pixels, and a logo has at least 16 by 16', rawPng(0, 0, [8, 2], Buffer.of(0))],
+  ['it is 1 by 1 pixels, and a logo has at least 16 by 16', rawPng(1, 1, [8, 0], Buffer.of(0, 0))],
+  ['it is 8 by 15 pixels, and a logo has at least 16 by 16', frame(0xc0, 8, 3, [8, 15])],
+  ['it is 0 by 0 pixels, and a logo has at least 16 by 16', frame(0xc0, 8, 3, [0, 0])],
+  ['it is neither a PNG nor a JPEG picture', jpeg(Buffer.from('not a picture'))],
+  ['the JPEG picture is damaged', jpeg(Buffer.from([0xff, 0xd8, 0xff, 0xd9, 0, 0, 0, 0, 0, 0, 0, 0]))],
+  ['the JPEG picture is in CMYK; save it in RGB', frame(0xc0, 8, 4)],
+  ['the JPEG picture has more than 8 bits for each colour', frame(0xc1, 12, 3)],
+  ['the JPEG picture has a coding that few readers know', frame(0xc3, 8, 3)],
+];
+
+t.test('a logo that cannot be embedded is left out, and never keeps a document back', async (t) => {
+  const without = await renderedWith(undefined);
+  for (const [problem, logo] of bad) {
+    t.equal(logoProblem(logo), problem);
+    t.ok((await renderedWith(logo)).equals(without), problem);
+  }
+});
+
+t.test('half a JPEG is refused when it is given', async (t) => {
+  const whole = await drawn().encode('jpeg');
+  const half = Buffer.concat([whole.subarray(0, whole.length / 2), Buffer.of(0xff, 0xd9)]);
+  t.equal(logoProblem(jpeg(half)), 'the JPEG picture is damaged or cut short');
+  t.equal(logoProblem(jpeg(whole)), undefined);
+});
+
+t.test('a logo is kept as this service writes it, and stays so when it is read', async (t) => {
+  const canvas = createCanvas(600, 400);
+  const context = canvas.getContext('2d');
+  // Noise, as a photograph is to a compressor.
+  const noise = context.createImageData(600, 400);
+  for (let at = 0, value = 1; at < noise.data.length; at += 1) {
+    value = (value * 48_271) % 2_147_483_647;
+    noise.data[at] = at % 4 === 3 ? 255 : value & 255;
+  }
+  context.putImageData(noise, 0, 0);
+  for (const [type, photo] of [
+    ['PNG', await drawn().encode('png')],
+    ['JPEG', await drawn().encode('jpeg')],
+  ] as const) {
+    const kept = logoFromFile(photo);
+    t.match(kept, /^data:image\/png;base64,/, type);
+    t.equal(logoFromFile(bytesOf(kept)), kept, type);
+  }
+  const kept = logoFromFile(await canvas.encode('jpeg', 60));
+  t.match(kept, /^data:image\/jpeg;base64,/);
+  t.ok(kept.length < 1_000_000, `${kept.length} characters`);
+  t.ok(readLogo(kept).file.equals(bytesOf(kept)), 'it is embedded as it is kept');
+  const bytes = await renderedWith(kept);
+  t.strictSame(conformanceProblems(bytes), []);
+  await paint(bytes, 'logo photograph', 1);
+});
+
+t.test(
+  'a logo that cannot be seen on white paper is refused, and the name is printed instead of an old one',
+  async (t) => {
+    const without = await renderedWith(undefined);
+    const almost = encoded(3, [254, 252, 250], WHITE);
+    for (const logo of [encoded(4, [0, 0, 0, 0], [255, 0, 0, 0]), encoded(1, [255], [255]), almost]) {
+      t.equal(
+        logoProblem(logo),
+        'nothing of it can be seen on white paper; give the one that is made for a light background',
+      );
+      t.ok((await renderedWith(logo)).equals(without));
+    }
+    t.equal(logoProblem(encoded(3, [255, 255, 200], WHITE)), undefined, 'a pale yellow is seen');
+  },
+);
+
+const [GREEN, BLUE] = [
+  [0, 128, 0],
+  [0, 0, 255],
+];
+
+/** How a camera that was turned stores a point of the upright picture: 64 wide and 32 high, as orientations tell it. */
+const stored: ((x: number, y: number) => [number, number])[] = [
+  (x, y) => [x, y],
+  (x, y) => [64 - x, y],
+  (x, y) => [64 - x, 32 - y],
+  (x, y) => [x, 32 - y],
+  (x, y) => [y, x],
+  (x, y) => [y, 64 - x],
+  (x, y) => [32 - y, 64 - x],
+  (x, y) => [32 - y, x],
+];
+
+/** A picture with a colour in each corner, as it is stored in an orientation. */
+function turned(place: (x: number, y: number) => [number, number]): Canvas {
+  const [width, height] = [0, 1].map((axis) =>
+    Math.max(...[place(0, 0), place(64, 32)].map((at) => at[axis] ?? 0)),
+  );
+  const canvas = createCanvas(width ?? 0, height ?? 0);
+  const context = canvas.getContext('2d');
+  [RED, GREEN, BLUE, GREY].forEach((colour, index) => {
+    const [x, y] = [(index % 2) * 32, index < 2 ? 0 : 16];
+    const [[left, top], [right, bottom]] = [place(x, y), place(x + 32, y + 16)];
+    context.fillStyle = `rgb(${colour.join()})`;
+    context.fillRect(left, top, right - left, bottom - top);
+  });
+  return canvas;
+}
+
+/** EXIF data of one entry: the orientation. */
+function exif(orientation: number, isLittleEndian: boolean): Buffer {
+  const digit = String(orientation);
+  const bigEndian = `4d4d002a000000080001011200030000000100 0${digit} 000000000000`;
+  const littleEndian = `49492a000800000001001201030001000000 0${digit} 00000000000000`;
+  return Buffer.from((isLittleEndian ? littleEndian : bigEndian).replaceAll(' ', ''), 'hex');
+}
+
+t.test('a logo stands upright, however its picture was taken', async (t) => {
+  for (const [index, place] of stored.entries()) {
+    const orientation = index + 1;
+    const canvas = turned(place);
+    const data = exif(orientation, index % 2 === 0);
+    const photo = await canvas.encode('jpeg', 100);
+    const header = Buffer.of(0xff, 0xe1, 0, data.length + 8, ...Buffer.from('Exif\0\0'));
+    const [image, end] = [await canvas.encode('png')].flatMap((bytes) => [
+      bytes.subarray(0, -12),
+      bytes.subarray(-12),
+    ]);
+    const logos = {
+      JPEG: jpeg(Buffer.concat([photo.subarray(0, 2), header, data, photo.subarray(2)])),
+      PNG: png(Buffer.concat([image ?? Buffer.of(), chunk('eXIf', data), end ?? Buffer.of()])),
+    };
+    for (const [type, logo] of Object.entries(logos)) {
+      t.equal(logoProblem(logo), undefined);
+      const bytes = await renderedWith(logo);
+      t.strictSame(conformanceProblems(bytes), []);
+      const colourAt = await paintedLogo(bytes, { width: 48, height: 24 });
+      const corners = [colourAt(6, 3), colourAt(42, 3), colourAt(6, 21), colourAt(42, 21)];
+      t.ok(
+        corners.every((colour, corner) =>
+          colour.every(
+            (part, channel) => Math.abs(part - ([RED, GREEN, BLUE, GREY][corner]?.[channel] ?? 0)) < 12,
+          ),
+        ),
+        `${type} in orientation ${orientation}: ${corners.join(' | ')}`,
+      );
+    }
+  }
+});

@@ -1,0 +1,77 @@
+import t from 'tap';
+import { loadFonts } from '../../../src/server/typefaces/fonts.ts';
+import { printable, runsOf, unprintable } from '../../../src/server/typefaces/shaping.ts';
+import { textBlock } from '../../../src/server/invoice-pdf/text-blocks.ts';
+import { unitText } from '../../../src/server/invoice-pdf/units.ts';
+import { dateText, periodText } from '../../../src/server/invoice-pdf/wording.ts';
+
+t.test('dates are written out', async (t) => {
+  t.equal(dateText('2026-11-09'), '9 November 2026');
+  const period = (startDate: string, endDate: string) => periodText({ startDate, endDate });
+  t.equal(period('2026-11-01', '2026-11-14'), '1 to 14 November 2026');
+  t.equal(period('2026-10-28', '2026-11-14'), '28 October to 14 November 2026');
+  t.equal(period('2025-12-30', '2026-01-02'), '30 December 2025 to 2 January 2026');
+  t.equal(period('2026-11-14', '2026-11-14'), '14 November 2026');
+});
+
+t.test('units are words, in the number of their quantity', async (t) => {
+  t.strictSame(
+    [
+      unitText('HUR', '2.5'),
+      unitText('HUR', '1'),
+      unitText('C62', '-1.000'),
+      unitText('MTK', '3'),
+      unitText('X9Z', '3'),
+    ],
+    ['hours', 'hour', 'unit', 'm²', 'X9Z'],
+  );
+});
+
+const fonts = loadFonts();
+const style = { size: 10, leading: 12, weight: 'regular', color: '#000000' } as const;
+const linesOf = (text: string, width: number) =>
+  textBlock(text, style, width, fonts).lines.map(({ runs }) => runs.map((run) => run.text).join(''));
+
+t.test('text is composed, and what has no form is left out', async (t) => {
+  t.equal(printable('e\u0301te\u0301', fonts), '\u00e9t\u00e9');
+  t.equal(printable('a\u200bb\u00adc\u0007d\ufe0f', fonts), 'abcd');
+  t.equal(printable('one\r\ntwo\u2028three', fonts), 'one\ntwo\nthree');
+});
+
+t.test('a character that no font has is seen to be missing', async (t) => {
+  t.equal(printable('漢字 שלום \uf8ff', fonts), '\ufffd\ufffd \ufffd\ufffd\ufffd\ufffd \ufffd');
+});
+
+t.test('square units and full-width letters are printed in letters that the fonts have', async (t) => {
+  t.equal(printable('12 ㎡ of 5 ㎏, ㎥, ㎨', fonts), '12 m² of 5 kg, m³, m∕s²');
+  t.equal(printable('ＡＢ１２ ￡５', fonts), 'AB12 £5');
+  t.strictSame(unprintable('㎡ ㎏ Ａ'), []);
+  t.equal(printable('3⅐ ㉑ Ⓡ ㍿', fonts), '3⅐ \ufffd \ufffd \ufffd', 'but not where the form may mean more');
+});
+
+t.test('an emoji or a picture in a copied text is seen to be missing', async (t) => {
+  t.equal(printable('Heat\u{1f525}\ufe0f pump\ufffc', fonts), 'Heat\ufffd pump\ufffd');
+  t.strictSame(unprintable('Heat\u{1f525} pump\ufffc'), ['\u{1f525}', '\ufffc']);
+});
+
+t.test('a word that the main font lacks letters for is set in one font', async (t) => {
+  const faces = runsOf('Ελλάδα Հայ Ghana', fonts, 'regular').map(({ face, text }) => [
+    text,
+    face.sizeFactor < 1,
+  ]);
+  t.strictSame(faces, [
+    ['Ελλάδα ', false],
+    ['Հայ ', true],
+    ['Ghana', false],
+  ]);
+});
+
+t.test('lines break at spaces, then after hyphens and slashes, then anywhere', async (t) => {
+  t.strictSame(linesOf('one two three', 40), ['one two ', 'three']);
+  t.strictSame(linesOf('Ballybane-Castlegar', 60), ['Ballybane-', 'Castlegar']);
+  for (const line of linesOf('W'.repeat(30), 50)) {
+    t.ok(runsOf(line, fonts, 'regular').every(({ width }) => width * 10 <= 50));
+  }
+  t.equal(linesOf('W'.repeat(30), 50).join(''), 'W'.repeat(30));
+  t.strictSame(linesOf('a\n\n\n\nb', 50), ['a ', '', 'b']);
+});

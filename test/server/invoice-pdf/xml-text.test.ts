@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import t from 'tap';
+
+import { element, escapeXml, leaf, oneLine, optionalLeaf } from '../../../src/server/invoice-pdf/xml-text.ts';
+import { parseXml, valueOf } from './_xml.ts';
+
+t.test('any text makes well-formed XML, which gives it back', async () => {
+  // Half a surrogate pair, and what XML 1.0 section 2.2 leaves out.
+  const forbidden = /[\0-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
+  const anyText = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)) }),
+    fc.string({
+      unit: fc.constantFrom('<', '>', '&', '"', "'", ']]>', '<!--', '\r', '\n', '&#0;', '\ud800'),
+    }),
+  );
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const xml = parseXml(leaf('a', text, { b: text }));
+      const expected = text.replace(/\r\n?/g, '\n').replace(forbidden, '\ufffd');
+      if (valueOf(xml, '/a') !== expected) throw new Error(`${JSON.stringify(text)} in an element`);
+      // A parser makes a space of a line break or a tab in an attribute.
+      if (valueOf(xml, '/a/@b') !== expected.replace(/[\n\t]/g, ' ')) throw new Error('in an attribute');
+    }),
+    { numRuns: 300 },
+  );
+});
+
+t.test('elements hold elements, and what isn’t there is left out', async (t) => {
+  t.equal(element('a', leaf('b', '1 < 2'), undefined, leaf('c', '')), '<a><b>1 &lt; 2</b><c></c></a>');
+  t.equal(optionalLeaf('a', null), undefined);
+  t.equal(optionalLeaf('a', undefined), undefined);
+  t.equal(optionalLeaf('a', ' \n\t'), undefined);
+  t.equal(optionalLeaf('a', ' b\n c ', { d: '"' }), '<a d="&quot;">b c</a>');
+  t.equal(oneLine('  a\r\n\tb  '), 'a b');
+  t.equal(escapeXml('Smith & Sons <"22">'), 'Smith &amp; Sons &lt;&quot;22&quot;&gt;');
+});

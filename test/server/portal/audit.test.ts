@@ -1,0 +1,155 @@
+import t from 'tap';
+
+import { changePassword } from '../../../src/server/access/administrators.ts';
+import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
+import { listAuditRows, recordEntry } from '../../../src/server/store/portal/audit.ts';
+import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { until } from '../../_command.ts';
+import { engineNames, STORY_NOW } from '../../_server.ts';
+import { addAdministrator, COMPANY, EMAIL, PASSWORD, signedInAs, startPortal } from './_portal.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Records so many entries, one a minute. */
+async function recordMany(engine: Engine, count: number, startMs = STORY_NOW.getTime()): Promise<void> {
+  await engine.transaction(async (transaction) => {
+    for (let index = 0; index < count; index += 1) {
+      await recordEntry(transaction, {
+        company: COMPANY,
+        by: { id: 'adm_x', name: 'Niamh', address: '192.0.2.7', client: 'Test' },
+        action: 'key.created',
+        subject: `key-${index}`,
+        details: { name: `Export ${index}` },
+        now: new Date(startMs + index * 60_000),
+      });
+    }
+  });
+}
+
+for (const name of engineNames) {
+  t.test(`${name}: the trail tells who did what, the newest first, and goes on page by page`, async (t) => {
+    const portal = await startPortal(t, name);
+    await recordMany(portal.engine, 120);
+    const visitor = await portal.signedIn();
+    await visitor.visit('/portal/audit?action=key.created');
+    const seen: number[] = [];
+    for (let page = 1; page <= 4; page += 1) {
+      const found = [...visitor.shown.matchAll(/name: Export (\d+)/g)].map(([, index]) => Number(index));
+      seen.push(...found);
+      const [, older] = /<a href="([^"]*)" rel="next">/.exec(visitor.shown) ?? [];
+      t.equal(older === undefined, page === 3, `page ${page}`);
+      if (older === undefined) break;
+      await visitor.visit(older.replaceAll('&amp;', '&'));
+    }
+    t.strictSame(
+      seen,
+      Array.from({ length: 120 }, (_value, index) => 119 - index),
+      'each entry once',
+    );
+  });
+
+  t.test(`${name}: it is filtered by action and by administrator`, async (t) => {
+    const portal = await startPortal(t, name);
+    const { id } = await addAdministrator(portal.engine, { email: 'conor@brennan.example', name: 'Conor' });
+    await portal.engine.transaction((transaction) =>
+      recordEntry(transaction, {
+        company: COMPANY,
+        by: { id, name: 'Conor', address: '192.0.2.7', client: 'Test' },
+        action: 'invitation.accepted',
+        now: STORY_NOW,
+      }),
+    );
+    const visitor = await portal.signedIn();
+    await visitor.visit(`/portal/audit?who=${id}`);
+    const rows = (shown: string) => [...shown.matchAll(/<time/g)].length;
+    t.equal(rows(visitor.shown), 2, 'Conor was signed in and accepted');
+    await visitor.visit(`/portal/audit?who=${id}&action=invitation.accepted`);
+    t.equal(rows(visitor.shown), 1);
+    t.match(visitor.shown, /<option value="invitation.accepted" selected>/);
+    await visitor.visit('/portal/audit?action=key.revoked');
+    t.match(visitor.text, /Nothing is recorded here/);
+    for (const nonsense of ['action=nonsense', 'before=nonsense', 'who=nonsense&before=%ff'])
+      t.equal((await visitor.visit(`/portal/audit?${nonsense}`)).statusCode, 200, nonsense);
+    t.equal((await visitor.visit('/portal/audit?before=%00')).statusCode, 400, 'what no database stores');
+  });
+
+  t.test(`${name}: what is older than two years is removed, a little with each new entry`, async (t) => {
+    const portal = await startPortal(t, name);
+    const { engine } = portal;
+    // Ids are of the time at which they are made, so the old ones are made first.
+    await engine.run('DELETE FROM audit_entries');
+    await recordMany(engine, 50, STORY_NOW.getTime() - 731 * DAY_MS);
+    const count = async () => (await listAuditRows(engine, COMPANY, { limit: 100 })).length;
+    t.equal(await count(), 50);
+    await recordMany(engine, 1);
+    t.equal(await count(), 31);
+    await recordMany(engine, 2);
+    t.equal(await count(), 3, 'and nothing else');
+  });
+}
+
+for (const name of engineNames) {
+  t.test(`${name}: sign-ins leave a trace, the failed ones 20 a day for each account`, async (t) => {
+    const portal = await startPortal(t, name, { trustedProxies: 1 });
+    const { engine, administrator } = portal;
+    await addAdministrator(engine, { email: 'conor@brennan.example', name: 'Conor' });
+    await engine.run('DELETE FROM audit_entries');
+    const guess = async (email: string, password: string, address: string) => {
+      const visitor = portal.visitor();
+      await visitor.visit('/portal/sign-in');
+      const headers = { 'x-forwarded-for': address, 'user-agent': 'Mozilla/5.0 (X11; Linux) Firefox/145.0' };
+      await visitor.submit('/portal/sign-in', { email, password }, headers);
+      return visitor;
+    };
+    const from = { address: '198.51.100.7', client: 'Mozilla/5.0 (X11; Linux) Firefox/145.0' };
+    await guess(EMAIL, 'wrong', from.address);
+    await guess('nobody@brennan.example', 'wrong', from.address);
+    await until(async () => (await listAuditRows(engine, COMPANY, { limit: 10 })).length === 1);
+    const visitor = await guess(EMAIL, PASSWORD, from.address);
+    const of = { administrator: administrator.id, subject: administrator.id, ...from };
+    t.match(await listAuditRows(engine, COMPANY, { limit: 10 }), [
+      { action: 'administrator.signed_in', ...of },
+      { action: 'administrator.sign_in_failed', ...of },
+    ]);
+    await visitor.visit('/portal/audit');
+    t.match(visitor.text, /Aoife Brennan 198\.51\.100\.7 Firefox on Linux Failed to sign in: wrong password/);
+
+    const failed = { action: 'administrator.sign_in_failed', limit: 100 } as const;
+    for (let sent = 0; sent < 30; sent += 1) await guess(EMAIL, 'wrong', `203.0.113.${sent}`);
+    await guess('conor@brennan.example', 'wrong', '203.0.113.100');
+    // Failures are recorded when the guesser has the answer.
+    const failures = async () => (await listAuditRows(engine, COMPANY, failed)).length;
+    await until(async () => (await failures()) === 21);
+    const rows = await listAuditRows(engine, COMPANY, failed);
+    t.equal(rows.filter(({ administrator: id }) => id === administrator.id).length, 20);
+    t.strictSame(
+      rows.flatMap(({ details }) => Object.values(details)),
+      ['Later ones of this day are not recorded.'],
+    );
+    t.equal(rows.length, 21, 'another account has a count of its own');
+    portal.setNow(new Date(STORY_NOW.getTime() + DAY_MS));
+    await guess(EMAIL, 'wrong', '203.0.113.200');
+    await until(async () => (await failures()) === 22);
+    t.equal(await failures(), 22, 'and the next day begins anew');
+  });
+}
+
+t.test('an action that fails leaves no entry', async (t) => {
+  const portal = await startPortal(t);
+  const change = {
+    administrator: portal.administrator,
+    by: await signedInAs(portal.engine, portal.administrator),
+    present: PASSWORD,
+    next: 'granite lanterns drift north',
+    serviceName: 'Fieldledger',
+    now: STORY_NOW,
+  };
+  const limits = createSignInLimits(portal.engine);
+  const before = await listAuditRows(portal.engine, COMPANY, { limit: 100 });
+  await t.rejects(changePassword(portal.engine, limits, { ...change, present: 'wrong' }));
+  await t.rejects(changePassword(portal.engine, limits, { ...change, next: 'short' }));
+  t.strictSame(await listAuditRows(portal.engine, COMPANY, { limit: 100 }), before);
+  await changePassword(portal.engine, limits, change);
+  const [newest] = await listAuditRows(portal.engine, COMPANY, { limit: 1 });
+  t.match(newest, { action: 'administrator.changed_password', administratorName: 'Aoife Brennan' });
+});

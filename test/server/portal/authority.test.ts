@@ -1,0 +1,279 @@
+import t, { type Test } from 'tap';
+
+import { removeAdministrator } from '../../../src/server/access/administrators.ts';
+import { createCompany, getCompany } from '../../../src/server/access/companies.ts';
+import { invite } from '../../../src/server/access/invitations.ts';
+import { createKey } from '../../../src/server/access/keys.ts';
+import { beginSession } from '../../../src/server/access/sessions.ts';
+import { scopes } from '../../../src/contract/scopes.ts';
+import type { Route } from '../../../src/server/portal/routes.ts';
+import type { Visit } from '../../../src/server/portal/visit.ts';
+import type { Administrator } from '../../../src/server/store/portal/administrators.ts';
+import { AuthorityEndedError, type SignedIn } from '../../../src/server/store/portal/deeds.ts';
+import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
+import { listSessionRows } from '../../../src/server/store/portal/portal-sessions.ts';
+import { ping } from '../../../src/server/webhooks/deliveries.ts';
+import { until } from '../../_command.ts';
+import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
+import { connectTo } from '../../_socket.ts';
+import {
+  addAdministrator,
+  COMPANY,
+  EMAIL,
+  hiddenFields,
+  PASSWORD,
+  routesOf,
+  startPortal,
+  type TestPortal,
+  type Visitor,
+} from './_portal.ts';
+import { addWebhook } from './_webhooks.ts';
+
+const NEXT = 'granite lanterns drift north';
+const LENGTHS = { idleMinutes: 30, hoursMax: 12 };
+
+function actionsOf(portal: TestPortal): Route[] {
+  return routesOf(portal).filter(({ method }) => method === 'post');
+}
+
+interface Form {
+  params?: Record<string, string>;
+  fields?: Record<string, string>;
+}
+
+/** The parameters and fields of each form, so that only the authority is wrong. A new form is listed here. */
+async function formsOf({ engine, administrator }: TestPortal): Promise<Record<string, Form>> {
+  const options = { company: COMPANY, now: STORY_NOW };
+  const { record } = await createKey(engine, { ...options, prefix: 'fl', name: 'K', scopes: ['jobs:read'] });
+  const invited = { ...options, scopes: ['jobs:read'], mayInvite: false, by: 'operator' } as const;
+  const { token, invitation } = await invite(engine, { ...invited, email: 'one@brennan.example' });
+  const webhook = await addWebhook(engine);
+  const paused = await addWebhook(engine);
+  const of = { company: COMPANY, webhook: webhook.id };
+  const delivery = await ping(engine, of, { now: STORY_NOW });
+  await engine.run("UPDATE deliveries SET state = 'failed'");
+  await engine.run(`UPDATE webhooks SET paused_at = created_at WHERE id = '${paused.id}'`);
+  const other = await addAdministrator(engine, { email: 'conor@brennan.example', name: 'Conor' });
+  const [session] = await listSessionRows(engine, administrator.id);
+  const id = (value = '') => ({ params: { id: value } });
+  const password = { password: NEXT, 'password-again': NEXT };
+  return {
+    '/sign-in': { fields: { email: EMAIL, password: PASSWORD } },
+    '/invitation': { fields: { code: token } },
+    '/invitation/accept': { fields: { code: token, name: 'Niamh', ...password } },
+    '/companies': { fields: { company: COMPANY } },
+    '/sign-out': {},
+    '/keys/new': { fields: { name: 'Export', scopes: 'jobs:read' } },
+    '/keys/:id/revoke': id(record.id),
+    '/webhooks': { fields: { url: 'https://hooks.example.com/new', events: 'job.created' } },
+    '/webhooks/:id/ping': id(webhook.id),
+    '/webhooks/:id/pause': id(webhook.id),
+    '/webhooks/:id/resume': id(paused.id),
+    '/webhooks/:id/delete': id(webhook.id),
+    '/webhooks/:id/recover': { ...id(webhook.id), fields: { since: '2026-11-20T11:00' } },
+    '/webhooks/:id/deliveries/:delivery/send-again': {
+      params: { id: webhook.id, delivery },
+      fields: { seen: '0' },
+    },
+    '/people/invite': { fields: { email: 'two@brennan.example', scopes: 'jobs:read' } },
+    '/people/invitations/:id/withdraw': id(invitation.id),
+    '/people/:id/remove': id(other.id),
+    '/account/password': { fields: { present: PASSWORD, ...password } },
+    '/account/sessions/:id/end': { ...id(session?.id), fields: { present: PASSWORD } },
+    '/account/sign-out-everywhere': { fields: { present: PASSWORD } },
+  };
+}
+
+/** Everything that a deed could have changed. */
+async function everything(engine: Engine): Promise<string> {
+  const tables = ['api_keys', 'webhooks', 'deliveries', 'portal_links', 'administrators', 'audit_entries'];
+  const rows = await Promise.all(
+    tables.map((table) => engine.run(`SELECT * FROM ${table} ORDER BY 1, 2, 3`)),
+  );
+  const sessions = await engine.run('SELECT id FROM portal_sessions ORDER BY id');
+  return JSON.stringify([...rows, sessions], null, 1);
+}
+
+const pathOf = ({ path }: Route, params: Record<string, string> = {}) =>
+  `/portal${path.replaceAll(/:(\w+)/g, (_all, name: string) => params[name] ?? '')}`;
+
+/** Sends a form with its last byte held back until `meanwhile` has happened. @returns the status of the answer. */
+async function sendSlowly(
+  portal: TestPortal,
+  visitor: Visitor,
+  form: { path: string; body: string },
+  meanwhile: () => Promise<unknown>,
+): Promise<string> {
+  using connection = await connectTo(Number(new URL(portal.url).port));
+  const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const head = [
+    `POST ${form.path} HTTP/1.1`,
+    `Host: ${new URL(portal.url).host}`,
+    `Cookie: ${cookie}`,
+    'Content-Type: application/x-www-form-urlencoded',
+    `Content-Length: ${form.body.length}`,
+    // The server says that it has the headers.
+    'Expect: 100-continue',
+    'Connection: close',
+  ];
+  connection.send(`${head.join('\r\n')}\r\n\r\n${form.body.slice(0, -1)}`);
+  await until(() => connection.received().includes('100 Continue'));
+  await meanwhile();
+  connection.send(form.body.slice(-1));
+  const answer = await connection.closed;
+  return /HTTP\/1\.1 (?!100)(\d+)/.exec(answer)?.[1] ?? answer;
+}
+
+/** How an authority ends, and how it is put back for the next form. */
+const endings: Record<string, { end: (engine: Engine) => Promise<unknown>; undo?: string }> = {
+  'its administrator was removed': {
+    end: async (engine) => {
+      await engine.run(`UPDATE administrators SET disabled_at = '2026-11-20' WHERE email = '${EMAIL}'`);
+      await engine.run("UPDATE portal_links SET expires_at = '2026-11-20'");
+    },
+    undo: `UPDATE administrators SET disabled_at = NULL WHERE email = '${EMAIL}'`,
+  },
+  'its session was ended': {
+    end: (engine) =>
+      engine.run(
+        `DELETE FROM portal_sessions WHERE administrator IN (SELECT id FROM administrators WHERE email = '${EMAIL}')`,
+      ),
+  },
+};
+
+for (const name of engineNames) {
+  t.test(
+    `${name}: a form whose last byte comes when ${Object.keys(endings).join(', or ')}, does nothing`,
+    async (t) => {
+      const portal = await startPortal(t, name);
+      const { engine } = portal;
+      const forms = await formsOf(portal);
+      for (const [ending, { end, undo }] of Object.entries(endings)) {
+        for (const route of actionsOf(portal)) {
+          // A session is no part of what a guest may do.
+          if (route.access === 'guests' && ending.includes('session')) continue;
+          const form = forms[route.path];
+          if (!form) {
+            t.fail(`${route.path} isn't listed in this test`);
+            continue;
+          }
+          const visitor = route.access === 'guests' ? portal.visitor() : await portal.signedIn();
+          await visitor.visit(route.access === 'guests' ? '/portal/sign-in' : '/portal/account');
+          const action = route.access === 'guests' ? '/portal/sign-in' : '/portal/sign-out';
+          const hidden = hiddenFields(visitor.shown, action);
+          const body = new URLSearchParams({ ...hidden, ...form.fields }).toString();
+          let before = '';
+          const status = await sendSlowly(
+            portal,
+            visitor,
+            { path: pathOf(route, form.params), body },
+            async () => {
+              await end(engine);
+              before = await everything(engine);
+            },
+          );
+          const refusal = route.access === 'guests' ? '422' : '403';
+          t.equal(status, route.endsSession ? '303' : refusal, `${route.path}, ${ending}`);
+          t.equal(await everything(engine), before, `${route.path} changes nothing`);
+          if (undo !== undefined) await engine.run(undo);
+          await engine.run("UPDATE portal_links SET expires_at = '2026-11-30'");
+        }
+      }
+    },
+  );
+
+  t.test(`${name}: every action looks at session and administrator again when it is done`, async (t) => {
+    const portal = await startPortal(t, name);
+    const { engine, administrator } = portal;
+    const forms = await formsOf(portal);
+    const visitor = await portal.signedIn();
+    await visitor.visit('/portal');
+    const visit = await visitOf(engine, administrator);
+    await engine.run(`DELETE FROM portal_sessions WHERE id = '${visit.session.id}'`);
+    const before = await everything(engine);
+    for (const route of actionsOf(portal)) {
+      if (route.access === 'guests') continue;
+      const { params = {}, fields = {} } = forms[route.path] ?? {};
+      const stale = { ...visit, params, form: new URLSearchParams(fields) };
+      await t.rejects(async () => route.page(stale), AuthorityEndedError, route.path);
+    }
+    t.equal(await everything(engine), before, 'and nothing was done');
+  });
+}
+
+/** The visit that a page is given when somebody asks who was found to be signed in. */
+async function visitOf(engine: Engine, administrator: Administrator): Promise<Visit> {
+  const [session] = await listSessionRows(engine, administrator.id);
+  if (!session) throw new Error('They have no session.');
+  const origin = { address: '192.0.2.1', client: 'Test' };
+  return {
+    path: '/portal',
+    params: {},
+    query: new URLSearchParams(),
+    form: new URLSearchParams(),
+    tokens: [],
+    formToken: '',
+    browser: undefined,
+    requestId: '',
+    ...origin,
+    now: STORY_NOW,
+    onAccount: () => undefined,
+    afterwards: () => undefined,
+    administrator,
+    session: { ...session, token: '' },
+    signedIn: { administrator: administrator.id, session: session.id, ...origin, form: 'a-form' },
+    company: await getCompany(engine, COMPANY),
+  };
+}
+
+/** Begins a session without a password. */
+async function signIn(engine: Engine, administrator: Administrator): Promise<SignedIn> {
+  const origin = { address: '192.0.2.1', client: 'Test' };
+  await engine.transaction((transaction) =>
+    beginSession(transaction, { administrator, ...origin, now: STORY_NOW, lengths: LENGTHS }),
+  );
+  const [session] = await listSessionRows(engine, administrator.id);
+  return { administrator: administrator.id, session: session?.id ?? '', ...origin };
+}
+
+async function twoInviters(t: Test, engine: Engine): Promise<[Administrator, Administrator]> {
+  const one = await addAdministrator(engine, { email: 'one@brennan.example', scopes, name: 'One' });
+  const other = await addAdministrator(engine, { email: 'other@brennan.example', scopes, name: 'Other' });
+  t.ok(one.mayInvite && other.mayInvite);
+  return [one, other];
+}
+
+for (const name of engineNames) {
+  t.test(`${name}: of two who remove each other at once one stays, and may invite`, async (t) => {
+    await using database = await openTestDatabase(name);
+    await using second = await openEngine(database.url);
+    const { engine } = database;
+    await createCompany(engine, COMPANY, {}, STORY_NOW);
+    const [one, other] = await twoInviters(t, engine);
+    for (let round = 0; round < 10; round += 1) {
+      const [byOne, byOther] = [await signIn(engine, one), await signIn(engine, other)];
+      const remove = (by: SignedIn, id: string, handle: Engine) =>
+        removeAdministrator(handle, { company: COMPANY, id, by, now: STORY_NOW });
+      const outcomes = await Promise.allSettled([
+        remove(byOne, other.id, engine),
+        remove(byOther, one.id, second),
+      ]);
+      const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+      t.equal(refused.length, 1, `round ${round}`);
+      t.ok(refused[0]?.reason instanceof AuthorityEndedError);
+      const left = await engine.run('SELECT may_invite FROM administrators WHERE disabled_at IS NULL');
+      t.strictSame(left, [{ may_invite: 1 }]);
+      await engine.run('UPDATE administrators SET disabled_at = NULL');
+    }
+  });
+}
+
+t.test('an operator needs no session', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const { engine } = database;
+  await createCompany(engine, COMPANY, {}, STORY_NOW);
+  const { id } = await addAdministrator(engine, { email: EMAIL });
+  await removeAdministrator(engine, { company: COMPANY, id, by: 'operator', now: STORY_NOW });
+  t.equal((await engine.run('SELECT id FROM administrators WHERE disabled_at IS NULL')).length, 0);
+});

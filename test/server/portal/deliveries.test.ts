@@ -1,0 +1,242 @@
+import t from 'tap';
+import type { Test } from 'tap';
+
+import { listAuditRows } from '../../../src/server/store/portal/audit.ts';
+import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { signatureOf } from '../../../src/server/webhooks/delivery-request.ts';
+import { engineNames, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
+import { answer, scriptedSender, startLoop } from '../webhooks/_delivery-loop.ts';
+import { until } from '../../_command.ts';
+import { addHistory } from './_history.ts';
+import { addAdministrator, COMPANY, startPortal, textOf, type Visitor } from './_portal.ts';
+import { addWebhook } from './_webhooks.ts';
+
+const LIMITED = { email: 'nuala@brennan.example', password: 'slow kettles on a low flame' };
+
+/** The rows of a page's table: the cells of each row, joined. */
+function rowsOf(page: string): string[] {
+  const rows =
+    page
+      .split('<tbody')[1]
+      ?.split('</tbody>')[0]
+      ?.match(/<tr[\s\S]*?<\/tr>/g) ?? [];
+  return rows.map(textOf);
+}
+
+/** Walks a list to its end by the links to older pages. */
+async function walk(visitor: Visitor, path: string): Promise<string[]> {
+  const ids: string[] = [];
+  let next: string | undefined = path;
+  for (let pages = 0; next !== undefined && pages < 40; pages += 1) {
+    await visitor.visit(next);
+    ids.push(...[...visitor.shown.matchAll(/deliveries\/(dlv_[\w-]+)"/g)].map(([, id]) => id ?? ''));
+    next = /href="([^"]+)" rel="next"/.exec(visitor.shown)?.[1]?.replaceAll('&amp;', '&');
+  }
+  return ids;
+}
+
+/** Ids of deliveries that a condition holds for, the newest first. */
+async function idsWhere(engine: Engine, condition: string): Promise<string[]> {
+  const rows = await engine.run(
+    `SELECT d.id FROM deliveries AS d JOIN events AS e ON e.id = d.event WHERE ${condition} ORDER BY d.id DESC`,
+  );
+  return rows.map(({ id }) => String(id));
+}
+
+/** A portal with a webhook whose history has several kinds and states, and another's beside it. */
+async function startHistory(t: Test, name: 'sqlite' | 'postgres', count: number) {
+  const portal = await startPortal(t, name);
+  const { engine } = portal;
+  const { id, secret } = await addWebhook(engine);
+  const other = await addWebhook(engine);
+  const options = { company: COMPANY, until: STORY_NOW, rarelyEvery: 10, failedEvery: 7, retriedEvery: 11 };
+  await addHistory(engine, { ...options, webhooks: [id, other.id], count });
+  return { portal, engine, id, secret, of: `/portal/webhooks/${id}` };
+}
+
+for (const name of engineNames) {
+  t.test(`${name}: deliveries are filtered by event, state and time, and paged by their keys`, async (t) => {
+    const { portal, engine, id, of } = await startHistory(t, name, 300);
+    await engine.run(
+      `UPDATE deliveries SET state = 'waiting' WHERE webhook = '${id}' AND id IN
+        (SELECT id FROM deliveries WHERE webhook = '${id}' ORDER BY id DESC LIMIT 3)`,
+    );
+    await engine.run(
+      `UPDATE deliveries SET state = 'retrying' WHERE webhook = '${id}' AND id IN
+        (SELECT id FROM deliveries WHERE webhook = '${id}' ORDER BY id LIMIT 2)`,
+    );
+    const visitor = await portal.signedIn();
+    const mine = `d.webhook = '${id}'`;
+    const filters: [query: string, condition: string][] = [
+      ['', 'TRUE'],
+      ['?event=quote.accepted', "e.kind = 'quote.accepted'"],
+      ['?state=unsent', "d.state IN ('failed', 'withheld')"],
+      ['?state=waiting', "d.state = 'waiting'"],
+      ['?state=retrying', "d.state = 'retrying'"],
+      ['?state=delivered', "d.state = 'delivered'"],
+      ['?state=delivered&event=quote.accepted', "d.state = 'delivered' AND e.kind = 'quote.accepted'"],
+      ['?state=unsent&event=quote.accepted', "d.state = 'failed' AND e.kind = 'quote.accepted'"],
+      // The company's clocks are an hour ahead of UTC until 25 October.
+      ['?from=2026-10-24T00:00', "e.created_at >= '2026-10-23T23:00'"],
+      ['?until=2026-11-01T09:30', "e.created_at < '2026-11-01T09:30'"],
+      [
+        '?from=2026-10-30T00:00&until=2026-11-10T00:00&event=job.updated',
+        "e.created_at >= '2026-10-30' AND e.created_at < '2026-11-10' AND e.kind = 'job.updated'",
+      ],
+      ['?event=ping', "e.kind = 'ping'"],
+    ];
+    for (const [query, condition] of filters) {
+      const expected = await idsWhere(engine, `${mine} AND ${condition}`);
+      t.strictSame(await walk(visitor, `${of}/deliveries${query}`), expected, query || 'none');
+      t.ok(expected.length > 0 || query === '?event=ping', query);
+    }
+  });
+
+  t.test(`${name}: a delivery shows what was sent and every attempt, and is sent again`, async (t) => {
+    const { portal, engine, id, secret, of } = await startHistory(t, name, 20);
+    const [delivery = ''] = await idsWhere(engine, `d.webhook = '${id}' AND d.attempt_count = 2`);
+    const visitor = await portal.signedIn();
+    const path = `${of}/deliveries/${delivery}`;
+    await visitor.visit(path);
+    const [first, second] = rowsOf(visitor.shown);
+    t.match(first, /^1 .* The answer was 503\. 3 ms 11 ms 24 ms 41 ms 79 ms \d/);
+    t.match(second, /^2 .* The answer was 200\. – – – 38 ms 38 ms –$/);
+
+    const body = textOf(/<pre id="body">([\s\S]*?)<\/pre>/.exec(visitor.shown)?.[1] ?? '');
+    const sent = [...visitor.text.matchAll(/t=\d+,v1=[0-9a-f]{64}/g)].map(([text]) => text);
+    const attempts = await engine.run(
+      `SELECT attempted_at FROM delivery_attempts WHERE webhook = '${id}' AND delivery = '${delivery}' ORDER BY number`,
+    );
+    t.strictSame(
+      sent,
+      attempts.map((row) => signatureOf(secret, body, new Date(String(row.attempted_at)))),
+    );
+    t.equal((JSON.parse(body) as { id: string }).id, delivery);
+
+    const form = visitor.shown;
+    const tab = visitor.copy();
+    await tab.visit(path);
+    await visitor.submitAndFollow(`${path}/send-again`);
+    t.match(visitor.text, /The delivery is sent again/);
+    const sender = scriptedSender(() => answer(200));
+    const loop = startLoop(engine, sender);
+    await until(
+      async () => (await idsWhere(engine, "d.state = 'delivered' AND d.attempt_count = 3")).length === 1,
+    );
+    visitor.shown = form;
+    await visitor.submitAndFollow(`${path}/send-again`);
+    await tab.submitAndFollow(`${path}/send-again`);
+    t.match(tab.text, /Nothing was sent: there was another attempt since you loaded the page/);
+    await loop[Symbol.asyncDispose]();
+    t.strictSame(
+      sender.sent.map((request) => request.body),
+      [body],
+      'exactly what was shown was sent, once',
+    );
+    t.match(visitor.text, sender.sent[0]?.headers['Service-Signature'] ?? '');
+    const trail = await listAuditRows(engine, COMPANY, { action: 'delivery.sent_again', limit: 5 });
+    t.strictSame(
+      trail.map(({ subject }) => subject),
+      [delivery],
+    );
+  });
+
+  t.test(`${name}: what failed since a time is sent again together`, async (t) => {
+    const { portal, engine, id, of } = await startHistory(t, name, 300);
+    const visitor = await portal.signedIn();
+    const later = await idsWhere(
+      engine,
+      `d.webhook = '${id}' AND d.state = 'failed' AND e.created_at >= '2026-11-10T08:00'`,
+    );
+    for (const wrong of ['', 'yesterday', '2026-11-31T00:00', '2026-10-01T00:00', '2026-11-21T00:00']) {
+      await visitor.visit(`${of}/deliveries`);
+      const { statusCode } = await visitor.submit(`${of}/recover`, { since: wrong });
+      t.equal(statusCode, 422, wrong);
+    }
+    t.match(visitor.text, /The time must lie within the last 30 days/);
+    await visitor.submitAndFollow(`${of}/recover`, { since: '2026-11-10T08:00' });
+    t.match(visitor.text, `${later.length} deliveries are sent again.`);
+    t.strictSame(await idsWhere(engine, "d.state = 'waiting'"), later);
+    await visitor.submitAndFollow(`${of}/recover`, { since: '2026-11-10T08:00' });
+    t.match(visitor.text, /Nothing had failed since then/);
+  });
+}
+
+for (const name of engineNames) {
+  t.test(`${name}: a search among very many is broken off, and can be gone on with`, async (t) => {
+    const portal = await startPortal(t, name);
+    const { engine } = portal;
+    const { id } = await addWebhook(engine);
+    const history = { company: COMPANY, webhooks: [id], until: STORY_NOW, count: 12_000 };
+    await addHistory(engine, { ...history, kinds: ['quote.accepted', 'job.updated'], rarelyEvery: 4_000 });
+    await addAdministrator(engine, { ...LIMITED, scopes: ['jobs:read', 'forms:read'], mayInvite: false });
+    const visitor = await portal.signedIn(LIMITED);
+    const list = `/portal/webhooks/${id}/deliveries`;
+    await visitor.visit(list);
+    t.match(visitor.text, /The search stopped after some thousand deliveries; older ones may match too/);
+    t.strictSame(await walk(visitor, list), await idsWhere(engine, "e.kind = 'job.updated'"));
+    await engine.run("UPDATE deliveries SET state = 'failed' WHERE id < 'dlv_01a1a'");
+    const all = await portal.signedIn();
+    const [query, condition] = [
+      '?event=quote.accepted&state=delivered',
+      "e.kind = 'quote.accepted' AND d.state = 'delivered'",
+    ];
+    const expected = await idsWhere(engine, condition);
+    await engine.run(`UPDATE deliveries SET state = 'failed' WHERE id <> '${expected.at(-1)}'`);
+    t.strictSame(await walk(all, list + query), [expected.at(-1)], 'along the events of a kind too');
+  });
+}
+
+t.test('an administrator who lacks a scope finds nothing of its deliveries', async (t) => {
+  const { portal, engine, id, of } = await startHistory(t, 'sqlite', 300);
+  await addAdministrator(engine, { ...LIMITED, scopes: ['jobs:read'], mayInvite: false });
+  const visitor = await portal.signedIn(LIMITED);
+  const mine = `d.webhook = '${id}' AND e.kind`;
+  const visible = await idsWhere(engine, `${mine} = 'job.updated'`);
+  const [hidden = ''] = await idsWhere(engine, `${mine} = 'quote.accepted' AND d.state = 'failed'`);
+  t.strictSame(await walk(visitor, `${of}/deliveries`), visible);
+  t.strictSame(await walk(visitor, `${of}/deliveries?event=quote.accepted`), visible, 'not by hand either');
+  t.match(visitor.text, /Deliveries of events whose data you can’t see are left out/);
+  t.notMatch(visitor.shown, 'quote.accepted');
+  t.equal((await visitor.visit(`${of}/deliveries/${hidden}`)).statusCode, 404);
+  await visitor.visit(`${of}/deliveries/${visible[0]}`);
+  const token = /name="form-token" value="([^"]+)"/.exec(visitor.shown)?.[1] ?? '';
+  const again = await visitor.send(`${of}/deliveries/${hidden}/send-again`, {
+    'form-token': token,
+    seen: '1',
+  });
+  t.equal(again.statusCode, 404);
+  const since = { 'form-token': token, since: '2026-10-22T00:00' };
+  t.equal((await visitor.send(`${of}/recover`, since)).statusCode, 422);
+  t.match(visitor.text, /You have no access to data that this webhook sends/);
+  t.strictSame(await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'waiting'`), []);
+});
+
+t.test('a ping’s result is on the page, and after five a minute there are no more', async (t) => {
+  const portal = await startPortal(t, 'sqlite', {
+    portal: { ...PORTAL_SETTINGS, pingWaitMs: 20_000 },
+  });
+  const { id } = await addWebhook(portal.engine);
+  const of = `/portal/webhooks/${id}`;
+  const visitor = await portal.signedIn();
+  const statuses = [204, 500];
+  const loop = startLoop(
+    portal.engine,
+    scriptedSender(() => answer(statuses.shift() ?? 204)),
+  );
+  await visitor.visit(of);
+  await visitor.submitAndFollow(`${of}/ping`);
+  t.match(visitor.text, /Delivered The answer was 204\. .* 1 ms \(answer 1\)/);
+  await visitor.submitAndFollow(`${of}/ping`);
+  t.match(visitor.text, /Retrying The answer was 500\. .* It is retried at/);
+  for (let pings = 2; pings < 5; pings += 1) await visitor.submitAndFollow(`${of}/ping`);
+  const { statusCode } = await visitor.submit(`${of}/ping`);
+  t.equal(statusCode, 422);
+  t.match(visitor.text, /can be pinged 5 times a minute/);
+  await visitor.submitAndFollow(`${of}/pause`);
+  portal.setNow(new Date(STORY_NOW.getTime() + 120_000));
+  t.equal((await visitor.submit(`${of}/ping`)).statusCode, 422);
+  t.match(visitor.text, /is paused; resume it first/);
+  await loop[Symbol.asyncDispose]();
+  t.equal((await listAuditRows(portal.engine, COMPANY, { action: 'webhook.pinged', limit: 9 })).length, 5);
+});

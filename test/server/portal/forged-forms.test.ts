@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import t from 'tap';
+
+import { formTokenFor, isFormToken, isFromOwnPage } from '../../../src/server/portal/form-tokens.ts';
+import { ownPath } from '../../../src/server/portal/pages/sign-in.ts';
+import { COMPANY, hiddenFields, routesOf, startPortal, type TestPortal, textOf } from './_portal.ts';
+
+/** Every route of the portal with an address, so that a new one is attacked as soon as it is listed. */
+function addressesOf(portal: TestPortal) {
+  return routesOf(portal).map((route) => ({
+    ...route,
+    address: `/portal${route.path.replaceAll(/:\w+/g, 'some-id')}`,
+  }));
+}
+
+const REFUSAL = /This form can’t be used any more Nothing was changed/;
+
+t.test('no action is done for a form without a token, or with one that is made up', async (t) => {
+  const portal = await startPortal(t);
+  const visitor = await portal.signedIn();
+  for (const { method, address } of addressesOf(portal)) {
+    if (method !== 'post') continue;
+    for (const fields of [{}, { 'form-token': '' }, { 'form-token': 'A'.repeat(86) }]) {
+      const { statusCode, body } = await visitor.send(address, fields);
+      t.equal(statusCode, 403, address);
+      t.match(textOf(body), REFUSAL);
+    }
+  }
+  t.equal((await visitor.visit('/portal')).statusCode, 200, 'the session goes on');
+});
+
+t.test('a token works in the browser alone that it was given to', async (t) => {
+  const portal = await startPortal(t);
+  const victim = await portal.signedIn();
+  const attacker = await portal.signedIn();
+  const guest = portal.visitor();
+  await guest.visit('/portal/sign-in');
+  await attacker.visit('/portal/people');
+  const foreign = hiddenFields(attacker.shown, '/portal/people/invite');
+  const fields = { email: 'mallory@example.com', scopes: 'jobs:read' };
+  t.equal((await victim.send('/portal/people/invite', { ...foreign, ...fields })).statusCode, 403);
+  const anonymous = hiddenFields(guest.shown, '/portal/sign-in');
+  t.equal((await victim.send('/portal/people/invite', { ...anonymous, ...fields })).statusCode, 403);
+  await victim.visit('/portal/people');
+  t.match(victim.text, /Nobody is invited/);
+});
+
+t.test('a token ends with its session, and is no use to the next one', async (t) => {
+  const portal = await startPortal(t);
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal/people');
+  const old = hiddenFields(visitor.shown, '/portal/people/invite');
+  const fields = { ...old, email: 'mallory@example.com', scopes: 'jobs:read' };
+  await visitor.submit('/portal/sign-out');
+  t.equal((await visitor.send('/portal/people/invite', fields)).statusCode, 403, 'after signing out');
+  const again = await portal.signedIn();
+  t.equal((await again.send('/portal/people/invite', fields)).statusCode, 403, 'in the next session');
+  await again.visit('/portal/people');
+  t.match(again.text, /Nobody is invited/);
+});
+
+t.test('a form of another site is refused even with the right token', async (t) => {
+  const portal = await startPortal(t);
+  const visitor = await portal.signedIn();
+  const send = async (headers: Record<string, string>) => {
+    await visitor.visit('/portal/people');
+    const fields = { email: 'mallory@example.com', scopes: 'jobs:read' };
+    return (await visitor.submit('/portal/people/invite', fields, headers)).statusCode;
+  };
+  t.equal(await send({ origin: 'https://evil.example' }), 403);
+  t.equal(await send({ origin: 'null' }), 403);
+  t.equal(await send({ origin: `${portal.url}.evil.example` }), 403);
+  t.equal(await send({ 'sec-fetch-site': 'cross-site' }), 403);
+  t.equal(await send({ 'sec-fetch-site': 'same-site' }), 403, 'a neighbouring host is another site too');
+  t.equal(await send({ 'sec-fetch-site': 'none' }), 403);
+  t.equal(await send({}), 303, 'and our own page is not');
+});
+
+t.test('nobody is signed in to an account that they do not know by a form of another site', async (t) => {
+  const portal = await startPortal(t);
+  const victim = portal.visitor();
+  await victim.visit('/portal/sign-in');
+  const attacker = portal.visitor();
+  await attacker.visit('/portal/sign-in');
+  const fields = { ...hiddenFields(attacker.shown, '/portal/sign-in'), email: 'a@b.example', password: 'x' };
+  t.equal((await victim.send('/portal/sign-in', fields)).statusCode, 403);
+});
+
+t.test('a form that is not one is refused before anything is done', async (t) => {
+  const portal = await startPortal(t);
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal/people');
+  const { 'form-token': token = '' } = hiddenFields(visitor.shown, '/portal/people/invite');
+  const json = await visitor.send(
+    '/portal/people/invite',
+    { 'form-token': token },
+    { 'content-type': 'application/json' },
+  );
+  t.equal(json.statusCode, 403);
+  const twice = await visitor.send('/portal/people/invite', { 'form-token': [token, token] });
+  t.equal(twice.statusCode, 403);
+  const large = await visitor.send('/portal/people/invite', {
+    'form-token': token,
+    email: 'x'.repeat(40_000),
+  });
+  t.equal(large.statusCode, 413);
+  t.match(textOf(large.body), /The form is too large/);
+});
+
+t.test('whoever is not signed in is sent to sign in, by every page and action', async (t) => {
+  const portal = await startPortal(t);
+  for (const { method, address, access } of addressesOf(portal)) {
+    const guest = portal.visitor();
+    await guest.visit('/portal/sign-in');
+    const token = hiddenFields(guest.shown, '/portal/sign-in');
+    const { statusCode, headers } =
+      method === 'get' ? await guest.visit(address) : await guest.send(address, token);
+    if (access === 'guests') t.not(statusCode, 303, address);
+    else t.match([statusCode, headers.location], [303, /^\/portal\/sign-in/], `${method} ${address}`);
+  }
+});
+
+t.test('a page that is asked for in another way says so, and changes nothing', async (t) => {
+  const portal = await startPortal(t);
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal/account');
+  const hidden = hiddenFields(visitor.shown, '/portal/account/password');
+  const { statusCode, headers } = await visitor.send('/portal/audit', hidden);
+  t.equal(statusCode, 405);
+  t.equal(headers.allow, 'GET, HEAD');
+  t.equal((await visitor.visit('/portal/people/invite')).statusCode, 405);
+  t.equal((await visitor.visit('/portal/sign-out')).statusCode, 405);
+  t.equal((await visitor.visit(`/portal/${COMPANY}`)).statusCode, 404);
+});
+
+t.test('a token is known again with its cookie alone, and looks different each time', async (t) => {
+  const [one, other] = [formTokenFor('cookie'), formTokenFor('cookie')];
+  t.not(one, other);
+  t.ok(isFormToken(one, 'cookie') && isFormToken(other, 'cookie'));
+  t.notOk(isFormToken(one, 'another'));
+  t.notOk(one.includes('cookie'));
+});
+
+t.test('nothing else is a token', async () => {
+  fc.assert(fc.property(fc.string(), (given) => !isFormToken(given, 'cookie')));
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 60, maxLength: 70 }), (bytes) => {
+      return !isFormToken(Buffer.from(bytes).toString('base64url'), 'cookie');
+    }),
+  );
+});
+
+t.test('a form is ours when the browser says nothing against it', async (t) => {
+  const baseUrl = 'https://api.example.com';
+  const host = 'portal.internal:8080';
+  const ours = [
+    {},
+    { host },
+    { host, origin: baseUrl },
+    { host, origin: `http://${host}` },
+    { host, origin: baseUrl, 'sec-fetch-site': 'same-origin' },
+  ];
+  for (const headers of ours) t.ok(isFromOwnPage(headers, baseUrl), JSON.stringify(headers));
+  const foreign = [
+    { host, origin: 'null' },
+    { host, origin: '' },
+    { host, origin: 'https://api.example.com.evil.example' },
+    { host, origin: 'http://portal.internal' },
+    { host, origin: `file://${host}` },
+    { host, origin: 'https://evil.example' },
+    { host, origin: baseUrl, 'sec-fetch-site': 'cross-site' },
+    { host, 'sec-fetch-site': 'none' },
+  ];
+  for (const headers of foreign) t.notOk(isFromOwnPage(headers, baseUrl), JSON.stringify(headers));
+});
+
+t.test('wherever an address leads, after signing in it is a page of ours', async (t) => {
+  const origin = 'https://api.example.com';
+  const texts = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.webUrl({ withQueryParameters: true, withFragments: true }),
+    fc
+      .tuple(fc.constantFrom('/portal', '//portal', '/portal/', '/\\portal'), fc.string())
+      .map((parts) => parts.join('')),
+  );
+  fc.assert(
+    fc.property(texts, (text) => {
+      const url = new URL(ownPath(text), origin);
+      return url.origin === origin && /^\/portal(\/|$)/.test(url.pathname) && !/[\r\n]/.test(ownPath(text));
+    }),
+    { numRuns: 5_000 },
+  );
+  t.equal(ownPath(null), '/portal');
+  t.equal(
+    ownPath('/portal/webhooks/whk_1/deliveries?state=failed'),
+    '/portal/webhooks/whk_1/deliveries?state=failed',
+  );
+});

@@ -1,0 +1,100 @@
+import t from 'tap';
+
+import { scopes } from '../../../src/contract/scopes.ts';
+import { STORY_NOW } from '../../_server.ts';
+import {
+  addAdministrator,
+  COMPANY,
+  routesOf,
+  startPortal,
+  type TestPortal,
+  type Visitor,
+} from './_portal.ts';
+import { addHistory } from './_history.ts';
+import { addWebhook } from './_webhooks.ts';
+
+const PASSWORD = 'seven gravel lanterns hum';
+
+/** A text that stands in no other record, by the scope that reads it. */
+const MARKS = {
+  'customers:read': 'Zanzibar Nodocuments',
+  'jobs:read': 'job_0002',
+  'quotes:read': 'QU-2026',
+  'forms:read': 'form_',
+} as const;
+
+/** Every page that somebody may ask for, with the queries that look for records. */
+function pathsOf(portal: TestPortal, ids: Record<string, string>): string[] {
+  const paths = routesOf(portal)
+    .filter(({ method, access }) => method === 'get' && access === 'administrators')
+    .map(({ path }) => `/portal${path.replaceAll(/:(\w+)/g, (_all, name: string) => ids[name] ?? '')}`);
+  const queries = ['search=zanzi', 'search=', 'search=Z', 'customer=cus_zanzibar', 'show=drafts'];
+  return [...paths, ...queries.map((query) => `/portal/documents?${query}`)];
+}
+
+t.test(
+  'whoever has invoices:read alone does not find a customer without documents by the search',
+  async (t) => {
+    const portal = await startPortal(t, 'sqlite', { hasRecords: true });
+    await addCustomer(portal);
+    await addAdministrator(portal.engine, {
+      email: 'sean@brennan.example',
+      password: PASSWORD,
+      scopes: ['invoices:read'],
+    });
+    const visitor = await portal.signedIn({ email: 'sean@brennan.example', password: PASSWORD });
+    await visitor.visit('/portal/documents?search=zanzibar');
+    t.notMatch(visitor.shown, /Zanzibar Nodocuments|cus_zanzibar/);
+    t.match(visitor.text, /Customers can’t be searched\. You don’t have the access customers:read yourself/);
+    await visitor.visit('/portal/documents?search=INV-2026-0004');
+    t.match(visitor.text, /INV-2026-0004/, 'documents are found by their numbers');
+    const owner = await portal.signedIn();
+    await owner.visit('/portal/documents?search=zanzibar');
+    t.match(owner.text, /Documents of Zanzibar Nodocuments/, 'and customers by whoever may read them');
+    await portal.engine.run(`UPDATE companies SET modules = '["invoices"]' WHERE id = '${COMPANY}'`);
+    await owner.visit('/portal/documents?search=zanzibar');
+    t.match(owner.text, /Customers can’t be searched\. Your plan does not include it/);
+  },
+);
+
+t.test('no page shows a record of a scope that the administrator lacks, whatever is asked', async (t) => {
+  const portal = await startPortal(t, 'sqlite', { hasRecords: true });
+  await addCustomer(portal);
+  const webhook = await addWebhook(portal.engine, { events: ['job.created', 'form.submitted'] });
+  await addHistory(portal.engine, {
+    company: COMPANY,
+    until: STORY_NOW,
+    rarelyEvery: 20,
+    webhooks: [webhook.id],
+    count: 40,
+    failedEvery: 5,
+  });
+  const deliveries = await portal.engine.run('SELECT id FROM deliveries ORDER BY id LIMIT 3');
+  for (const scope of scopes) {
+    const email = `${scope.replace(':', '.')}@brennan.example`;
+    await addAdministrator(portal.engine, { email, password: PASSWORD, scopes: [scope], name: 'Sean' });
+    const visitor = await portal.signedIn({ email, password: PASSWORD });
+    for (const { id } of deliveries)
+      for (const path of pathsOf(portal, { id: webhook.id, delivery: String(id) }))
+        await expectNoMarks(visitor, path, scope);
+  }
+  async function expectNoMarks(visitor: Visitor, path: string, scope: string) {
+    await visitor.visit(path);
+    for (const [needed, mark] of Object.entries(MARKS))
+      if (needed !== scope && visitor.shown.includes(mark))
+        t.fail(`${path} shows ${mark} to somebody who has ${scope} alone`);
+    if (scope !== 'invoices:read') t.notMatch(visitor.shown, /INV-2026|application\/pdf/, path);
+  }
+});
+
+async function addCustomer({ engine }: TestPortal): Promise<void> {
+  const [row] = await engine.run("SELECT body FROM customers WHERE id = 'cus_0003'");
+  const body = {
+    ...(JSON.parse(String(row?.body)) as object),
+    id: 'cus_zanzibar',
+    name: MARKS['customers:read'],
+  };
+  await engine.run(
+    `INSERT INTO customers (company, body) VALUES ('${COMPANY}', '${JSON.stringify(body).replaceAll("'", "''")}')`,
+  );
+}

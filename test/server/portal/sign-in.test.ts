@@ -1,0 +1,277 @@
+import t from 'tap';
+
+import { removeAdministrator } from '../../../src/server/access/administrators.ts';
+import { acceptLink, invite, inviteToReset } from '../../../src/server/access/invitations.ts';
+import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
+import { listSessionRows } from '../../../src/server/store/portal/portal-sessions.ts';
+import { engineNames, STORY_NOW } from '../../_server.ts';
+import {
+  addAdministrator,
+  COMPANY,
+  EMAIL,
+  hiddenFields,
+  PASSWORD,
+  startPortal,
+  textOf,
+  type Visitor,
+} from './_portal.ts';
+
+for (const name of engineNames) {
+  t.test(`${name}: an administrator signs in, sees the overview, and signs out`, async (t) => {
+    const portal = await startPortal(t, name);
+    const visitor = portal.visitor();
+    const first = await visitor.visit('/portal/people');
+    t.equal(first.statusCode, 303);
+    t.equal(first.headers.location, '/portal/sign-in?next=%2Fportal%2Fpeople');
+    await visitor.visit(first.headers.location ?? '');
+    await visitor.submitAndFollow('/portal/sign-in', {
+      email: ` ${EMAIL.toUpperCase()}`,
+      password: PASSWORD,
+    });
+    t.match(visitor.text, /These people administer/, 'and comes to the page that was asked for');
+    await visitor.submitAndFollow('/portal/sign-out');
+    t.match(visitor.text, /You have signed out/);
+    t.equal((await visitor.visit('/portal')).statusCode, 303);
+  });
+}
+
+const NEW_PASSWORD = 'granite lanterns drift north';
+const later = (minutes: number) => new Date(STORY_NOW.getTime() + minutes * 60_000);
+
+t.test('signing in begins a new session, so that a planted one is worth nothing', async (t) => {
+  const portal = await startPortal(t);
+  const attacker = await portal.signedIn();
+  const victim = portal.visitor();
+  // The attacker has planted both cookies in the victim's browser: one of no session, then one of their own.
+  for (const planted of ['A'.repeat(43), attacker.cookies.get('fieldledger_session') ?? '']) {
+    victim.cookies.clear();
+    victim.cookies.set('fieldledger_session', planted);
+    await victim.visit('/portal/sign-in');
+    await victim.submit('/portal/sign-in', { email: EMAIL, password: PASSWORD });
+    const given = victim.cookies.get('fieldledger_session');
+    t.not(given, planted);
+    t.match(given, /^[\w-]{43}$/);
+    t.equal((await victim.visit('/portal')).statusCode, 200);
+  }
+  const thief = portal.visitor();
+  thief.cookies.set('fieldledger_session', 'A'.repeat(43));
+  t.equal((await thief.visit('/portal')).statusCode, 303, 'what was planted opens nothing');
+});
+
+for (const name of engineNames) {
+  t.test(`${name}: a session that was stolen ends when its owner signs out`, async (t) => {
+    const portal = await startPortal(t, name);
+    const owner = await portal.signedIn();
+    const thief = owner.copy();
+    t.equal((await thief.visit('/portal/people')).statusCode, 200);
+    const hidden = hiddenFields(thief.shown, '/portal/people/invite');
+    await owner.visit('/portal');
+    await owner.submit('/portal/sign-out');
+    t.equal((await thief.visit('/portal/people')).statusCode, 303);
+    t.equal(
+      (await thief.send('/portal/people/invite', { ...hidden, email: 'm@example.com' })).statusCode,
+      403,
+    );
+    const tables = await portal.engine.run('SELECT token_sha256 FROM portal_sessions');
+    t.notOk(
+      JSON.stringify(tables).includes(thief.cookies.get('fieldledger_session') ?? ''),
+      'no token is stored',
+    );
+  });
+
+  t.test(
+    `${name}: signing out everywhere ends every session of the administrator, and of nobody else`,
+    async (t) => {
+      const portal = await startPortal(t, name);
+      const other = { email: 'conor@brennan.example', password: 'seven quiet harbour bells' };
+      await addAdministrator(portal.engine, { ...other, name: 'Conor' });
+      const [here, there, colleague] = [
+        await portal.signedIn(),
+        await portal.signedIn(),
+        await portal.signedIn(other),
+      ];
+      await here.visit('/portal/account');
+      await here.submitAndFollow('/portal/account/sign-out-everywhere', { present: PASSWORD });
+      t.match(here.text, /You have signed out/);
+      t.equal((await there.visit('/portal')).statusCode, 303);
+      t.equal((await colleague.visit('/portal')).statusCode, 200);
+    },
+  );
+
+  t.test(`${name}: a changed password ends the other sessions, and the old one opens nothing`, async (t) => {
+    const portal = await startPortal(t, name);
+    const [here, there] = [await portal.signedIn(), await portal.signedIn()];
+    await here.visit('/portal/account');
+    const refused = await here.submit('/portal/account/password', {
+      present: 'not my password',
+      password: NEW_PASSWORD,
+      'password-again': NEW_PASSWORD,
+    });
+    t.equal(refused.statusCode, 422);
+    t.match(here.text, /Your present password is not right/);
+    t.equal((await there.visit('/portal')).statusCode, 200);
+    await here.submitAndFollow('/portal/account/password', {
+      present: PASSWORD,
+      password: NEW_PASSWORD,
+      'password-again': NEW_PASSWORD,
+    });
+    t.match(here.text, /Your password is changed/);
+    t.equal((await there.visit('/portal')).statusCode, 303, 'the other session has ended');
+    await t.rejects(portal.signedIn(), /422/, 'the old password is wrong now');
+    await portal.signedIn({ email: EMAIL, password: NEW_PASSWORD });
+  });
+
+  t.test(`${name}: whoever is removed is out at once, and can't come back`, async (t) => {
+    const portal = await startPortal(t, name);
+    const other = { email: 'conor@brennan.example', password: 'seven quiet harbour bells' };
+    const { id } = await addAdministrator(portal.engine, { ...other, name: 'Conor' });
+    const visitor = await portal.signedIn(other);
+    await removeAdministrator(portal.engine, { company: COMPANY, id, by: 'operator', now: STORY_NOW });
+    t.equal((await visitor.visit('/portal')).statusCode, 303);
+    await t.rejects(portal.signedIn(other), /422/);
+  });
+}
+
+t.test('nobody ends sessions without the password, as whoever has stolen one doesn’t know it', async (t) => {
+  const portal = await startPortal(t);
+  const [owner, thief] = [await portal.signedIn(), await portal.signedIn()];
+  await thief.visit('/portal/account');
+  const [end = ''] = /\/portal\/account\/sessions\/[\w-]+\/end/.exec(thief.shown) ?? [];
+  for (const action of [end, '/portal/account/sign-out-everywhere']) {
+    for (const present of ['', 'a guess']) {
+      await thief.visit('/portal/account');
+      t.equal((await thief.submit(action, { present })).statusCode, 422);
+      t.match(thief.text, /Where you are signed in Your present password is not right/);
+    }
+  }
+  t.equal((await owner.visit('/portal')).statusCode, 200);
+  await thief.visit('/portal/account');
+  await thief.submit(end, { present: 'the fifth guess' });
+  await thief.visit('/portal/account');
+  t.equal((await thief.submit(end, { present: PASSWORD })).statusCode, 429, 'five guesses are enough');
+});
+
+t.test('a session ends when it is not used for half an hour', async (t) => {
+  const portal = await startPortal(t);
+  const visitor = await portal.signedIn();
+  portal.setNow(later(29));
+  t.equal((await visitor.visit('/portal')).statusCode, 200, 'and is prolonged by being used');
+  portal.setNow(later(58));
+  t.equal((await visitor.visit('/portal')).statusCode, 200);
+  portal.setNow(later(88));
+  t.equal((await visitor.visit('/portal')).statusCode, 303);
+});
+
+t.test('a session ends after twelve hours, however much it is used', async (t) => {
+  const portal = await startPortal(t);
+  const visitor = await portal.signedIn();
+  for (let minutes = 20; minutes < 720; minutes += 20) {
+    portal.setNow(later(minutes));
+    if ((await visitor.visit('/portal')).statusCode !== 200) t.fail(`It ended after ${minutes} minutes.`);
+  }
+  portal.setNow(later(720));
+  t.equal((await visitor.visit('/portal')).statusCode, 303);
+});
+
+t.test('an administrator sees where they are signed in, and ends one session', async (t) => {
+  const portal = await startPortal(t);
+  const here = await portal.signedIn();
+  const there = await portal.signedIn();
+  await here.visit('/portal/account');
+  const [action = ''] = /\/portal\/account\/sessions\/[\w-]+\/end/.exec(here.shown) ?? [];
+  await here.submitAndFollow(action, { present: PASSWORD });
+  t.match(here.text, /The session has ended/);
+  t.equal((await there.visit('/portal')).statusCode, 303);
+  const proof = { ...hiddenFields(here.shown, '/portal/sign-out'), present: PASSWORD };
+  const again = await here.send(action, proof);
+  t.equal(again.statusCode, 404, 'it is there no longer');
+  const other = { email: 'conor@brennan.example', password: 'seven quiet harbour bells' };
+  await addAdministrator(portal.engine, other);
+  const colleague = await portal.signedIn(other);
+  await colleague.visit('/portal/account');
+  const [session] = await listSessionRows(portal.engine, portal.administrator.id);
+  const foreign = `/portal/account/sessions/${session?.id ?? ''}/end`;
+  const hidden = hiddenFields(colleague.shown, '/portal/sign-out');
+  const forged = await colleague.send(foreign, { ...hidden, present: other.password });
+  t.equal(forged.statusCode, 404, "another administrator's session is none of theirs");
+  t.equal((await here.visit('/portal')).statusCode, 200);
+});
+
+/** The example company is Brennan Heating & Electrical; the invited person is Niamh Kelly. */
+const WEAK = [
+  'password1234',
+  '123456789012',
+  'qwertyuiop12',
+  'iloveyou12345',
+  'BrennanHeating1',
+  'kellyniamh2026',
+];
+
+/** The problem that is told at a field; undefined when there is none. */
+function problemAt({ shown }: Visitor, field: string): string | undefined {
+  const described = new RegExp(`<input\\s+id="${field}"[^>]*aria-invalid="true"`).test(shown);
+  const [, problem] = new RegExp(`id="${field}-problem"[^>]*>([^<]*)<`).exec(shown) ?? [];
+  return described && problem !== undefined ? textOf(problem) : undefined;
+}
+
+t.test('a weak password is refused at its field wherever one is set, and nothing is changed', async (t) => {
+  const portal = await startPortal(t);
+  const of = { company: COMPANY, now: STORY_NOW };
+  const invited = { email: 'niamh@brennan.example', scopes: ['jobs:read'], mayInvite: false };
+  const invitation = await invite(portal.engine, { ...of, ...invited, by: 'operator' });
+  const reset = await inviteToReset(portal.engine, { ...of, email: EMAIL });
+  const owner = await portal.signedIn();
+  const places: Record<string, (password: string, again?: string) => Promise<Visitor>> = {
+    invitation: (password, again) => useLink(invitation.token, password, again),
+    reset: (password, again) => useLink(reset.token, password, again),
+    async account(password, again = password) {
+      await owner.visit('/portal/account');
+      const fields = { present: PASSWORD, password, 'password-again': again };
+      await owner.submit('/portal/account/password', fields);
+      return owner;
+    },
+  };
+  async function useLink(code: string, password: string, again = password): Promise<Visitor> {
+    const visitor = portal.visitor();
+    await visitor.visit('/portal/invitation');
+    await visitor.submit('/portal/invitation', { code });
+    const fields = { name: 'Niamh Kelly', password, 'password-again': again };
+    await visitor.submit('/portal/invitation/accept', fields);
+    return visitor;
+  }
+  for (const [place, setPassword] of Object.entries(places)) {
+    const known = place === 'invitation' ? WEAK : WEAK.slice(0, -1);
+    for (const password of known)
+      t.match(
+        problemAt(await setPassword(password), 'password'),
+        /too easy to guess/,
+        `${place}: ${password}`,
+      );
+    t.match(problemAt(await setPassword('short'), 'password'), /12 to 200 characters/, place);
+    const typo = await setPassword('granite lanterns drift north', 'granite lanterns drift');
+    t.match(problemAt(typo, 'password-again'), /differ/, place);
+    t.equal(problemAt(typo, 'password'), undefined);
+  }
+  await portal.signedIn({ email: EMAIL, password: PASSWORD });
+  const accepted = await useLink(invitation.token, 'granite lanterns drift north');
+  t.equal((await accepted.visit('/portal')).statusCode, 200, 'and a strong one is taken');
+});
+
+t.test('a link for a new password takes none that is made of the name of its owner', async (t) => {
+  const { engine } = await startPortal(t);
+  const email = 'office@brennan.example';
+  await addAdministrator(engine, { email, name: 'Siobhán Ní Dhómhnaill' });
+  const { token } = await inviteToReset(engine, { company: COMPANY, email, now: STORY_NOW });
+  const limits = createSignInLimits(engine);
+  const use = {
+    token,
+    name: '',
+    serviceName: 'Fieldledger',
+    address: '192.0.2.1',
+    client: 'Test',
+    now: STORY_NOW,
+    lengths: { idleMinutes: 30, hoursMax: 12 },
+  };
+  await t.rejects(acceptLink(engine, limits, { ...use, password: 'Dhomhnaill2026!' }), /too easy to guess/);
+  await acceptLink(engine, limits, { ...use, password: NEW_PASSWORD });
+});

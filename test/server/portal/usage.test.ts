@@ -1,0 +1,94 @@
+import t from 'tap';
+
+import { createCompany } from '../../../src/server/access/companies.ts';
+import { revokeKey } from '../../../src/server/access/keys.ts';
+import { listKeyHours } from '../../../src/server/store/keys/key-usage.ts';
+import { until } from '../../_command.ts';
+import { engineNames, keyFor, STORY_NOW } from '../../_server.ts';
+import { COMPANY, startPortal, type TestPortal } from './_portal.ts';
+
+async function ask({ http }: TestPortal, key: string, path = 'api/v1/jobs'): Promise<number> {
+  return (await http(path, { headers: { authorization: `Bearer ${key}` } })).statusCode;
+}
+
+/** Waits until so many requests are written down: a request is counted when its answer is gone, which its client sees first. */
+async function writtenDown({ engine, usage }: TestPortal, count: number, company = COMPANY): Promise<void> {
+  await until(async () => {
+    await usage.flush();
+    const rows = await listKeyHours(engine, company, { from: '', limit: 100 });
+    return rows.reduce((sum, { answered, limited }) => sum + answered + limited, 0) >= count;
+  });
+}
+
+for (const name of engineNames) {
+  t.test(`${name}: the page counts what each key asked for, and what the rate limit refused`, async (t) => {
+    const portal = await startPortal(t, name, { rateLimitPerMinute: 3 });
+    const visitor = await portal.signedIn();
+    await visitor.visit('/portal/usage');
+    t.match(visitor.text, /No key was used in this time/);
+    t.match(visitor.text, /There is no key Create one to begin with/);
+    const busy = await keyFor(portal.engine, COMPANY);
+    const calm = await keyFor(portal.engine, COMPANY, ['jobs:read']);
+    const statuses = [];
+    for (let asked = 0; asked < 5; asked += 1) statuses.push(await ask(portal, busy));
+    t.strictSame(statuses, [200, 200, 200, 429, 429]);
+    t.equal(await ask(portal, calm, 'api/v1/people'), 403);
+    t.equal(await ask(portal, `${calm}x`), 401, 'a wrong key is nobody’s use');
+    await writtenDown(portal, 6);
+
+    await visitor.visit('/portal/usage');
+    t.match(visitor.text, /Requests 6 Refused by the rate limit 2/);
+    t.match(visitor.text, /Each key may send 3 requests a minute/);
+    t.match(visitor.shown, /20 Nov 2026, 12:00: 4 answered, 2 refused by the rate limit/);
+    const id = (key: string) => key.split('.')[2] ?? '';
+    t.match(visitor.text, new RegExp(`Test ${id(busy)} 5 2 20 Nov 2026, 12:00`));
+    t.match(visitor.text, new RegExp(`Test ${id(calm)} 1 0 20 Nov 2026, 12:00`));
+    await visitor.visit('/portal/keys');
+    t.match(
+      visitor.text,
+      /by the operator 20 Nov 2026, 12:00 Active/,
+      'the list of keys says when each was used',
+    );
+
+    await revokeKey(portal.engine, COMPANY, id(busy), STORY_NOW);
+    await visitor.visit('/portal/usage');
+    t.match(
+      visitor.text,
+      new RegExp(`Test Revoked ${id(busy)} 5 2`),
+      'a key that was revoked since is there',
+    );
+    portal.setNow(new Date(STORY_NOW.getTime() + 25 * 3_600_000));
+    const later = await portal.signedIn();
+    await later.visit('/portal/usage');
+    t.match(later.text, /No key was used in this time/, 'what is older than a day is not');
+    t.notMatch(later.text, id(busy));
+    t.match(later.text, new RegExp(`Test ${id(calm)} 0 0 20 Nov 2026, 12:00 None`));
+  });
+}
+
+t.test('another company’s requests are counted for it alone', async (t) => {
+  const portal = await startPortal(t);
+  await createCompany(portal.engine, 'neighbour', {}, STORY_NOW);
+  t.equal(await ask(portal, await keyFor(portal.engine, 'neighbour')), 200);
+  await writtenDown(portal, 1, 'neighbour');
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal/usage');
+  t.match(visitor.text, /No key was used in this time/);
+});
+
+t.test('the page says what keys are good for, and why not for more', async (t) => {
+  const { engine, signedIn } = await startPortal(t);
+  const visitor = await signedIn();
+  await visitor.visit('/portal/usage');
+  t.match(visitor.text, /To keys with their scopes: jobs, people, forms, invoices, customers, quotes\./);
+  await engine.run(
+    `UPDATE companies SET modules = '["jobs","quotes"]', invoicing_enabled = 0 WHERE id = '${COMPANY}'`,
+  );
+  await visitor.visit('/portal/usage');
+  t.match(visitor.text, /Data in the API To keys with their scopes: jobs\./);
+  t.match(visitor.text, /Not people Your plan does not include it\./);
+  t.match(visitor.text, /Not quotes Invoicing is not switched on\./);
+  await engine.run(`UPDATE companies SET subscription_active = 0 WHERE id = '${COMPANY}'`);
+  await visitor.visit('/portal/usage');
+  t.match(visitor.text, /The subscription is not active, so the API answers 403 company_unavailable/);
+});

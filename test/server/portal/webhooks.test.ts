@@ -1,0 +1,269 @@
+import t from 'tap';
+
+import { companyInstant, companyLocal } from '../../../src/server/access/company-time.ts';
+import { createCompany } from '../../../src/server/access/companies.ts';
+import { moveEventKinds } from '../../../src/contract/events.ts';
+import { listAuditRows } from '../../../src/server/store/portal/audit.ts';
+import { listWebhookRows } from '../../../src/server/store/deliveries/webhooks.ts';
+import { ping } from '../../../src/server/webhooks/deliveries.ts';
+import { engineNames, STORY_NOW } from '../../_server.ts';
+import { addHistory } from './_history.ts';
+import { addAdministrator, COMPANY, hiddenFields, startPortal } from './_portal.ts';
+import { addWebhook } from './_webhooks.ts';
+
+const URL_GIVEN = 'https://hooks.example.com/in';
+const LIMITED = { email: 'nuala@brennan.example', password: 'slow kettles on a low flame' };
+
+for (const name of engineNames) {
+  t.test(
+    `${name}: a webhook is registered, paused, resumed and deleted, and the trail tells of it`,
+    async (t) => {
+      const portal = await startPortal(t, name);
+      const { engine } = portal;
+      const visitor = await portal.signedIn();
+      await visitor.visit('/portal/webhooks');
+      t.match(visitor.text, /There are no webhooks/);
+      await visitor.visit('/portal/webhooks/new');
+      const events = ['invoice.paid', 'job.created'];
+      await visitor.submitAndFollow('/portal/webhooks', { url: ` ${URL_GIVEN} `, events });
+      const secret = /whsec_[A-Za-z0-9+/=]{44}/.exec(visitor.text)?.[0] ?? '';
+      t.not(secret, '');
+      const [webhook] = await listWebhookRows(engine, COMPANY);
+      t.match(webhook, { url: URL_GIVEN, events: ['job.created', 'invoice.paid'] });
+      const of = `/portal/webhooks/${webhook?.id}`;
+      await visitor.visit(of);
+      t.notMatch(visitor.shown, /whsec_/, 'the secret is shown once');
+      t.match(visitor.text, /Quiet/);
+      await visitor.submitAndFollow(`${of}/pause`);
+      t.match(visitor.text, /The webhook is paused/);
+      await visitor.submitAndFollow(`${of}/resume`);
+      t.match(visitor.text, /The webhook is resumed/);
+      await visitor.submitAndFollow(`${of}/delete`);
+      t.match(visitor.text, /is deleted.*There are no webhooks/);
+      t.equal((await visitor.visit(of)).statusCode, 404);
+      const trail = await listAuditRows(engine, COMPANY, { limit: 4 });
+      t.strictSame(
+        trail.map(({ action, administratorName, subject }) => [action, administratorName, subject]),
+        ['deleted', 'resumed', 'paused', 'registered'].map((did) => [
+          `webhook.${did}`,
+          'Aoife Brennan',
+          webhook?.id,
+        ]),
+      );
+      t.notMatch(JSON.stringify(trail), secret);
+    },
+  );
+
+  t.test(`${name}: the list tells how each webhook is doing`, async (t) => {
+    const portal = await startPortal(t, name);
+    const { engine } = portal;
+    const { id } = await addWebhook(engine);
+    // 10 an hour for two days: of 480 one in 10 failed and one in 20 was tried a second time.
+    const options = { company: COMPANY, webhooks: [id], until: STORY_NOW };
+    await addHistory(engine, { ...options, count: 480, days: 2, failedEvery: 10, retriedEvery: 20 });
+    const visitor = await portal.signedIn();
+    await visitor.visit('/portal/webhooks');
+    // 24 hours at 10 each, 24 of them failed; 12 more attempts, as many of which failed.
+    t.match(visitor.text, /85\.7% delivered: 36 of 252 attempts failed/);
+    t.match(visitor.text, /Last success 20 Nov 2026, 11:57 Last failure 20 Nov 2026, 11:09/);
+    t.match(visitor.text, /There was no answer within 10 seconds\./);
+    t.match(visitor.shown, /Attempts of the last 30 days: 432 delivered, 72 failed/);
+    await visitor.visit(`/portal/webhooks/${id}`);
+    t.match(
+      visitor.text,
+      /20 Nov 2026 108 18 19 Nov 2026 216 36 18 Nov 2026 108 18/,
+      'by the days of the company',
+    );
+  });
+}
+
+t.test('events whose data an administrator may not see', async (t) => {
+  const portal = await startPortal(t);
+  const { engine } = portal;
+  await addAdministrator(engine, { ...LIMITED, scopes: ['jobs:read'], mayInvite: false });
+  const visitor = await portal.signedIn(LIMITED);
+
+  await t.test('are shown with the reason and can’t be chosen', async (t) => {
+    await visitor.visit('/portal/webhooks/new');
+    const disabled = [...visitor.shown.matchAll(/value="([a-z_.]+)"\s+disabled/g)].map(([, kind]) => kind);
+    t.strictSame(
+      disabled,
+      moveEventKinds.filter((kind) => !kind.startsWith('job.')),
+    );
+    t.match(visitor.text, /quote\.accepted You have no access to its data, which is quotes:read\./);
+  });
+
+  await t.test('are refused when they are added to the form by hand', async (t) => {
+    const { statusCode } = await visitor.submit('/portal/webhooks', {
+      url: URL_GIVEN,
+      events: ['job.created', 'invoice.paid'],
+    });
+    t.equal(statusCode, 422);
+    t.match(
+      visitor.text,
+      /"invoice\.paid" can't be chosen without access to its data, which is invoices:read\./,
+    );
+    t.match(visitor.shown, `value="${URL_GIVEN}"`, 'and what was typed is kept');
+    await visitor.submit('/portal/webhooks', { url: URL_GIVEN, events: ['ping'] });
+    t.match(visitor.text, /"ping" can't be chosen/);
+    await visitor.submit('/portal/webhooks', { url: URL_GIVEN, events: ['*'] });
+    t.match(visitor.text, /"\*" is not an event/);
+    t.strictSame(await listWebhookRows(engine, COMPANY), []);
+  });
+
+  await t.test('of a webhook let them do nothing to it', async (t) => {
+    const { id } = await addWebhook(engine, { events: ['job.created', 'invoice.paid', 'payment.recorded'] });
+    const of = `/portal/webhooks/${id}`;
+    const delivery = await ping(engine, { company: COMPANY, webhook: id }, { now: STORY_NOW });
+    await engine.run("UPDATE deliveries SET state = 'failed'");
+    const rows = async () =>
+      JSON.stringify([
+        await engine.run('SELECT * FROM webhooks'),
+        await engine.run('SELECT * FROM deliveries'),
+      ]);
+    const before = await rows();
+    for (const path of [of, `${of}/deliveries`, `${of}/deliveries/${delivery}`]) {
+      await visitor.visit(path);
+      t.match(visitor.text, /You have no access to data that this webhook sends: invoices:read\. Ask an/);
+      t.notMatch(
+        visitor.shown,
+        new RegExp(`action="${of}[^"]*"[^>]*method="post"|method="post" action="${of}`),
+      );
+    }
+    const hidden = hiddenFields(visitor.shown, '/portal/sign-out');
+    const again = `deliveries/${delivery}/send-again`;
+    for (const action of ['ping', 'pause', 'resume', 'delete', 'recover', again]) {
+      const fields = { ...hidden, since: '2026-11-20T11:00', seen: '0' };
+      t.equal((await visitor.send(`${of}/${action}`, fields)).statusCode, 422, action);
+      t.match(visitor.text, /You have no access to data that this webhook sends: invoices:read\./);
+    }
+    t.equal(await rows(), before);
+    await engine.run('DELETE FROM deliveries');
+    await engine.run('DELETE FROM webhooks');
+  });
+
+  await t.test('are left out when a webhook is made like another', async (t) => {
+    const { id } = await addWebhook(engine, { events: ['job.created', 'invoice.paid'] });
+    await visitor.visit(`/portal/webhooks/new?like=${id}`);
+    const checked = [...visitor.shown.matchAll(/value="([a-z_.]+)"\s+checked/g)].map(([, kind]) => kind);
+    t.strictSame(checked, ['job.created']);
+    await visitor.visit(`/portal/webhooks/${id}`);
+    t.match(visitor.text, /invoice\.paid Not yours/);
+  });
+});
+
+t.test('the fault of an address is told beside it', async (t) => {
+  const portal = await startPortal(t);
+  const visitor = await portal.signedIn();
+  const wrong: [url: string, told: RegExp][] = [
+    ['http://hooks.example.com/', /must be https|https/],
+    ['https://127.0.0.1/', /host name/],
+    ['https://localhost/', /host name|local/],
+    ['javascript:alert(1)', /https/],
+    ['"><script>alert(1)</script>', /"\\?"><script>|address/],
+  ];
+  for (const [url, told] of wrong) {
+    await visitor.visit('/portal/webhooks/new');
+    const { statusCode } = await visitor.submit('/portal/webhooks', { url, events: 'job.created' });
+    t.equal(statusCode, 422, url);
+    t.match(visitor.text, told);
+    t.match(visitor.shown, /aria-invalid="true"/);
+    t.notMatch(visitor.shown, /<script>alert/);
+  }
+  await visitor.submit('/portal/webhooks', { url: URL_GIVEN });
+  t.match(visitor.text, /needs at least one event/);
+});
+
+t.test('markup in an address is only text on every page', async (t) => {
+  const portal = await startPortal(t);
+  const { id } = await addWebhook(portal.engine);
+  // Registration escapes it all; this is a row that was written by another way.
+  const hostile = `https://hooks.example.com/<script>alert(1)</script>?a="><img src=x onerror=alert(1)>&b='onclick='`;
+  await portal.engine.transaction((transaction) =>
+    transaction.updateTable('webhooks').set({ url: hostile }).execute(),
+  );
+  await addHistory(portal.engine, { company: COMPANY, webhooks: [id], count: 1, until: STORY_NOW, days: 1 });
+  await portal.engine.run(`UPDATE events SET data = '{"title":"</pre><script>alert(2)</script>"}'`);
+  const visitor = await portal.signedIn();
+  const [delivery] = await portal.engine.run('SELECT id FROM deliveries');
+  const of = `/portal/webhooks/${id}`;
+  const pages = ['/portal/webhooks', of, `${of}/deliveries`, `${of}/deliveries/${String(delivery?.id)}`];
+  for (const page of [
+    ...pages,
+    `/portal/webhooks/new?like=${id}`,
+    `${of}/deliveries?from=<script>alert(3)</script>`,
+  ]) {
+    await visitor.visit(page);
+    t.notMatch(visitor.shown, /<script>alert|<img src=x|onclick='/, page);
+    t.match(visitor.shown, /<script src="\/portal\/assets\/\w+\/portal\.js" type="module"><\/script>/);
+  }
+  await visitor.visit(pages[3] ?? '');
+  t.match(
+    visitor.text,
+    '"data":{"title":"</pre><script>alert(2)</script>"}',
+    'the body is shown as it was sent',
+  );
+});
+
+t.test('another company’s webhooks and deliveries answer as if there were nothing', async (t) => {
+  const portal = await startPortal(t);
+  const { engine } = portal;
+  await createCompany(engine, 'other', {}, STORY_NOW);
+  const theirs = await addWebhook(engine, { company: 'other' });
+  const ours = await addWebhook(engine);
+  await addHistory(engine, { company: 'other', webhooks: [theirs.id], count: 1, until: STORY_NOW, days: 1 });
+  const [row] = await engine.run('SELECT id FROM deliveries');
+  const delivery = String(row?.id);
+  const visitor = await portal.signedIn();
+  for (const id of [theirs.id, 'whk_000000000000', '..', '%00'])
+    for (const path of [id, `${id}/deliveries`, `${id}/deliveries/${delivery}`, `new?like=${id}`]) {
+      const { statusCode } = await visitor.visit(`/portal/webhooks/${path}`);
+      t.ok(
+        id === '..' ? [404, 303].includes(statusCode) || path === '..' : [404, 400].includes(statusCode),
+        path,
+      );
+    }
+  t.equal((await visitor.visit(`/portal/webhooks/${ours.id}/deliveries/${delivery}`)).statusCode, 404);
+  await visitor.visit(`/portal/webhooks/${ours.id}`);
+  const token = /name="form-token" value="([^"]+)"/.exec(visitor.shown)?.[1] ?? '';
+  const actions = ['ping', 'pause', 'resume', 'delete', 'recover', `deliveries/${delivery}/send-again`];
+  for (const action of actions) {
+    const fields = { 'form-token': token, since: '2026-11-20T00:00', seen: '1' };
+    t.equal((await visitor.send(`/portal/webhooks/${theirs.id}/${action}`, fields)).statusCode, 404, action);
+  }
+  const again = `/portal/webhooks/${ours.id}/deliveries/${delivery}/send-again`;
+  t.equal((await visitor.send(again, { 'form-token': token, seen: '1' })).statusCode, 404);
+  t.match(await listWebhookRows(engine, 'other'), [{ id: theirs.id, pausedAt: null }], 'nothing was done');
+  t.match(await engine.run('SELECT state FROM deliveries'), [{ state: 'delivered' }]);
+  await visitor.visit(`/portal/webhooks/${ours.id}?ping=${delivery}`);
+  t.notMatch(visitor.text, /Everything about this ping/);
+});
+
+t.test('ten webhooks are the limit, which is told before an eleventh is filled in', async (t) => {
+  const portal = await startPortal(t);
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal/webhooks/new');
+  const before = visitor.shown;
+  for (let index = 0; index < 10; index += 1) await addWebhook(portal.engine);
+  await visitor.visit('/portal/webhooks');
+  t.match(visitor.text, /A company can have 10 webhooks\./);
+  await visitor.visit('/portal/webhooks/new');
+  t.notMatch(visitor.shown, /action="\/portal\/webhooks"/);
+  visitor.shown = before;
+  const { statusCode } = await visitor.submit('/portal/webhooks', { url: URL_GIVEN, events: 'job.created' });
+  t.equal(statusCode, 422, 'a form that was open is refused');
+  t.match(visitor.text, /has 10 webhooks, which is the limit/);
+});
+
+t.test('a local time is the moment at which the company’s clocks show it', async (t) => {
+  const at = (zone: string, local: string) => companyInstant(zone, local)?.toISOString();
+  t.equal(at('Europe/Dublin', '2026-11-20T12:00'), '2026-11-20T12:00:00.000Z');
+  t.equal(at('Europe/Dublin', '2026-07-01T00:00'), '2026-06-30T23:00:00.000Z');
+  t.equal(at('Europe/Dublin', '2026-10-25T01:30'), '2026-10-25T00:30:00.000Z', 'the earlier of two');
+  t.equal(at('Europe/Dublin', '2026-03-29T01:30'), '2026-03-29T01:30:00.000Z', 'after a gap');
+  t.equal(at('Asia/Kathmandu', '2026-11-20T00:00'), '2026-11-19T18:15:00.000Z');
+  t.equal(at('America/St_Johns', '2026-11-20T00:00'), '2026-11-20T03:30:00.000Z');
+  for (const wrong of ['2026-02-30T00:00', '2026-11-20', '2026-11-20T24:00', 'x', '', '2026-11-20T12:00Z'])
+    t.equal(at('Europe/Dublin', wrong), undefined, wrong);
+  t.equal(companyLocal('Europe/Dublin', new Date('2026-07-01T12:34:56.000Z')), '2026-07-01T13:34');
+});

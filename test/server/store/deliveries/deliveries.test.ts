@@ -1,0 +1,177 @@
+import t from 'tap';
+import type { Test } from 'tap';
+
+import { createCompany } from '../../../../src/server/access/companies.ts';
+import {
+  bringForward,
+  countWaiting,
+  leaseDeliveries,
+  listTimed,
+  nextDeliveryTime,
+} from '../../../../src/server/store/deliveries/deliveries.ts';
+import { recordResults } from '../../../../src/server/store/deliveries/deliveries-results.ts';
+import { walkWaiting, type WalkOptions } from '../../../../src/server/store/deliveries/deliveries-walk.ts';
+import type { Engine } from '../../../../src/server/store/engines/engine.ts';
+import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
+import { engineNames, openTestDatabase, STORY_NOW } from '../../../_server.ts';
+import { deliveredResult, fillDeliveries } from './_deliveries.ts';
+
+const UNTIL = new Date('2026-11-20T12:00:30.000Z');
+const START = { company: '', webhook: '' };
+
+/** Runs a test on each engine, over companies whose webhooks have so many deliveries waiting. */
+function onDeliveries(
+  title: string,
+  counts: Parameters<typeof fillDeliveries>[1],
+  body: (t: Test, engine: Engine, url: string) => Promise<void>,
+): void {
+  for (const name of engineNames) {
+    t.test(`${name}: ${title}`, async (t) => {
+      await using database = await openTestDatabase(name);
+      const { engine, url } = database;
+      for (const company of Object.keys(counts)) await createCompany(engine, company, {}, STORY_NOW);
+      await fillDeliveries(engine, counts);
+      await body(t, engine, url);
+    });
+  }
+}
+
+/** The number of deliveries that a walk finds for each webhook, in the order of the walk. */
+async function walkFrom(engine: Engine, options: Partial<WalkOptions> = {}) {
+  const given = { after: START, webhooksMax: 10, perWebhook: 4, busy: [], busyCompanies: [], ...options };
+  const { found, last } = await walkWaiting(engine, given);
+  const groups = Map.groupBy(found, ({ company, webhook }) => `${company} ${webhook}`);
+  return { counts: [...groups].map(([webhook, { length }]) => `${webhook} ${length}`), last };
+}
+
+const crowd = { acme: { whk_a: 2_000, whk_b: 3 }, borough: { whk_a: 1, whk_none: 0 } };
+
+onDeliveries('a walk finds some of each webhook, whatever waits for another', crowd, async (t, engine) => {
+  t.strictSame(await walkFrom(engine), {
+    counts: ['acme whk_a 4', 'acme whk_b 3', 'borough whk_a 1'],
+    last: undefined,
+  });
+  const first = await walkFrom(engine, { webhooksMax: 2, perWebhook: 1 });
+  t.strictSame(first, {
+    counts: ['acme whk_a 1', 'acme whk_b 1'],
+    last: { company: 'acme', webhook: 'whk_b' },
+  });
+  const second = await walkFrom(engine, { webhooksMax: 2, after: first.last ?? START });
+  t.strictSame(second, { counts: ['borough whk_a 1'], last: undefined }, 'and goes on where it stopped');
+  const busy = [{ company: 'acme', webhook: 'whk_a' }];
+  t.strictSame((await walkFrom(engine, { busy })).counts, ['acme whk_b 3', 'borough whk_a 1']);
+  t.strictSame((await walkFrom(engine, { busyCompanies: ['acme'] })).counts, ['borough whk_a 1']);
+  await engine.run(
+    `UPDATE deliveries SET due_at = '2026-11-20T11:00:00.000Z' WHERE id LIKE '%whk_a_0001500'`,
+  );
+  const { found } = await walkWaiting(engine, {
+    ...{ after: START, webhooksMax: 1, perWebhook: 1, busy: [], busyCompanies: [] },
+  });
+  t.match(found, [{ id: 'dlv_acme_whk_a_0001500' }], 'the one that has waited longest is first');
+});
+
+onDeliveries(
+  'a lease is taken once, and only its holder says how it went',
+  { acme: { whk_a: 3 } },
+  async (t, engine) => {
+    const key = { company: 'acme', webhook: 'whk_a', id: 'dlv_acme_whk_a_0000001' };
+    const [leased] = await leaseDeliveries(engine, [key], 'first', UNTIL);
+    t.match(leased, { ...key, lease: 'first', attempt: 1, kind: 'job.created', data: '{"id":"job_1"}' });
+    t.strictSame(await leaseDeliveries(engine, [key], 'second', UNTIL), [], 'nobody else gets it');
+    const result = deliveredResult({ ...key, lease: 'second', attempt: 1 });
+    t.equal(await recordResults(engine, [result]), 1, 'a result of another lease is dropped');
+    const read = () => engine.db.selectFrom('deliveries').selectAll().where('id', '=', key.id).execute();
+    t.match(await read(), [
+      { state: 'sending', lease: 'first', attempt_count: 1, due_at: UNTIL.toISOString() },
+    ]);
+    t.equal(await recordResults(engine, [{ ...result, lease: 'first' }]), 0);
+    t.match(await read(), [{ state: 'delivered', lease: null, attempt_count: 1 }]);
+    t.equal(await recordResults(engine, [{ ...result, lease: 'first' }]), 1, 'told twice, it counts once');
+    const attempts = await engine.db.selectFrom('delivery_attempts').selectAll().execute();
+    t.match(attempts, [
+      { delivery: key.id, number: 1, status: 200, error: null, dns_ms: 1, first_byte_ms: 4 },
+    ]);
+  },
+);
+
+t.test('on PostgreSQL a lease does not wait for the disk, and what follows it does', async (t) => {
+  await using database = await openTestDatabase('postgres');
+  await createCompany(database.engine, 'acme', {}, STORY_NOW);
+  await fillDeliveries(database.engine, { acme: { whk_a: 2 } });
+  // One connection, which all statements share.
+  await using engine = await openEngine(database.url, { poolMax: 1 });
+  // Tells how the transaction is committed that changed a row.
+  await engine.run('CREATE TABLE told (step INTEGER GENERATED ALWAYS AS IDENTITY, how TEXT)');
+  await engine.run(
+    `CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS
+     $$ BEGIN INSERT INTO told (how) VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$`,
+  );
+  await engine.run(
+    'CREATE TRIGGER tell AFTER UPDATE ON deliveries FOR EACH STATEMENT EXECUTE FUNCTION tell()',
+  );
+  const [leased] = await leaseDeliveries(engine, await keys(engine), 'mine', UNTIL);
+  if (!leased) throw new Error('Nothing was leased.');
+  await recordResults(engine, [deliveredResult(leased)]);
+  t.strictSame(await engine.run('SELECT how FROM told ORDER BY step'), [{ how: 'off' }, { how: 'on' }]);
+});
+
+onDeliveries('a lease without sending counts no attempt', { acme: { whk_a: 1 } }, async (t, engine) => {
+  const leased = await leaseDeliveries(engine, await keys(engine), 'first', UNTIL);
+  const withheld = { state: 'withheld', withheldFor: 'api_not_enabled', attempt: undefined } as const;
+  await recordResults(
+    engine,
+    leased.map((one) => ({ ...deliveredResult(one), ...withheld })),
+  );
+  t.match(await engine.db.selectFrom('deliveries').selectAll().execute(), [
+    { state: 'withheld', withheld_for: 'api_not_enabled', attempt_count: 0 },
+  ]);
+  t.strictSame(await engine.db.selectFrom('delivery_attempts').selectAll().execute(), []);
+});
+
+onDeliveries('a time comes when it comes, and not before', { acme: { whk_a: 2 } }, async (t, engine) => {
+  t.equal(await nextDeliveryTime(engine), undefined);
+  const all = await keys(engine);
+  await leaseDeliveries(engine, all.slice(0, 1), 'first', UNTIL);
+  await engine.run(
+    `UPDATE deliveries SET state = 'retrying', due_at = '2026-11-20T12:01:00.000Z' WHERE state = 'waiting'`,
+  );
+  t.equal(await nextDeliveryTime(engine), UNTIL.toISOString());
+  t.strictSame(await listTimed(engine, new Date(UNTIL.getTime() - 1), 10), []);
+  t.match(await listTimed(engine, UNTIL, 10), [{ state: 'sending', lease: 'first', attempt: 1 }]);
+  const later = new Date('2026-11-20T12:01:00.000Z');
+  t.match(await listTimed(engine, later, 10), [{ state: 'sending' }, { state: 'retrying' }]);
+  await bringForward(engine, all, new Date(later.getTime() - 1));
+  t.equal(await countWaiting(engine, 10), 0, 'the clock was set back in between');
+  await bringForward(engine, all, later);
+  t.equal(await countWaiting(engine, 10), 1, 'and only a retry waits then, not what is being sent');
+});
+
+const several = { acme: { whk_a: 40, whk_b: 40 }, borough: { whk_a: 40 } };
+
+onDeliveries('several that take leases at once never share one', several, async (t, engine, url) => {
+  const all = await keys(engine);
+  const engines = await Promise.all(Array.from({ length: 4 }, () => openEngine(url)));
+  try {
+    const taken = await Promise.all(
+      engines.map(async (one, index) => {
+        const own: string[] = [];
+        for (let start = 0; start < all.length; start += 10) {
+          const leased = await leaseDeliveries(one, all.slice(start, start + 10), `worker-${index}`, UNTIL);
+          own.push(...leased.map(({ id }) => id));
+        }
+        return own;
+      }),
+    );
+    t.equal(new Set(taken.flat()).size, taken.flat().length, 'no delivery was leased twice');
+    // A worker skips a delivery that another one is looking at; such a delivery still waits.
+    const waiting = await countWaiting(engine, 1_000);
+    t.equal(taken.flat().length + waiting, all.length, 'and none was lost');
+    t.ok(taken.flat().length >= all.length / 2);
+  } finally {
+    for (const one of engines) await one[Symbol.asyncDispose]();
+  }
+});
+
+async function keys(engine: Engine) {
+  return engine.db.selectFrom('deliveries').select(['company', 'webhook', 'id']).orderBy('id').execute();
+}

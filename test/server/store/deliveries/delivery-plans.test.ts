@@ -1,0 +1,109 @@
+import t from 'tap';
+
+import { createCompany } from '../../../../src/server/access/companies.ts';
+import {
+  bringForward,
+  countWaiting,
+  leaseDeliveries,
+  listTimed,
+  nextDeliveryTime,
+} from '../../../../src/server/store/deliveries/deliveries.ts';
+import { removeDeleted, removeOld } from '../../../../src/server/store/deliveries/deliveries-purge.ts';
+import { recordResults } from '../../../../src/server/store/deliveries/deliveries-results.ts';
+import { walkWaiting } from '../../../../src/server/store/deliveries/deliveries-walk.ts';
+import type { Engine } from '../../../../src/server/store/engines/engine.ts';
+import { openTestDatabase, STORY_NOW } from '../../../_server.ts';
+import { withQueriesThrough } from '../_queries.ts';
+import { deliveredResult, fillDeliveries } from './_deliveries.ts';
+
+interface Asked {
+  sql: string;
+  values: unknown[];
+}
+
+/** The same engine, which notes the statements that are run with it, and the values that they are run with. */
+function listening(engine: Engine): { engine: Engine; asked: Asked[] } {
+  const asked: Asked[] = [];
+  const noting = withQueriesThrough(engine, ({ sql, parameters }, run) => {
+    asked.push({ sql, values: [...parameters] });
+    return run();
+  });
+  return { engine: noting, asked };
+}
+
+/** Runs each statement of a delivery's life once. */
+async function live(engine: Engine): Promise<void> {
+  const busy = [{ company: 'acme', webhook: 'whk_busy' }];
+  const options = { webhooksMax: 64, perWebhook: 4, busy, busyCompanies: ['nobody'] };
+  const { found } = await walkWaiting(engine, { ...options, after: { company: '', webhook: '' } });
+  const leased = await leaseDeliveries(engine, found, 'lease', new Date('2026-11-20T12:00:30.000Z'));
+  await listTimed(engine, new Date('2026-11-20T12:00:30.000Z'), 100);
+  await bringForward(engine, found, new Date('2026-11-20T12:00:30.000Z'));
+  await nextDeliveryTime(engine);
+  await countWaiting(engine, 10_000);
+  await recordResults(engine, leased.map(deliveredResult));
+  await removeOld(engine, new Date(0), '');
+  await removeDeleted(engine);
+}
+
+const crowd = { acme: { whk_a: 20_000, whk_b: 100 }, borough: { whk_a: 100, whk_b: 1 } };
+
+t.test('on SQLite every statement of a delivery searches an index', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  for (const company of Object.keys(crowd)) await createCompany(database.engine, company, {}, STORY_NOW);
+  await fillDeliveries(database.engine, crowd);
+  const { engine, asked } = listening(database.engine);
+  await live(engine);
+  t.ok(asked.length >= 7);
+  for (const { sql, values } of asked) {
+    const rows = await database.engine.run(`EXPLAIN QUERY PLAN ${sql}`, values);
+    const steps = rows.map(({ detail }) => String(detail));
+    // A count and a look at the first entry walk their index from its beginning, for as long as they are told.
+    const problem = steps.find(
+      (step) =>
+        /^SCAN (?!(walk|chosen|json_each|CONSTANT ROW|counted|\(subquery))/.test(step) &&
+        !/^SCAN \w+ USING (COVERING )?INDEX (deliveries_waiting|deliveries_timed|webhooks_deleted)/.test(
+          step,
+        ),
+    );
+    t.equal(problem, undefined, sql.trim().slice(0, 60), { steps });
+  }
+});
+
+interface PlanNode {
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: PlanNode[];
+}
+
+/** Rows that a plan's nodes took from tables, or looked at in vain. */
+function rowsRead(node: PlanNode): number {
+  const own = node['Relation Name']
+    ? (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
+    : 0;
+  return (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), own);
+}
+
+t.test('on PostgreSQL no statement of a delivery reads more than it needs', async (t) => {
+  await using database = await openTestDatabase('postgres');
+  for (const company of Object.keys(crowd)) await createCompany(database.engine, company, {}, STORY_NOW);
+  await fillDeliveries(database.engine, crowd);
+  const { engine, asked } = listening(database.engine);
+  await live(engine);
+  t.ok(asked.length >= 7);
+  for (const isAnalysed of [false, true]) {
+    if (isAnalysed) await database.engine.run('ANALYZE');
+    for (const { sql, values } of asked) {
+      if (sql.includes('AS counted')) continue;
+      const explained = await database.engine.run(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, values);
+      // Records stay text in this engine, and so does a plan.
+      const [{ Plan: plan }] = JSON.parse(String(explained[0]?.['QUERY PLAN'])) as [{ Plan: PlanNode }];
+      const count = rowsRead(plan);
+      t.ok(count < 150, `${isAnalysed ? 'analysed: ' : ''}${count} rows: ${sql.trim().slice(0, 60)}`, {
+        plan,
+      });
+    }
+  }
+});

@@ -1,0 +1,198 @@
+import t from 'tap';
+import type { Test } from 'tap';
+
+import { createCompany } from '../../../../src/server/access/companies.ts';
+import type { Engine } from '../../../../src/server/store/engines/engine.ts';
+import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
+import { openTestDatabase, STORY_NOW } from '../../../_server.ts';
+import { type Filling, fillPostgres } from './_filling.ts';
+import { listCases, type ListStatement, statementKinds, statementsOf } from './_list-statements.ts';
+
+const COMPANY = 'planned';
+
+/** The statements of all lists, each text once, with the first list that runs it. */
+async function allStatements(engine: Engine, after = ''): Promise<(ListStatement & { list: string })[]> {
+  const statements = new Map<string, ListStatement & { list: string }>();
+  for (const listCase of listCases) {
+    for (const statement of await statementsOf(engine, listCase, COMPANY, { after, limit: 50 })) {
+      if (!statements.has(statement.sql))
+        statements.set(statement.sql, { ...statement, list: listCase.name });
+    }
+  }
+  return [...statements.values()];
+}
+
+t.test(
+  'on SQLite every list follows an index in id order, or counts or sorts the entries of a range',
+  async (t) => {
+    await using database = await openTestDatabase('sqlite');
+    const statements = await allStatements(database.engine);
+    for (const { kind, sql, values, list } of statements) {
+      const rows = await database.engine.run(`EXPLAIN QUERY PLAN ${sql}`, values);
+      const steps = (rows as { detail: string }[]).map(({ detail }) => detail);
+      const problem = indexProblem(kind, sql, steps);
+      if (problem) t.fail(`${kind} of ${list}: ${problem}`, { sql, steps });
+      // A walk without ranges reads the rows that it serves.
+      if (kind !== 'walk' && (await passesRows(database.engine, sql, values)))
+        t.fail(`${kind} of ${list}: it should look at the entries of the index alone`, { sql });
+    }
+    t.ok(listCases.length > 250, 'every combination of filters is among them');
+    const kinds = Map.groupBy(statements, ({ kind }) => kind);
+    for (const kind of statementKinds) {
+      t.comment(`${kind}: ${kinds.get(kind)?.length} statements`);
+      t.ok((kinds.get(kind)?.length ?? 0) >= 6, `there are statements of the kind ${kind}`);
+    }
+  },
+);
+
+function indexProblem(
+  kind: ListStatement['kind'],
+  sql: string,
+  steps: readonly string[],
+): string | undefined {
+  const scans = steps.filter((step) => step.startsWith('SCAN') && !/^SCAN (wanted|counted)$/.test(step));
+  if (scans.length > 0) return `it reads everything: ${scans.join()}`;
+  // The texts of the records that were found are read by their ids.
+  const followed = steps
+    .filter((step) => step.startsWith('SEARCH'))
+    .map(searchOf)
+    .filter(({ terms }) => terms !== 'company=? AND id=?');
+  if (followed.length === 0) return 'it searches without an index';
+  const isSorted = steps.some((step) => step.includes('TEMP B-TREE'));
+  if (isSorted && kind !== 'sort') return 'it sorts what should come in order';
+  if (kind === 'sort' || kind === 'count') {
+    const [, column] = /"(\w+)" [<>]= /.exec(sql) ?? [];
+    const ofRange = new RegExp(`^company=\\? AND ${column}[<>]`);
+    return followed.length === 1 && followed.every(({ terms }) => ofRange.test(terms))
+      ? undefined
+      : `it should read the index of ${column}`;
+  }
+  const isInOrder = followed.every(
+    ({ index, terms }) =>
+      / id>\?( AND id<\?)?$/.test(terms) && (kind !== 'slice' || index.endsWith('_walked')),
+  );
+  return isInOrder ? undefined : 'it should follow an index in id order';
+}
+
+/**
+ * Whether a statement looks at the rows of the index that it follows, and not only at its entries: SQLite goes to a row
+ * (DeferredSeek, whose third operand is the table's cursor) when the first of its columns is read.
+ */
+async function passesRows(engine: Engine, sql: string, values: unknown[]): Promise<boolean> {
+  const steps = await engine.run(`EXPLAIN ${sql}`, values);
+  const followed = steps.filter(({ opcode }) => opcode === 'DeferredSeek').map(({ p3 }) => p3);
+  // The texts of the rows that were found are looked up by another search of the same statement.
+  const lookUps = followed.filter((cursor) =>
+    steps.some((step) => step.opcode === 'Column' && step.p1 === cursor),
+  );
+  return lookUps.length > (sql.includes('AS record') ? 1 : 0);
+}
+
+/** `SEARCH jobs USING INDEX jobs_by_id (company=? AND id>?)` */
+function searchOf(step: string): { index: string; terms: string } {
+  const [, index = 'none', terms = ''] = / USING (?:COVERING )?INDEX (\w+) \((.*)\)/.exec(step) ?? [];
+  return { index, terms };
+}
+
+interface PlanNode {
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  Plans?: PlanNode[];
+}
+
+const RARE = 100;
+/** Companies with their rows; one row in a hundred is late, anywhere, or all late ones are at the end of the ids. */
+const fillings: Record<'planned' | 'small' | 'late', Filling & { lateRows: number }> = {
+  planned: { rows: 12_000, isLate: `n % ${RARE} = 0`, lateRows: 120 },
+  small: { rows: 600, isLate: `n % ${RARE} = 0`, lateRows: 6 },
+  late: { rows: 12_000, isLate: 'n > 11000', lateRows: 1_000 },
+};
+type Filled = keyof typeof fillings;
+/** A company, and whether every row lies in the bounds of a range, or only the late ones. */
+interface Case {
+  company: Filled;
+  isDense: boolean;
+}
+const companies = Object.keys(fillings) as Filled[];
+/** Bounds that only the filling's late rows lie in, and bounds that every row lies in. */
+const denseBounds: Record<string, string> = {
+  '2026-11-12T00:00:00.000Z': '2024-01-01T00:00:00.000Z',
+  '2026-11-01': '2024-01-01',
+  '2026-11-20': '2024-01-01',
+};
+
+t.test('on PostgreSQL no list passes more rows than its way of reading allows', async (t) => {
+  await using database = await openTestDatabase('postgres');
+  await using engine = await openEngine(database.url, { poolMax: 1 });
+  for (const company of companies) await createCompany(engine, company, {}, STORY_NOW);
+  await fillPostgres(engine, fillings);
+  const cases = companies.flatMap((company) => [
+    { company, isDense: false },
+    { company, isDense: true },
+  ]);
+  let measured = 0;
+  for (const after of ['', '000000000300']) {
+    // A later page has the same statements with another beginning: one company tells whether it is followed.
+    const begun = after === '' ? cases : cases.filter(({ company }) => company === 'planned');
+    for (const statement of await allStatements(engine, after)) {
+      for (const one of begun) await checkRows(t, engine, statement, one);
+      measured += begun.length;
+    }
+  }
+  t.comment(`${measured} statements measured`);
+  t.ok(measured > 1_000);
+});
+
+async function checkRows(
+  t: Test,
+  engine: Engine,
+  { kind, sql, values, list }: ListStatement & { list: string },
+  { company, isDense }: Case,
+): Promise<void> {
+  const bound = values.map((value) =>
+    value === COMPANY ? company : isDense ? (denseBounds[String(value)] ?? value) : value,
+  );
+  const explain = `EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF, FORMAT JSON) ${sql}`;
+  const [row] = await engine.run(explain, bound);
+  const [{ Plan: plan }] = JSON.parse(String(row?.['QUERY PLAN'])) as [{ Plan: PlanNode }];
+  const passed = rowsPassed(plan);
+  const allowed = rowsAllowed(kind, sql, { company, isDense });
+  if (passed > allowed) {
+    const which = `${kind} of ${list} of ${company}${isDense ? ', dense' : ''}`;
+    t.fail(`${which}: ${passed} rows, not ${allowed}`, { sql, plan: JSON.stringify(plan) });
+  }
+}
+
+/** The rows that all scans of a plan have looked at, whether they were wanted or not. */
+function rowsPassed(plan: PlanNode): number {
+  const seen =
+    plan['Actual Rows'] +
+    (plan['Rows Removed by Filter'] ?? 0) +
+    (plan['Rows Removed by Index Recheck'] ?? 0);
+  const own = plan['Relation Name'] === undefined ? 0 : seen * plan['Actual Loops'];
+  return own + (plan.Plans ?? []).reduce((sum, child) => sum + rowsPassed(child), 0);
+}
+
+/** The rows that each way of reading may look at (src/server/store/lists/lists.ts), for a page of 50 and one row more. */
+function rowsAllowed(kind: ListStatement['kind'], sql: string, { company, isDense }: Case): number {
+  const page = 51;
+  const { rows, lateRows } = fillings[company];
+  const streams = sql.split(' UNION ALL ').length;
+  // A range without a beginning holds every row.
+  const matches =
+    isDense || !/"(updated_at|created_at|issue_date|valid_until)" >= \$/.test(sql) ? rows : lateRows;
+  switch (kind) {
+    case 'walk':
+      return page + streams;
+    case 'count':
+      return matches;
+    case 'sort':
+      return matches + page;
+    case 'slice':
+    case 'slice end':
+      return rows + page;
+  }
+}

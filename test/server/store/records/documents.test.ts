@@ -1,0 +1,74 @@
+import {
+  findPrintable,
+  keepPdf,
+  locateDocument,
+  readPdf,
+} from '../../../../src/server/store/records/documents.ts';
+import { findLogo, findProfile } from '../../../../src/server/store/records/suppliers.ts';
+import { invoiceDraft, issued, openIssuer } from '../../backoffice/_documents.ts';
+import { onEachEngine } from '../../backoffice/_office.ts';
+import { irishProfile } from '../../backoffice/_vat-situations.ts';
+
+const LOGO = 'data:image/png;base64,iVBORw0KGgo=';
+const ABSENT = '01a00000-0000-7000-8000-000000000000';
+
+const pdf = (...bytes: number[]) => ({
+  bytes: Buffer.from(bytes),
+  byte_count: bytes.length,
+  sha256: Buffer.from(bytes).toString('hex').padEnd(64, '0'),
+});
+
+onEachEngine('the store of documents', async (t, office) => {
+  const { engine } = office;
+  const { db } = engine;
+  const company = await openIssuer(office, { company: { profile: { ...irishProfile, logo: LOGO } } });
+  const other = await office.openCompany();
+  const invoice = await issued(company, invoiceDraft());
+  const draft = await company.apply(invoiceDraft());
+
+  await t.test('locates what the company has, and nothing of another company', async (t) => {
+    t.strictSame(await locateDocument(db, company.id, invoice.id), { status: 'issued', head: undefined });
+    t.strictSame(await locateDocument(db, company.id, draft.id), { status: 'draft', head: undefined });
+    t.equal(await locateDocument(db, other.id, invoice.id), undefined);
+    t.equal(await locateDocument(db, company.id, ABSENT), undefined);
+  });
+
+  await t.test('finds what a document is printed from', async (t) => {
+    const found = await findPrintable(db, company.id, invoice.id);
+    t.strictSame(found?.record, invoice);
+    t.strictSame(found?.reverseChargeRates, {});
+    const { logoSha256, ...supplier } = found?.supplier ?? { logoSha256: null };
+    t.strictSame(supplier, irishProfile);
+    t.equal(await findLogo(db, company.id, logoSha256 ?? ''), LOGO);
+    t.equal(await findLogo(db, other.id, logoSha256 ?? ''), undefined);
+    t.equal((await findPrintable(db, company.id, draft.id))?.supplier, null);
+    t.equal(await findPrintable(db, other.id, invoice.id), undefined);
+    t.strictSame(await findProfile(db, company.id), { ...irishProfile, logo: LOGO });
+    t.strictSame(await findProfile(db, 'nobody'), {});
+  });
+
+  await t.test('keeps the first PDF of those that come at once, byte for byte', async (t) => {
+    t.equal(await readPdf(db, company.id, invoice.id), undefined);
+    const key = { company: company.id, invoice: invoice.id, number: 'INV-2026-0001' };
+    const [first, second] = [pdf(0, 255, 37), pdf(1)];
+    const isOwn = await Promise.all([
+      keepPdf(engine, { ...key, ...first }),
+      keepPdf(engine, { ...key, ...second }),
+    ]);
+    t.strictSame([...isOwn].sort(), [false, true], 'one of them is told that it is the one');
+    t.equal(await keepPdf(engine, { ...key, ...second, number: 'another' }), false);
+    const located = await locateDocument(db, company.id, invoice.id);
+    const kept = [first, second].find((_pdf, index) => isOwn[index]);
+    t.strictSame(located, {
+      status: 'issued',
+      head: { number: 'INV-2026-0001', sha256: kept?.sha256, byteCount: kept?.byte_count },
+    });
+    t.strictSame(await readPdf(db, company.id, invoice.id), kept?.bytes);
+    t.equal(await readPdf(db, other.id, invoice.id), undefined);
+  });
+
+  await t.test('keeps nothing of a document that there is not', async (t) => {
+    const key = { company: company.id, invoice: ABSENT, number: 'INV-2026-0002' };
+    await t.rejects(keepPdf(engine, { ...key, ...pdf(1) }), /foreign key/i);
+  });
+});

@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import t from 'tap';
+
+import { createRuns, readNumber } from '../../../../src/server/store/verify/number-runs.ts';
+
+/** The problems of numbers, as the check meets them: in the order of their texts. */
+function problemsOf(series: string, last: number, numbers: readonly number[]): string[] {
+  const runs = createRuns([{ series, last }]);
+  const texts = numbers.map((number) =>
+    series.replace(/\{number(?::(\d))?\}/, (_place, width = '1') =>
+      String(number).padStart(Number(width), '0'),
+    ),
+  );
+  return [...texts.sort().flatMap((text) => runs.add(text)), ...runs.end().map(([, problem]) => problem)];
+}
+
+t.test('a number is read in its series, and only as the series writes it', async (t) => {
+  const all = [
+    { series: 'INV-2026-{number:4}', last: 12_000 },
+    { series: 'A{number}/26', last: 30 },
+    { series: '{number}', last: 20_260_099 },
+    { series: '2026{number:4}', last: 99 },
+  ];
+  const read = (text: string) => {
+    const found = readNumber(all, text);
+    return found && `${found.series} ${found.number}`;
+  };
+  t.equal(read('INV-2026-0001'), 'INV-2026-{number:4} 1');
+  t.equal(read('INV-2026-12000'), 'INV-2026-{number:4} 12000');
+  t.equal(read('A7/26'), 'A{number}/26 7');
+  t.equal(read('20260007'), '2026{number:4} 7', 'the one with more text of its own');
+  for (const text of [
+    'INV-2026-1',
+    'INV-2026-00001',
+    'INV-2026-12001',
+    'INV-2026-',
+    'A07/26',
+    'A7/27',
+    'A/26',
+    '',
+  ])
+    t.equal(read(text), undefined, text);
+});
+
+t.test(
+  'numbers without gap have no problem, whatever they begin with and however long they get',
+  async (t) => {
+    const from = (first: number, count: number) =>
+      Array.from({ length: count }, (_number, index) => first + index);
+    for (const series of ['{number}', 'INV-{number:2}', 'R{number:4}/x'])
+      for (const first of [1, 7, 98, 995])
+        t.strictSame(problemsOf(series, first + 19, from(first, 20)), [], series);
+    t.strictSame(problemsOf('{number}', 1_200, from(1, 1_200)), []);
+    t.strictSame(problemsOf('{number}', 1_200, []), [], 'none has begun');
+  },
+);
+
+t.test('each number that is missing is told, and each that comes twice', async (t) => {
+  const property = fc.property(
+    fc.constantFrom('{number}', 'INV-{number:2}'),
+    fc.array(fc.integer({ min: 1, max: 130 }), { minLength: 1, maxLength: 60 }),
+    fc.integer({ min: 0, max: 5 }),
+    (series, numbers, more) => {
+      const last = Math.max(...numbers) + more;
+      const missing = Array.from(
+        { length: last - Math.min(...numbers) },
+        (_number, index) => index + Math.min(...numbers),
+      )
+        .concat(last)
+        .filter((number) => !numbers.includes(number));
+      const problems = problemsOf(series, last, numbers);
+      const told = problems.flatMap((problem) => {
+        const [, first, end = first] = /numbers? (\d+)(?: to (\d+))?$/.exec(problem) ?? [];
+        if (first === undefined) return [];
+        return Array.from(
+          { length: Number(end) - Number(first) + 1 },
+          (_number, index) => Number(first) + index,
+        );
+      });
+      const twice = problems.filter((problem) => problem.startsWith('two documents')).length;
+      return (
+        told.sort((a, b) => a - b).join() === [...new Set(missing)].join() &&
+        twice === numbers.length - new Set(numbers).size
+      );
+    },
+  );
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 500 }));
+});

@@ -1,0 +1,63 @@
+import t from 'tap';
+
+import { loadFonts } from '../../../src/server/typefaces/fonts.ts';
+import { printable, runsOf, unprintable } from '../../../src/server/typefaces/shaping.ts';
+
+const fonts = loadFonts();
+
+/** A text as the name of an assertion. */
+const escape = (text: string) => encodeURI(text.toWellFormed());
+
+t.test('every letter that can be printed has a form in every weight', async (t) => {
+  const missing: string[] = [];
+  let count = 0;
+  for (let codePoint = 0x20; codePoint < 0x20000; codePoint += 1) {
+    const letter = String.fromCodePoint(codePoint);
+    if (unprintable(letter).length > 0) continue;
+    // Lines break before they are set.
+    const text = printable(letter, fonts).replace('\n', '');
+    count += 1;
+    for (const weight of ['regular', 'semibold'] as const) {
+      const glyphs = runsOf(text, fonts, weight).flatMap(
+        ({ face, text: set }) => face.source.layout(set).glyphs,
+      );
+      // The first glyph of a font is its mark for a missing one.
+      if (glyphs.some(({ id }) => id === 0)) missing.push(`${weight} ${codePoint}`);
+    }
+  }
+  t.strictSame(missing, []);
+  t.ok(count > 5_000, `${count} letters`);
+});
+
+t.test('printable replaces the letters that are unprintable, and no others', async (t) => {
+  for (const text of [
+    'Ó Sé',
+    'Θ й Ż Հ ნ',
+    'e\u0301',
+    'a\u200b\u00ad\ufe0f',
+    'one\r\ntwo\u2028three\u00a0four',
+    '™ € ½ m² ㎡ ㎏',
+  ]) {
+    t.strictSame(unprintable(text), [], escape(text));
+    t.notOk(printable(text, fonts).includes('\ufffd'), escape(text));
+  }
+  for (const text of ['漢', 'ש', '👩', 'न', 'ไ', '한', '\uf8ff', '\ufffe', '\ud800', '\ufffd', '㉑', 'ع']) {
+    t.strictSame(unprintable(`${text} and ${text}`), [text], escape(text));
+    t.equal(printable(text, fonts), '\ufffd', escape(text));
+  }
+});
+
+t.test('a letter and a mark that no font has together are replaced together', async (t) => {
+  const [main, fallback] = fonts.regular;
+  const has = (face: typeof main, letter: string) => face.covers(letter.codePointAt(0) ?? 0);
+  const letters = Array.from({ length: 0x3000 }, (_, index) => String.fromCodePoint(index + 0xa0));
+  const settable = letters.filter(
+    (letter) => unprintable(letter).length === 0 && printable(letter, fonts) === letter,
+  );
+  const base = settable.find((letter) => /\p{L}/u.test(letter) && !has(fallback, letter)) ?? '';
+  const mark = settable.find((letter) => /\p{M}/u.test(letter) && !has(main, letter)) ?? '';
+  t.not(base, '');
+  t.not(mark, '');
+  t.strictSame(unprintable(`x${base}${mark}`), [base + mark]);
+  t.equal(printable(`x${base}${mark}`, fonts), 'x\ufffd');
+});

@@ -1,0 +1,94 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { createLogger } from '../../../src/server/log.ts';
+import { createMetrics } from '../../../src/server/metrics.ts';
+import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { DeliveryLoop, type DeliveryLoopOptions } from '../../../src/server/webhooks/delivery-loop.ts';
+import { createSecretBox } from '../../../src/server/webhooks/secrets.ts';
+import type { AttemptResult, Sender, WebhookRequest } from '../../../src/server/webhooks/sender.ts';
+
+const noPhases = { dns: null, connect: null, tls: null, firstByte: null };
+
+/** An answer with a status. */
+export function answer(status: number): AttemptResult {
+  return { status, error: null, phases: { ...noPhases, firstByte: 1 }, totalMs: 1 };
+}
+
+/** An attempt without an answer. */
+export function noAnswer(error: AttemptResult['error']): AttemptResult {
+  return { status: null, error, phases: noPhases, totalMs: 1 };
+}
+
+export interface ScriptedSender extends Sender {
+  /** Everything that was sent, in order. */
+  sent: (WebhookRequest & { at: number })[];
+  /** Deliveries under way now, and the most that there were at once. */
+  underWay: () => number;
+  mostUnderWay: () => number;
+}
+
+/** A sender that answers itself. */
+export function scriptedSender(
+  reply: (request: WebhookRequest, attempt: number) => AttemptResult | Promise<AttemptResult>,
+): ScriptedSender {
+  const sent: ScriptedSender['sent'] = [];
+  const attempts = new Map<string, number>();
+  let underWay = 0;
+  let most = 0;
+  return {
+    sent,
+    underWay: () => underWay,
+    mostUnderWay: () => most,
+    async send(request) {
+      const id = request.headers['Service-Delivery'] ?? '';
+      const attempt = (attempts.get(id) ?? 0) + 1;
+      attempts.set(id, attempt);
+      sent.push({ ...request, at: performance.now() });
+      most = Math.max(most, ++underWay);
+      try {
+        return await reply(request, attempt);
+      } finally {
+        underWay -= 1;
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      while (underWay > 0) await pause(5);
+    },
+  };
+}
+
+/** The key that seals the secrets of the tests' webhooks. */
+export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
+
+/** Starts a loop that says nothing; its clock is the machine's, unless told. */
+export function startLoop(
+  engine: Engine,
+  sender: Sender,
+  options: Partial<DeliveryLoopOptions> = {},
+): DeliveryLoop {
+  return new DeliveryLoop({
+    engine,
+    sender,
+    secrets: createSecretBox(SECRET_KEY),
+    serviceName: 'Fieldledger',
+    log: createLogger('silent'),
+    metrics: createMetrics().deliveries,
+    now: () => new Date(),
+    ...options,
+  });
+}
+
+/** The deliveries of a database by their ids. */
+export async function deliveryRows(engine: Engine) {
+  return engine.db.selectFrom('deliveries').selectAll().orderBy('id').execute();
+}
+
+/** The attempts of a database, in the order in which they were made. */
+export async function attemptRows(engine: Engine) {
+  return engine.db
+    .selectFrom('delivery_attempts')
+    .selectAll()
+    .orderBy('delivery')
+    .orderBy('number')
+    .execute();
+}

@@ -1,0 +1,385 @@
+import { createHmac } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import fc from 'fast-check';
+import t from 'tap';
+
+import { createCompany, setCompany } from '../../../src/server/access/companies.ts';
+import { createLogger, type Logger } from '../../../src/server/log.ts';
+import { leaseDeliveries } from '../../../src/server/store/deliveries/deliveries.ts';
+import {
+  recordResults,
+  type DeliveryResult,
+} from '../../../src/server/store/deliveries/deliveries-results.ts';
+import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { traceIdIn } from '../../../src/server/trace-context.ts';
+import { FairShare } from '../../../src/server/webhooks/fair-share.ts';
+import { nextAttemptAt } from '../../../src/server/webhooks/outcomes.ts';
+import { ResultGroup } from '../../../src/server/webhooks/result-group.ts';
+import { until } from '../../_command.ts';
+import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
+import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
+import { onEachEngine } from '../backoffice/_office.ts';
+import { deliveredResult, fillDeliveries } from '../store/deliveries/_deliveries.ts';
+import { answer, attemptRows, deliveryRows, noAnswer, scriptedSender, startLoop } from './_delivery-loop.ts';
+
+/** Waits until every delivery has one of the states. */
+const settled = (engine: Engine, ...states: string[]) =>
+  until(async () => (await deliveryRows(engine)).every(({ state }) => states.includes(state)));
+
+const empty = async (engine: Engine) => {
+  for (const table of ['delivery_attempts', 'deliveries', 'events']) await engine.run(`DELETE FROM ${table}`);
+};
+
+onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
+  setNow(new Date());
+  const acme = await openStaffedCompany(openCompany);
+  t.afterEach(() => empty(engine));
+
+  await t.test('sends a change when it is committed, signed', async (t) => {
+    const sender = scriptedSender(() => answer(204));
+    const lines: object[] = [];
+    const log = { info: (line: object) => lines.push(line) } as unknown as Logger;
+    await using loop = startLoop(engine, sender, { log });
+    await loop.idle();
+    await acme.apply(jobCreate());
+    const committedAt = performance.now();
+    await until(() => sender.sent.length === 1);
+    const [request] = sender.sent;
+    const ms = (request?.at ?? Infinity) - committedAt;
+    t.ok(ms < 500, `${ms} ms: long before it would have looked by itself`);
+    await settled(engine, 'delivered');
+    const { id } = JSON.parse(request?.body ?? '') as { id: string };
+    t.match(request?.headers, {
+      'Service-Delivery': id,
+      'Service-Event': 'job.created',
+      'User-Agent': 'Fieldledger-Webhooks/1',
+    });
+    const [, time, hex] = /^t=(\d+),v1=(\w+)$/.exec(request?.headers['Service-Signature'] ?? '') ?? [];
+    t.equal(hex, createHmac('sha256', 'whsec_test').update(`${time}.${request?.body}`).digest('hex'));
+    t.match(await attemptRows(engine), [
+      { delivery: id, number: 1, status: 204, error: null, first_byte_ms: 1 },
+    ]);
+    const traceId = traceIdIn(request?.headers['traceparent']);
+    t.match(lines, [{ delivery: id, attempt: 1, status: 204, traceId }], 'and in the log');
+  });
+
+  await t.test('keeps to the schedule by the clock, with the same body and a fresh time', async (t) => {
+    let nowMs = Date.now();
+    const sender = scriptedSender(() => answer(500));
+    await acme.apply(jobCreate());
+    await using loop = startLoop(engine, sender, { now: () => new Date(nowMs), random: () => 0 });
+    for (const [index, minutes] of [1, 5, 30, 120, 360, 720].entries()) {
+      await settled(engine, 'retrying');
+      t.equal(sender.sent.length, index + 1);
+      nowMs += minutes * 60_000 - 1;
+      await loop.idle();
+      t.equal(sender.sent.length, index + 1, `not a millisecond before ${minutes} minutes`);
+      nowMs += 1;
+      await until(() => sender.sent.length === index + 2);
+    }
+    await settled(engine, 'failed');
+    t.equal(new Set(sender.sent.map(({ body }) => body)).size, 1);
+    t.equal(new Set(sender.sent.map(({ headers }) => headers['Service-Signature'])).size, 7);
+    const traceparents = sender.sent.map(({ headers }) => headers['traceparent']);
+    t.equal(new Set(traceparents).size, 7, 'each attempt is a span of its own');
+    const { id } = JSON.parse(sender.sent[0]?.body ?? '') as { id: string };
+    t.strictSame([...new Set(traceparents.map(traceIdIn))], [id.replace(/dlv_|-/g, '')], 'of one trace');
+    const attempts = await attemptRows(engine);
+    t.strictSame(
+      attempts.map(({ number, status }) => [number, status]),
+      [1, 2, 3, 4, 5, 6, 7].map((n) => [n, 500]),
+    );
+    const gaps = attempts.map(({ next_attempt_at }, index) =>
+      next_attempt_at === null ? null : next_attempt_at === attempts[index + 1]?.attempted_at,
+    );
+    t.strictSame(gaps, [true, true, true, true, true, true, null], 'each was made when it was announced');
+  });
+
+  await t.test(
+    'sends no retry early when the clock is set back, and catches up when it is set forward',
+    async (t) => {
+      let nowMs = Date.now();
+      const sender = scriptedSender((_request, attempt) => answer(attempt === 1 ? 503 : 200));
+      await acme.apply(jobCreate());
+      await using loop = startLoop(engine, sender, { now: () => new Date(nowMs), random: () => 0 });
+      await settled(engine, 'retrying');
+      nowMs -= 3_600_000;
+      await loop.idle();
+      setNow(new Date(nowMs));
+      await acme.apply(jobCreate());
+      await until(() => sender.sent.length === 2);
+      t.equal(new Set(sender.sent.map(({ body }) => body)).size, 2, 'a new event goes out by the new clock');
+      await settled(engine, 'retrying');
+      nowMs += 86_400_000;
+      const startedAt = performance.now();
+      await settled(engine, 'delivered');
+      t.ok(performance.now() - startedAt < 3_000, 'noticed within a second or so');
+      setNow(new Date());
+    },
+  );
+
+  await t.test('withholds what the company may not be sent when it is due', async (t) => {
+    const sender = scriptedSender(() => answer(200));
+    const cases = [
+      [{ apiEnabled: false }, 'api_not_enabled'],
+      [{ subscriptionActive: false }, 'company_unavailable'],
+      [{ modules: ['people'] as const }, 'module_not_licensed'],
+    ] as const;
+    for (const [settings, reason] of cases) {
+      await acme.apply(jobCreate());
+      await setCompany(engine, acme.id, {
+        ...settings,
+        modules: [...('modules' in settings ? settings.modules : (['jobs'] as const))],
+      });
+      await using loop = startLoop(engine, sender);
+      await loop.idle();
+      await settled(engine, 'withheld');
+      t.match(await deliveryRows(engine), [{ withheld_for: reason, attempt_count: 0 }]);
+      await empty(engine);
+      await setCompany(engine, acme.id, {
+        apiEnabled: true,
+        subscriptionActive: true,
+        modules: ['jobs', 'forms', 'invoices', 'people', 'customers', 'quotes'],
+      });
+    }
+    t.strictSame(sender.sent, []);
+  });
+
+  await t.test('holds what it can not sign, and goes on with the others', async (t) => {
+    await acme.addWebhook('whk_poison', ['job.created']);
+    await engine.run(`UPDATE webhooks SET secret = 'sealed1.00000000.AAAA' WHERE id = 'whk_poison'`);
+    await acme.apply(jobCreate());
+    const sender = scriptedSender(() => answer(200));
+    await using loop = startLoop(engine, sender);
+    await loop.idle();
+    await settled(engine, 'delivered', 'retrying');
+    const rows = await deliveryRows(engine);
+    t.strictSame(rows.map(({ webhook, state }) => `${webhook} ${state}`).sort(), [
+      'whk_all delivered',
+      'whk_poison retrying',
+    ]);
+    t.match(
+      rows.filter(({ webhook }) => webhook === 'whk_poison'),
+      [{ attempt_count: 0, failure_count: 0 }],
+    );
+    t.strictSame(
+      (await attemptRows(engine)).filter(({ webhook }) => webhook === 'whk_poison'),
+      [],
+    );
+    await engine.run(`DELETE FROM deliveries WHERE webhook = 'whk_poison'`);
+    await engine.run(`DELETE FROM webhooks WHERE id = 'whk_poison'`);
+  });
+
+  await t.test('fails an event that a later version of the program has made, and lives on', async (t) => {
+    await acme.apply(jobCreate());
+    await engine.run("UPDATE events SET kind = 'job.archived'");
+    const sender = scriptedSender(() => answer(200));
+    await using loop = startLoop(engine, sender);
+    await loop.idle();
+    await settled(engine, 'retrying');
+    t.match(await attemptRows(engine), [{ error: 'internal' }]);
+    await acme.apply(jobCreate());
+    await until(() => sender.sent.length === 1);
+    t.pass('others are sent');
+  });
+
+  await t.test('has at most four under way for a webhook', async (t) => {
+    const sender = scriptedSender(async () => (await pause(20), noAnswer('timeout')));
+    for (let index = 0; index < 10; index += 1) await acme.apply(jobCreate());
+    await using loop = startLoop(engine, sender);
+    await loop.idle();
+    await settled(engine, 'retrying');
+    t.equal(sender.mostUnderWay(), 4);
+  });
+
+  await t.test('takes over what a dead worker had, and drops what that says later', async (t) => {
+    await acme.apply(jobCreate());
+    const waiting = await deliveryRows(engine);
+    const [leased] = await leaseDeliveries(engine, waiting, 'dead', new Date(Date.now() + 200));
+    const sender = scriptedSender(() => answer(200));
+    await using loop = startLoop(engine, sender, { leaseMs: 200 });
+    await loop.idle();
+    await until(() => sender.sent.length === 1);
+    const late = leased && deliveredResult(leased);
+    t.equal(await recordResults(engine, late ? [late] : []), 1);
+    await settled(engine, 'delivered');
+    t.match(await deliveryRows(engine), [{ state: 'delivered', attempt_count: 2, interruption_count: 0 }]);
+    t.match(await attemptRows(engine), [
+      { number: 1, error: 'interrupted', next_attempt_at: String },
+      { number: 2, status: 200 },
+    ]);
+  });
+
+  await t.test(
+    'sends no retry whose time the clock has not reached, though it waits for a slot',
+    async (t) => {
+      await acme.apply(jobCreate());
+      const dueAt = new Date(Date.now() + 3_600_000).toISOString();
+      await engine.run(`UPDATE deliveries SET attempt_count = 1, failure_count = 1, due_at = '${dueAt}'`);
+      const sender = scriptedSender(() => answer(200));
+      await using loop = startLoop(engine, sender);
+      await loop.idle();
+      await settled(engine, 'retrying');
+      t.match(await deliveryRows(engine), [{ due_at: dueAt, attempt_count: 1, failure_count: 1 }]);
+      t.strictSame(sender.sent, []);
+    },
+  );
+
+  await t.test('begins nothing while results can not be written', async (t) => {
+    const sender = scriptedSender(() => answer(200));
+    await using loop = startLoop(engine, sender);
+    await engine.run('ALTER TABLE delivery_attempts RENAME TO out_of_reach');
+    await acme.apply(jobCreate());
+    await until(() => sender.sent.length === 1);
+    await pause(50);
+    await acme.apply(jobCreate());
+    await loop.idle();
+    t.equal(sender.sent.length, 1);
+    await engine.run('ALTER TABLE out_of_reach RENAME TO delivery_attempts');
+    await settled(engine, 'delivered');
+    t.equal(sender.sent.length, 2, 'and each is sent once');
+  });
+
+  await t.test('goes on after a month in which nothing ran', async (t) => {
+    await acme.apply(jobCreate());
+    const until = new Date(Date.now() - 40 * 86_400_000);
+    await leaseDeliveries(engine, await deliveryRows(engine), 'dead', until);
+    await using loop = startLoop(
+      engine,
+      scriptedSender(() => answer(200)),
+    );
+    await loop.idle();
+    await settled(engine, 'delivered');
+    t.match(await attemptRows(engine), [
+      { number: 1, error: 'interrupted', total_ms: 30_000 },
+      { number: 2, status: 200 },
+    ]);
+  });
+
+  await t.test('makes who dies with a delivery wait as after a failure', async (t) => {
+    await acme.apply(jobCreate());
+    await engine.run('UPDATE deliveries SET interruption_count = 2');
+    await leaseDeliveries(engine, await deliveryRows(engine), 'dead', new Date());
+    await using loop = startLoop(
+      engine,
+      scriptedSender(() => answer(200)),
+    );
+    await loop.idle();
+    await settled(engine, 'retrying');
+    t.match(await deliveryRows(engine), [{ failure_count: 1, interruption_count: 0 }]);
+  });
+
+  await t.test('begins nothing more when it is told to stop, and writes what was under way', async (t) => {
+    for (let index = 0; index < 10; index += 1) await acme.apply(jobCreate());
+    const sender = scriptedSender(async () => (await pause(50), answer(200)));
+    const loop = startLoop(engine, sender);
+    await until(() => sender.sent.length === 4);
+    await loop[Symbol.asyncDispose]();
+    const states = Object.groupBy(await deliveryRows(engine), ({ state }) => state);
+    t.strictSame([states.delivered?.length, states.waiting?.length, states.sending], [4, 6, undefined]);
+  });
+});
+
+/** No table takes an attempt that has neither a status nor an error. */
+function poisonous(result: DeliveryResult): DeliveryResult {
+  return { ...result, attempt: result.attempt && { ...result.attempt, status: null, error: null } };
+}
+
+for (const name of engineNames) {
+  t.test(
+    `${name}: a result that the database refuses is set aside, and the others are written`,
+    async (t) => {
+      await using database = await openTestDatabase(name);
+      const { engine } = database;
+      await createCompany(engine, 'acme', {}, STORY_NOW);
+      await fillDeliveries(engine, { acme: { whk_a: 5 } });
+      const leased = await leaseDeliveries(engine, await deliveryRows(engine), 'mine', new Date());
+      const results = leased.map(deliveredResult);
+      const lines: unknown[] = [];
+      const log = createLogger('silent');
+      log.error = (...given: unknown[]) => lines.push(given);
+      const group = new ResultGroup(engine, log, () => undefined);
+      let writtenCount = 0;
+      for (const [index, result] of results.entries())
+        group.add(index === 2 ? poisonous(result) : result, () => (writtenCount += 1));
+      await group.written();
+      t.equal(writtenCount, 5, 'every slot is free again');
+      t.notOk(group.isStuck);
+      const states = (await deliveryRows(engine)).map(({ state }) => state);
+      t.strictSame(states, ['delivered', 'delivered', 'sending', 'delivered', 'delivered']);
+      t.equal((await attemptRows(engine)).length, 4);
+      t.match(lines, [[{ delivery: leased[2]?.id, err: { code: String } }, 'delivery.result-refused']]);
+    },
+  );
+}
+
+/** Deliveries of webhooks that are called `company webhook`, so many of each. */
+function waiting(counts: Readonly<Record<string, number>>) {
+  return Object.entries(counts).flatMap(([name, count]) => {
+    const [company = '', webhook = ''] = name.split(' ');
+    return Array.from({ length: count }, (_delivery, index) => ({
+      company,
+      webhook,
+      id: `${name} ${index}`,
+    }));
+  });
+}
+
+const ids = (taken: { id: string }[]) => taken.map(({ id }) => id);
+
+t.test('a webhook has four at most, those of before included', async (t) => {
+  const share = new FairShare({ total: 64, perWebhook: 4 });
+  const [first] = share.take(waiting({ 'acme a': 1 }));
+  t.equal(share.take(waiting({ 'acme a': 4 })).length, 3);
+  t.strictSame(share.busy, [{ company: 'acme', webhook: 'a' }]);
+  t.strictSame(share.take(waiting({ 'acme a': 4 })), []);
+  if (first) share.giveBack(first);
+  t.strictSame(share.busy, []);
+  t.equal(share.free, 61);
+});
+
+t.test('each webhook has its first before any has its second', async (t) => {
+  const share = new FairShare({ total: 8, perWebhook: 4 });
+  const taken = share.take(waiting({ 'acme a': 4, 'borough a': 4, 'crown a': 4 }));
+  const seconds = ['acme a 1', 'borough a 1', 'crown a 1'];
+  t.strictSame(ids(taken), ['acme a 0', 'borough a 0', 'crown a 0', ...seconds]);
+});
+
+t.test('a company leaves a quarter of all to whoever comes next', async (t) => {
+  const share = new FairShare({ total: 16, perWebhook: 4 });
+  const flood = { 'acme a': 4, 'acme b': 4, 'acme c': 4, 'acme d': 4 };
+  t.equal(share.take(waiting(flood)).length, 12);
+  t.strictSame(share.busyCompanies, ['acme']);
+  t.equal(share.take(waiting({ 'acme e': 1, 'borough a': 4 })).length, 4, "which are another company's");
+  t.equal(share.free, 0);
+});
+
+const at = new Date('2026-11-20T12:00:00.000Z');
+const MINUTES = [1, 5, 30, 120, 360, 720];
+
+t.test(
+  'a delivery is tried again after 1, 5 and 30 minutes, and 2, 6 and 12 hours, and then no more',
+  async (t) => {
+    const delays = [1, 2, 3, 4, 5, 6, 7].map((count) => {
+      const next = nextAttemptAt(count, at, () => 0);
+      return next && (next.getTime() - at.getTime()) / 60_000;
+    });
+    t.strictSame(delays, [...MINUTES, undefined]);
+  },
+);
+
+t.test('chance makes it later by a tenth at most, and never earlier', async (t) => {
+  const delay = fc.record({
+    count: fc.integer({ min: 1, max: 6 }),
+    chance: fc.double({ min: 0, max: 1, noNaN: true }),
+  });
+  fc.assert(
+    fc.property(delay, ({ count, chance }) => {
+      const ms = (nextAttemptAt(count, at, () => chance)?.getTime() ?? 0) - at.getTime();
+      const wantedMs = (MINUTES[count - 1] ?? 0) * 60_000;
+      return ms >= wantedMs && ms <= wantedMs * 1.1 + 1;
+    }),
+  );
+  t.pass('in a hundred cases');
+});

@@ -1,0 +1,146 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { UsageError } from '../../../src/server/errors.ts';
+import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { listDeliveries, ping } from '../../../src/server/webhooks/deliveries.ts';
+import { purge } from '../../../src/server/webhooks/purge.ts';
+import { deleteWebhook, pauseWebhook, resumeWebhook } from '../../../src/server/webhooks/registration.ts';
+import { until } from '../../_command.ts';
+import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
+import { onEachEngine } from '../backoffice/_office.ts';
+import { withQueriesThrough } from '../store/_queries.ts';
+import { answer, attemptRows, deliveryRows, scriptedSender, startLoop } from './_delivery-loop.ts';
+
+const statesOf = async (engine: Engine) =>
+  (await deliveryRows(engine)).map(({ webhook, state }) => `${webhook} ${state}`).sort();
+
+onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
+  setNow(new Date());
+  const acme = await openStaffedCompany(openCompany);
+  const pauseAll = () => pauseWebhook(engine, acme.id, 'whk_all', new Date());
+  const resumeAll = () => resumeWebhook(engine, acme.id, 'whk_all', new Date());
+  t.afterEach(async () => {
+    await resumeAll();
+    for (const table of ['delivery_attempts', 'deliveries', 'events'])
+      await engine.run(`DELETE FROM ${table}`);
+  });
+
+  await t.test('gets nothing until it is resumed, and then at once what waited', async (t) => {
+    await acme.addWebhook('whk_other', ['job.created']);
+    const sender = scriptedSender(() => answer(200));
+    await using loop = startLoop(engine, sender);
+    await pauseAll();
+    for (let index = 0; index < 10; index += 1) await acme.apply(jobCreate());
+    await until(() => sender.sent.length === 10);
+    await loop.idle();
+    const expected = [
+      ...Array<string>(10).fill('whk_all waiting'),
+      ...Array<string>(10).fill('whk_other delivered'),
+    ];
+    await until(async () => (await statesOf(engine)).join() === expected.join());
+    const { deliveries } = await listDeliveries(
+      engine,
+      { company: acme.id, webhook: 'whk_all' },
+      { limit: 1 },
+    );
+    t.match(deliveries, [{ state: 'waiting', nextAttemptAt: null }], 'its time is unknown');
+    const startedAt = performance.now();
+    await resumeAll();
+    await until(() => sender.sent.length === 20);
+    t.ok(performance.now() - startedAt < 800, 'it did not wait until the loop looked by itself');
+    await until(async () => (await deliveryRows(engine)).every(({ state }) => state === 'delivered'));
+    await deleteWebhook(engine, acme.id, 'whk_other', new Date());
+  });
+
+  await t.test('gets no retry that falls due meanwhile, and its schedule goes on', async (t) => {
+    let nowMs = Date.now();
+    const sender = scriptedSender((_request, attempt) => answer(attempt === 1 ? 500 : 200));
+    await acme.apply(jobCreate());
+    await using loop = startLoop(engine, sender, { now: () => new Date(nowMs) });
+    await until(async () => (await statesOf(engine)).join() === 'whk_all retrying');
+    await pauseAll();
+    nowMs += 3_600_000;
+    await loop.idle();
+    t.equal(sender.sent.length, 1);
+    t.match(await deliveryRows(engine), [{ state: 'waiting', failure_count: 1, attempt_count: 1 }]);
+    await resumeAll();
+    await until(async () => (await statesOf(engine)).join() === 'whk_all delivered');
+    t.match(await attemptRows(engine), [{ status: 500 }, { number: 2, status: 200 }]);
+  });
+
+  await t.test('gets nothing though a worker had found it before', async (t) => {
+    await acme.apply(jobCreate());
+    let isFound = false;
+    const late = withQueriesThrough(engine, async (query, run) => {
+      const result = await run();
+      if (!isFound && query.sql.includes('RECURSIVE walk') && result.rows.length > 0) {
+        isFound = true;
+        await pauseAll();
+      }
+      return result;
+    });
+    const sender = scriptedSender(() => answer(200));
+    await using loop = startLoop(late, sender);
+    await loop.idle();
+    await until(async () => (await statesOf(engine)).join() === 'whk_all waiting');
+    t.match(await deliveryRows(engine), [{ attempt_count: 0, lease: null }]);
+    t.strictSame(sender.sent, []);
+  });
+
+  await t.test('hides nobody, however many there are', async (t) => {
+    await pauseAll();
+    await acme.apply(jobCreate());
+    for (let index = 0; index < 60; index += 1)
+      for (const table of ['webhooks', 'deliveries']) await copyRow(engine, table, `whk_b${index + 10}`);
+    const sender = scriptedSender(() => answer(200));
+    await using loop = startLoop(engine, sender, { concurrencyMax: 4 });
+    await loop.idle();
+    t.strictSame(sender.sent, []);
+    await resumeWebhook(engine, acme.id, 'whk_b40', new Date());
+    await until(() => sender.sent.length === 1);
+    await loop.idle();
+    await pause(50);
+    t.equal(sender.sent.length, 1, 'and no other one is taken for it');
+    await engine.run(`DELETE FROM deliveries WHERE webhook <> 'whk_all'`);
+    await engine.run(`DELETE FROM webhooks WHERE id <> 'whk_all'`);
+  });
+
+  await t.test('is kept its deliveries for 30 days, and is not pinged', async (t) => {
+    await acme.apply(jobCreate());
+    const [{ created_at } = { created_at: '' }] = await engine.db
+      .selectFrom('events')
+      .select('created_at')
+      .execute();
+    const later = (ms: number) => () => new Date(Date.parse(created_at) + 30 * 86_400_000 + ms);
+    await purge(engine, later(1));
+    t.equal((await deliveryRows(engine)).length, 1, 'what waits for another one is kept as long as it waits');
+    const paused = await pauseAll();
+    await purge(engine, later(0));
+    t.equal((await deliveryRows(engine)).length, 1);
+    await purge(engine, later(1));
+    t.equal((await deliveryRows(engine)).length, 0);
+    t.equal((await pauseAll()).pausedAt, paused.pausedAt, 'paused twice, it is paused since the first time');
+    await t.rejects(ping(engine, { company: acme.id, webhook: 'whk_all' }, { now: new Date() }), {
+      constructor: UsageError,
+      message: /"whk_all" is paused; resume it first/,
+    });
+    t.equal((await resumeAll()).pausedAt, null);
+  });
+});
+
+/** Copies the row of `whk_all` for a webhook of another id. */
+async function copyRow(engine: Engine, table: string, id: string): Promise<void> {
+  const columns: Record<string, string> = {
+    webhooks: 'company, url, events, secret, created_at, paused_at, id',
+    deliveries: 'company, event, state, due_at, id, webhook',
+  };
+  const given = table === 'webhooks' ? `'${id}'` : `'dlv_${id}', '${id}'`;
+  const kept = columns[table]
+    ?.split(', ')
+    .slice(0, table === 'webhooks' ? -1 : -2)
+    .join(', ');
+  const key = table === 'webhooks' ? 'id' : 'webhook';
+  await engine.run(
+    `INSERT INTO ${table} (${columns[table]}) SELECT ${kept}, ${given} FROM ${table} WHERE ${key} = 'whk_all'`,
+  );
+}
