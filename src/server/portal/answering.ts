@@ -8,14 +8,14 @@ import type { AssetPaths } from './assets.ts';
 import type { Cookies } from './cookies.ts';
 import { findResult, keepResult, takeNoticeOf } from './form-results.ts';
 import { formTokenFor } from './form-tokens.ts';
-import type { PortalOptions } from './options.ts';
+import type { Services } from './options.ts';
 import { notWellFormed, toPageError } from './page-error.ts';
 import type { AdministratorsRoute, Route } from './routes.ts';
 import { administratorPage, guestPage } from './views/frame.ts';
 import { type GuestVisit, redirect, type RedirectReply, type Reply, signedOut, type Visit } from './visit.ts';
 
 /** Everything that answering a request needs. */
-export interface Answering extends PortalOptions {
+export interface Answering extends Services {
   cookies: Cookies;
   assets: AssetPaths;
 }
@@ -56,7 +56,7 @@ export function answer(route: Route, answering: Answering): RequestHandler {
     const guest = guestVisitOf(req, res, answering);
     refuseUnstorable(guest);
     if (route.access === 'guests') {
-      await write(await route.page(guest), { req, res, answering });
+      await write(await route.page(guest, answering), { req, res, answering });
       return;
     }
     const visit = await visitOf(guest, res, answering);
@@ -69,11 +69,12 @@ export function answer(route: Route, answering: Answering): RequestHandler {
 async function replyOnce(
   visit: Visit,
   { page: ask, endsSession = false }: AdministratorsRoute,
-  { engine }: Answering,
+  answering: Answering,
 ): Promise<Reply> {
+  const { engine } = answering;
   const { session, signedIn } = visit;
   const { form } = signedIn;
-  if (form === undefined) return ask(visit);
+  if (form === undefined) return ask(visit, answering);
   const findEarlier = async () => {
     const to = await findResult(engine, session, form);
     return to === undefined ? undefined : redirect(to);
@@ -81,7 +82,7 @@ async function replyOnce(
   const earlier = await findEarlier();
   if (earlier) return earlier;
   try {
-    const reply = await ask(visit);
+    const reply = await ask(visit, answering);
     if (reply.kind === 'redirect') return { ...reply, to: await keepResult(engine, session, form, reply) };
     // The refusal may come from the first sending of the same form, which has done its work meanwhile.
     return (await findEarlier()) ?? reply;

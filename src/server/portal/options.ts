@@ -1,4 +1,5 @@
 import type { SessionLengths } from '../access/sessions.ts';
+import type { SignInLimits } from '../access/sign-in-limits.ts';
 import type { Documents } from '../invoice-pdf/documents.ts';
 import type { Logger } from '../log.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -13,7 +14,7 @@ export interface PortalSettings {
   pingWaitMs?: number;
 }
 
-/** Everything that the portal uses. routes.ts gives each page only the parts that it needs. */
+/** Everything that the portal is created with. */
 export interface PortalOptions extends PortalSettings {
   engine: Engine;
   documents: Pick<Documents, 'find'>;
@@ -26,4 +27,9 @@ export interface PortalOptions extends PortalSettings {
   keyPrefix: string;
   /** Requests that each API key may send. */
   rateLimitPerMinute: number;
+}
+
+/** What pages and actions work with. Each names the parts that it needs in its parameters. */
+export interface Services extends PortalOptions {
+  limits: SignInLimits;
 }

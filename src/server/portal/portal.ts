@@ -2,6 +2,7 @@ import { type ErrorRequestHandler, type Request, type RequestHandler, Router, te
 import helmet from 'helmet';
 
 import { useSession } from '../access/sessions.ts';
+import { createSignInLimits } from '../access/sign-in-limits.ts';
 import { mintToken } from '../access/tokens.ts';
 import { createAssets } from './assets.ts';
 import { createCookies } from './cookies.ts';
@@ -9,7 +10,7 @@ import { FORM_TOKEN_FIELD, formIdOf, isFormToken, isFromOwnPage } from './form-t
 import type { PortalOptions } from './options.ts';
 import { notFound, PageError, toPageError } from './page-error.ts';
 import { answer, type Answering, type Trace, traceOf, type Visitor, visitorOf } from './answering.ts';
-import { portalRoutes, type Route } from './routes.ts';
+import { routes } from './routes.ts';
 import { COMPANIES_PATH } from './pages/companies.ts';
 import { errorPage } from './views/frame.ts';
 import { signedOut } from './visit.ts';
@@ -21,7 +22,12 @@ const FORM_BYTES_MAX = 32 * 1024;
 export function createPortal(options: PortalOptions): Router {
   const isSecure = () => options.baseUrl().startsWith('https:');
   const assets = createAssets(`${PORTAL_PATH}/assets`);
-  const answering: Answering = { ...options, cookies: createCookies({ isSecure }), assets: assets.paths };
+  const answering: Answering = {
+    ...options,
+    limits: createSignInLimits(options.engine),
+    cookies: createCookies({ isSecure }),
+    assets: assets.paths,
+  };
   const router = Router({ caseSensitive: true, strict: true });
   router.use(protect);
   router.use('/assets', assets.router);
@@ -30,12 +36,11 @@ export function createPortal(options: PortalOptions): Router {
   router.use(readForm);
   router.use(findVisitor(answering));
   router.use(refuseOtherSites(answering));
-  const routes = portalRoutes(options);
   for (const { path } of routes.filter(({ endsSession }) => endsSession))
     router.post(path, leadOutAgain(answering));
   router.use(refuseForeignForms);
   for (const route of routes) router[route.method](route.path, answer(route, answering));
-  router.use(refuseOtherMethods(routes));
+  router.use(refuseOtherMethods());
   router.use(() => {
     throw notFound();
   });
@@ -146,7 +151,7 @@ function unusableForm(): PageError {
 }
 
 /** Answers a known path with another method. */
-function refuseOtherMethods(routes: readonly Route[]): RequestHandler {
+function refuseOtherMethods(): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true });
   for (const path of new Set(routes.map(({ path }) => path))) {
     const methods = routes.filter((route) => route.path === path).map(({ method }) => method);

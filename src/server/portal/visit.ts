@@ -2,13 +2,14 @@ import type { ActiveSession } from '../access/sessions.ts';
 import type { Administrator } from '../store/portal/administrators.ts';
 import type { Company } from '../store/records/companies.ts';
 import type { SignedIn } from '../store/portal/deeds.ts';
+import type { Services } from './options.ts';
 import type { Html } from './views/html.ts';
 import type { SectionKey } from './views/navigation.ts';
 
 /** A page or an action for administrators who are signed in. */
-export type Page = (visit: Visit) => Promise<Reply> | Reply;
+export type Page = (visit: Visit, services: Services) => Promise<Reply> | Reply;
 /** A page or an action for everybody. */
-export type GuestPage = (visit: GuestVisit) => Promise<Reply> | Reply;
+export type GuestPage = (visit: GuestVisit, services: Services) => Promise<Reply> | Reply;
 
 /** A request for a page, or a form, from a browser that need not be signed in. */
 export interface GuestVisit {

@@ -6,11 +6,12 @@ import type { Test } from 'tap';
 import { grantedScopes } from '../../../src/server/access/administrators.ts';
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { beginSession } from '../../../src/server/access/sessions.ts';
+import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
 import { scopes } from '../../../src/contract/scopes.ts';
 import { exampleCompany } from '../../../src/demo/example-company.ts';
 import { loadExampleCompany } from '../../../src/demo/load.ts';
 import { createLogger } from '../../../src/server/log.ts';
-import { portalRoutes, type Route } from '../../../src/server/portal/routes.ts';
+import type { Services } from '../../../src/server/portal/options.ts';
 import { type Administrator, insertAdministrator } from '../../../src/server/store/portal/administrators.ts';
 import type { SignedIn } from '../../../src/server/store/portal/deeds.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
@@ -121,10 +122,11 @@ export async function addAdministrator(
   return administrator;
 }
 
-/** Every route of the portal. */
-export function routesOf({ engine, url }: TestPortal): Route[] {
-  return portalRoutes({
+/** What pages work with, for a test that asks them without a server. */
+export function servicesOf({ engine, url }: TestPortal): Services {
+  return {
     engine,
+    limits: createSignInLimits(engine),
     documents: { find: async () => undefined },
     log: createLogger('silent'),
     now: () => STORY_NOW,
@@ -133,7 +135,7 @@ export function routesOf({ engine, url }: TestPortal): Route[] {
     keyPrefix: 'fl',
     rateLimitPerMinute: 120,
     ...PORTAL_SETTINGS,
-  });
+  };
 }
 
 /** The authority of an administrator who was added, in the session that began then. */
@@ -143,7 +145,7 @@ export async function signedInAs(engine: Engine, { id }: { id: string }): Promis
   return { administrator: id, session: session.id, address: '192.0.2.1', client: 'Test' };
 }
 
-/** The form in which a password is stored (src/server/access/passwords.ts), made in a few milliseconds. */
+/** The form in which a password is stored (src/access/passwords.ts), made in a few milliseconds. */
 function hashQuickly(password: string): string {
   const salt = randomBytes(16);
   const key = scryptSync(password, salt, 32, { N: 1024, r: 8, p: 1 });

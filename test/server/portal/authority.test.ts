@@ -6,7 +6,7 @@ import { invite } from '../../../src/server/access/invitations.ts';
 import { createKey } from '../../../src/server/access/keys.ts';
 import { beginSession } from '../../../src/server/access/sessions.ts';
 import { scopes } from '../../../src/contract/scopes.ts';
-import type { Route } from '../../../src/server/portal/routes.ts';
+import { type Route, routes } from '../../../src/server/portal/routes.ts';
 import type { Visit } from '../../../src/server/portal/visit.ts';
 import type { Administrator } from '../../../src/server/store/portal/administrators.ts';
 import { AuthorityEndedError, type SignedIn } from '../../../src/server/store/portal/deeds.ts';
@@ -23,7 +23,7 @@ import {
   EMAIL,
   hiddenFields,
   PASSWORD,
-  routesOf,
+  servicesOf,
   startPortal,
   type TestPortal,
   type Visitor,
@@ -33,9 +33,7 @@ import { addWebhook } from './_webhooks.ts';
 const NEXT = 'granite lanterns drift north';
 const LENGTHS = { idleMinutes: 30, hoursMax: 12 };
 
-function actionsOf(portal: TestPortal): Route[] {
-  return routesOf(portal).filter(({ method }) => method === 'post');
-}
+const actions = routes.filter(({ method }) => method === 'post');
 
 interface Form {
   params?: Record<string, string>;
@@ -150,7 +148,7 @@ for (const name of engineNames) {
       const { engine } = portal;
       const forms = await formsOf(portal);
       for (const [ending, { end, undo }] of Object.entries(endings)) {
-        for (const route of actionsOf(portal)) {
+        for (const route of actions) {
           // A session is no part of what a guest may do.
           if (route.access === 'guests' && ending.includes('session')) continue;
           const form = forms[route.path];
@@ -192,11 +190,11 @@ for (const name of engineNames) {
     const visit = await visitOf(engine, administrator);
     await engine.run(`DELETE FROM portal_sessions WHERE id = '${visit.session.id}'`);
     const before = await everything(engine);
-    for (const route of actionsOf(portal)) {
+    for (const route of actions) {
       if (route.access === 'guests') continue;
       const { params = {}, fields = {} } = forms[route.path] ?? {};
       const stale = { ...visit, params, form: new URLSearchParams(fields) };
-      await t.rejects(async () => route.page(stale), AuthorityEndedError, route.path);
+      await t.rejects(async () => route.page(stale, servicesOf(portal)), AuthorityEndedError, route.path);
     }
     t.equal(await everything(engine), before, 'and nothing was done');
   });

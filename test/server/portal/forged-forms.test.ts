@@ -3,22 +3,21 @@ import t from 'tap';
 
 import { formTokenFor, isFormToken, isFromOwnPage } from '../../../src/server/portal/form-tokens.ts';
 import { ownPath } from '../../../src/server/portal/pages/sign-in.ts';
-import { COMPANY, hiddenFields, routesOf, startPortal, type TestPortal, textOf } from './_portal.ts';
+import { routes } from '../../../src/server/portal/routes.ts';
+import { COMPANY, hiddenFields, startPortal, textOf } from './_portal.ts';
 
 /** Every route of the portal with an address, so that a new one is attacked as soon as it is listed. */
-function addressesOf(portal: TestPortal) {
-  return routesOf(portal).map((route) => ({
-    ...route,
-    address: `/portal${route.path.replaceAll(/:\w+/g, 'some-id')}`,
-  }));
-}
+const addresses = routes.map((route) => ({
+  ...route,
+  address: `/portal${route.path.replaceAll(/:\w+/g, 'some-id')}`,
+}));
 
 const REFUSAL = /This form can’t be used any more Nothing was changed/;
 
 t.test('no action is done for a form without a token, or with one that is made up', async (t) => {
   const portal = await startPortal(t);
   const visitor = await portal.signedIn();
-  for (const { method, address } of addressesOf(portal)) {
+  for (const { method, address } of addresses) {
     if (method !== 'post') continue;
     for (const fields of [{}, { 'form-token': '' }, { 'form-token': 'A'.repeat(86) }]) {
       const { statusCode, body } = await visitor.send(address, fields);
@@ -109,7 +108,7 @@ t.test('a form that is not one is refused before anything is done', async (t) =>
 
 t.test('whoever is not signed in is sent to sign in, by every page and action', async (t) => {
   const portal = await startPortal(t);
-  for (const { method, address, access } of addressesOf(portal)) {
+  for (const { method, address, access } of addresses) {
     const guest = portal.visitor();
     await guest.visit('/portal/sign-in');
     const token = hiddenFields(guest.shown, '/portal/sign-in');

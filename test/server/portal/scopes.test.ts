@@ -1,15 +1,9 @@
 import t from 'tap';
 
 import { scopes } from '../../../src/contract/scopes.ts';
+import { routes } from '../../../src/server/portal/routes.ts';
 import { STORY_NOW } from '../../_server.ts';
-import {
-  addAdministrator,
-  COMPANY,
-  routesOf,
-  startPortal,
-  type TestPortal,
-  type Visitor,
-} from './_portal.ts';
+import { addAdministrator, COMPANY, startPortal, type TestPortal, type Visitor } from './_portal.ts';
 import { addHistory } from './_history.ts';
 import { addWebhook } from './_webhooks.ts';
 
@@ -24,8 +18,8 @@ const MARKS = {
 } as const;
 
 /** Every page that somebody may ask for, with the queries that look for records. */
-function pathsOf(portal: TestPortal, ids: Record<string, string>): string[] {
-  const paths = routesOf(portal)
+function pathsOf(ids: Record<string, string>): string[] {
+  const paths = routes
     .filter(({ method, access }) => method === 'get' && access === 'administrators')
     .map(({ path }) => `/portal${path.replaceAll(/:(\w+)/g, (_all, name: string) => ids[name] ?? '')}`);
   const queries = ['search=zanzi', 'search=', 'search=Z', 'customer=cus_zanzibar', 'show=drafts'];
@@ -75,7 +69,7 @@ t.test('no page shows a record of a scope that the administrator lacks, whatever
     await addAdministrator(portal.engine, { email, password: PASSWORD, scopes: [scope], name: 'Sean' });
     const visitor = await portal.signedIn({ email, password: PASSWORD });
     for (const { id } of deliveries)
-      for (const path of pathsOf(portal, { id: webhook.id, delivery: String(id) }))
+      for (const path of pathsOf({ id: webhook.id, delivery: String(id) }))
         await expectNoMarks(visitor, path, scope);
   }
   async function expectNoMarks(visitor: Visitor, path: string, scope: string) {

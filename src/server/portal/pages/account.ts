@@ -1,9 +1,8 @@
 import { changePassword } from '../../access/administrators.ts';
 import { provePassword } from '../../access/own-password.ts';
-import { endSessions, listSessions, type SessionLengths } from '../../access/sessions.ts';
-import type { SignInLimits } from '../../access/sign-in-limits.ts';
+import { endSessions, listSessions } from '../../access/sessions.ts';
 import { AppError } from '../../errors.ts';
-import type { Engine } from '../../store/engines/engine.ts';
+import type { Services } from '../options.ts';
 import { type Problems, problemsOf, refusalOf } from '../page-error.ts';
 import {
   accountField,
@@ -20,75 +19,50 @@ import { badge } from '../views/notice.ts';
 import { facts, table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, signedOut, type Visit } from '../visit.ts';
 
-interface Needs {
-  engine: Engine;
-  sessionLengths: SessionLengths;
-}
+export const showAccount: Page = (visit, services) => accountPage(visit, services);
 
-export function showAccount(needs: Needs): Page {
-  return (visit) => accountPage(needs, visit);
-}
-
-export function changeOwnPassword({
-  limits,
-  serviceName,
-  ...needs
-}: Needs & { limits: SignInLimits; serviceName: string }): Page {
-  return async (visit) => {
-    const { administrator, signedIn, form: filled, now } = visit;
-    try {
-      const browser = await changePassword(needs.engine, limits, {
-        administrator,
-        by: signedIn,
-        present: filled.get('present') ?? '',
-        next: newPasswordIn(filled),
-        serviceName,
-        browser: visit.browser,
-        now,
-      });
-      const done = redirect('/portal/account', {
-        kind: 'done',
-        text: `Your password is changed. You are signed out of ${visit.company.name} everywhere else.`,
-      });
-      return { ...done, browser };
-    } catch (error) {
-      if (error instanceof AppError) throw error;
-      return accountPage(needs, visit, problemsOf(error));
-    }
-  };
-}
+export const changeOwnPassword: Page = async (visit, services) => {
+  const { administrator, signedIn, form: filled, now } = visit;
+  const { engine, limits, serviceName } = services;
+  try {
+    const browser = await changePassword(engine, limits, {
+      administrator,
+      by: signedIn,
+      present: filled.get('present') ?? '',
+      next: newPasswordIn(filled),
+      serviceName,
+      browser: visit.browser,
+      now,
+    });
+    const text = `Your password is changed. You are signed out of ${visit.company.name} everywhere else.`;
+    return { ...redirect('/portal/account', { kind: 'done', text }), browser };
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    return accountPage(visit, services, problemsOf(error));
+  }
+};
 
 /** Ends the session in the page's address, or all. It asks for the password: whoever has stolen a session must not end its owner's. */
-export function endOwnSessions({ limits, ...needs }: Needs & { limits: SignInLimits }): Page {
-  return async (visit) => {
-    const { company, signedIn: by, session, tokens, params, form: filled, now } = visit;
-    const of = { company: company.id, by };
-    const isOther = params.id !== undefined && params.id !== session.id;
-    try {
-      const { stillProved } = await provePassword(needs.engine, limits, {
-        ...of,
-        present: filled.get('present') ?? '',
-      });
-      await endSessions(needs.engine, {
-        ...of,
-        now,
-        stillProved,
-        id: params.id,
-        tokens: isOther ? [] : tokens,
-      });
-    } catch (error) {
-      if (error instanceof AppError) throw error;
-      return accountPage(needs, visit, { sessions: refusalOf(error) });
-    }
-    return isOther
-      ? redirect('/portal/account', { kind: 'done', text: 'The session has ended.' })
-      : signedOut;
-  };
-}
+export const endOwnSessions: Page = async (visit, services) => {
+  const { company, signedIn: by, session, tokens, params, form: filled, now } = visit;
+  const { engine, limits } = services;
+  const of = { company: company.id, by };
+  const isOther = params.id !== undefined && params.id !== session.id;
+  try {
+    const present = filled.get('present') ?? '';
+    const { stillProved } = await provePassword(engine, limits, { ...of, present });
+    const ended = { id: params.id, tokens: isOther ? [] : tokens };
+    await endSessions(engine, { ...of, now, stillProved, ...ended });
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    return accountPage(visit, services, { sessions: refusalOf(error) });
+  }
+  return isOther ? redirect('/portal/account', { kind: 'done', text: 'The session has ended.' }) : signedOut;
+};
 
 async function accountPage(
-  { engine, sessionLengths }: Needs,
   visit: Visit,
+  { engine, sessionLengths }: Services,
   problems: Problems = {},
 ): Promise<PageReply> {
   const { administrator, session: own, now } = visit;

@@ -7,7 +7,6 @@ import {
   isAuditAction,
   listAuditRows,
 } from '../../store/portal/audit.ts';
-import type { Engine } from '../../store/engines/engine.ts';
 import { filterForm, select, withQuery } from '../views/form.ts';
 import { browserName, time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
@@ -40,58 +39,55 @@ const actionNames: Record<AuditAction, string> = {
   'deliveries.recovered': 'Sent failed deliveries again',
 };
 
-export function showAudit(engine: Engine): Page {
-  return async (visit) => {
-    const { company, query } = visit;
-    const filter = filterOf(query);
-    const before = query.get('before') ?? undefined;
-    const found = await listAuditRows(engine, company.id, { ...filter, before, limit: PAGE_ENTRIES + 1 });
-    const entries = found.slice(0, PAGE_ENTRIES);
-    const last = entries.at(-1);
-    const people = await listAdministrators(engine, company.id);
-    return page(
-      'Audit trail',
-      html`<p>
-          All actions of the last two years for ${company.name}, taken here or with the operator’s command
-          line.
-        </p>
-        ${filterForm(
-          '/portal/audit',
-          html`${select({
-            name: 'action',
-            label: 'Action',
-            choices: [
-              { value: '', label: 'Everything' },
-              ...auditActions.map((action) => ({ value: action, label: actionNames[action] })),
-            ],
-            chosen: filter.action ?? '',
-          })}
-          ${select({
-            name: 'who',
-            label: 'Administrator',
-            choices: [
-              { value: '', label: 'Everybody' },
-              ...people.map(({ id, name }) => ({ value: id, label: name })),
-            ],
-            chosen: filter.administrator ?? '',
-          })}`,
-        )}
-        ${
-          entries.length === 0
-            ? emptyState(
-                'Nothing is recorded here',
-                'Actions of administrators are listed here. If you chose a filter, there may be more without it.',
-              )
-            : entryTable(visit, entries)
-        }
-        ${pagination({
-          newest: before === undefined ? undefined : addressOf(filter),
-          older: found.length > PAGE_ENTRIES && last ? addressOf(filter, last.id) : undefined,
+export const showAudit: Page = async (visit, { engine }) => {
+  const { company, query } = visit;
+  const filter = filterOf(query);
+  const before = query.get('before') ?? undefined;
+  const found = await listAuditRows(engine, company.id, { ...filter, before, limit: PAGE_ENTRIES + 1 });
+  const entries = found.slice(0, PAGE_ENTRIES);
+  const last = entries.at(-1);
+  const people = await listAdministrators(engine, company.id);
+  return page(
+    'Audit trail',
+    html`<p>
+        All actions of the last two years for ${company.name}, taken here or with the operator’s command line.
+      </p>
+      ${filterForm(
+        '/portal/audit',
+        html`${select({
+          name: 'action',
+          label: 'Action',
+          choices: [
+            { value: '', label: 'Everything' },
+            ...auditActions.map((action) => ({ value: action, label: actionNames[action] })),
+          ],
+          chosen: filter.action ?? '',
+        })}
+        ${select({
+          name: 'who',
+          label: 'Administrator',
+          choices: [
+            { value: '', label: 'Everybody' },
+            ...people.map(({ id, name }) => ({ value: id, label: name })),
+          ],
+          chosen: filter.administrator ?? '',
         })}`,
-      { section: 'audit' },
-    );
-  };
-}
+      )}
+      ${
+        entries.length === 0
+          ? emptyState(
+              'Nothing is recorded here',
+              'Actions of administrators are listed here. If you chose a filter, there may be more without it.',
+            )
+          : entryTable(visit, entries)
+      }
+      ${pagination({
+        newest: before === undefined ? undefined : addressOf(filter),
+        older: found.length > PAGE_ENTRIES && last ? addressOf(filter, last.id) : undefined,
+      })}`,
+    { section: 'audit' },
+  );
+};
 
 function entryTable(visit: Visit, entries: readonly AuditEntry[]): Html {
   return table({

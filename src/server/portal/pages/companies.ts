@@ -1,55 +1,41 @@
 import { getCompany } from '../../access/companies.ts';
-import {
-  chooseCompany,
-  endBrowserSessions,
-  listBrowserSessions,
-  type SessionLengths,
-} from '../../access/sessions.ts';
+import { chooseCompany, endBrowserSessions, listBrowserSessions } from '../../access/sessions.ts';
 import { UsageError } from '../../errors.ts';
-import type { Engine } from '../../store/engines/engine.ts';
+import type { Services } from '../options.ts';
 import { refusalOf } from '../page-error.ts';
 import { button, form } from '../views/form.ts';
 import { html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
 import { type GuestPage, type GuestVisit, page, type PageReply, redirect, signedOut } from '../visit.ts';
 
-interface Needs {
-  engine: Engine;
-  sessionLengths: SessionLengths;
-}
-
 export const COMPANIES_PATH = '/portal/companies';
 
 /** The companies whose accounts the browser's sign-in opened. Somebody who opened several chooses one, and another one later. */
-export function showCompanies(needs: Needs): GuestPage {
-  return (visit) => companiesPage(needs, visit);
-}
+export const showCompanies: GuestPage = (visit, services) => companiesPage(visit, services);
 
 /** Goes on with the account of another company, or signs out of all. */
-export function chooseOneCompany(needs: Needs): GuestPage {
-  return async (visit) => {
-    const { form: filled, address, client, now, onAccount } = visit;
-    const { engine, sessionLengths: lengths } = needs;
-    const company = filled.get('company');
-    try {
-      if (company === null) {
-        if (visit.tokens.length === 0) throw new UsageError('Choose a company.');
-        await endBrowserSessions(engine, visit.tokens);
-        return signedOut;
-      }
-      const choice = { tokens: visit.tokens, company, address, client, lengths, now };
-      const { tokens, administrator } = await chooseCompany(engine, choice);
-      onAccount(administrator);
-      return { ...redirect('/portal'), sessions: tokens };
-    } catch (error) {
-      return companiesPage(needs, visit, refusalOf(error));
+export const chooseOneCompany: GuestPage = async (visit, services) => {
+  const { form: filled, address, client, now, onAccount } = visit;
+  const { engine, sessionLengths: lengths } = services;
+  const company = filled.get('company');
+  try {
+    if (company === null) {
+      if (visit.tokens.length === 0) throw new UsageError('Choose a company.');
+      await endBrowserSessions(engine, visit.tokens);
+      return signedOut;
     }
-  };
-}
+    const choice = { tokens: visit.tokens, company, address, client, lengths, now };
+    const { tokens, administrator } = await chooseCompany(engine, choice);
+    onAccount(administrator);
+    return { ...redirect('/portal'), sessions: tokens };
+  } catch (error) {
+    return companiesPage(visit, services, refusalOf(error));
+  }
+};
 
 async function companiesPage(
-  { engine, sessionLengths }: Needs,
   visit: GuestVisit,
+  { engine, sessionLengths }: Services,
   problem?: string,
 ): Promise<PageReply> {
   const sessions = await listBrowserSessions(engine.db, visit.tokens, sessionLengths, visit.now);

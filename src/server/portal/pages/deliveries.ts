@@ -31,33 +31,30 @@ const stateNames: Record<StateGroup, string> = {
 };
 
 /** The deliveries of a webhook, the newest first. The filters are part of the address. */
-export function showDeliveries(engine: Engine): Page {
-  return async (visit) => deliveriesPage(engine, visit, await getOwnWebhook(engine, visit));
-}
+export const showDeliveries: Page = async (visit, { engine }) =>
+  deliveriesPage(engine, visit, await getOwnWebhook(engine, visit));
 
 /** Sends the deliveries again that failed or were withheld since a time. */
-export function recoverSince(engine: Engine): Page {
-  return async (visit) => {
-    const { company, signedIn, form: filled, now } = visit;
-    const webhook = await getOwnWebhook(engine, visit);
-    const since = (filled.get('since') ?? '').trim();
-    try {
-      const from = companyInstant(company.timeZone, since);
-      if (!from) throw new UsageError(NOT_A_TIME);
-      const of = { company: company.id, webhook: webhook.id };
-      const sent = await recover(engine, of, from, now, { by: signedIn });
-      return redirect(`/portal/webhooks/${webhook.id}/deliveries`, {
-        kind: 'done',
-        text:
-          sent === 0
-            ? 'Nothing had failed since then.'
-            : `${countText(sent)} ${sent === 1 ? 'delivery is' : 'deliveries are'} sent again.`,
-      });
-    } catch (error) {
-      return deliveriesPage(engine, visit, webhook, { since, problem: refusalOf(error) });
-    }
-  };
-}
+export const recoverSince: Page = async (visit, { engine }) => {
+  const { company, signedIn, form: filled, now } = visit;
+  const webhook = await getOwnWebhook(engine, visit);
+  const since = (filled.get('since') ?? '').trim();
+  try {
+    const from = companyInstant(company.timeZone, since);
+    if (!from) throw new UsageError(NOT_A_TIME);
+    const of = { company: company.id, webhook: webhook.id };
+    const sent = await recover(engine, of, from, now, { by: signedIn });
+    return redirect(`/portal/webhooks/${webhook.id}/deliveries`, {
+      kind: 'done',
+      text:
+        sent === 0
+          ? 'Nothing had failed since then.'
+          : `${countText(sent)} ${sent === 1 ? 'delivery is' : 'deliveries are'} sent again.`,
+    });
+  } catch (error) {
+    return deliveriesPage(engine, visit, webhook, { since, problem: refusalOf(error) });
+  }
+};
 
 const NOT_A_TIME = 'Give a day and a time of the calendar, such as 2026-11-20T14:30.';
 

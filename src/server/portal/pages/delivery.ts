@@ -4,9 +4,9 @@ import type { Engine } from '../../store/engines/engine.ts';
 import type { Webhook } from '../../store/deliveries/webhooks.ts';
 import { resend } from '../../webhooks/deliveries.ts';
 import { traceIdOfDelivery } from '../../trace-context.ts';
-import type { SecretBox } from '../../webhooks/secrets.ts';
 import { whyNotTouch } from '../../webhooks/registration.ts';
 import { canSign, sentRequest, sentSignature } from '../../webhooks/delivery-request.ts';
+import type { Services } from '../options.ts';
 import { notFound, refusalOf } from '../page-error.ts';
 import { attemptText, deliveryBadge, withheldText } from '../views/delivery.ts';
 import { button, form } from '../views/form.ts';
@@ -17,46 +17,36 @@ import { facts, table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { getOwnWebhook, maySeeEvent } from '../webhook-access.ts';
 
-interface Needs {
-  engine: Engine;
-  box: SecretBox;
-  serviceName: string;
-}
-
 /** One delivery: its request and its attempts. */
-export function showDelivery(needs: Needs): Page {
-  return async (visit) => {
-    const webhook = await getOwnWebhook(needs.engine, visit);
-    return deliveryPage(needs, visit, webhook, await getVisible(needs.engine, visit, webhook));
-  };
-}
+export const showDelivery: Page = async (visit, services) => {
+  const webhook = await getOwnWebhook(services.engine, visit);
+  return deliveryPage(services, visit, webhook, await getVisible(services.engine, visit, webhook));
+};
 
 /** Sends a delivery again, once for each attempt that somebody has seen, so that a second click does nothing. */
-export function sendAgain(needs: Needs): Page {
-  return async (visit) => {
-    const { company, signedIn, form: filled, now } = visit;
-    const { engine } = needs;
-    const webhook = await getOwnWebhook(engine, visit);
-    const delivery = await getVisible(engine, visit, webhook);
-    const seen = Number(filled.get('seen'));
-    const key = { company: company.id, webhook: webhook.id, id: delivery.id };
-    try {
-      const outcome = await resend(engine, key, now, {
-        by: signedIn,
-        attemptCount: Number.isInteger(seen) ? seen : -1,
-      });
-      return redirect(`/portal/webhooks/${webhook.id}/deliveries/${delivery.id}`, {
-        kind: 'done',
-        text:
-          outcome === 'waiting'
-            ? 'The delivery is sent again, with the same id and body.'
-            : 'Nothing was sent: there was another attempt since you loaded the page, or the delivery already waits to be sent.',
-      });
-    } catch (error) {
-      return deliveryPage(needs, visit, webhook, delivery, refusalOf(error));
-    }
-  };
-}
+export const sendAgain: Page = async (visit, services) => {
+  const { company, signedIn, form: filled, now } = visit;
+  const { engine } = services;
+  const webhook = await getOwnWebhook(engine, visit);
+  const delivery = await getVisible(engine, visit, webhook);
+  const seen = Number(filled.get('seen'));
+  const key = { company: company.id, webhook: webhook.id, id: delivery.id };
+  try {
+    const outcome = await resend(engine, key, now, {
+      by: signedIn,
+      attemptCount: Number.isInteger(seen) ? seen : -1,
+    });
+    return redirect(`/portal/webhooks/${webhook.id}/deliveries/${delivery.id}`, {
+      kind: 'done',
+      text:
+        outcome === 'waiting'
+          ? 'The delivery is sent again, with the same id and body.'
+          : 'Nothing was sent: there was another attempt since you loaded the page, or the delivery already waits to be sent.',
+    });
+  } catch (error) {
+    return deliveryPage(services, visit, webhook, delivery, refusalOf(error));
+  }
+};
 
 /** @throws PageError 404 also for a delivery whose data the administrator may not see. */
 async function getVisible(
@@ -70,7 +60,7 @@ async function getVisible(
 }
 
 function deliveryPage(
-  needs: Needs,
+  services: Services,
   visit: Visit,
   webhook: Webhook,
   delivery: DeliveryDetail,
@@ -106,7 +96,7 @@ function deliveryPage(
       <h2>Attempts</h2>
       ${attemptTable(visit, delivery)}
       <h2>Request</h2>
-      ${requestPart(delivery, needs)}`,
+      ${requestPart(delivery, services)}`,
     { section: 'webhooks', isRefused: problem !== undefined },
   );
 }
@@ -137,8 +127,8 @@ function milliseconds(value: number | null): string {
   return value === null ? '–' : `${countText(value)}\u00a0ms`;
 }
 
-function requestPart(delivery: DeliveryDetail, { box, serviceName }: Needs): Html {
-  const { body, headers } = sentRequest(delivery, serviceName);
+function requestPart(delivery: DeliveryDetail, services: Services): Html {
+  const { body, headers } = sentRequest(delivery, services.serviceName);
   const { pathname, search } = new URL(delivery.url);
   return html`<p>
       A POST to <code>${pathname}${search}</code>. It is the same at every attempt, except for the signature
@@ -148,7 +138,7 @@ function requestPart(delivery: DeliveryDetail, { box, serviceName }: Needs): Htm
     <h3>Headers</h3>
     ${facts(headers)}
     <h3>Signatures</h3>
-    ${signatures(delivery, { box, serviceName })}
+    ${signatures(delivery, services)}
     <h3>Body, as it is sent</h3>
     <p class="hint">The signature covers exactly these bytes. ${copyButton('body', 'the body')}</p>
     <pre id="body">${body}</pre>
@@ -158,10 +148,10 @@ function requestPart(delivery: DeliveryDetail, { box, serviceName }: Needs): Htm
     </details>`;
 }
 
-function signatures(delivery: DeliveryDetail, needs: Omit<Needs, 'engine'>): Html {
+function signatures(delivery: DeliveryDetail, { secrets: box, serviceName }: Services): Html {
   const { attempts } = delivery;
   if (attempts.length === 0) return html`<p>Each attempt gets its own when it is sent.</p>`;
-  if (!canSign(delivery, needs.box))
+  if (!canSign(delivery, box))
     return html`<p>
       They can’t be shown, because the webhook’s secret can’t be decrypted. Ask your operator.
     </p>`;
@@ -171,7 +161,7 @@ function signatures(delivery: DeliveryDetail, needs: Omit<Needs, 'engine'>): Htm
     </p>
     ${facts(
       attempts.map((attempt) => {
-        const signature = sentSignature(delivery, attempt, needs);
+        const signature = sentSignature(delivery, attempt, { box, serviceName });
         return [
           `Attempt ${attempt.number}`,
           signature === undefined

@@ -1,9 +1,7 @@
 import { amountText } from '../../../contract/currencies.ts';
 import type { Invoice } from '../../../contract/records.ts';
 import { contentDisposition } from '../../invoice-pdf/file-name.ts';
-import type { FindDocument } from '../../invoice-pdf/documents.ts';
 import { unitText } from '../../invoice-pdf/units.ts';
-import type { Engine } from '../../store/engines/engine.ts';
 import { findInvoice } from '../../store/records/invoices.ts';
 import { notFound } from '../page-error.ts';
 import { dayText, time } from '../views/formats.ts';
@@ -13,41 +11,37 @@ import { page, type Page, type Visit } from '../visit.ts';
 import { kindNames, refuseWithoutDocuments, stateOf } from './documents.ts';
 
 /** One document: its contents, its payments and its credits. */
-export function showDocument(engine: Engine): Page {
-  return async (visit) => {
-    refuseWithoutDocuments(visit);
-    const found = await findInvoice(engine.db, visit.company.id, visit.params.id ?? '');
-    if (!found) throw notFound();
-    const document = JSON.parse(found.text) as Invoice;
-    const { kind, number, id, note } = document;
-    return page(
-      `${kindNames[kind]} ${number ?? '(draft)'}`,
-      html`<p><a class="button" href="/portal/documents/${id}/pdf">Download the PDF</a></p>
-        ${facts(factsOf(visit, document))} ${note !== null && html`<p class="note">${note}</p>`}
-        <h2>Lines</h2>
-        ${linesOf(document)}
-        <h2>VAT and totals</h2>
-        ${totalsOf(document)} ${settlementOf(document)}
-        <p><a href="/portal/documents">Back to the search</a></p>`,
-      { section: 'documents' },
-    );
-  };
-}
+export const showDocument: Page = async (visit, { engine }) => {
+  refuseWithoutDocuments(visit);
+  const found = await findInvoice(engine.db, visit.company.id, visit.params.id ?? '');
+  if (!found) throw notFound();
+  const document = JSON.parse(found.text) as Invoice;
+  const { kind, number, id, note } = document;
+  return page(
+    `${kindNames[kind]} ${number ?? '(draft)'}`,
+    html`<p><a class="button" href="/portal/documents/${id}/pdf">Download the PDF</a></p>
+      ${facts(factsOf(visit, document))} ${note !== null && html`<p class="note">${note}</p>`}
+      <h2>Lines</h2>
+      ${linesOf(document)}
+      <h2>VAT and totals</h2>
+      ${totalsOf(document)} ${settlementOf(document)}
+      <p><a href="/portal/documents">Back to the search</a></p>`,
+    { section: 'documents' },
+  );
+};
 
 /** The PDF that the API serves, under the same name. */
-export function downloadDocument(find: FindDocument): Page {
-  return async (visit) => {
-    refuseWithoutDocuments(visit);
-    const prepare = await find(visit.company.id, visit.params.id ?? '');
-    const file = await prepare?.();
-    if (!file) throw notFound();
-    return {
-      kind: 'file',
-      headers: { 'Content-Type': 'application/pdf', 'Content-Disposition': contentDisposition(file.name) },
-      body: await file.read(),
-    };
+export const downloadDocument: Page = async (visit, { documents }) => {
+  refuseWithoutDocuments(visit);
+  const prepare = await documents.find(visit.company.id, visit.params.id ?? '');
+  const file = await prepare?.();
+  if (!file) throw notFound();
+  return {
+    kind: 'file',
+    headers: { 'Content-Type': 'application/pdf', 'Content-Disposition': contentDisposition(file.name) },
+    body: await file.read(),
   };
-}
+};
 
 function factsOf(visit: Visit, document: Invoice): [string, Content][] {
   const { customer, buyer, currency, creditedInvoice, amountDueMinor, creditBalanceMinor } = document;

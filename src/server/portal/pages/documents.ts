@@ -37,38 +37,36 @@ interface Search {
 }
 
 /** Finds invoices, credit notes and pro formas. */
-export function showDocuments(engine: Engine): Page {
-  return async (visit) => {
-    const title = 'Documents';
-    const reason = whyNotShown(visit, 'invoices');
-    if (reason !== undefined)
-      return page(title, emptyState('No documents are shown to you', reason), { section: 'documents' });
-    const noCustomers = whyNotShown(visit, 'customers');
-    const search = searchIn(visit.query);
-    const problem = dayProblem(visit.query);
-    const found = problem === undefined ? await find(engine, visit, search) : [];
-    const isFirst = search.after === undefined;
-    const customers =
-      search.text !== '' && isFirst && noCustomers === undefined
-        ? await findCustomersByName(engine, visit.company.id, search.text, CUSTOMERS_MAX)
-        : undefined;
-    return page(
-      title,
-      html`${searchForm(search, noCustomers)} ${problem !== undefined && warning(problem)}
-        ${customers && customerLinks(customers)}
-        <h2>${headingOf(search, found)}</h2>
-        ${documentTable(found.slice(0, PAGE_DOCUMENTS))}
-        ${pagination({
-          newest: isFirst ? undefined : addressOf({ ...search, after: undefined }),
-          older:
-            found.length > PAGE_DOCUMENTS
-              ? addressOf({ ...search, after: found[PAGE_DOCUMENTS - 1]?.place })
-              : undefined,
-        })}`,
-      { section: 'documents', isRefused: problem !== undefined },
-    );
-  };
-}
+export const showDocuments: Page = async (visit, { engine }) => {
+  const title = 'Documents';
+  const reason = whyNotShown(visit, 'invoices');
+  if (reason !== undefined)
+    return page(title, emptyState('No documents are shown to you', reason), { section: 'documents' });
+  const noCustomers = whyNotShown(visit, 'customers');
+  const search = searchIn(visit.query);
+  const problem = dayProblem(visit.query);
+  const found = problem === undefined ? await find(engine, visit, search) : [];
+  const isFirst = search.after === undefined;
+  const customers =
+    search.text !== '' && isFirst && noCustomers === undefined
+      ? await findCustomersByName(engine, visit.company.id, search.text, CUSTOMERS_MAX)
+      : undefined;
+  return page(
+    title,
+    html`${searchForm(search, noCustomers)} ${problem !== undefined && warning(problem)}
+      ${customers && customerLinks(customers)}
+      <h2>${headingOf(search, found)}</h2>
+      ${documentTable(found.slice(0, PAGE_DOCUMENTS))}
+      ${pagination({
+        newest: isFirst ? undefined : addressOf({ ...search, after: undefined }),
+        older:
+          found.length > PAGE_DOCUMENTS
+            ? addressOf({ ...search, after: found[PAGE_DOCUMENTS - 1]?.place })
+            : undefined,
+      })}`,
+    { section: 'documents', isRefused: problem !== undefined },
+  );
+};
 
 function searchIn(query: URLSearchParams): Search {
   const id = query.get('after');

@@ -1,7 +1,5 @@
 import { getCompany } from '../../access/companies.ts';
 import { acceptLink, getLink } from '../../access/invitations.ts';
-import type { SessionLengths } from '../../access/sessions.ts';
-import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import type { PortalLink } from '../../store/portal/portal-links.ts';
 import { type Problems, problemsOf, refusalOf } from '../page-error.ts';
@@ -17,49 +15,36 @@ import { type GuestPage, type GuestVisit, page, type PageReply, redirect } from 
 export const showInvitation: GuestPage = (visit) => codePage(visit);
 
 /** Shows the purpose of a code, without using it up. */
-export function openInvitation(engine: Engine): GuestPage {
-  return async (visit) => {
-    const code = codeOf(visit);
-    try {
-      const link = await getLink(engine, code, visit.now);
-      return await linkPage(engine, visit, { link, code });
-    } catch (error) {
-      return codePage(visit, refusalOf(error));
-    }
-  };
-}
+export const openInvitation: GuestPage = async (visit, { engine }) => {
+  const code = codeOf(visit);
+  try {
+    const link = await getLink(engine, code, visit.now);
+    return await linkPage(engine, visit, { link, code });
+  } catch (error) {
+    return codePage(visit, refusalOf(error));
+  }
+};
 
 /** Uses a code up, and signs its owner in. */
-export function acceptInvitation({
-  engine,
-  limits,
-  serviceName,
-  sessionLengths: lengths,
-}: {
-  engine: Engine;
-  limits: SignInLimits;
-  serviceName: string;
-  sessionLengths: SessionLengths;
-}): GuestPage {
-  return async (visit) => {
-    const { form: filled, address, client, browser: known, tokens: formerTokens, now } = visit;
-    const code = codeOf(visit);
-    const name = filled.get('name') ?? '';
-    try {
-      const password = newPasswordIn(filled);
-      const from = { address, client, browser: known, formerTokens, now, lengths };
-      const use = { token: code, name, password, serviceName, ...from };
-      const { token, browser } = await acceptLink(engine, limits, use);
-      return { ...redirect('/portal'), sessions: [token], browser };
-    } catch (error) {
-      const problems = problemsOf(error);
-      const link = await getLink(engine, code, now).catch(() => undefined);
-      return link
-        ? await linkPage(engine, visit, { link, code, name, problems })
-        : codePage(visit, refusalOf(error));
-    }
-  };
-}
+export const acceptInvitation: GuestPage = async (visit, services) => {
+  const { engine, limits, serviceName, sessionLengths: lengths } = services;
+  const { form: filled, address, client, browser: known, tokens: formerTokens, now } = visit;
+  const code = codeOf(visit);
+  const name = filled.get('name') ?? '';
+  try {
+    const password = newPasswordIn(filled);
+    const from = { address, client, browser: known, formerTokens, now, lengths };
+    const use = { token: code, name, password, serviceName, ...from };
+    const { token, browser } = await acceptLink(engine, limits, use);
+    return { ...redirect('/portal'), sessions: [token], browser };
+  } catch (error) {
+    const problems = problemsOf(error);
+    const link = await getLink(engine, code, now).catch(() => undefined);
+    return link
+      ? await linkPage(engine, visit, { link, code, name, problems })
+      : codePage(visit, refusalOf(error));
+  }
+};
 
 /** The code that was filled in: people paste it alone or with the whole link. */
 function codeOf({ form: filled }: GuestVisit): string {

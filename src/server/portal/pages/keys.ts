@@ -27,49 +27,45 @@ const ALL_IN_USE = `All ${ACTIVE_KEYS_MAX} keys that a company can have are in u
 const NEARLY_ALL = ACTIVE_KEYS_MAX - 3;
 
 /** The company's keys, without their secrets. */
-export function showKeys({ engine, keyPrefix }: { engine: Engine; keyPrefix: string }): Page {
-  return async (visit) => {
-    const { company, query } = visit;
-    const before = placeIn(query.get('before'));
-    const [active, revoked, makers] = await Promise.all([
-      listActiveKeys(engine, company.id),
-      listRevokedKeys(engine, company.id, { before, limit: REVOKED_AT_ONCE + 1 }),
-      makerNames(engine, company.id),
-    ]);
-    const shown: Shown = { visit, keyPrefix, makers };
-    return page(
-      'API keys',
-      html`${stoppedWarning(company)}
-        <p>
-          A key lets one of your programs read ${company.name}’s data through the API, which
-          <a href="/">the reference</a> describes. Give each program its own key, so that you can stop one
-          without the others.
-        </p>
-        ${standing(active.length)} ${activeTable(shown, active)}
-        <h2>Revoked keys</h2>
-        ${revokedTable(shown, revoked.slice(0, REVOKED_AT_ONCE))}
-        ${pagination({
-          newest: before && '/portal/keys',
-          older: revoked.length > REVOKED_AT_ONCE ? addressAfter(revoked[REVOKED_AT_ONCE - 1]) : undefined,
-        })}`,
-      { section: 'keys' },
-    );
-  };
-}
+export const showKeys: Page = async (visit, { engine, keyPrefix }) => {
+  const { company, query } = visit;
+  const before = placeIn(query.get('before'));
+  const [active, revoked, makers] = await Promise.all([
+    listActiveKeys(engine, company.id),
+    listRevokedKeys(engine, company.id, { before, limit: REVOKED_AT_ONCE + 1 }),
+    makerNames(engine, company.id),
+  ]);
+  const shown: Shown = { visit, keyPrefix, makers };
+  return page(
+    'API keys',
+    html`${stoppedWarning(company)}
+      <p>
+        A key lets one of your programs read ${company.name}’s data through the API, which
+        <a href="/">the reference</a> describes. Give each program its own key, so that you can stop one
+        without the others.
+      </p>
+      ${standing(active.length)} ${activeTable(shown, active)}
+      <h2>Revoked keys</h2>
+      ${revokedTable(shown, revoked.slice(0, REVOKED_AT_ONCE))}
+      ${pagination({
+        newest: before && '/portal/keys',
+        older: revoked.length > REVOKED_AT_ONCE ? addressAfter(revoked[REVOKED_AT_ONCE - 1]) : undefined,
+      })}`,
+    { section: 'keys' },
+  );
+};
 
 /** Stops a key at once. Another company's key is not found. */
-export function revokeOldKey(engine: Engine): Page {
-  return async ({ company, signedIn, params, now }) => {
-    const id = params.id ?? '';
-    const key = await revokeKey(engine, company.id, id, now, signedIn).catch((error: unknown) => {
-      throw error instanceof UsageError ? notFound() : error;
-    });
-    return redirect('/portal/keys', {
-      kind: 'done',
-      text: `The key “${key.name}” is revoked. Its next request is answered with 401 revoked_key.`,
-    });
-  };
-}
+export const revokeOldKey: Page = async ({ company, signedIn, params, now }, { engine }) => {
+  const id = params.id ?? '';
+  const key = await revokeKey(engine, company.id, id, now, signedIn).catch((error: unknown) => {
+    throw error instanceof UsageError ? notFound() : error;
+  });
+  return redirect('/portal/keys', {
+    kind: 'done',
+    text: `The key “${key.name}” is revoked. Its next request is answered with 401 revoked_key.`,
+  });
+};
 
 interface Shown {
   visit: Visit;
@@ -163,55 +159,43 @@ const readings: Record<Scope, string> = {
   'quotes:read': 'Quotes',
 };
 
-export function showNewKey(engine: Engine): Page {
-  return (visit) => newKeyPage(engine, visit);
-}
+export const showNewKey: Page = (visit, { engine }) => newKeyPage(engine, visit);
 
 /** Creates a key. The next page shows it once, with a command that tries it. */
-export function createNewKey({
-  engine,
-  keyPrefix,
-  baseUrl,
-}: {
-  engine: Engine;
-  keyPrefix: string;
-  baseUrl: () => string;
-}): Page {
-  return async (visit) => {
-    const { company, administrator, signedIn, form: filled, now } = visit;
-    const name = filled.get('name') ?? '';
-    const chosen = filled.getAll('scopes');
-    const problems: Problems = {
-      name: problemOf(() => checkedKeyName(name)),
-      scopes: problemOf(() => grantedScopes(chosen, administrator)),
-    };
-    if (problems.name ?? problems.scopes) return newKeyPage(engine, visit, { problems, name, chosen });
-    try {
-      const { key, record } = await createKey(engine, {
-        prefix: keyPrefix,
-        company: company.id,
-        name,
-        scopes: chosen,
-        by: signedIn,
-        now,
-      });
-      return redirect('/portal/keys', {
-        kind: 'done',
-        text: `The key “${record.name}” is created. Copy it into a secret store now: it can’t be shown again.`,
-        secrets: [
-          { label: 'API key', value: key },
-          {
-            label: 'Try it',
-            value: `curl -H 'Authorization: Bearer ${key}' '${baseUrl()}/api/v1/${exampleModule(record.scopes, company)}?limit=2'`,
-            hint: 'For a terminal, which may keep it in its history.',
-          },
-        ],
-      });
-    } catch (error) {
-      return newKeyPage(engine, visit, { problems: { whole: refusalOf(error) }, name, chosen });
-    }
+export const createNewKey: Page = async (visit, { engine, keyPrefix, baseUrl }) => {
+  const { company, administrator, signedIn, form: filled, now } = visit;
+  const name = filled.get('name') ?? '';
+  const chosen = filled.getAll('scopes');
+  const problems: Problems = {
+    name: problemOf(() => checkedKeyName(name)),
+    scopes: problemOf(() => grantedScopes(chosen, administrator)),
   };
-}
+  if (problems.name ?? problems.scopes) return newKeyPage(engine, visit, { problems, name, chosen });
+  try {
+    const { key, record } = await createKey(engine, {
+      prefix: keyPrefix,
+      company: company.id,
+      name,
+      scopes: chosen,
+      by: signedIn,
+      now,
+    });
+    return redirect('/portal/keys', {
+      kind: 'done',
+      text: `The key “${record.name}” is created. Copy it into a secret store now: it can’t be shown again.`,
+      secrets: [
+        { label: 'API key', value: key },
+        {
+          label: 'Try it',
+          value: `curl -H 'Authorization: Bearer ${key}' '${baseUrl()}/api/v1/${exampleModule(record.scopes, company)}?limit=2'`,
+          hint: 'For a terminal, which may keep it in its history.',
+        },
+      ],
+    });
+  } catch (error) {
+    return newKeyPage(engine, visit, { problems: { whole: refusalOf(error) }, name, chosen });
+  }
+};
 
 /** The problems of the form: of a field, or of the whole form. */
 interface Problems {

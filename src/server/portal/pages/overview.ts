@@ -14,41 +14,39 @@ import { healthSpans, stateBadge } from '../views/webhook-health.ts';
 import { page, type Page, type Visit } from '../visit.ts';
 
 /** The state of the company's keys, webhooks and data. */
-export function showOverview(engine: Engine): Page {
-  return async (visit) => {
-    const { company, administrator } = visit;
-    return page(
-      'Overview',
-      html`${stoppedWarning(company)}
-        <h2>At a glance</h2>
-        ${await glance(engine, visit)}
-        <h2>Data in the API</h2>
-        ${table({
-          caption: 'Data in the API',
-          columns: ['Data', 'State', 'Reason', 'Your access'],
-          rows: modules.map((module) => {
-            const reason = whyNot(company, module);
-            return [
-              nameOf(module),
-              reason === undefined ? badge('good', 'On') : badge('bad', 'Off'),
-              reason ?? 'Your plan includes it.',
-              maySee(administrator, `${module}:read`) ? 'Yes' : 'No: another administrator can give it',
-            ];
-          }),
-        })}
-        <h2>Your company</h2>
-        ${facts([
-          ['Company id', html`<code>${company.id}</code>`],
-          ['API access', company.apiEnabled ? badge('good', 'On') : badge('bad', 'Off')],
-          ['Subscription', company.subscriptionActive ? badge('good', 'Active') : badge('bad', 'Not active')],
-          ['Invoicing', company.invoicingEnabled ? badge('good', 'On') : badge('warn', 'Off')],
-          ['Time zone', company.timeZone],
-          ['Currency', company.currency],
-        ])}`,
-      { section: 'overview' },
-    );
-  };
-}
+export const showOverview: Page = async (visit, { engine }) => {
+  const { company, administrator } = visit;
+  return page(
+    'Overview',
+    html`${stoppedWarning(company)}
+      <h2>At a glance</h2>
+      ${await glance(engine, visit)}
+      <h2>Data in the API</h2>
+      ${table({
+        caption: 'Data in the API',
+        columns: ['Data', 'State', 'Reason', 'Your access'],
+        rows: modules.map((module) => {
+          const reason = whyNot(company, module);
+          return [
+            nameOf(module),
+            reason === undefined ? badge('good', 'On') : badge('bad', 'Off'),
+            reason ?? 'Your plan includes it.',
+            maySee(administrator, `${module}:read`) ? 'Yes' : 'No: another administrator can give it',
+          ];
+        }),
+      })}
+      <h2>Your company</h2>
+      ${facts([
+        ['Company id', html`<code>${company.id}</code>`],
+        ['API access', company.apiEnabled ? badge('good', 'On') : badge('bad', 'Off')],
+        ['Subscription', company.subscriptionActive ? badge('good', 'Active') : badge('bad', 'Not active')],
+        ['Invoicing', company.invoicingEnabled ? badge('good', 'On') : badge('warn', 'Off')],
+        ['Time zone', company.timeZone],
+        ['Currency', company.currency],
+      ])}`,
+    { section: 'overview' },
+  );
+};
 
 /** The numbers of keys, webhooks and administrators, with links to their pages. */
 async function glance(engine: Engine, { company, now }: Visit): Promise<Html> {

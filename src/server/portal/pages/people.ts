@@ -12,72 +12,65 @@ import { badge, emptyState } from '../views/notice.ts';
 import { table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 
-export function showPeople(engine: Engine): Page {
-  return (visit) => peoplePage(engine, visit);
-}
+export const showPeople: Page = (visit, { engine }) => peoplePage(engine, visit);
 
 /** Makes an invitation. The next page shows its link once, so no mail server is needed. */
-export function inviteSomebody({ engine, baseUrl }: { engine: Engine; baseUrl: () => string }): Page {
-  return async (visit) => {
-    const { company, signedIn, form: filled, now } = visit;
-    const email = filled.get('email') ?? '';
-    const scopes = filled.getAll('scopes');
-    const mayInvite = filled.get('may-invite') === 'yes';
-    try {
-      const { token, invitation } = await invite(engine, {
-        company: company.id,
-        email,
-        scopes,
-        mayInvite,
-        by: signedIn,
-        now,
-      });
-      return redirect('/portal/people', {
-        kind: 'done',
-        text: `${invitation.email} is invited. Send them this link; it works once, until ${timeText(company.timeZone, invitation.expiresAt)}.`,
-        secrets: [
-          {
-            label: 'Link',
-            value: `${baseUrl()}/portal/invitation#${token}`,
-            hint: 'It is shown only now. Anybody who has it can use it, so send it to that person alone.',
-          },
-        ],
-      });
-    } catch (error) {
-      return peoplePage(engine, visit, { problem: refusalOf(error), email, scopes, mayInvite });
-    }
-  };
-}
-
-export function withdraw(engine: Engine): Page {
-  return async ({ company, signedIn, params, now }) => {
-    const { email } = await withdrawInvitation(engine, {
+export const inviteSomebody: Page = async (visit, { engine, baseUrl }) => {
+  const { company, signedIn, form: filled, now } = visit;
+  const email = filled.get('email') ?? '';
+  const scopes = filled.getAll('scopes');
+  const mayInvite = filled.get('may-invite') === 'yes';
+  try {
+    const { token, invitation } = await invite(engine, {
       company: company.id,
-      id: params.id ?? '',
+      email,
+      scopes,
+      mayInvite,
       by: signedIn,
       now,
     });
-    return redirect('/portal/people', { kind: 'done', text: `The invitation of ${email} is withdrawn.` });
-  };
-}
-
-export function removeSomebody(engine: Engine): Page {
-  return async ({ company, signedIn, params, form: filled, now }) => {
-    const { administrator, revoked, left } = await removeAdministrator(engine, {
-      company: company.id,
-      id: params.id ?? '',
-      by: signedIn,
-      now,
-      revoke: filled.getAll('keys'),
+    return redirect('/portal/people', {
+      kind: 'done',
+      text: `${invitation.email} is invited. Send them this link; it works once, until ${timeText(company.timeZone, invitation.expiresAt)}.`,
+      secrets: [
+        {
+          label: 'Link',
+          value: `${baseUrl()}/portal/invitation#${token}`,
+          hint: 'It is shown only now. Anybody who has it can use it, so send it to that person alone.',
+        },
+      ],
     });
-    const sentences = [
-      `${administrator.name} no longer has access.`,
-      revoked.length > 0 && `Revoked: ${namesOf(revoked)}.`,
-      left.length > 0 && `These keys that they made keep working: ${namesOf(left)}.`,
-    ];
-    return redirect('/portal/people', { kind: 'done', text: sentences.filter(Boolean).join(' ') });
-  };
-}
+  } catch (error) {
+    return peoplePage(engine, visit, { problem: refusalOf(error), email, scopes, mayInvite });
+  }
+};
+
+export const withdraw: Page = async ({ company, signedIn, params, now }, { engine }) => {
+  const { email } = await withdrawInvitation(engine, {
+    company: company.id,
+    id: params.id ?? '',
+    by: signedIn,
+    now,
+  });
+  return redirect('/portal/people', { kind: 'done', text: `The invitation of ${email} is withdrawn.` });
+};
+
+export const removeSomebody: Page = async (visit, { engine }) => {
+  const { company, signedIn, params, form: filled, now } = visit;
+  const { administrator, revoked, left } = await removeAdministrator(engine, {
+    company: company.id,
+    id: params.id ?? '',
+    by: signedIn,
+    now,
+    revoke: filled.getAll('keys'),
+  });
+  const sentences = [
+    `${administrator.name} no longer has access.`,
+    revoked.length > 0 && `Revoked: ${namesOf(revoked)}.`,
+    left.length > 0 && `These keys that they made keep working: ${namesOf(left)}.`,
+  ];
+  return redirect('/portal/people', { kind: 'done', text: sentences.filter(Boolean).join(' ') });
+};
 
 function namesOf(keys: readonly ApiKey[]): string {
   return keys.map(({ name }) => `“${name}”`).join(', ');

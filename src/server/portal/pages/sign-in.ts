@@ -1,8 +1,6 @@
 import { signIn } from '../../access/administrators.ts';
-import { endSessions, type SessionLengths } from '../../access/sessions.ts';
-import type { SignInLimits } from '../../access/sign-in-limits.ts';
+import { endSessions } from '../../access/sessions.ts';
 import { AppError } from '../../errors.ts';
-import type { Engine } from '../../store/engines/engine.ts';
 import { refusalOf } from '../page-error.ts';
 import { button, form, textField } from '../views/form.ts';
 import { COMPANIES_PATH } from './companies.ts';
@@ -20,46 +18,27 @@ import {
 export const showSignIn: GuestPage = (visit) => signInPage(visit, { next: visit.query.get('next') });
 
 /** Begins a new session, so that a session id that somebody planted in the browser is worth nothing. */
-export function signInWithPassword({
-  engine,
-  limits,
-  sessionLengths: lengths,
-}: {
-  engine: Engine;
-  limits: SignInLimits;
-  sessionLengths: SessionLengths;
-}): GuestPage {
-  return async (visit) => {
-    const { form: filled, address, client, now, onAccount, afterwards, tokens: formerTokens } = visit;
-    const email = filled.get('email') ?? '';
-    const next = filled.get('next');
-    try {
-      const password = filled.get('password') ?? '';
-      const from = {
-        address,
-        client,
-        browser: visit.browser,
-        formerTokens,
-        now,
-        lengths,
-        onAccount,
-        afterwards,
-      };
-      const { tokens, isWaiting, browser } = await signIn(engine, limits, { email, password, ...from });
-      const to = isWaiting ? COMPANIES_PATH : ownPath(next);
-      return { ...redirect(to), sessions: tokens, browser };
-    } catch (error) {
-      return signInPage(visit, { email, next, ...problemOf(error) });
-    }
-  };
-}
+export const signInWithPassword: GuestPage = async (visit, services) => {
+  const { form: filled, address, client, now, onAccount, afterwards, tokens: formerTokens } = visit;
+  const { engine, limits, sessionLengths: lengths } = services;
+  const email = filled.get('email') ?? '';
+  const next = filled.get('next');
+  try {
+    const password = filled.get('password') ?? '';
+    const from = { address, client, browser: visit.browser, formerTokens, now, lengths };
+    const attempt = { email, password, ...from, onAccount, afterwards };
+    const { tokens, isWaiting, browser } = await signIn(engine, limits, attempt);
+    const to = isWaiting ? COMPANIES_PATH : ownPath(next);
+    return { ...redirect(to), sessions: tokens, browser };
+  } catch (error) {
+    return signInPage(visit, { email, next, ...problemOf(error) });
+  }
+};
 
-export function signOut(engine: Engine): Page {
-  return async ({ company, signedIn, session, tokens, now }) => {
-    await endSessions(engine, { company: company.id, by: signedIn, now, id: session.id, tokens });
-    return signedOut;
-  };
-}
+export const signOut: Page = async ({ company, signedIn, session, tokens, now }, { engine }) => {
+  await endSessions(engine, { company: company.id, by: signedIn, now, id: session.id, tokens });
+  return signedOut;
+};
 
 function problemOf(error: unknown): { problem: string; status: number } {
   if (error instanceof AppError && error.code === 'rate_limited')

@@ -1,6 +1,5 @@
 import { modules } from '../../../contract/scopes.ts';
 import type { Company } from '../../store/records/companies.ts';
-import type { Engine } from '../../store/engines/engine.ts';
 import { type KeyHour, listKeyHours } from '../../store/keys/key-usage.ts';
 import { listActiveKeys, type UsedKey } from '../../store/keys/keys.ts';
 import { stoppedWarning, whyNot } from '../availability.ts';
@@ -22,34 +21,26 @@ interface Counts {
 }
 
 /** The requests of the company's keys in the last day. */
-export function showUsage({
-  engine,
-  rateLimitPerMinute,
-}: {
-  engine: Engine;
-  rateLimitPerMinute: number;
-}): Page {
-  return async (visit) => {
-    const { company, now } = visit;
-    const hours = lastHours(now);
-    const rows = await listKeyHours(engine, company.id, { from: hours[0] ?? '', limit: ROWS_MAX });
-    const keys = await listActiveKeys(engine, company.id, [...new Set(rows.map(({ keyId }) => keyId))]);
-    return page(
-      'Usage',
-      html`<p>
-          The requests of your keys in the last ${HOURS} hours. The counts are updated every few seconds, so
-          the latest requests may be missing.
-        </p>
-        ${rows.length === 0 ? nothingAsked(keys) : chartOf(visit, hours, rows)}
-        ${limitNote(rateLimitPerMinute, sum(rows).limited)}
-        <h2>By key</h2>
-        ${keyTable(visit, hours, { keys, rows })}
-        <h2>Data in the API</h2>
-        ${switchesOf(company)}`,
-      { section: 'usage' },
-    );
-  };
-}
+export const showUsage: Page = async (visit, { engine, rateLimitPerMinute }) => {
+  const { company, now } = visit;
+  const hours = lastHours(now);
+  const rows = await listKeyHours(engine, company.id, { from: hours[0] ?? '', limit: ROWS_MAX });
+  const keys = await listActiveKeys(engine, company.id, [...new Set(rows.map(({ keyId }) => keyId))]);
+  return page(
+    'Usage',
+    html`<p>
+        The requests of your keys in the last ${HOURS} hours. The counts are updated every few seconds, so the
+        latest requests may be missing.
+      </p>
+      ${rows.length === 0 ? nothingAsked(keys) : chartOf(visit, hours, rows)}
+      ${limitNote(rateLimitPerMinute, sum(rows).limited)}
+      <h2>By key</h2>
+      ${keyTable(visit, hours, { keys, rows })}
+      <h2>Data in the API</h2>
+      ${switchesOf(company)}`,
+    { section: 'usage' },
+  );
+};
 
 /** The beginnings of the hours, the oldest first; the last is the current hour. */
 function lastHours(now: Date): string[] {

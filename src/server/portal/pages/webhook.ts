@@ -24,54 +24,42 @@ import {
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { getOwnWebhook, maySeeEvent } from '../webhook-access.ts';
 
-/** The pages and actions of one webhook. */
-export function webhookPages({
-  engine,
-  pingWaitMs = 3_000,
-}: {
-  engine: Engine;
-  pingWaitMs?: number | undefined;
-}): Record<'show' | 'sendPing' | 'pause' | 'resume' | 'remove', Page> {
-  return {
-    show: async (visit) => webhookPage(engine, visit, await getOwnWebhook(engine, visit)),
+export const showWebhook: Page = async (visit, { engine }) =>
+  webhookPage(engine, visit, await getOwnWebhook(engine, visit));
 
-    /** Waits a little for the result, so that the page usually shows it without being loaded again. */
-    sendPing: async (visit) => {
-      const webhook = await getOwnWebhook(engine, visit);
-      const of = { company: webhook.company, webhook: webhook.id };
-      try {
-        const id = await ping(engine, of, { now: visit.now, by: visit.signedIn });
-        await waitForAttempt(engine, { ...of, id }, pingWaitMs);
-        return redirect(`/portal/webhooks/${webhook.id}?ping=${id}`);
-      } catch (error) {
-        return webhookPage(engine, visit, webhook, refusalOf(error));
-      }
-    },
+/** Waits a little for the result, so that the page usually shows it without being loaded again. */
+export const sendPing: Page = async (visit, { engine, pingWaitMs = 3_000 }) => {
+  const webhook = await getOwnWebhook(engine, visit);
+  const of = { company: webhook.company, webhook: webhook.id };
+  try {
+    const id = await ping(engine, of, { now: visit.now, by: visit.signedIn });
+    await waitForAttempt(engine, { ...of, id }, pingWaitMs);
+    return redirect(`/portal/webhooks/${webhook.id}?ping=${id}`);
+  } catch (error) {
+    return webhookPage(engine, visit, webhook, refusalOf(error));
+  }
+};
 
-    pause: async (visit) => {
-      const { id } = await getOwnWebhook(engine, visit);
-      await pauseWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
-      const text = 'The webhook is paused. Its deliveries wait, for 30 days at most.';
-      return redirect(`/portal/webhooks/${id}`, { kind: 'done', text });
-    },
+export const pause: Page = async (visit, { engine }) => {
+  const { id } = await getOwnWebhook(engine, visit);
+  await pauseWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
+  const text = 'The webhook is paused. Its deliveries wait, for 30 days at most.';
+  return redirect(`/portal/webhooks/${id}`, { kind: 'done', text });
+};
 
-    resume: async (visit) => {
-      const { id } = await getOwnWebhook(engine, visit);
-      await resumeWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
-      const text = 'The webhook is resumed. The deliveries that waited are sent now.';
-      return redirect(`/portal/webhooks/${id}`, { kind: 'done', text });
-    },
+export const resume: Page = async (visit, { engine }) => {
+  const { id } = await getOwnWebhook(engine, visit);
+  await resumeWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
+  const text = 'The webhook is resumed. The deliveries that waited are sent now.';
+  return redirect(`/portal/webhooks/${id}`, { kind: 'done', text });
+};
 
-    remove: async (visit) => {
-      const { id, url } = await getOwnWebhook(engine, visit);
-      await deleteWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
-      return redirect('/portal/webhooks', {
-        kind: 'done',
-        text: `The webhook to ${url} is deleted. Nothing is sent there any more.`,
-      });
-    },
-  };
-}
+export const remove: Page = async (visit, { engine }) => {
+  const { id, url } = await getOwnWebhook(engine, visit);
+  await deleteWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
+  const text = `The webhook to ${url} is deleted. Nothing is sent there any more.`;
+  return redirect('/portal/webhooks', { kind: 'done', text });
+};
 
 async function webhookPage(
   engine: Engine,

@@ -5,7 +5,6 @@ import type { Engine } from '../../store/engines/engine.ts';
 import { readHealth, type WebhookHealth } from '../../store/deliveries/webhook-health.ts';
 import { findWebhookRow, type Webhook } from '../../store/deliveries/webhooks.ts';
 import { createWebhook, listWebhooks, WEBHOOKS_MAX } from '../../webhooks/registration.ts';
-import type { SecretBox } from '../../webhooks/secrets.ts';
 import { canonicalWebhookUrl } from '../../webhooks/webhook-urls.ts';
 import { stoppedWarning, whyNot } from '../availability.ts';
 import { notFound, problemOf, refusalOf } from '../page-error.ts';
@@ -25,42 +24,40 @@ import { page, type Page, type PageReply, redirect, type Visit } from '../visit.
 import { maySeeEvent } from '../webhook-access.ts';
 
 /** The webhooks of the company and their states. */
-export function showWebhooks(engine: Engine): Page {
-  return async (visit) => {
-    const { company, now } = visit;
-    const webhooks = await listWebhooks(engine, company.id);
-    const spans = healthSpans(company.timeZone, now);
-    const ids = webhooks.map(({ id }) => id);
-    const health = await readHealth(engine, company.id, ids, spans.spans);
-    return page(
-      'Webhooks',
-      html`<p>
-          A webhook tells one of your systems at once what happens in ${company.name}. Every delivery is
-          signed, and retried for most of a day if the receiver doesn’t accept it.
-        </p>
-        ${stoppedWarning(company)}
-        ${
-          webhooks.length === 0
-            ? emptyState(
-                'There are no webhooks',
-                'Register the https address of a system that needs to know of changes. You choose the events, and a test button shows whether the system answers.',
-              )
-            : html`<ul class="cards">
-                ${webhooks.map((webhook) => card(visit, webhook, health.get(webhook.id), spans))}
-              </ul>`
-        }
-        ${
-          webhooks.length >= WEBHOOKS_MAX
-            ? html`<p>A company can have ${WEBHOOKS_MAX} webhooks. Delete one to register another.</p>`
-            : html`<p>
-                <a class="button" href="/portal/webhooks/new">Register a webhook</a>
-                <span class="hint">${webhooks.length} of ${WEBHOOKS_MAX} are in use.</span>
-              </p>`
-        }`,
-      { section: 'webhooks' },
-    );
-  };
-}
+export const showWebhooks: Page = async (visit, { engine }) => {
+  const { company, now } = visit;
+  const webhooks = await listWebhooks(engine, company.id);
+  const spans = healthSpans(company.timeZone, now);
+  const ids = webhooks.map(({ id }) => id);
+  const health = await readHealth(engine, company.id, ids, spans.spans);
+  return page(
+    'Webhooks',
+    html`<p>
+        A webhook tells one of your systems at once what happens in ${company.name}. Every delivery is signed,
+        and retried for most of a day if the receiver doesn’t accept it.
+      </p>
+      ${stoppedWarning(company)}
+      ${
+        webhooks.length === 0
+          ? emptyState(
+              'There are no webhooks',
+              'Register the https address of a system that needs to know of changes. You choose the events, and a test button shows whether the system answers.',
+            )
+          : html`<ul class="cards">
+              ${webhooks.map((webhook) => card(visit, webhook, health.get(webhook.id), spans))}
+            </ul>`
+      }
+      ${
+        webhooks.length >= WEBHOOKS_MAX
+          ? html`<p>A company can have ${WEBHOOKS_MAX} webhooks. Delete one to register another.</p>`
+          : html`<p>
+              <a class="button" href="/portal/webhooks/new">Register a webhook</a>
+              <span class="hint">${webhooks.length} of ${WEBHOOKS_MAX} are in use.</span>
+            </p>`
+      }`,
+    { section: 'webhooks' },
+  );
+};
 
 function card(
   visit: Visit,
@@ -96,50 +93,46 @@ function entry(name: string, content: Html | string): Html {
 }
 
 /** The form for a new webhook. For the rotation of a secret, `?like=` fills in the address and events of another one. */
-export function showNewWebhook(engine: Engine): Page {
-  return async (visit) => {
-    const { company, administrator, query } = visit;
-    const like = query.get('like');
-    if (like === null) return newPage(engine, visit, { url: '', events: [] });
-    const webhook = await findWebhookRow(engine, company.id, like);
-    if (!webhook) throw notFound();
-    const events = webhook.events.filter((kind) => maySeeEvent(administrator, kind));
-    return newPage(engine, visit, { url: webhook.url, events });
-  };
-}
+export const showNewWebhook: Page = async (visit, { engine }) => {
+  const { company, administrator, query } = visit;
+  const like = query.get('like');
+  if (like === null) return newPage(engine, visit, { url: '', events: [] });
+  const webhook = await findWebhookRow(engine, company.id, like);
+  if (!webhook) throw notFound();
+  const events = webhook.events.filter((kind) => maySeeEvent(administrator, kind));
+  return newPage(engine, visit, { url: webhook.url, events });
+};
 
 /** Registers a webhook. The next page shows its secret once. */
-export function registerWebhook({ engine, secrets }: { engine: Engine; secrets: SecretBox }): Page {
-  return async (visit) => {
-    const { company, signedIn, form: filled, now } = visit;
-    const url = (filled.get('url') ?? '').trim();
-    const events = filled.getAll('events');
-    const urlProblem = problemOf(() => canonicalWebhookUrl(url));
-    if (urlProblem !== undefined) return newPage(engine, visit, { url, events, urlProblem });
-    try {
-      const { secret, record } = await createWebhook(engine, secrets, {
-        company: company.id,
-        url,
-        events,
-        by: signedIn,
-        now,
-      });
-      return redirect(`/portal/webhooks/${record.id}`, {
-        kind: 'done',
-        text: 'The webhook is registered. Give its signing secret to the receiver, then press “Send a ping” below.',
-        secrets: [
-          {
-            label: 'Signing secret',
-            value: secret,
-            hint: 'It is shown only now. Keep it in a secret store. The receiver verifies with it that a delivery comes from us.',
-          },
-        ],
-      });
-    } catch (error) {
-      return newPage(engine, visit, { url, events, problem: refusalOf(error) });
-    }
-  };
-}
+export const registerWebhook: Page = async (visit, { engine, secrets }) => {
+  const { company, signedIn, form: filled, now } = visit;
+  const url = (filled.get('url') ?? '').trim();
+  const events = filled.getAll('events');
+  const urlProblem = problemOf(() => canonicalWebhookUrl(url));
+  if (urlProblem !== undefined) return newPage(engine, visit, { url, events, urlProblem });
+  try {
+    const { secret, record } = await createWebhook(engine, secrets, {
+      company: company.id,
+      url,
+      events,
+      by: signedIn,
+      now,
+    });
+    return redirect(`/portal/webhooks/${record.id}`, {
+      kind: 'done',
+      text: 'The webhook is registered. Give its signing secret to the receiver, then press “Send a ping” below.',
+      secrets: [
+        {
+          label: 'Signing secret',
+          value: secret,
+          hint: 'It is shown only now. Keep it in a secret store. The receiver verifies with it that a delivery comes from us.',
+        },
+      ],
+    });
+  } catch (error) {
+    return newPage(engine, visit, { url, events, problem: refusalOf(error) });
+  }
+};
 
 interface Filled {
   url: string;
