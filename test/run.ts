@@ -1,6 +1,6 @@
 /*
  * The whole test command: `npm test`. Each step below counts as one test; what counts as a test in tap's output is said
- * in _tally.ts. Test files that are named run alone, without the steps: `node test/run.ts test/x.test.ts`. The last line
+ * in _tally.ts. Test files that are named run alone, without the steps: `node test/run.ts FILE`. The last line
  * is always the counts, and the exit code is 0 only when everything passed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -7,7 +7,7 @@ export interface ContractOperation {
   operationId: string;
   /** Path template, for example `/api/v1/jobs/{jobId}`. */
   path: string;
-  /** The scope that a key needs (service.md, "Authentication"). */
+  /** The scope that a key needs (openapi.yaml, "Authentication"). */
   scope: Scope;
   parameters: ContractParameter[];
 }
@@ -77,7 +77,7 @@ export function isReferenceBuilt(): boolean {
   return existsSync(referenceFile);
 }
 
-/** The 12 operations; every one is a GET (service.md, "Endpoints"). */
+/** The operations; every one is a GET. */
 export function contractOperations(): ContractOperation[] {
   return Object.entries(contractDocument().paths).map(([path, item]) => ({
     operationId: item.get.operationId,

@@ -16,7 +16,7 @@ export const deliveryBytesMax = 10_000_000;
 /** The kinds that moves send; a ping comes from the portal's button. */
 export type MoveEventKind = Exclude<EventKind, 'ping'>;
 
-/** The scope under which each event's data is read (service.md, "Event kinds"); a test compares it with webhooks.yaml. */
+/** The scope under which each event's data is read (webhooks.yaml, `x-scope`); a test compares the two. */
 const eventScopes = {
   'job.created': 'jobs:read',
   'job.updated': 'jobs:read',

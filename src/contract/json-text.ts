@@ -1,17 +1,17 @@
 declare const shape: unique symbol;
 
 /**
- * The text of a JSON value of type `T`. Records are stored and served as such text (design.md section 2, point 2),
+ * The text of a JSON value of type `T`. Records are stored and served as such text (src/README.md, "Decisions"),
  * so the type of what a reply holds is known without parsing it.
  */
 export type JsonText<T> = string & { readonly [shape]: T };
 
-/** The single-record envelope `{ "data": record }` (service.md, "Conventions"). */
+/** The single-record envelope `{ "data": record }` (openapi.yaml, "Requests and answers"). */
 export function recordEnvelope<T>(record: JsonText<T>): JsonText<{ data: T }> {
   return `{"data":${record}}` as JsonText<{ data: T }>;
 }
 
-/** The list envelope `{ "data": [record...], "nextCursor": string or null }` (service.md, "Conventions"). */
+/** The list envelope `{ "data": [record...], "nextCursor": string or null }` (openapi.yaml, "Requests and answers"). */
 export function listEnvelope<T>(
   records: readonly JsonText<T>[],
   nextCursor: string | null,
@@ -25,7 +25,7 @@ export function joinObjects<A, B>(first: JsonText<A>, second: JsonText<B>): Json
   return `${first.slice(0, -1)},${second.slice(1)}` as JsonText<A & B>;
 }
 
-/** The members of a delivery beside the record (service.md, "Delivery"). */
+/** The members of a delivery beside the record (openapi.yaml, "Delivery"). */
 export interface EventEnvelope {
   /** The id of the delivery. */
   id: string;

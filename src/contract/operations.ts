@@ -2,7 +2,7 @@ import type { components, operations } from '../../generated/openapi.ts';
 import type { operations as webhookOperations } from '../../generated/webhooks.ts';
 import type { JsonText } from './json-text.ts';
 
-/** The closed list of error codes (service.md, "Errors", with design.md's additions). */
+/** The closed list of error codes (openapi.yaml, "Errors and retries"). */
 export type ErrorCode = components['schemas']['ErrorCode'];
 
 /** openapi-typescript lists the webhooks among the operations; only the API's own are answered here. */

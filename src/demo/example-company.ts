@@ -8,7 +8,7 @@ export type Told<Name extends TeamChange['change'] = TeamChange['change']> = Tea
   at: string;
 };
 
-/** The company that the contract's examples describe (design.md section 2, point 6). */
+/** The company that the contract's examples describe. */
 export const exampleCompany = {
   id: 'brennan',
   name: 'Brennan Heating & Electrical',

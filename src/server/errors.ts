@@ -4,7 +4,7 @@ import type { ErrorCode } from '../contract/operations.ts';
 
 /**
  * The one error that callers may see. `message` is a sentence for them and safe to show; `cause` is for the log
- * alone. `code` is from the contract's closed list (service.md, "Errors").
+ * alone. `code` is from the contract's closed list (openapi.yaml, "Errors and retries").
  */
 export class AppError extends Error {
   readonly code: ErrorCode;

@@ -71,7 +71,7 @@ export const listed = (isItem: (text: string) => boolean, rule: string) => (text
 };
 
 /**
- * The address that integrators use (service.md, "Conventions": it ends in /api/v1), without that end: the portal and
+ * The address that integrators use (openapi.yaml, "Getting started": it ends in /api/v1), without that end: the portal and
  * the reference are beside it. Letters that a text or a page would escape are in no host name that DNS knows.
  */
 export function parseBaseUrl(text: string): string {

@@ -17,7 +17,7 @@ interface Right {
 
 const needsInvoicing: readonly Module[] = ['invoices', 'quotes'];
 
-/** The rights of each asker, by service.md ("Errors"). */
+/** The rights of each asker (openapi.yaml, "Errors and retries"). */
 const rights: readonly Right[] = [
   { asker: 'nobody', refusal: () => '401 invalid_key' },
   { asker: 'wrong', refusal: () => '401 invalid_key' },

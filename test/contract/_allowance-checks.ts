@@ -9,7 +9,7 @@ import { type Asker, headersOf, type Party, type ServerName } from './_parties.t
 import { absentPath } from './_questions.ts';
 import { askChecked, operationsFor } from './_reading.ts';
 
-/** The allowance of a key, as service.md ("Limits") promises it and the contract shows it. */
+/** The allowance of a key (openapi.yaml, "Rate limit"). */
 const PROMISED = { policy: '"default";q=120;w=60', count: 120 };
 /** A window that is longer isn't waited for. */
 const WINDOW_SECONDS_MAX = 60;

@@ -6,7 +6,7 @@ import { createAjv } from '../../src/contract/validators.ts';
 import { type DeclaredHeader, type DeclaredResponse, declaredOperation } from './_declared.ts';
 import { type Answer, parsed } from './_exchange.ts';
 
-/** The codes that may come with each status (service.md, "Errors", with design.md's additions). */
+/** The codes that may come with each status (openapi.yaml, "Errors and retries"). */
 const errorCodes: Readonly<Record<number, readonly string[]>> = {
   400: ['invalid_parameter', 'invalid_cursor', 'invalid_request'],
   401: ['invalid_key', 'revoked_key'],

@@ -8,7 +8,7 @@ type Keeps = (record: ReadRecord, value: string, all: readonly ReadRecord[]) => 
 const customerIs: Keeps = (record, value) => (record['customer'] as { id: string }).id === value;
 const changedSince: Keeps = (record, value) => text(record['updatedAt']) >= value;
 
-/** The records that each filter keeps of a whole list, by service.md. */
+/** The records that each filter keeps of a whole list. */
 const filters: Record<string, Record<string, Keeps>> = {
   listJobs: { updatedSince: changedSince },
   listForms: { updatedSince: changedSince },

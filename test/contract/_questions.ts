@@ -285,7 +285,7 @@ function misspelt(operation: DeclaredOperation, { name, schema }: ContractParame
   }));
 }
 
-/** A malformed id is the id of nothing (design.md section 6). */
+/** A malformed id is the id of nothing. */
 function wrongIds(operation: DeclaredOperation, { name, schema }: ContractParameter): Question[] {
   const ids =
     schema.format === 'uuid' ? ['job_0001', `${ABSENT_UUID}0`, '%00'] : ['-x', '%00', 'x'.repeat(65)];

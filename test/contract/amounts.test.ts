@@ -8,7 +8,7 @@ const issuedInvoices = invoices.filter(({ kind, status }) => kind === 'invoice' 
 
 type Breakdown = Schemas['VatBreakdownItem'][];
 
-/** Half up, symmetric; the denominator is positive. The arithmetic of vat-invoices is done here again, on purpose. */
+/** Half up, symmetric; the denominator is positive. The VAT arithmetic is done here again, on purpose. */
 function divide(numerator: bigint, denominator: bigint): bigint {
   const magnitude = (numerator < 0n ? -numerator : numerator) * 2n + denominator;
   const rounded = magnitude / (2n * denominator);
@@ -44,7 +44,7 @@ function breakdownOf(lines: Schemas['Line'][]): Breakdown {
 
 const byRate = (breakdown: Breakdown) => breakdown.toSorted((a, b) => b.rateBasisPoints - a.rateBasisPoints);
 
-t.test('the documents are of every sort that service.md tells apart', async (t) => {
+t.test('the documents are of every sort that the contract tells apart', async (t) => {
   const sorts = new Set(invoices.map(({ kind, status }) => `${kind} ${status}`));
   t.ok(
     ['invoice issued', 'invoice draft', 'credit_note issued', 'pro_forma issued'].every((sort) =>

@@ -144,7 +144,7 @@ t.test('every schema and every member is described in sentences', async (t) => {
   );
 });
 
-t.test('every member is always there, except those that service.md makes depend on the record', async (t) => {
+t.test('every member is always there, except those that depend on the record', async (t) => {
   const optional = schemas.flatMap(([name, { properties = {}, required = [] }]) =>
     Object.keys(properties)
       .filter((member) => !required.includes(member))

@@ -5,7 +5,7 @@ import { deliveryBytesMax } from '../../src/contract/events.ts';
 import { company, summaryOf } from './_company.ts';
 import { bundle, contract, type Example, eventBodyOf, events, operations, type Schema } from './_contract.ts';
 
-/** service.md, "Event kinds": the scope, and the component that `data` is. */
+/** The scope of each event, and the component that `data` is. */
 const kinds: Record<string, [scope: string | undefined, component: string, operationId?: string]> = {
   'job.created': ['jobs:read', 'Job', 'getJob'],
   'job.updated': ['jobs:read', 'Job', 'getJob'],

@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { contract, operationOf, operations, type Response } from './_contract.ts';
 
-/** service.md, "Endpoints". */
+/** The scope of each operation (openapi.yaml, "Authentication"). */
 const scopes: Record<string, string> = {
   listJobs: 'jobs:read',
   getJob: 'jobs:read',
@@ -28,7 +28,7 @@ const filters: Record<string, string[]> = {
   listInvoices: ['kind', 'status', 'customer', 'issuedFrom', 'issuedTo', 'updatedSince'],
 };
 
-/** service.md, "Errors", with the additions of design.md section 6. */
+/** The codes of each status (openapi.yaml, "Errors and retries"). */
 const codes: Record<string, string[]> = {
   '400': ['invalid_parameter', 'invalid_cursor', 'invalid_request'],
   '401': ['invalid_key', 'revoked_key'],
@@ -77,7 +77,7 @@ t.test('each operation has a title and says what it returns', async (t) => {
   }
 });
 
-t.test('each operation takes the parameters of service.md, and lists take limit and cursor', async (t) => {
+t.test('each operation takes its own parameters, and lists take limit and cursor', async (t) => {
   for (const { operationId, path, parameters } of operations) {
     const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     const inQuery = filters[operationId] === undefined ? [] : ['limit', 'cursor', ...filters[operationId]];

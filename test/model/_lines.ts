@@ -108,7 +108,7 @@ function reasonOf(line: ModelLine, lines: readonly ModelLine[], parties: Parties
   return own === null || isOfInvoice ? legendOf(line, lines, parties) : own;
 }
 
-/** The words that the law asks for on a line (vat-invoices.md, 2.4). */
+/** The words that the law asks for on a line. */
 function legendOf(line: ModelLine, lines: readonly ModelLine[], parties: Parties): string | null {
   const { supplierCountry } = parties;
   if (supplierCountry !== 'IE' && supplierCountry !== 'GB') return null;

@@ -1,5 +1,5 @@
 /**
- * A naive model of the back office, written from service.md, design.md (6 and 7) and feed.yaml: plain maps, one
+ * A naive model of the back office, written from openapi.yaml and feed.yaml: plain maps, one
  * company after the other, no database. It says what each change has to lead to.
  */
 import { isDeepStrictEqual } from 'node:util';

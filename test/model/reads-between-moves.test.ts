@@ -6,7 +6,7 @@ import type { ModelCompany, World } from './_model.ts';
 import { openArena, runSequence } from './_run.ts';
 
 /*
- * The labels L1, L2 and L3 of vat-invoices.md, 3.6: what a webhook is told and what the API answers is one and the
+ * What a webhook is told and what the API answers is one and the
  * same. Random moves are made while the real server is asked.
  */
 

@@ -272,7 +272,7 @@ export function checkedName(given: string): string {
 }
 
 /**
- * Checks the scopes that somebody gives: they can give only their own (service.md, "Authentication").
+ * Checks the scopes that somebody gives: they can give only their own.
  * @throws UsageError naming the scope that is refused, or when there is none.
  */
 export function grantedScopes(

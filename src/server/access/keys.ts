@@ -18,7 +18,7 @@ import { grantedScopes } from './administrators.ts';
 import { getCompany } from './companies.ts';
 import { checkedLine } from './names.ts';
 
-/** Active keys that a company can have at once (service.md, "Limits"). */
+/** Active keys that a company can have at once (openapi.yaml, "Authentication"). */
 export const ACTIVE_KEYS_MAX = 20;
 const SECRET_BYTES = 32;
 const KEY_ID_BYTES = 6;
@@ -50,7 +50,7 @@ interface NewKey {
 }
 
 /**
- * Creates a key of the form `<key_prefix>.<company>.<key_id>.<secret>` (service.md, "Authentication").
+ * Creates a key of the form `<key_prefix>.<company>.<key_id>.<secret>` (openapi.yaml, "Authentication").
  * @returns the key, whose secret can't be shown again, and its record.
  * @throws UsageError for an unknown scope or one that the administrator doesn't have, for an invalid name, for an
  *   unknown company, and when 20 keys are active; the errors of `doDeed`.

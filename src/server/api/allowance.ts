@@ -10,7 +10,7 @@ export interface AllowanceLimits {
   windowSeconds?: number;
 }
 
-/** The window of the limits (service.md, "Limits"). */
+/** The window of the limits (openapi.yaml, "Rate limit"). */
 export const WINDOW_SECONDS = 60;
 
 /** The headers that tell of an allowance (draft-ietf-httpapi-ratelimit-headers). */
@@ -26,7 +26,7 @@ export interface Taken {
   refusal: AppError | undefined;
 }
 
-/** Counts requests (service.md, "Limits"). */
+/** Counts requests (openapi.yaml, "Rate limit"). */
 export interface Allowance {
   /** Counts one request of a key, unless it is counted already. */
   takeRequest: (caller: { company: string; keyId: string }, counted: Counted | undefined) => Promise<Taken>;

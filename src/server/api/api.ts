@@ -55,7 +55,7 @@ function splitTarget(target: string): [path: string, query: string] {
   return queryStart < 0 ? [target, ''] : [target.slice(0, queryStart), target.slice(queryStart + 1)];
 }
 
-/** The checks of design.md section 5 that come before the parameters: key, rate, company, scope, invoicing. */
+/** The checks before the parameters: key, rate, company, scope, invoicing (src/README.md, "Order of the checks"). */
 function createAdmission({ engine, keyPrefix, ...limits }: ApiOptions): Duties['admit'] {
   const { windowSeconds = WINDOW_SECONDS } = limits;
   const authenticate = createAuthentication(engine, { keyPrefix, windowSeconds });

@@ -3,7 +3,7 @@ import { invoicingModules, moduleOf, type Scope } from '../../contract/scopes.ts
 import { AppError } from '../errors.ts';
 
 /**
- * Checks that a caller's company and key may read what a scope covers, in the order of design.md section 5.
+ * Checks that a caller's company and key may read what a scope covers (src/README.md, "Order of the checks").
  * @throws AppError with the first reason why not.
  */
 export function authorise(caller: Caller, scope: Scope): void {

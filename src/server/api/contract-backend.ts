@@ -75,7 +75,7 @@ export interface Duties {
 
 /**
  * Builds the dispatcher from the contract. `handleRequest` takes every request through routing, the security handler,
- * validation, its operation's handler and the sending of the reply, in that order (design.md section 5); it rejects with
+ * validation, its operation's handler and the sending of the reply, in that order (src/README.md, "Order of the checks"); it rejects with
  * the AppError to answer with.
  * @throws Error when a handler has no operation; that every operation has a handler is in the types.
  */

@@ -9,7 +9,7 @@ export interface ErrorReply {
   headers: Record<string, string>;
 }
 
-/** The status of each code (service.md, "Errors"). */
+/** The status of each code (openapi.yaml, "Errors and retries"). */
 export const errorStatuses: Record<ErrorCode, number> = {
   invalid_parameter: 400,
   invalid_cursor: 400,
@@ -45,7 +45,7 @@ export function errorReply(thrown: unknown): ErrorReply {
   return { status, code: error.code, body: errorBody(error.code, error.message), headers };
 }
 
-/** The body of every error (service.md, "Errors"). */
+/** The body of every error (openapi.yaml, "Errors and retries"). */
 export function errorBody(code: ErrorCode, message: string): string {
   return JSON.stringify({ error: { code, message } });
 }

@@ -76,7 +76,7 @@ export function readIntegers(query: RawQuery, parameters: readonly ContractParam
 
 /**
  * Says what is wrong with a request's parameters, as the error to answer with.
- * A malformed id in the path is `not_found`: there is nothing with that id (design.md section 6).
+ * A malformed id in the path is `not_found`: there is nothing with that id.
  */
 export function explainParameters(
   errors: readonly Pick<ErrorObject, 'instancePath' | 'keyword' | 'params'>[],

@@ -2,7 +2,7 @@ import { amountText } from '../../contract/currencies.ts';
 import type { DraftLine } from '../../contract/feed.ts';
 import { type Conversion, convertMinor, lineAmountMinor, sumMinor, vatMinor } from './vat.ts';
 
-/** The countries whose documents can be issued (service.md, "What the service does"). */
+/** The countries whose documents can be issued (openapi.yaml, "Invoices"). */
 export type SupportedCountry = 'IE' | 'GB';
 
 /** Prescribed by Revenue, Tax Briefing 69; neither rate nor amount may stand beside it. */

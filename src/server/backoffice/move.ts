@@ -65,7 +65,7 @@ export class Move {
 
   /**
    * The next time of change: now, or a millisecond after the company's last one, whichever is later. So stamps grow
-   * strictly within a company, even when the clock goes back (design.md section 2, point 5), and none is earlier than a
+   * strictly within a company, even when the clock goes back (src/README.md, "Decisions"), and none is earlier than a
    * time that readers were told in `Date`.
    */
   stamp(): string {

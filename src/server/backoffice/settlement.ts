@@ -50,7 +50,7 @@ export async function putRebalanced(
 }
 
 /**
- * Sends invoice.paid when an invoice has become settled: on every rising edge (service.md, "States and transitions").
+ * Sends invoice.paid when an invoice has become settled: on every rising edge (openapi.yaml, "Invoices").
  * @param paymentId the payment that settles it; the latest one, when something else does.
  */
 export function sendIfSettled(move: Move, { record, isNewlySettled }: Rebalanced, paymentId?: string): void {

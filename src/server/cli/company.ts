@@ -22,7 +22,6 @@ export function companyCommand(terminal: Terminal): Command {
     .argument('<id>', 'lower-case letters, digits and hyphens; a part of every key')
     .action(async (id: string, options: SettingOptions) => {
       await withDatabase(terminal, async (engine) => {
-        // service.md: API access and invoicing are switched on per company on request.
         const settings = { apiEnabled: false, invoicingEnabled: false, ...settingsOf(options) };
         const company = await createCompany(engine, id, settings, new Date());
         terminal.show(company, `Created.\n${companyText(company)}`);

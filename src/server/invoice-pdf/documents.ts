@@ -24,7 +24,7 @@ export type PrepareFile = () => Promise<DocumentFile | undefined>;
 /** Undefined when the company has no document with that id: the same for another company's document as for none. */
 export type FindDocument = (company: string, id: string) => Promise<PrepareFile | undefined>;
 
-/** The PDFs of invoices, credit notes and pro formas (service.md, "PDF endpoint"). */
+/** The PDFs of invoices, credit notes and pro formas (openapi.yaml, `getInvoicePdf`). */
 export interface Documents extends AsyncDisposable {
   find: FindDocument;
 }

@@ -41,7 +41,7 @@ const PING_WINDOW_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /**
- * The deliveries of a webhook with every attempt, the newest first (service.md, "Registering a webhook").
+ * The deliveries of a webhook with every attempt, the newest first.
  * @throws UsageError when there is no such webhook, it has no delivery `before`, or `limit` isn't from 1 to 100.
  */
 export async function listDeliveries(
@@ -132,7 +132,7 @@ export const pingData = JSON.stringify({ message: 'This is a test delivery.' }) 
 }>;
 
 /**
- * Sends a signed `ping` to a webhook (service.md, "Registering a webhook").
+ * Sends a signed `ping` to a webhook.
  * @returns the id of its delivery.
  * @throws UsageError when there is no such webhook, when it is paused, and after 5 pings within a minute, or 20 of
  *   the company's webhooks together: without a limit, pings would scan other people's ports.

@@ -28,7 +28,7 @@ interface Signing {
 const SIGNATURE = 'Service-Signature';
 const TRACEPARENT = 'traceparent';
 
-/** The body and the headers of one attempt (service.md, "Delivery"). Only signature and span differ between attempts. */
+/** The body and the headers of one attempt (openapi.yaml, "Delivery"). Only signature and span differ between attempts. */
 export function deliveryRequest(
   { id, event, createdAt, company, data }: DeliveredEvent,
   signing: Signing,
@@ -57,7 +57,7 @@ export function deliveryHeaders(
 
 /**
  * The value of `Service-Signature`: `t=<unix seconds>,v1=<hex>`, where `v1` is the HMAC-SHA256 of `<t>.<body>` keyed
- * with the whole secret as it was shown, `whsec_` included (service.md, "Signature").
+ * with the whole secret as it was shown, `whsec_` included (openapi.yaml, "Verify the signature").
  * @param body the bytes that are sent; a text is sent as UTF-8.
  * @param at the time of this attempt: a receiver refuses a signature that is older than 5 minutes.
  */

@@ -109,7 +109,7 @@ export function unsentResult(
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Time from an attempt that failed to the next one (service.md, "Response and retries"). */
+/** Time from an attempt that failed to the next one (openapi.yaml, "Retries"). */
 const DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS] as const;
 
 /** The largest random part of a delay: after an outage the retries of an hour don't all come in the same second. */

@@ -61,7 +61,7 @@ interface Forgery {
 
 const AWAY_MS_MAX = 30_000;
 const AWAY_PAUSE_MS = 250;
-/** Older than a receiver may accept (service.md, "Signature"). */
+/** Older than a receiver may accept (openapi.yaml, "Verify the signature"). */
 const STALE_MS = 10 * 60_000;
 
 const forgeries: readonly Forgery[] = [

@@ -49,8 +49,7 @@ const CLOSED_IPV6 = blocks('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20
 const ISATAP_INTERFACES: readonly string[] = ['0:5efe', '200:5efe'];
 
 /**
- * Whether an address belongs to the public Internet (service.md, "Response and retries": "An address that resolves to
- * a private or local network is never called"). A text that isn't one address, or that has a zone, isn't public.
+ * Whether an address belongs to the public Internet: no other is called (openapi.yaml, "Webhooks"). A text that isn't one address, or that has a zone, isn't public.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;

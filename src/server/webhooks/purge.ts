@@ -5,7 +5,7 @@ import { removeDeleted, removeOld } from '../store/deliveries/deliveries-purge.t
 import type { Engine } from '../store/engines/engine.ts';
 import { forgetChanges } from '../store/records/moves.ts';
 
-/** How long deliveries and their results are listed (service.md, "Limits"). */
+/** How long deliveries and their results are listed (openapi.yaml, "Send again"). */
 export const HISTORY_DAYS = 30;
 const DAY_MS = 86_400_000;
 /** Pauses between two rounds, and between two passes of one, in which other work has its turn. */

@@ -18,12 +18,12 @@ import {
 import { mintSecret, type SecretBox } from './secrets.ts';
 import { canonicalWebhookUrl } from './webhook-urls.ts';
 
-/** Webhooks that a company can have at once (service.md, "Limits"). */
+/** Webhooks that a company can have at once (openapi.yaml, "Webhooks"). */
 export const WEBHOOKS_MAX = 10;
 const WEBHOOK_ID_BYTES = 6;
 
 /**
- * Registers a webhook (service.md, "Registering a webhook"). Several may have the same address: a secret is rotated by
+ * Registers a webhook (openapi.yaml, "Webhooks"). Several may have the same address: a secret is rotated by
  * adding a second webhook.
  * @param options.events kinds of events, each of which counts once.
  * @param options.by the authority, here and below: an operator, unless given. An administrator can choose only events
@@ -110,7 +110,7 @@ function webhookChange(change: (deed: Deed, webhook: Webhook) => Promise<Webhook
 /**
  * The webhook that a deed changes.
  * @throws UsageError when the company has no such webhook, or the administrator may not see the data of its events: an
- *   administrator who may not choose an event (service.md, "Registering a webhook") may not stop or repeat it either.
+ *   administrator who may not choose an event may not stop or repeat it either.
  */
 export async function getWebhookOfDeed(deed: Deed, id: string): Promise<Webhook> {
   const webhook = await findWebhookOfDeed(deed, id);

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type ExampleEvent, exampleEvents } from '../../contract/examples.ts';
 import { quote, unknownName, UsageError } from '../errors.ts';
 
-/** A receiver has as long as it has for a delivery (service.md, "Response and retries"). */
+/** A receiver has as long as it has for a delivery (openapi.yaml, "Answer"). */
 const DEADLINE_MS = 10_000;
 
 /**

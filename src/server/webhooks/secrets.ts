@@ -17,7 +17,7 @@ const TAG_BYTES = 16;
 
 /**
  * A new signing secret: `whsec_` and 32 random bytes in base64. The whole text is the key of the signature
- * (service.md, "Signature").
+ * (openapi.yaml, "Verify the signature").
  */
 export function mintSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;

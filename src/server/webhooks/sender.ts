@@ -41,7 +41,7 @@ export interface Sender extends AsyncDisposable {
 export interface SenderOptions {
   /** Public addresses of the service that its machine doesn't have itself; webhooks never call them. */
   ownAddresses?: readonly string[];
-  /** For tests, as everything below: the time for all phases together (service.md, "Limits"). */
+  /** For tests, as everything below: the time for all phases together (openapi.yaml, "Answer"). */
   deadlineMs?: number;
   resolve?: Resolve;
   isCallable?: AddressRule;
@@ -55,7 +55,7 @@ const HTTPS_PORT = 443;
 
 /**
  * Builds the sender of webhooks: HTTP/1.1 over TLS to public addresses, without proxy, redirects, cookies, or a look
- * at the body of the answer (service.md, "Response and retries").
+ * at the body of the answer (openapi.yaml, "Webhooks").
  *
  * Disposing of it waits for the attempts under way and closes the connections; nothing may be sent after.
  * @throws UsageError for an own address that isn't one.
@@ -78,7 +78,7 @@ export function createSender(options: SenderOptions = {}): Sender {
   };
 }
 
-/** Whether the receiver has the delivery now (service.md, "Response and retries": any 2xx status). */
+/** Whether the receiver has the delivery now (openapi.yaml, "Answer"). */
 export function isDelivered({ status }: AttemptResult): boolean {
   return status !== null && status >= 200 && status < 300;
 }

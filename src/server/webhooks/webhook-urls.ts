@@ -17,8 +17,8 @@ const LABEL_CHARACTERS_MAX = 63;
 const SPECIAL_SUFFIXES = ['arpa', 'onion'];
 
 /**
- * The address of a webhook as it is stored and called: https on port 443 of a public host name (service.md,
- * "Registering a webhook").
+ * The address of a webhook as it is stored and called: https on port 443 of a public host name
+ * (openapi.yaml, "Webhooks").
  *
  * Scheme and host may be written in capitals, port 443 may be written out, and an empty path is `/`. A host name
  * outside ASCII is taken in the ASCII form that a URL parser gives it (UTS 46, non-transitional). Everything else that

@@ -18,7 +18,7 @@ type Circumstances = Pick<
 
 /**
  * Whether a delivery that is due may be sent: only while API access is on, the subscription is active, and the plan
- * includes the data (service.md, "Events"). A ping carries no data.
+ * includes the data (openapi.yaml, "Access"). A ping carries no data.
  */
 export function reasonToWithhold(delivery: Circumstances): WithheldFor | undefined {
   if (delivery.isWebhookDeleted) return 'webhook_deleted';

@@ -15,8 +15,8 @@ export interface Present {
 }
 
 /**
- * The records of a list, whole and in order, worked out in memory from service.md ("Endpoints", "List invoices
- * parameters", "List quotes parameters") and the choices of design.md section 6.
+ * The records of a list, whole and in order, worked out in memory from the contract's
+ * parameters and filters (openapi.yaml, "Requests and answers").
  */
 export function expectedList(
   records: readonly ResourceRecord[],

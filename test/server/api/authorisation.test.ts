@@ -16,7 +16,7 @@ import {
 } from '../../_server.ts';
 import { customerOf, formOf, invoiceOf, jobOf, quoteOf, store, uuidOf } from './_records.ts';
 
-/** The conditions of design.md section 5, in the order in which they are looked at. */
+/** The conditions in the order in which they are looked at (src/README.md, "Order of the checks"). */
 const conditions = [
   'unknown path',
   'other method',
@@ -48,7 +48,7 @@ const answers: Record<Condition, string> = {
   'unknown record': '404 not_found',
 };
 
-/** The scope of each operation, as service.md's table has it. */
+/** The scope of each operation (openapi.yaml, "Authentication"). */
 const scopeOfOperation: Record<string, string> = {
   listJobs: 'jobs:read',
   getJob: 'jobs:read',

@@ -1,6 +1,6 @@
 /**
  * VAT arithmetic done again in the simplest way, with nothing but BigInt, to check the service's own
- * (vat-invoices.md, 3.1).
+ * (EN 16931, BR-CO-17).
  */
 
 /** The largest integer that a number can hold exactly. */

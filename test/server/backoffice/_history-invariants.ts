@@ -1,4 +1,4 @@
-/** The invariants of vat-invoices.md, 3.6, of documents together and of what becomes of them. */
+/** What holds of documents together and of what becomes of them; _invariants.ts has the documents one at a time. */
 import type { Invoice } from '../../../src/contract/records.ts';
 import { converted, isSafe, sumOf, vatOn } from './_exact.ts';
 import type { Documents, History, Step } from './_histories.ts';
@@ -275,7 +275,7 @@ const creditedOf = ({ creditNotes }: Invoice) => sumOf(creditNotes.map(({ grossM
 const balanceOf = (invoice: Invoice) =>
   BigInt(invoice.totals.grossMinor) - creditedOf(invoice) - keptOf(invoice);
 
-/** Nothing to pay, money received, not in credit (service.md, "States and transitions"). */
+/** Nothing to pay, money received, not in credit (openapi.yaml, "Invoices"). */
 const isSettled = (invoice: Invoice | undefined) =>
   invoice?.status === 'issued' && balanceOf(invoice) === 0n && keptOf(invoice) > 0n;
 

@@ -1,4 +1,4 @@
-/** The invariants of vat-invoices.md, 3.6, of one document at a time; see _history-invariants.ts for the others. */
+/** What holds of one document at a time; _history-invariants.ts has the others. */
 import type { Supplier } from '../../../src/server/store/records/suppliers.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import { addDays } from './_days.ts';

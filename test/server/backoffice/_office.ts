@@ -226,7 +226,7 @@ export async function readDeliveries(engine: Engine): Promise<KeptDelivery[]> {
     state,
     attemptCount: attempt_count,
     dueAt: due_at,
-    // As service.md, "Delivery", puts it together.
+    // The body of a delivery (openapi.yaml, "Delivery").
     body: {
       id: delivery,
       event: kind,

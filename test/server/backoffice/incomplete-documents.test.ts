@@ -14,7 +14,7 @@ import {
   unregisteredProfile,
 } from './_vat-situations.ts';
 
-/** A document that is complete but for one thing (vat-invoices.md, 2.2 and 3.6). */
+/** A document that is complete but for one thing. */
 interface Gap {
   what: string;
   /** How the refusal names it; nothing else may be named. */

@@ -25,7 +25,7 @@ import { createTestOffice, recordIn, type TestOffice } from './_office.ts';
 import { customerIn, irishCompany, type Situation, situations } from './_vat-situations.ts';
 
 /*
- * Every label of vat-invoices.md, 3.6, but those of lists (../model/reads-between-moves.test.ts). The arithmetic by itself, for
+ * Every label of _invariants.ts and _history-invariants.ts, but those of lists (../../model/reads-between-moves.test.ts). The arithmetic by itself, for
  * any amounts at all, is tested in vat.test.ts.
  */
 

@@ -12,7 +12,7 @@ import {
   unregisteredProfile,
 } from './_vat-situations.ts';
 
-/** A document that may be issued, with the words and figures that the law wants (vat-invoices.md, 2.2 and 2.4). */
+/** A document that may be issued, with the words and figures that the law wants. */
 interface Situation {
   name: string;
   company: Partial<CompanySettings>;

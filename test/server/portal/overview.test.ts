@@ -65,7 +65,7 @@ t.test('keys and webhooks are found in the API section of People & access', asyn
   t.match(
     visitor.text,
     /Overview Documents People & access People Audit trail API API keys Webhooks Usage Overview/,
-    'they stand in the navigation by the name that service.md gives',
+    'they stand in the navigation by the name that openapi.yaml gives',
   );
   const places: [path: string, heading: RegExp][] = [
     ['/portal/keys', /Usage People & access › API API keys A key lets/],

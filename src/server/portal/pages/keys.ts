@@ -149,7 +149,7 @@ function placeIn(text: string | null): RevokedBefore | undefined {
 
 const NAMED_MAX = 3;
 
-/** The data that each scope covers, in the words of service.md, "Authentication". */
+/** The data that each scope covers (openapi.yaml, "Authentication"). */
 const readings: Record<Scope, string> = {
   'jobs:read': 'Jobs',
   'people:read': 'People, without those who have left',

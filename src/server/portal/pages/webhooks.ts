@@ -187,7 +187,7 @@ async function newPage(engine: Engine, visit: Visit, filled: Filled): Promise<Pa
   );
 }
 
-/** The occasion of each event (service.md, "Event kinds"). A new event doesn't compile without one. */
+/** The occasion of each event. A new event doesn't compile without one. */
 const occasions: Record<MoveEventKind, string> = {
   'job.created': 'A job is created.',
   'job.updated': 'Something that the API shows about a job changes.',

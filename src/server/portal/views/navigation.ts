@@ -7,7 +7,7 @@ interface Section {
 }
 
 /*
- * The sections of the portal, in the order in which they are shown. service.md tells administrators of "People & access,
+ * The sections of the portal, in the order in which they are shown. openapi.yaml tells administrators of "People & access,
  * API section", so those names are headings.
  */
 const alone = [
