@@ -28,7 +28,7 @@ export type AdministratorsRoute = Extract<Route, { access: 'administrators' }>;
 /**
  * Every page and action of the portal. The form of an action carries the form token, which is checked before.
  *
- * To add one: write `pages/SUBJECT.ts` with a function that takes the visit and the services that it needs, as its
+ * To add one: write a file in `pages/` with a function that takes the visit and the services that it needs, as its
  * neighbours do; list it here; if it is a section, add it to views/navigation.ts; and list its address in
  * test/browser/portal-pages.test.ts, where every page is looked at in a browser. A page returns `page(...)`, an action
  * `redirect(...)` with a notice, which may hold secrets that are shown once. An error that it throws becomes an error

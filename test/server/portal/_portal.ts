@@ -145,7 +145,7 @@ export async function signedInAs(engine: Engine, { id }: { id: string }): Promis
   return { administrator: id, session: session.id, address: '192.0.2.1', client: 'Test' };
 }
 
-/** The form in which a password is stored (src/access/passwords.ts), made in a few milliseconds. */
+/** The form in which a password is stored (src/server/access/passwords.ts), made in a few milliseconds. */
 function hashQuickly(password: string): string {
   const salt = randomBytes(16);
   const key = scryptSync(password, salt, 32, { N: 1024, r: 8, p: 1 });
