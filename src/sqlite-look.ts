@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+
+/** Isn't imported: a Node that has no such module has to come as far as the sentence that refuses it. */
+export const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
 
 /**
  * Looks into a SQLite file that may be another program's, and leaves no trace: as `immutable`, SQLite takes no lock, plays no

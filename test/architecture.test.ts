@@ -107,8 +107,7 @@ const owners = {
   'ajv-formats': ['contract'],
   // Formats and check digits of VAT numbers.
   stdnum: ['contract'],
-  // The store, and the copy of an integrator.
-  'better-sqlite3': ['store', 'client'],
+  'better-sqlite3': ['store'],
   kysely: ['store'],
   // How easily a password is guessed.
   '@zxcvbn-ts/core': ['access'],

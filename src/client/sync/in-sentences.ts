@@ -8,24 +8,52 @@ export function inSentences<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    const { code } = error as { code?: unknown };
-    if (!(error instanceof Error) || typeof code !== 'string') throw error;
+    const code = codeOf(error);
+    if (!(error instanceof Error) || code === undefined) throw error;
     throw new CopyError(sentence(path, code, error.message), { cause: error });
   }
+}
+
+/** SQLite's names for the results of which a sentence tells, by their numbers (sqlite.org/rescode.html). */
+const SQLITE_RESULTS: Record<number, string> = {
+  5: 'SQLITE_BUSY',
+  8: 'SQLITE_READONLY',
+  10: 'SQLITE_IOERR',
+  13: 'SQLITE_FULL',
+  26: 'SQLITE_NOTADB',
+};
+
+/** The name of an error of SQLite or of the system. The last byte of SQLite's numbers is the result, the others say more. */
+function codeOf(error: unknown): string | undefined {
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  const name = typeof errcode === 'number' ? SQLITE_RESULTS[errcode & 0xff] : undefined;
+  return name ?? (typeof code === 'string' ? code : undefined);
+}
+
+/** Whether another program is using a SQLite file. */
+export function isBusy(error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_BUSY';
 }
 
 function sentence(path: string, code: string, message: string): string {
   if (code === 'SQLITE_NOTADB') return `${path} is no SQLite file. Name another one.`;
   // A program that only reads a SQLite file keeps others from writing too. The file of JSON Lines is that of a new state.
-  if (code.startsWith('SQLITE_BUSY') || code === 'EEXIST')
+  if (code === 'SQLITE_BUSY' || code === 'EEXIST')
     return `Another program is using ${path}. Close it and start again.`;
   if (code === 'SQLITE_READONLY') return `${path} may not be written to.`;
-  if (code.startsWith('SQLITE_IOERR') || DISK_ERRORS.has(code))
+  if (DISK_ERRORS.has(code))
     return `The disk of ${path} is full or fails (${code}). The copy is as it was before.`;
   return `${path} can't be used: ${message}.`;
 }
 
-const DISK_ERRORS: ReadonlySet<string> = new Set(['SQLITE_FULL', 'ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
+const DISK_ERRORS: ReadonlySet<string> = new Set([
+  'SQLITE_FULL',
+  'SQLITE_IOERR',
+  'ENOSPC',
+  'EDQUOT',
+  'EFBIG',
+  'EIO',
+]);
 
 /** The refusal of a batch that doesn't follow on what the copy has. */
 export function changedMeanwhile(path: string): CopyError {

@@ -1,15 +1,14 @@
 /**
- * Keeps a copy of a company's records in a SQLite file, for `sync`. It needs Node and the package better-sqlite3.
+ * Keeps a copy of a company's records in a SQLite file, for `sync`. It needs Node.
  * @module
  */
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import type { DatabaseSync as Connection, StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 
-import Database, { type Database as Connection, type Statement } from 'better-sqlite3';
-
-import { lookInto } from '../../sqlite-look.ts';
+import { DatabaseSync, lookInto } from '../../sqlite-look.ts';
 import { type Column, columnValue, readColumns } from './columns.ts';
-import { changedMeanwhile, inSentences } from './in-sentences.ts';
+import { changedMeanwhile, inSentences, isBusy } from './in-sentences.ts';
 import { type Batch, CopyError, type Resource, type Sink, type SyncState } from './sink.ts';
 
 /** A copy in a SQLite file. */
@@ -33,7 +32,7 @@ interface Opened {
   db: Connection;
   revision: number;
   state: SyncState | undefined;
-  statements: Map<Resource, { put: Statement; remove: Statement }>;
+  statements: Map<Resource, { put: StatementSync; remove: StatementSync }>;
   columns: Record<Resource, Column[]>;
 }
 
@@ -44,31 +43,57 @@ interface Opened {
  * @throws CopyError when the file is something else, or can't be used.
  */
 export function openSqliteCopy(path: string, { source }: { source: string }): SqliteCopy {
-  checkName(path);
+  if (path === '') throw new CopyError("A copy's name must not be empty. Name a file.");
   let opened = inSentences(path, () => (isThere(path) ? open(path, source) : undefined));
   return {
     load: () => opened?.state,
     commit: (batch) =>
       inSentences(path, () => {
-        if (opened) opened.revision = opened.db.transaction(keep).immediate(opened, batch, path);
-        else opened = create(path, source, batch);
+        const copy = opened;
+        if (copy) copy.revision = inTransaction(copy.db, () => keep(copy, batch, path));
+        opened = copy ?? create(path, source, batch);
         opened.state = batch.state;
       }),
-    close: () => void opened?.db.close(),
+    close: () => {
+      if (opened?.db.isOpen) opened.db.close();
+    },
   };
 }
 
-/** better-sqlite3 leaves out blanks at the end of a name, and would so open another file. */
-function checkName(path: string): void {
-  if (path === '' || path !== path.trimEnd())
-    throw new CopyError(
-      `${JSON.stringify(path)} can't be a copy's name: it is empty or ends with a blank. Name another file.`,
-    );
+/** How long a batch waits for another program that is writing. */
+const BUSY_MS = 5_000;
+
+/**
+ * Opens the very file: as an address, a name is never `:memory:` or one that SQLite would read as something else.
+ * @param mode `rw` for a file that is there, `rwc` for one that may be made (sqlite.org/uri.html#recognized_query_parameters).
+ */
+function openDatabase(path: string, mode: 'rw' | 'rwc'): Connection {
+  const url = pathToFileURL(path);
+  url.searchParams.set('mode', mode);
+  const db = new DatabaseSync(url);
+  db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+  return db;
 }
 
-/** Opens the very file: an absolute path is neither `:memory:` nor begins with a blank, which better-sqlite3 leaves out too. */
-function openDatabase(path: string, options?: Database.Options): Connection {
-  return new Database(resolve(path), options);
+/** Does all of the work or nothing, and lets no other program write meanwhile. */
+function inTransaction<T>(db: Connection, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    rollBack(db);
+    throw error;
+  }
+}
+
+function rollBack(db: Connection): void {
+  try {
+    db.exec('ROLLBACK');
+  } catch {
+    // SQLite has undone it by itself, as it does on a full disk.
+  }
 }
 
 /** An empty file is what is left of one that was begun. */
@@ -84,7 +109,7 @@ function open(path: string, source: string): Opened | undefined {
   const { tables = [] } = lookInto(path, 'fieldledger_copy') ?? {};
   if (tables.length > 0 && !tables.includes('fieldledger_copy'))
     throw new CopyError(`${path} is a database of something else. Name another file.`);
-  const db = openDatabase(path, { fileMustExist: true });
+  const db = openDatabase(path, 'rw');
   try {
     if (!db.prepare('SELECT 1 FROM sqlite_schema').get()) {
       db.close();
@@ -113,30 +138,30 @@ function openedFrom(db: Connection, revision: number): Opened {
 
 /** Adds the columns that the contract has gained. Their resources are then read anew. */
 function withoutOutdated(db: Connection, columns: Opened['columns'], state: SyncState): SyncState {
+  const namesIn = db.prepare('SELECT name FROM pragma_table_info(?)');
   const outdated = (Object.entries(columns) as [Resource, Column[]][]).flatMap(([resource, wanted]) => {
-    const there = new Set(db.prepare('SELECT name FROM pragma_table_info(?)').pluck().all(resource));
+    const there = new Set(namesIn.all(resource).map(({ name }) => name));
     const missing = wanted.filter(({ name }) => !there.has(name));
     return missing.length > 0 ? [{ resource, missing }] : [];
   });
   if (outdated.length === 0) return state;
-  const add = db.transaction(() => {
+  inTransaction(db, () => {
     for (const { resource, missing } of outdated) {
       for (const { name, type } of missing) db.exec(`ALTER TABLE "${resource}" ADD COLUMN "${name}" ${type}`);
       Reflect.deleteProperty(state, resource);
     }
     db.prepare('UPDATE fieldledger_copy SET state = ?').run(JSON.stringify(state));
   });
-  add.immediate();
   return state;
 }
 
 /** Makes a copy for its first batch. It may hold what concerns people, so only its owner may read it. */
 function create(path: string, source: string, batch: Batch): Opened {
   closeSync(openSync(path, 'a', 0o600));
-  const db = openDatabase(path);
+  const db = openDatabase(path, 'rwc');
   const opened = openedFrom(db, 0);
   try {
-    const make = db.transaction(() => {
+    opened.revision = inTransaction(db, () => {
       if (db.prepare('SELECT 1 FROM sqlite_schema').get()) throw changedMeanwhile(path);
       db.exec(CREATE_STATE);
       db.prepare('INSERT INTO fieldledger_copy VALUES (?, 0, ?)').run(source, '{}');
@@ -144,13 +169,11 @@ function create(path: string, source: string, batch: Batch): Opened {
         db.exec(createTable(resource, columns));
       return keep(opened, batch, path);
     });
-    opened.revision = make.immediate();
     return opened;
   } catch (error) {
     db.close();
     // The file is empty, too, while another program makes its first batch in it.
-    const isBusy = error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
-    if (!isBusy && statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path);
+    if (!isBusy(error) && statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path);
     throw error;
   }
 }
@@ -167,7 +190,7 @@ function keep(opened: Opened, { resource, clear, put, remove, state }: Batch, pa
   const columns = opened.columns[resource];
   const statements = statementsOf(opened, resource);
   if (clear) opened.db.exec(`DELETE FROM "${resource}"`);
-  for (const record of put) statements.put.run(columns.map((column) => columnValue(column, record)));
+  for (const record of put) statements.put.run(...columns.map((column) => columnValue(column, record)));
   for (const id of remove) statements.remove.run(id);
   const { changes } = opened.db
     .prepare('UPDATE fieldledger_copy SET state = ?, revision = revision + 1 WHERE revision = ?')
