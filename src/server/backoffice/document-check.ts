@@ -1,7 +1,6 @@
 import type { Invoice } from '../../contract/records.ts';
 import { quote, UsageError } from '../errors.ts';
 import { lockForMoves } from '../store/records/moves.ts';
-import type { Supplier } from '../store/records/suppliers.ts';
 import { composeInvoice, draftOf } from './invoice-drafts.ts';
 import { asIssued, refuseUnsupported } from './issue-invoice.ts';
 import { checkDocument, type CheckedDocument, type ChecklistItem } from './legal-checklist.ts';
@@ -59,7 +58,7 @@ async function wasIssued(move: Move, { record, unpublished }: Stored): Promise<C
   const { supplier, reverseChargeRates } = unpublished as Partial<Unpublished>;
   return {
     document: record,
-    supplier: supplier ?? (await presentSupplier(move)),
+    supplier: supplier ?? (await move.supplier()),
     reverseChargeRates: reverseChargeRates ?? {},
   };
 }
@@ -70,14 +69,7 @@ async function wouldBeIssued(move: Move, stored: Stored): Promise<CheckedDocumen
   const composed = await composeInvoice(move, await draftOf(move, stored), fixed, '');
   return {
     document: asIssued(move, composed.record),
-    supplier: await presentSupplier(move),
+    supplier: await move.supplier(),
     reverseChargeRates: composed.unpublished.reverseChargeRates,
   };
-}
-
-/** The company as a document that is issued now would name it; the law doesn't ask for a logo. */
-async function presentSupplier(move: Move): Promise<Supplier> {
-  const supplier = { ...(await move.profile()), logoSha256: null };
-  delete supplier.logo;
-  return supplier;
 }

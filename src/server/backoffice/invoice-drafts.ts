@@ -114,7 +114,7 @@ async function legendTermsOf(
   exchange: Pick<Exchange, 'exchangeRate'> | null | undefined,
 ): Promise<LegendTerms> {
   return {
-    supplierCountry: (await move.profile()).countryCode,
+    supplierCountry: (await move.supplier()).countryCode,
     buyerCountry,
     currency,
     isCreditNote: kind === 'credit_note',

@@ -30,7 +30,7 @@ export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>):
   const fixed = { ...before.record, quoteId: before.unpublished.quoteId };
   const draft = await draftOf(move, before);
   const composed = await pointingAt('/with/id', () => composeInvoice(move, draft, fixed, '/with'));
-  const supplier = await move.snapshotSupplier();
+  const supplier = await move.keepSupplier();
   const issued = asIssued(move, composed.record);
   refuseIncomplete(issued, supplier, composed.unpublished.reverseChargeRates);
   const record = { ...issued, number: await takeNumber(move, issued.kind, move.today) };

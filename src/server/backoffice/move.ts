@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
 import { companyDay } from '../access/company-time.ts';
@@ -7,13 +6,18 @@ import { type JsonText, joinObjects } from '../../contract/json-text.ts';
 import type { RecordOf, Resource, ResourceRecord } from '../../contract/records.ts';
 import { InvalidRecordError, type RenderedRecord, renderRecord, wholeText } from '../../contract/render.ts';
 import { quote } from '../errors.ts';
-import type { CompanyProfile } from '../store/records/companies.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
 import type { CompanyEvent } from '../store/deliveries/events.ts';
 import { hasNumber, hasQuoteGroup, type LockedCompany, setLastStamp } from '../store/records/moves.ts';
 import { takeNumber } from '../store/records/number-series.ts';
 import { findTexts, hasRecord, putRecord, removeRecord } from '../store/records/record-writes.ts';
-import { findProfile, keepLogo, type Supplier } from '../store/records/suppliers.ts';
+import {
+  findSupplier,
+  keepSupplier,
+  type KeptSupplier,
+  type ShownSupplier,
+  type Supplier,
+} from '../store/records/suppliers.ts';
 import { createIds } from './ids.ts';
 import type { Office } from './office.ts';
 import { Refusal } from './refusal.ts';
@@ -44,7 +48,7 @@ export class Move {
   #lastStampMs: number;
   #mintedMs = 0;
   readonly #events: CompanyEvent[] = [];
-  #profile: CompanyProfile | undefined;
+  #supplier: ShownSupplier | undefined;
 
   constructor(
     office: Office,
@@ -216,22 +220,18 @@ export class Move {
     await removeRecord(this.#transaction, resource, this.company.id, id);
   }
 
-  /** The company's profile, which its documents show. */
-  async profile(): Promise<CompanyProfile> {
-    return (this.#profile ??= await findProfile(this.#transaction, this.company.id));
+  /** The company as a document of now names it. */
+  async supplier(): Promise<Supplier> {
+    return (await this.#shownSupplier()).supplier;
   }
 
-  /** The company as a document that is issued now names it; its logo is kept for the document. */
-  async snapshotSupplier(): Promise<Supplier> {
-    const { logo, ...supplier } = await this.profile();
-    if (logo === undefined) return { ...supplier, logoSha256: null };
-    const sha256 = createHash('sha256').update(logo).digest('hex');
-    await keepLogo(this.#transaction, {
-      company: this.company.id,
-      sha256,
-      data_url: logo,
-    });
-    return { ...supplier, logoSha256: sha256 };
+  /** The same, kept with its logo for a document that is issued. */
+  async keepSupplier(): Promise<KeptSupplier> {
+    return keepSupplier(this.#transaction, this.company.id, await this.#shownSupplier());
+  }
+
+  async #shownSupplier(): Promise<ShownSupplier> {
+    return (this.#supplier ??= await findSupplier(this.#transaction, this.company.id, null));
   }
 
   /** The next number of a series, given out for good when the move is made. */

@@ -201,6 +201,6 @@ async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Com
 }
 
 async function legendTermsOf(move: Move, currency: string, buyerCountry: string): Promise<LegendTerms> {
-  const { countryCode: supplierCountry } = await move.profile();
+  const { countryCode: supplierCountry } = await move.supplier();
   return { supplierCountry, buyerCountry, currency, isCreditNote: false, conversion: null };
 }

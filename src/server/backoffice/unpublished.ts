@@ -1,5 +1,5 @@
 import type { Invoice } from '../../contract/records.ts';
-import type { Supplier } from '../store/records/suppliers.ts';
+import type { KeptSupplier } from '../store/records/suppliers.ts';
 
 type Payment = NonNullable<Invoice['payments']>[number];
 type Refund = NonNullable<Invoice['refunds']>[number];
@@ -14,7 +14,7 @@ export interface Unpublished {
   /** The quote that was converted to it, which can be converted again when the draft is discarded. */
   quoteId: string | null;
   /** Set when the document is issued. */
-  supplier: Supplier | null;
+  supplier: KeptSupplier | null;
   /** Of an issued invoice: the amounts that its credit notes took from each VAT category and rate. */
   credited: Invoice['vatBreakdown'];
   /** The same in the accounting currency, where the invoice has one; a credit note keeps it up to date. */

@@ -1,14 +1,11 @@
 import type { Invoice } from '../../contract/records.ts';
-import type { CompanyProfile } from '../store/records/companies.ts';
+import type { ShownSupplier } from '../store/records/suppliers.ts';
 
 /**
  * Everything that a document and its e-invoice show: an issued document as it was at issue, a draft as it is now.
  */
-export interface PrintedDocument {
+export interface PrintedDocument extends ShownSupplier {
   record: Invoice;
-  supplier: Omit<CompanyProfile, 'logo'>;
-  /** A `data:` URL of a PNG or JPEG picture. */
-  logo: string | undefined;
   /**
    * The rate in basis points that the customer accounts for, of each line under reverse charge that states one, by the
    * line's id.

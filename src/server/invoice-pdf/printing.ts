@@ -1,17 +1,9 @@
 import { createHash } from 'node:crypto';
 
 import type { Invoice } from '../../contract/records.ts';
-import type { CompanyProfile } from '../store/records/companies.ts';
-import {
-  type DocumentHead,
-  findPrintable,
-  keepPdf,
-  type PrintableDocument,
-} from '../store/records/documents.ts';
-import { findLogo, findProfile } from '../store/records/suppliers.ts';
-import type { Connection } from '../store/dialects/dialect.ts';
+import { type DocumentHead, findPrintable, keepPdf } from '../store/records/documents.ts';
+import { findSupplier } from '../store/records/suppliers.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import type { PrintedDocument } from './printed-document.ts';
 import type { Renderer } from './render.ts';
 
 /** No document comes near it, not even 1,000 lines and a logo of a megabyte: a larger PDF is a fault. */
@@ -38,14 +30,16 @@ export function createPrint(engine: Engine, renderer: Renderer): Print {
     const found = await findPrintable(db, company, id);
     if (!found) return { outcome: 'absent' };
     const isDraft = found.record.status === 'draft';
-    const document = await (isDraft ? draftOf(db, company, found) : issuedOf(db, company, found));
-    const bytes = await renderer.render(document);
+    const { reverseChargeRates } = found;
+    const record = isDraft ? found.record : asIssued(found.record);
+    const supplier = await findSupplier(db, company, found.supplier);
+    const bytes = await renderer.render({ record, reverseChargeRates, ...supplier });
     if (bytes.length > PDF_BYTES_MAX) {
       throw new Error(`The PDF has ${bytes.length} bytes, and may have ${PDF_BYTES_MAX}.`);
     }
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     if (isDraft) return { outcome: 'draft', bytes, sha256 };
-    const number = found.record.number ?? id;
+    const number = record.number ?? id;
     const head = { number, sha256, byteCount: bytes.length };
     const isOwn = await keepPdf(engine, {
       company,
@@ -57,29 +51,6 @@ export function createPrint(engine: Engine, renderer: Renderer): Print {
     });
     return { outcome: 'stored', head: isOwn ? head : undefined };
   };
-}
-
-/** A draft names the company as it is now. */
-async function draftOf(
-  db: Connection,
-  company: string,
-  { record, reverseChargeRates }: PrintableDocument,
-): Promise<PrintedDocument> {
-  return { record, reverseChargeRates, ...supplierOf(await findProfile(db, company)) };
-}
-
-async function issuedOf(
-  db: Connection,
-  company: string,
-  { record, supplier, reverseChargeRates }: PrintableDocument,
-): Promise<PrintedDocument> {
-  const issued = { record: asIssued(record), reverseChargeRates };
-  // Only a document that no move made, such as a loaded one, has no supplier of its own: it gets the present one.
-  if (!supplier) return { ...issued, ...supplierOf(await findProfile(db, company)) };
-  const { logoSha256, ...rest } = supplier;
-  const logo = logoSha256 === null ? undefined : await findLogo(db, company, logoSha256);
-  if (logoSha256 !== null && logo === undefined) throw new Error(`The logo ${logoSha256} isn't stored.`);
-  return { ...issued, supplier: rest, logo };
 }
 
 /**
@@ -97,8 +68,4 @@ export function asIssued(record: Invoice): Invoice {
       ? { payments: [], amountDueMinor: record.totals.grossMinor, refunds: [], creditBalanceMinor: 0 }
       : {}),
   };
-}
-
-function supplierOf({ logo, ...supplier }: CompanyProfile): Pick<PrintedDocument, 'supplier' | 'logo'> {
-  return { supplier, logo };
 }

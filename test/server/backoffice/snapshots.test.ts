@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { setCompany } from '../../../src/server/access/companies.ts';
-import type { Supplier } from '../../../src/server/store/records/suppliers.ts';
+import type { KeptSupplier } from '../../../src/server/store/records/suppliers.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { customerSave } from './_changes.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer, payment } from './_documents.ts';
@@ -44,9 +44,9 @@ async function rowOf(engine: Engine, company: TestCompany, id: string) {
   return row;
 }
 
-async function supplierOf(engine: Engine, company: TestCompany, id: string): Promise<Supplier | null> {
+async function supplierOf(engine: Engine, company: TestCompany, id: string): Promise<KeptSupplier | null> {
   const { unpublished } = await rowOf(engine, company, id);
-  return (JSON.parse(unpublished) as { supplier: Supplier | null }).supplier;
+  return (JSON.parse(unpublished) as { supplier: KeptSupplier | null }).supplier;
 }
 
 async function logosOf(engine: Engine, { id }: TestCompany): Promise<Record<string, string>> {

@@ -1,12 +1,11 @@
 /** Documents of every kind, state and VAT situation, made by the moves of the back office, as they are printed. */
 import type { CompanySettings } from '../../../src/server/access/companies.ts';
-import type { Unpublished } from '../../../src/server/backoffice/unpublished.ts';
-import type { Supplier } from '../../../src/server/store/records/suppliers.ts';
 import type { NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
-import type { CompanyProfile } from '../../../src/server/store/records/companies.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { findPrintable } from '../../../src/server/store/records/documents.ts';
+import { findSupplier } from '../../../src/server/store/records/suppliers.ts';
 import { openTestDatabase } from '../../_server.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer } from '../backoffice/_documents.ts';
 import { createTestOffice, type TestCompany, type TestOffice } from '../backoffice/_office.ts';
@@ -86,29 +85,12 @@ async function draftIn(
 
 /** A document as it is stored now, put together as it is printed. */
 export async function printedDocument(
-  engine: Engine,
+  { db }: Engine,
   { id: company }: Pick<TestCompany, 'id'>,
   id: string,
 ): Promise<PrintedDocument> {
-  const row = await engine.db
-    .selectFrom('invoices')
-    .innerJoin('companies', 'companies.id', 'invoices.company')
-    .select(['body', 'detail', 'unpublished', 'profile'])
-    .where('company', '=', company)
-    .where('invoices.id', '=', id)
-    .executeTakeFirstOrThrow();
-  // All of these were written by moves and settings that know their types.
-  const record = { ...JSON.parse(row.body), ...JSON.parse(row.detail) } as Invoice;
-  const unpublished = JSON.parse(row.unpublished) as Unpublished;
-  const { logo, ...profile } = JSON.parse(row.profile) as CompanyProfile;
-  return {
-    record,
-    supplier: unpublished.supplier ? withoutHash(unpublished.supplier) : profile,
-    logo,
-    reverseChargeRates: unpublished.reverseChargeRates,
-  };
-}
-
-function withoutHash({ logoSha256: _hash, ...supplier }: Supplier): PrintedDocument['supplier'] {
-  return supplier;
+  const found = await findPrintable(db, company, id);
+  if (!found) throw new Error(`There is no document ${id}.`);
+  const { record, reverseChargeRates, supplier } = found;
+  return { record, reverseChargeRates, ...(await findSupplier(db, company, supplier)) };
 }

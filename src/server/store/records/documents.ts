@@ -5,7 +5,7 @@ import type { Invoice } from '../../../contract/records.ts';
 import { type Connection, dialectOf } from '../dialects/dialect.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
-import type { Supplier } from './suppliers.ts';
+import type { KeptSupplier } from './suppliers.ts';
 
 /** A document's PDF without its bytes. */
 export interface DocumentHead {
@@ -25,7 +25,7 @@ export interface LocatedDocument {
 export interface PrintableDocument {
   record: Invoice;
   /** Null on a draft, and on a document that was loaded without the company as it was at its issue. */
-  supplier: Supplier | null;
+  supplier: KeptSupplier | null;
   reverseChargeRates: Readonly<Record<string, number>>;
 }
 

@@ -1,32 +1,63 @@
+import { createHash } from 'node:crypto';
+
 import type { CompanyProfile } from './companies.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { StoreTransaction } from '../engines/engine.ts';
-import type { Tables } from '../schema.ts';
 
-/** The supplier on an issued document: the company's profile at the time of issue. */
-export type Supplier = Omit<CompanyProfile, 'logo'> & {
+/** The supplier as a document names it. */
+export type Supplier = Omit<CompanyProfile, 'logo'>;
+
+/** The supplier that is kept with an issued document. */
+export type KeptSupplier = Supplier & {
   /** The logo is kept once for all documents that show it, under this hash of its data URL. */
   logoSha256: string | null;
 };
 
-/** A company's profile as it is now; empty when there is no such company. */
-export async function findProfile(db: Connection, company: string): Promise<CompanyProfile> {
-  const row = await db.selectFrom('companies').select('profile').where('id', '=', company).executeTakeFirst();
-  // Written from checked settings.
-  return JSON.parse(row?.profile ?? '{}') as CompanyProfile;
+/** A supplier with its logo as a data URL, if it has one. */
+export interface ShownSupplier {
+  supplier: Supplier;
+  logo: string | undefined;
 }
 
-/** A logo that was kept for documents, as a data URL; undefined when there is none. */
-export async function findLogo(db: Connection, company: string, sha256: string): Promise<string | undefined> {
-  const row = await logoQuery(db, company, sha256).select('data_url').executeTakeFirst();
-  return row?.data_url;
+/**
+ * Finds the supplier of a document: the one that is kept with it, which is the company as it was at the issue; otherwise
+ * the company as it is now, which is empty when there is none. Of issued documents only those that no move made, such as
+ * loaded ones, have no kept supplier.
+ */
+export async function findSupplier(
+  db: Connection,
+  company: string,
+  kept: KeptSupplier | null,
+): Promise<ShownSupplier> {
+  if (!kept) {
+    const row = await db
+      .selectFrom('companies')
+      .select('profile')
+      .where('id', '=', company)
+      .executeTakeFirst();
+    // Written from checked settings.
+    const { logo, ...supplier } = JSON.parse(row?.profile ?? '{}') as CompanyProfile;
+    return { supplier, logo };
+  }
+  const { logoSha256, ...supplier } = kept;
+  if (logoSha256 === null) return { supplier, logo: undefined };
+  const row = await logoQuery(db, company, logoSha256).select('data_url').executeTakeFirst();
+  if (!row) throw new Error(`The logo ${logoSha256} isn't stored.`);
+  return { supplier, logo: row.data_url };
 }
 
-/** Keeps a logo once for all documents that show it. */
-export async function keepLogo(transaction: StoreTransaction, logo: Tables['logos']): Promise<void> {
+/** Keeps a supplier for a document that is issued; its logo is kept once for all documents that show it. */
+export async function keepSupplier(
+  transaction: StoreTransaction,
+  company: string,
+  { supplier, logo }: ShownSupplier,
+): Promise<KeptSupplier> {
+  if (logo === undefined) return { ...supplier, logoSha256: null };
+  const sha256 = createHash('sha256').update(logo).digest('hex');
   // Asked first, because a logo has up to a megabyte and is almost always kept already.
-  const kept = await logoQuery(transaction, logo.company, logo.sha256).select('sha256').executeTakeFirst();
-  if (!kept) await transaction.insertInto('logos').values(logo).execute();
+  const kept = await logoQuery(transaction, company, sha256).select('sha256').executeTakeFirst();
+  if (!kept) await transaction.insertInto('logos').values({ company, sha256, data_url: logo }).execute();
+  return { ...supplier, logoSha256: sha256 };
 }
 
 function logoQuery(db: Connection, company: string, sha256: string) {

@@ -4,7 +4,7 @@ import {
   locateDocument,
   readPdf,
 } from '../../../../src/server/store/records/documents.ts';
-import { findLogo, findProfile } from '../../../../src/server/store/records/suppliers.ts';
+import { findSupplier } from '../../../../src/server/store/records/suppliers.ts';
 import { invoiceDraft, issued, openIssuer } from '../../backoffice/_documents.ts';
 import { onEachEngine } from '../../backoffice/_office.ts';
 import { irishProfile } from '../../backoffice/_vat-situations.ts';
@@ -37,14 +37,14 @@ onEachEngine('the store of documents', async (t, office) => {
     const found = await findPrintable(db, company.id, invoice.id);
     t.strictSame(found?.record, invoice);
     t.strictSame(found?.reverseChargeRates, {});
-    const { logoSha256, ...supplier } = found?.supplier ?? { logoSha256: null };
-    t.strictSame(supplier, irishProfile);
-    t.equal(await findLogo(db, company.id, logoSha256 ?? ''), LOGO);
-    t.equal(await findLogo(db, other.id, logoSha256 ?? ''), undefined);
+    const kept = found?.supplier ?? null;
+    t.strictSame({ ...kept, logoSha256: null }, { ...irishProfile, logoSha256: null });
+    t.strictSame(await findSupplier(db, company.id, kept), { supplier: irishProfile, logo: LOGO });
+    await t.rejects(findSupplier(db, other.id, kept), /isn't stored/);
     t.equal((await findPrintable(db, company.id, draft.id))?.supplier, null);
     t.equal(await findPrintable(db, other.id, invoice.id), undefined);
-    t.strictSame(await findProfile(db, company.id), { ...irishProfile, logo: LOGO });
-    t.strictSame(await findProfile(db, 'nobody'), {});
+    t.strictSame(await findSupplier(db, company.id, null), { supplier: irishProfile, logo: LOGO });
+    t.strictSame(await findSupplier(db, 'nobody', null), { supplier: {}, logo: undefined });
   });
 
   await t.test('keeps the first PDF of those that come at once, byte for byte', async (t) => {
