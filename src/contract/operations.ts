@@ -47,9 +47,9 @@ export interface AnsweredFile {
   read: () => Promise<Buffer>;
 }
 
-/** A successful answer in JSON, or with a file; the file may still have to be made. */
+/** A successful answer in JSON, or with a file. */
 type Content<Response> = Response extends { content: { 'application/pdf': unknown } }
-  ? { file: () => Promise<AnsweredFile & { mediaType: 'application/pdf' }> }
+  ? { file: AnsweredFile & { mediaType: 'application/pdf' } }
   : {
       body: JsonText<JsonBody<Response>>;
       /**

@@ -24,7 +24,7 @@ import { traceIdIn } from './trace-context.ts';
 
 export interface ServerOptions {
   engine: Engine;
-  documents: Pick<Documents, 'find'>;
+  documents: Documents;
   log: Logger;
   metrics: Metrics;
   usage: KeyUsage;

@@ -36,7 +36,7 @@ const usage = openKeyUsage(engine, {
 });
 const handlers: Record<OperationId, AnyHandler> = createHandlers({
   engine,
-  documents: { find: async () => undefined },
+  documents: { find: async () => undefined, prepare: async () => undefined },
   now: () => new Date(),
 });
 
@@ -98,7 +98,8 @@ function route({ operationId, path, parameters, scope }: ContractOperation): voi
       const caller = callerOf(req);
       if (!caller) throw new Error('A handler was reached without a caller.');
       // Fastify has checked both against the contract's schemas.
-      const answered = await handler({ caller, path: req.params as never, query: req.query as never });
+      const parameters = { path: req.params as never, query: req.query as never };
+      const answered = await handler({ caller, ...parameters, leave: () => undefined });
       if (!('body' in answered)) throw new Error('The peers serve no files.');
       reply.type('application/json');
       return sendTagged(req, reply, answered);

@@ -24,7 +24,7 @@ const log = createLogger('info');
 const admit = createAdmission(engine);
 const handlers: Record<OperationId, AnyHandler> = createHandlers({
   engine,
-  documents: { find: async () => undefined },
+  documents: { find: async () => undefined, prepare: async () => undefined },
   now: () => new Date(),
 });
 
@@ -77,8 +77,8 @@ function answer(handler: AnyHandler): RequestHandler {
     const known = admitted.get(req);
     if (!known) throw new Error('A handler was reached without a caller.');
     // The validator has checked both against the contract.
-    const request = { caller: known.caller, path: req.params as never, query: req.query as never };
-    const reply = await handler(request);
+    const parameters = { path: req.params as never, query: req.query as never };
+    const reply = await handler({ caller: known.caller, ...parameters, leave: () => undefined });
     if (!('body' in reply)) throw new Error('The peers serve no files.');
     for (const [name, value] of Object.entries(known.headers)) res.setHeader(name, value);
     sendBody(req, res, reply);

@@ -21,7 +21,7 @@ import { createSendingTurn } from './sending-turn.ts';
 
 export interface ApiOptions extends AllowanceLimits {
   engine: Engine;
-  documents: Pick<Documents, 'find'>;
+  documents: Documents;
   keyPrefix: string;
   now: () => Date;
 }
@@ -84,21 +84,18 @@ function createAdmission({ engine, keyPrefix, ...limits }: ApiOptions): Duties['
   };
 }
 
-/** Sends replies: JSON together with the turn's others, a file by itself once it is made. */
+/** Sends replies: JSON together with the turn's others, a file by itself. */
 function createSender(generation: () => string): Duties['send'] {
   const sendingTurn = createSendingTurn();
   const sendFile = createFileSender();
-  return async (reply, exchange, req, res, leave) => {
+  return async (reply, exchange, req, res) => {
     if ('body' in reply) {
       await sendingTurn();
       res.setHeader('Store-Generation', generation());
       exchange.bodyBytes = sendBody(req, res, reply);
     } else {
-      // A request that waits for a document to be printed takes no place from others.
-      leave();
-      const file = await reply.file();
       res.setHeader('Store-Generation', generation());
-      exchange.bodyBytes = await sendFile(req, res, { ...file, status: reply.status });
+      exchange.bodyBytes = await sendFile(req, res, { ...reply.file, status: reply.status });
     }
   };
 }

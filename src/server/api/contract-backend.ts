@@ -38,6 +38,7 @@ export type AnyHandler = (request: {
   caller: NonNullable<Exchange['caller']>;
   path: never;
   query: never;
+  leave: () => void;
 }) => Promise<AnyReply>;
 
 /** The answer of a handler; see `Reply`. */
@@ -51,7 +52,7 @@ export interface JsonReply {
 
 export interface FileReply {
   status: number;
-  file: () => Promise<AnsweredFile>;
+  file: AnsweredFile;
 }
 
 /** The arguments that `handleRequest` passes on to every handler. */
@@ -118,10 +119,10 @@ export async function createContractBackend({ handlers, admit, send }: Duties): 
 
 /** A handler as openapi-backend calls it, once security handler and validation have passed. */
 function called(handler: AnyHandler) {
-  return ({ request }: Context, { caller }: Exchange) => {
+  return ({ request }: Context, ...[{ caller }, , , leave]: HandlerArguments) => {
     if (!caller) throw new Error('A request was admitted without a caller.');
     // Validated parameters have the shape that the handler's types are generated from.
-    return handler({ caller, path: request.params as never, query: request.query as never });
+    return handler({ caller, path: request.params as never, query: request.query as never, leave });
   };
 }
 

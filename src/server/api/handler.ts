@@ -9,6 +9,8 @@ export type Handler<K extends OperationId> = (request: {
   caller: Caller;
   path: PathParameters<K>;
   query: QueryParameters<K>;
+  /** Gives back the request's place among those in flight, before it waits for long. */
+  leave: () => void;
 }) => Promise<Reply<K>>;
 
 /** One handler for each operation of the contract: a missing one doesn't compile. */

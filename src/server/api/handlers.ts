@@ -17,7 +17,7 @@ import { listQuotes } from './operations/listQuotes.ts';
 /** The needs of all handlers together; each gets its part. */
 export interface HandlerNeeds {
   engine: Engine;
-  documents: Pick<Documents, 'find'>;
+  documents: Documents;
   now: () => Date;
 }
 
@@ -32,7 +32,7 @@ export function createHandlers({ engine, documents, now }: HandlerNeeds): Handle
     listFormSubmissions: listFormSubmissions(db),
     listInvoices: listInvoices(db),
     getInvoice: getInvoice(db),
-    getInvoicePdf: getInvoicePdf(documents.find),
+    getInvoicePdf: getInvoicePdf(documents),
     listCustomers: listCustomers(db),
     getCustomer: getCustomer(db),
     listQuotes: listQuotes(db, now),

@@ -4,7 +4,7 @@ import { checkStored, type CheckedRecord } from '../backoffice/document-check.ts
 import { openOffice } from '../backoffice/office.ts';
 import { getCompany } from '../access/companies.ts';
 import { quote, UsageError } from '../errors.ts';
-import { createDocumentFinder, type DocumentFile } from '../invoice-pdf/documents.ts';
+import { createDocuments, type DocumentFile } from '../invoice-pdf/documents.ts';
 import { createPrint } from '../invoice-pdf/printing.ts';
 import { listCompanies } from '../store/records/companies.ts';
 import { locateDocument } from '../store/records/documents.ts';
@@ -81,8 +81,9 @@ async function writePdf(
 ): Promise<void> {
   // Loaded here, because no other command needs its fonts.
   const { createRenderer } = await import('../invoice-pdf/render.ts');
-  const find = createDocumentFinder(engine, createPrint(engine, createRenderer()));
-  const file = await (await find(company, id))?.();
+  const documents = createDocuments(engine, createPrint(engine, createRenderer()));
+  const found = await documents.find(company, id);
+  const file = found && (await documents.prepare(found));
   if (!file) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);
   const bytes = await file.read();
   const { result, prose } = reportOf(file, out);

@@ -1,5 +1,10 @@
-import type { Connection } from '../store/dialects/dialect.ts';
-import { type DocumentHead, findDraftVersion, locateDocument, readPdf } from '../store/records/documents.ts';
+import {
+  type DocumentHead,
+  findDraftVersion,
+  locateDocument,
+  type LocatedDocument,
+  readPdf,
+} from '../store/records/documents.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { Print, Printed } from './printing.ts';
 import { RenderPool, type RenderPoolOptions } from './render-pool.ts';
@@ -14,66 +19,74 @@ export interface DocumentFile {
   read: () => Promise<Buffer>;
 }
 
-/**
- * The PDF of an existing document: at once when it is stored, otherwise after printing.
- * Resolves to undefined when a draft was discarded meanwhile.
- * @throws AppError `unavailable` when it can't be printed now.
- */
-export type PrepareFile = () => Promise<DocumentFile | undefined>;
-
-/** Undefined when the company has no document with that id: the same for another company's document as for none. */
-export type FindDocument = (company: string, id: string) => Promise<PrepareFile | undefined>;
-
-/** The PDFs of invoices, credit notes and pro formas (openapi.yaml, `getInvoicePdf`). */
-export interface Documents extends AsyncDisposable {
-  find: FindDocument;
-}
-
-export interface DocumentsOptions extends RenderPoolOptions {
-  engine: Engine;
+/** The PDFs of invoices, credit notes and pro formas. */
+export interface Documents {
+  /** Undefined when the company has no document with that id: the same for another company's document as for none. */
+  find: (company: string, id: string) => Promise<LocatedDocument | undefined>;
+  /**
+   * The PDF of a document that was found: at once when it is stored, otherwise after printing. Resolves to undefined
+   * when a draft was discarded meanwhile.
+   * @throws AppError `unavailable` when it can't be printed now.
+   */
+  prepare: (found: LocatedDocument) => Promise<DocumentFile | undefined>;
 }
 
 /** Opens the documents of a database; the processes that print them end with it. */
-export function openDocuments({ engine, ...poolOptions }: DocumentsOptions): Documents {
-  const pool = new RenderPool(poolOptions);
+export function openDocuments({
+  engine,
+  ...options
+}: RenderPoolOptions & { engine: Engine }): Documents & AsyncDisposable {
+  const pool = new RenderPool(options);
   return {
-    find: createDocumentFinder(engine, (company, id) => pool.print(company, id)),
+    ...createDocuments(engine, (company, id) => pool.print(company, id)),
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   };
 }
 
-/** Builds the function that finds a document's PDF. `print` makes those that aren't stored. */
-export function createDocumentFinder(engine: Engine, print: Print): FindDocument {
+/** The documents of a database; `print` makes PDFs that aren't stored. */
+export function createDocuments(engine: Engine, print: Print): Documents {
   const { db } = engine;
-  const underWay = new Map<string, Promise<Printed>>();
-  /** Requests for the same document at the same time share one printing. */
-  const printOnce = (company: string, id: string): Promise<Printed> => {
-    const key = `${company} ${id}`;
-    const known = underWay.get(key);
-    if (known) return known;
-    const printing = print(company, id).finally(() => underWay.delete(key));
-    underWay.set(key, printing);
-    return printing;
-  };
-  const printDraft = keepingDrafts(db, print);
-  return async (company, id) => {
-    const located = await locateDocument(db, company, id);
-    if (!located) return undefined;
-    const { head, status } = located;
-    if (head) return async () => storedFile(db, company, id, head);
-    const printNow = status === 'draft' ? printDraft : printOnce;
-    return async () => fileOf(db, company, id, await printNow(company, id));
+  const printShared = sharingPrints(engine, print);
+  const storedFile = ({ company, id }: LocatedDocument, head: DocumentHead): DocumentFile => ({
+    name: head.number,
+    sha256: head.sha256,
+    byteCount: head.byteCount,
+    async read() {
+      const bytes = await readPdf(db, company, id);
+      if (bytes?.length !== head.byteCount)
+        throw new Error('The bytes of a stored document are not all there.');
+      return bytes;
+    },
+  });
+  return {
+    find: (company, id) => locateDocument(db, company, id),
+    async prepare(found) {
+      if (found.head) return storedFile(found, found.head);
+      const printed = await printShared(found);
+      if (printed.outcome === 'absent') return undefined;
+      if (printed.outcome === 'draft') {
+        const { bytes, sha256 } = printed;
+        const read = async () => Buffer.from(bytes);
+        return { name: `draft-${found.id}`, sha256, byteCount: bytes.length, read };
+      }
+      const head = printed.head ?? (await locateDocument(db, found.company, found.id))?.head;
+      if (!head) throw new Error('A document that was stored just now is not there.');
+      return storedFile(found, head);
+    },
   };
 }
 
 /** PDFs of drafts are kept up to so many bytes: hundreds of them. */
 const DRAFT_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Prints a draft once while it stays the same. One that was edited meanwhile is printed anew for later requests. */
-function keepingDrafts(db: Connection, print: Print): Print {
+/**
+ * Requests for the same document at the same time share one printing, and a draft is printed once while it stays the
+ * same. A draft that was edited meanwhile is printed anew for later requests.
+ */
+function sharingPrints({ db }: Engine, print: Print): (found: LocatedDocument) => Promise<Printed> {
   const printings = new Map<string, { version: string; printed: Promise<Printed>; byteCount: number }>();
-  return async (company, id) => {
-    const version = await findDraftVersion(db, company, id);
+  return async ({ company, id, status }) => {
+    const version = status === 'draft' ? await findDraftVersion(db, company, id) : status;
     if (version === undefined) return print(company, id);
     const key = `${company} ${id}`;
     const known = printings.get(key);
@@ -92,34 +105,4 @@ function keepingDrafts(db: Connection, print: Print): Print {
     }
     return printing.printed;
   };
-}
-
-async function fileOf(
-  db: Connection,
-  company: string,
-  id: string,
-  printed: Printed,
-): Promise<DocumentFile | undefined> {
-  if (printed.outcome === 'absent') return undefined;
-  if (printed.outcome === 'draft') {
-    const { bytes, sha256 } = printed;
-    return { name: `draft-${id}`, sha256, byteCount: bytes.length, read: async () => Buffer.from(bytes) };
-  }
-  const head = printed.head ?? (await locateDocument(db, company, id))?.head;
-  if (!head) throw new Error('A document that was stored just now is not there.');
-  return storedFile(db, company, id, head);
-}
-
-function storedFile(
-  db: Connection,
-  company: string,
-  id: string,
-  { number, sha256, byteCount }: DocumentHead,
-): DocumentFile {
-  const read = async () => {
-    const bytes = await readPdf(db, company, id);
-    if (bytes?.length !== byteCount) throw new Error('The bytes of a stored document are not all there.');
-    return bytes;
-  };
-  return { name: number, sha256, byteCount, read };
 }

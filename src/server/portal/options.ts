@@ -17,7 +17,7 @@ export interface PortalSettings {
 /** Everything that the portal is created with. */
 export interface PortalOptions extends PortalSettings {
   engine: Engine;
-  documents: Pick<Documents, 'find'>;
+  documents: Documents;
   log: Logger;
   now: () => Date;
   /** The address at which visitors reach the server, without a path. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Test } from 'tap';
 
 import { setCompany } from '../../../src/server/access/companies.ts';
-import { createDocumentFinder } from '../../../src/server/invoice-pdf/documents.ts';
+import { createDocuments } from '../../../src/server/invoice-pdf/documents.ts';
 import { asIssued, createPrint } from '../../../src/server/invoice-pdf/printing.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import { until } from '../../_command.ts';
@@ -181,12 +181,15 @@ onEachEngine('a draft that many ask for', async (t, office) => {
   const print = createPrint(office.engine, createRenderer());
   let count = 0;
   let isBroken = false;
-  const find = createDocumentFinder(office.engine, async (...key) => {
+  const documents = createDocuments(office.engine, async (...key) => {
     count += 1;
     if (isBroken) throw new Error('It is broken.');
     return print(...key);
   });
-  const ask = async () => (await (await find(company.id, id))?.())?.sha256;
+  const ask = async () => {
+    const found = await documents.find(company.id, id);
+    return found && (await documents.prepare(found))?.sha256;
+  };
 
   await t.test('is printed once while it stays the same', async (t) => {
     const tags = await Promise.all(Array.from({ length: 50 }, ask));

@@ -127,7 +127,7 @@ export function servicesOf({ engine, url }: TestPortal): Services {
   return {
     engine,
     limits: createSignInLimits(engine),
-    documents: { find: async () => undefined },
+    documents: { find: async () => undefined, prepare: async () => undefined },
     log: createLogger('silent'),
     now: () => STORY_NOW,
     baseUrl: () => url,

@@ -33,8 +33,8 @@ export const showDocument: Page = async (visit, { engine }) => {
 /** The PDF that the API serves, under the same name. */
 export const downloadDocument: Page = async (visit, { documents }) => {
   refuseWithoutDocuments(visit);
-  const prepare = await documents.find(visit.company.id, visit.params.id ?? '');
-  const file = await prepare?.();
+  const found = await documents.find(visit.company.id, visit.params.id ?? '');
+  const file = found && (await documents.prepare(found));
   if (!file) throw notFound();
   return {
     kind: 'file',

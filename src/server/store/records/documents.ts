@@ -17,6 +17,8 @@ export interface DocumentHead {
 
 /** A document as it is found: `head` is undefined while it has no stored PDF, which a draft never has. */
 export interface LocatedDocument {
+  company: string;
+  id: string;
   status: Invoice['status'];
   head: DocumentHead | undefined;
 }
@@ -48,6 +50,8 @@ export async function locateDocument(
   const { number, sha256, byte_count: byteCount } = row;
   const isStored = number !== null && sha256 !== null && byteCount !== null;
   return {
+    company,
+    id,
     // The column is generated from the record, whose statuses these are.
     status: row.status as Invoice['status'],
     head: isStored ? { number, sha256, byteCount } : undefined,

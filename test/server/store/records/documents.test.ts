@@ -27,8 +27,10 @@ onEachEngine('the store of documents', async (t, office) => {
   const draft = await company.apply(invoiceDraft());
 
   await t.test('locates what the company has, and nothing of another company', async (t) => {
-    t.strictSame(await locateDocument(db, company.id, invoice.id), { status: 'issued', head: undefined });
-    t.strictSame(await locateDocument(db, company.id, draft.id), { status: 'draft', head: undefined });
+    for (const { id, status } of [invoice, draft]) {
+      const located = { company: company.id, id, status, head: undefined };
+      t.strictSame(await locateDocument(db, company.id, id), located);
+    }
     t.equal(await locateDocument(db, other.id, invoice.id), undefined);
     t.equal(await locateDocument(db, company.id, ABSENT), undefined);
   });
@@ -60,6 +62,8 @@ onEachEngine('the store of documents', async (t, office) => {
     const located = await locateDocument(db, company.id, invoice.id);
     const kept = [first, second].find((_pdf, index) => isOwn[index]);
     t.strictSame(located, {
+      company: company.id,
+      id: invoice.id,
       status: 'issued',
       head: { number: 'INV-2026-0001', sha256: kept?.sha256, byteCount: kept?.byte_count },
     });
