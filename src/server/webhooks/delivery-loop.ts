@@ -16,14 +16,13 @@ import type { DeliveryResult } from '../store/deliveries/deliveries-results.ts';
 import type { WaitingDelivery } from '../store/deliveries/deliveries-walk.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { traceIdOfDelivery } from '../trace-context.ts';
-import { millisecondsSince } from './attempt.ts';
 import { deliveryRequest } from './delivery-request.ts';
 import { FairShare, WebhookRound } from './fair-share.ts';
-import { type Ending, endingWithout, resultOf, resultOfInterruption, unsentResult } from './outcomes.ts';
+import { endingWithout, resultOf, resultOfInterruption, unsentResult } from './outcomes.ts';
 import { ResultGroup } from './result-group.ts';
 import type { OpenedBox } from './secret-key.ts';
 import type { SecretBox } from './secrets.ts';
-import type { Sender } from './sender.ts';
+import { type AttemptResult, millisecondsSince, type Sender } from './sender.ts';
 import { reasonToWithhold } from './withholding.ts';
 
 export interface DeliveryLoopOptions {
@@ -250,7 +249,7 @@ export class DeliveryLoop implements AsyncDisposable {
     // The clock was set back after it was brought forward. A first attempt has no time before which it would be early.
     if (delivery.attempt > 1 && Date.parse(delivery.dueAt) > attemptedAt.getTime())
       return unsentResult(delivery, 'retrying', delivery.dueAt);
-    let ending: Ending;
+    let ending: AttemptResult;
     try {
       const withheldFor = reasonToWithhold(delivery);
       if (withheldFor) return unsentResult(delivery, 'withheld', delivery.dueAt, withheldFor);
@@ -271,7 +270,7 @@ export class DeliveryLoop implements AsyncDisposable {
   }
 
   /** @throws Error when the request can't be made. */
-  #send(delivery: LeasedDelivery, at: Date): Promise<Ending> {
+  #send(delivery: LeasedDelivery, at: Date): Promise<AttemptResult> {
     const { serviceName, secrets, sender } = this.#options;
     const { company, webhook, kind: event, url } = delivery;
     const secret = secrets.open(delivery.secret, { company, id: webhook });
@@ -279,7 +278,7 @@ export class DeliveryLoop implements AsyncDisposable {
     return sender.send({ url, headers, body });
   }
 
-  #report(delivery: LeasedDelivery, ending: Ending, result: DeliveryResult): void {
+  #report(delivery: LeasedDelivery, ending: AttemptResult, result: DeliveryResult): void {
     const { company, webhook, id, kind, attempt } = delivery;
     const { status, error, phases, totalMs } = ending;
     this.#options.metrics.attempted(result.state, totalMs / 1000);

@@ -1,36 +1,10 @@
 import type { TimedDelivery } from '../store/deliveries/deliveries.ts';
 import type { DeliveryResult, KeptAttempt } from '../store/deliveries/deliveries-results.ts';
-import { type AttemptError, attemptErrorTexts } from './attempt.ts';
-import { type AttemptResult, isDelivered } from './sender.ts';
-
-/**
- * Class of error of an attempt, as the history shows it. `internal`: the service could not make the request.
- * `interrupted`: its process ended, or was stopped, before it knew the answer.
- */
-export type HistoryError = AttemptError | 'internal' | 'interrupted';
-
-/** The sentence for administrators about each class of error. */
-export const historyErrorTexts: Readonly<Record<HistoryError, string>> = {
-  ...attemptErrorTexts,
-  internal: 'The service could not make the request.',
-  interrupted: 'The service was stopped before it knew the answer.',
-};
-
-/** The result of an attempt in words; the history keeps a status or a class of error. */
-export function outcomeText(reason: string): string {
-  if (/^\d+$/.test(reason)) return `The answer was ${reason}.`;
-  return isHistoryError(reason) ? historyErrorTexts[reason] : reason;
-}
-
-function isHistoryError(value: string): value is HistoryError {
-  return Object.hasOwn(historyErrorTexts, value);
-}
-
-/** The result of an attempt, with the times of its phases where there are any. */
-export type Ending = Omit<AttemptResult, 'error'> & { error: HistoryError | null };
+import type { AttemptError } from './attempt-errors.ts';
+import type { AttemptResult } from './sender.ts';
 
 /** The ending of an attempt that made no request, or whose worker ended meanwhile. */
-export function endingWithout(error: HistoryError, totalMs: number): Ending {
+export function endingWithout(error: AttemptError, totalMs: number): AttemptResult {
   return { status: null, error, phases: { dns: null, connect: null, tls: null, firstByte: null }, totalMs };
 }
 
@@ -47,12 +21,17 @@ interface Times {
 }
 
 /** The new state of a delivery after an attempt: delivered, retrying by the schedule, or failed for good. */
-export function resultOf(delivery: Attempted, ending: Ending, times: Times): DeliveryResult {
-  if (isDelivered({ ...ending, error: null })) return keptResult(delivery, 'delivered', ending, times);
+export function resultOf(delivery: Attempted, ending: AttemptResult, times: Times): DeliveryResult {
+  if (isDelivered(ending)) return keptResult(delivery, 'delivered', ending, times);
   const failureCount = delivery.failureCount + 1;
   const nextAt = nextAttemptAt(failureCount, times.endedAt, times.random);
   const state = nextAt ? 'retrying' : 'failed';
   return keptResult({ ...delivery, failureCount }, state, ending, times, nextAt);
+}
+
+/** Whether the receiver has the delivery now (openapi.yaml, "Answer"). */
+export function isDelivered({ status }: AttemptResult): boolean {
+  return status !== null && status >= 200 && status < 300;
 }
 
 /** After so many interrupted attempts the schedule is followed. */
@@ -74,7 +53,7 @@ export function resultOfInterruption(delivery: Attempted, times: Times): Deliver
 function keptResult(
   delivery: Attempted,
   state: DeliveryResult['state'],
-  { status, error, phases, totalMs }: Ending,
+  { status, error, phases, totalMs }: AttemptResult,
   { attemptedAt }: Times,
   nextAt?: Date,
 ): DeliveryResult {

@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 
-import type { AttemptError } from '../../../src/server/webhooks/attempt.ts';
+import type { AttemptError } from '../../../src/server/webhooks/attempt-errors.ts';
 
 /** Something a receiver does after TLS stands, and what an attempt makes of it. */
 export interface Behaviour {

@@ -1,14 +1,22 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 
 import type { Test } from 'tap';
 
-/** Every socket with which this process has tried to connect to something since. */
-export function watchDials(t: Test): Socket[] {
-  const dialled: Socket[] = [];
-  // The shape is Node's (the channel's documentation).
-  const remember = (message: unknown) => void dialled.push((message as { socket: Socket }).socket);
-  subscribe('net.client.socket', remember);
-  t.teardown(() => unsubscribe('net.client.socket', remember));
+/** An address that this process has tried to connect to, and the socket. */
+export interface Dial {
+  address: string;
+  socket: Socket;
+}
+
+/** Every address that this process has dialled since, whoever asked for it. */
+export function watchDials(t: Test): Dial[] {
+  const dialled: Dial[] = [];
+  const { connect } = Socket.prototype as { connect: (this: Socket, ...given: unknown[]) => Socket };
+  t.intercept(Socket.prototype, 'connect', {
+    value(this: Socket, ...given: unknown[]) {
+      this.on('connectionAttempt', (address: string) => dialled.push({ address, socket: this }));
+      return connect.apply(this, given);
+    },
+  });
   return dialled;
 }

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import t, { type Test } from 'tap';
 
 import { createAddressRule, isPublicAddress } from '../../../src/server/webhooks/public-addresses.ts';
-import { createResolve } from '../../../src/server/webhooks/resolver.ts';
+import { createResolve } from '../../../src/server/webhooks/connections.ts';
 import { isClosed, textOf } from './_address-oracle.ts';
 import { closedAddresses, noAddresses, publicAddresses } from './_addresses.ts';
 import { watchDials } from './_dialled.ts';
@@ -165,7 +165,7 @@ async function start(t: Test, answer: (question: Question, count: number) => Dns
   const resolve = createResolve([names.address]);
   const sender = stack.use(senderTo(receiver, { resolve, isCallable, deadlineMs }));
   const dialled = watchDials(t);
-  const dialledAddresses = () => dialled.map((socket) => socket.remoteAddress);
+  const dialledAddresses = () => dialled.map(({ address }) => address);
   return { receiver, names, resolve, sender, dialled, dialledAddresses };
 }
 
@@ -334,7 +334,7 @@ t.test('the deadline of the attempt ends the search for an address', async (t) =
   t.ok(result.totalMs < 600, `${result.totalMs} ms`);
   const since = performance.now();
   await t.rejects(resolve(HOST, AbortSignal.timeout(100)), {
-    message: 'The host name could not be resolved.',
+    message: 'The attempt ends with dns.',
   });
   t.ok(performance.now() - since < 1_000, 'nothing goes on');
 });
@@ -347,7 +347,7 @@ t.test('neither the hosts file nor a search domain has a say', async (t) => {
     name === 'localhost' && type === 'A' ? [{ type, value: '93.184.216.34' }] : NXDOMAIN,
   );
   t.strictSame(await resolve('localhost', never), ['93.184.216.34']);
-  await t.rejects(resolve('intranet', never), { message: 'The host name could not be resolved.' });
+  await t.rejects(resolve('intranet', never), { message: 'The attempt ends with dns.' });
   t.strictSame([...new Set(names.questions.map(({ name }) => name))], ['localhost', 'intranet']);
 });
 

@@ -1,6 +1,6 @@
 import type { KeptAttempt } from '../../store/deliveries/deliveries-results.ts';
 import type { DeliveryState } from '../../store/schema.ts';
-import { outcomeText } from '../../webhooks/outcomes.ts';
+import { outcomeText } from '../../webhooks/attempt-errors.ts';
 import type { Html } from './html.ts';
 import { badge } from './notice.ts';
 

@@ -1,7 +1,7 @@
 import { companyDay, companyInstant } from '../../access/company-time.ts';
 import type { AttemptCounts, HourSpan, WebhookHealth } from '../../store/deliveries/webhook-health.ts';
 import type { Webhook } from '../../store/deliveries/webhooks.ts';
-import { outcomeText } from '../../webhooks/outcomes.ts';
+import { outcomeText } from '../../webhooks/attempt-errors.ts';
 import type { Visit } from '../visit.ts';
 import { barChart } from './chart.ts';
 import { countText, dayText, time } from './formats.ts';

@@ -1,0 +1,201 @@
+import { Resolver } from 'node:dns/promises';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent, type RequestOptions } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createSecureContext, TLSSocket } from 'node:tls';
+
+import type { AttemptError } from './attempt-errors.ts';
+import type { AddressRule } from './public-addresses.ts';
+
+/** Ends an attempt with a class of error. */
+export class AttemptFailure extends Error {
+  override readonly name = 'AttemptFailure';
+  readonly error: AttemptError;
+
+  constructor(error: AttemptError, options?: ErrorOptions) {
+    super(`The attempt ends with ${error}.`, options);
+    this.error = error;
+  }
+}
+
+/**
+ * Finds the addresses of a host name, in the order in which they are to be tried, at least one.
+ * @param signal ends the search.
+ * @throws AttemptFailure `dns`.
+ */
+export type Resolve = (hostname: string, signal: AbortSignal) => Promise<string[]>;
+
+/** A question that isn't answered is asked again after this time, at each of the servers in turn. */
+const ANSWER_MS_MAX = 1_000;
+const TRIES = 2;
+/** Bounds a search at many servers that don't answer, so that time is left to say so within the attempt. */
+const SEARCH_MS_MAX = 4_000;
+
+/**
+ * Builds a search that asks the DNS and nothing else.
+ *
+ * Node's `dns.lookup` would also read the hosts file, complete short names with the machine's search domains, and wait
+ * in a pool of four threads, in which names that hang hold up all the others. A resolver of its own for each search
+ * costs 0.1 ms and lets it be ended without ending others, and follows a machine whose name servers change.
+ * @param servers name servers, as `address:port`, instead of the system's.
+ */
+export function createResolve(servers?: readonly string[]): Resolve {
+  return async (hostname, signal) => {
+    const resolver = new Resolver({ timeout: ANSWER_MS_MAX, tries: TRIES, maxTimeout: ANSWER_MS_MAX });
+    if (servers) resolver.setServers(servers);
+    const cancel = () => resolver.cancel();
+    const timer = setTimeout(cancel, SEARCH_MS_MAX);
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      const families = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+      const addresses = inTurns(
+        families.map((family) => (family.status === 'fulfilled' ? family.value : [])),
+      );
+      if (addresses.length === 0) throw new AttemptFailure('dns', { cause: families });
+      return addresses;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+    }
+  };
+}
+
+/** One of each family in turn, so that a family this machine can't reach costs one try only. */
+function inTurns(families: readonly (readonly string[])[]): string[] {
+  const longest = Math.max(...families.map(({ length }) => length));
+  return Array.from({ length: longest }, (_value, index) =>
+    families.flatMap((addresses) => addresses[index] ?? []),
+  ).flat();
+}
+
+/** One attempt under way. */
+export interface Attempt {
+  /** Ends the phase under way; its reason is the `AttemptFailure`. */
+  signal: AbortSignal;
+  /** Ends the phase under way, if any, and begins another. */
+  enter: (phase: Phase) => void;
+}
+
+/**
+ * The phases of an attempt, which follow each other: finding out the addresses of the host name, the connection, the
+ * handshake, and from the open connection to the head of the answer, the request's own way included.
+ */
+export type Phase = 'dns' | 'connect' | 'tls' | 'firstByte';
+
+/** The options of a request, with those that only the connections read. */
+export interface ConnectedRequest extends RequestOptions {
+  agent: Connections;
+  host: string;
+  attempt: Attempt;
+}
+
+/** A DNS answer can hold 4,000 addresses, and checking so many would block everything else for 0.2 s. */
+const ADDRESSES_MAX = 128;
+/** More addresses of one name are looked at, but not dialled. */
+const DIALLED_MAX = 16;
+/** The longest wait for an address while there is another to try. */
+const DIAL_MS_MAX = 2_500;
+/**
+ * A connection is kept for the next delivery to its host this long, which is less than servers keep them (5 s and
+ * more).
+ */
+const IDLE_MS_MAX = 4_000;
+/** As many as are often under way at once: many webhooks of many companies lead to the same few hosts. */
+const IDLE_PER_HOST_MAX = 64;
+/** Open connections to all hosts together beyond which none is kept. */
+const OPEN_MAX = 256;
+/** A host that moves to another address is followed within this time, however busy its connection is. */
+const AGE_MS_MAX = 60_000;
+
+/** Node's own; its types leave out that it returns something. */
+const { keepSocketAlive } = HttpAgent.prototype as unknown as {
+  keepSocketAlive: (socket: Duplex) => boolean;
+};
+
+/**
+ * The connections to public hosts, each kept for the next request to the same host name. Node's agent opens them, with
+ * the addresses that were checked: it asks once for those of a name, and dials what it is told. It keeps them too, and
+ * closes one on which the other side ends or sends anything unasked.
+ *
+ * A request for which no connection can be made fails with AttemptFailure `dns`, `refused` or `timeout`, or with an
+ * error of Node.
+ */
+export class Connections extends Agent {
+  readonly #resolve: Resolve;
+  readonly #isCallable: AddressRule;
+  readonly #openedAt = new Map<Duplex, number>();
+
+  /** @param ca certificate authorities in PEM instead of the usual ones. */
+  constructor(resolve: Resolve, isCallable: AddressRule, ca?: string) {
+    super({
+      keepAlive: true,
+      maxFreeSockets: IDLE_PER_HOST_MAX,
+      timeout: IDLE_MS_MAX,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: DIAL_MS_MAX,
+      ALPNProtocols: ['http/1.1'],
+      // Node doesn't check the name in the certificate of a session that is resumed.
+      maxCachedSessions: 0,
+      // Node's environment and command line can change neither this nor the versions.
+      rejectUnauthorized: true,
+      secureContext: createSecureContext({
+        minVersion: 'TLSv1.2',
+        maxVersion: 'TLSv1.3',
+        ...(ca === undefined ? {} : { ca }),
+      }),
+    });
+    this.#resolve = resolve;
+    this.#isCallable = isCallable;
+  }
+
+  override createConnection(options: RequestOptions): Duplex {
+    // Only `ConnectedRequest`s are made with this agent, and it hands on their options.
+    const { host, attempt } = options as ConnectedRequest;
+    // Node looks up no name that is an address.
+    if (isIP(host) !== 0) throw new AttemptFailure('refused');
+    const socket = super.createConnection({ ...options, lookup: this.#lookupFor(attempt) });
+    if (!(socket instanceof TLSSocket)) throw new Error('Node opens a connection of TLS at once.');
+    this.#openedAt.set(socket, performance.now());
+    socket.once('close', () => this.#openedAt.delete(socket));
+    // Before Node's own listener, which begins the handshake.
+    return socket.prependOnceListener('connect', () => {
+      if (this.#isCallable(socket.remoteAddress ?? '')) attempt.enter('tls');
+      else socket.destroy(new AttemptFailure('refused'));
+    });
+  }
+
+  #lookupFor(attempt: Attempt): LookupFunction {
+    return (hostname, _options, callback) => {
+      attempt.enter('dns');
+      this.#callableAddresses(hostname, attempt.signal).then(
+        (addresses) => {
+          attempt.enter('connect');
+          callback(
+            null,
+            addresses.map((address) => ({ address, family: isIP(address) })),
+          );
+        },
+        (error: unknown) => callback(error as Error, []),
+      );
+    };
+  }
+
+  async #callableAddresses(hostname: string, signal: AbortSignal): Promise<string[]> {
+    const addresses = await this.#resolve(hostname, signal);
+    if (addresses.length > ADDRESSES_MAX) throw new AttemptFailure('dns');
+    // One address that isn't public refuses the whole name: a name with both kinds aims at the private one.
+    if (!addresses.every(this.#isCallable)) throw new AttemptFailure('refused');
+    return addresses.slice(0, DIALLED_MAX);
+  }
+
+  /** Node's agent asks this of every connection that a request has done with. */
+  override keepSocketAlive(socket: Duplex): boolean {
+    const ageMs = performance.now() - (this.#openedAt.get(socket) ?? 0);
+    const isKept =
+      this.#openedAt.size <= OPEN_MAX && ageMs <= AGE_MS_MAX && keepSocketAlive.call(this, socket);
+    // Node closes it now, but says so later: others that are done with meanwhile would count it, and be closed for it.
+    if (!isKept) this.#openedAt.delete(socket);
+    return isKept;
+  }
+}
