@@ -181,7 +181,7 @@ t.test('every file keeps to the layout, the names and the budgets', async (t) =>
   );
 });
 
-t.test('whatever is done on somebody’s authority is done by a deed, which checks it', async (t) => {
+t.test('whatever is done on somebody’s authority is done in an authorised transaction', async (t) => {
   const opening = src
     .filter(({ path }) => /^src\/server\/(portal|access|webhooks|cli)\//.test(path))
     .flatMap(({ path }) => [...read(path).matchAll(/\.transaction\(/g)].map(() => path));

@@ -1,5 +1,5 @@
 import { applyTogether } from '../server/backoffice/apply.ts';
-import { openOffice } from '../server/backoffice/office.ts';
+import { openBackoffice } from '../server/backoffice/backoffice.ts';
 import type { Change, ChangeName, WithOf } from '../contract/feed.ts';
 import type { AppendEvents } from '../server/store/deliveries/events.ts';
 import type { Engine } from '../server/store/engines/engine.ts';
@@ -23,7 +23,7 @@ export type TellStory = (changes: readonly StoryChange[]) => Promise<void>;
  */
 export function openStory(engine: Engine, options: { appendEvents?: AppendEvents } = {}): TellStory {
   let random = createRandom(0);
-  const office = openOffice(engine, {
+  const backoffice = openBackoffice(engine, {
     ...options,
     now: (change) => {
       const now = new Date(change.at ?? 0);
@@ -35,6 +35,6 @@ export function openStory(engine: Engine, options: { appendEvents?: AppendEvents
     hasReaders: false,
   });
   return async (changes) => {
-    await applyTogether(office, changes);
+    await applyTogether(backoffice, changes);
   };
 }

@@ -1,6 +1,6 @@
 import { createCompany } from '../../src/server/access/companies.ts';
 import { applyChange } from '../../src/server/backoffice/apply.ts';
-import { type Office, openOffice } from '../../src/server/backoffice/office.ts';
+import { type Backoffice, openBackoffice } from '../../src/server/backoffice/backoffice.ts';
 import type { Change } from '../../src/contract/feed.ts';
 import { engineNames, openTestDatabase } from '../_server.ts';
 import type { Bench } from './_bench.ts';
@@ -60,19 +60,19 @@ async function benchMoves(): Promise<Reached[]> {
   const sides: Side[] = [];
   for (const name of engineNames) {
     const { engine } = databases[name];
-    const office = openOffice(engine);
+    const backoffice = openBackoffice(engine);
     for (const webhooks of [0, WEBHOOKS]) {
       const company = `webhooks-${webhooks}`;
-      await openCompany(office, company, webhooks);
-      sides.push({ name: `${name}, ${webhooks} webhooks`, round: () => tellStories(office, company) });
+      await openCompany(backoffice, company, webhooks);
+      sides.push({ name: `${name}, ${webhooks} webhooks`, round: () => tellStories(backoffice, company) });
     }
   }
   return await compare(sides, ROUNDS);
 }
 
-async function openCompany(office: Office, company: string, webhookCount: number): Promise<void> {
-  await createCompany(office.engine, company, { profile }, new Date());
-  await office.engine.transaction(async (transaction) => {
+async function openCompany(backoffice: Backoffice, company: string, webhookCount: number): Promise<void> {
+  await createCompany(backoffice.engine, company, { profile }, new Date());
+  await backoffice.engine.transaction(async (transaction) => {
     for (let index = 0; index < webhookCount; index += 1) {
       const row = {
         company,
@@ -84,7 +84,7 @@ async function openCompany(office: Office, company: string, webhookCount: number
       await transaction.insertInto('webhooks').values(values).execute();
     }
   });
-  const make = maker(office, company);
+  const make = maker(backoffice, company);
   await make('person.save', {
     id: 'per',
     displayName: 'P',
@@ -100,18 +100,18 @@ async function openCompany(office: Office, company: string, webhookCount: number
 type Make = (change: Change['change'], what: object) => Promise<string>;
 
 /** Makes a move and gives the id of its record. */
-function maker(office: Office, company: string): Make {
+function maker(backoffice: Backoffice, company: string): Make {
   return async (change, what) => {
     // The bench knows what the moves take; applyChange checks it all the same.
-    const outcome = await applyChange(office, { company, change, with: what } as Change);
+    const outcome = await applyChange(backoffice, { company, change, with: what } as Change);
     const record = outcome.status === 'applied' ? (outcome.record ?? '{}') : '{}';
     return (JSON.parse(record) as { id: string }).id;
   };
 }
 
 /** A job from its creation to its payment, as often as a round wants. @returns how many moves that were. */
-async function tellStories(office: Office, company: string): Promise<number> {
-  const make = maker(office, company);
+async function tellStories(backoffice: Backoffice, company: string): Promise<number> {
+  const make = maker(backoffice, company);
   let moves = 0;
   const move: Make = (change, what) => {
     moves += 1;

@@ -130,7 +130,7 @@ async function tellStory(t: Test, browser: Browser, javaScript: boolean): Promis
   await page.getByRole('link', { name: 'Audit trail' }).click();
   const rows = await page.getByRole('row').filter({ hasText: 'Nuala Brennan' }).allInnerTexts();
   const told = ['Revoked an API key', 'Pinged a webhook', 'Registered a webhook', 'Created an API key'];
-  for (const [index, deed] of told.entries()) t.match(rows[index], deed);
+  for (const [index, authorised] of told.entries()) t.match(rows[index], authorised);
 }
 
 t.test('the whole story of an administrator, from the invitation to a revoked key', async (t) => {

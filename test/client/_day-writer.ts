@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { applyChange } from '../../src/server/backoffice/apply.ts';
-import { openOffice } from '../../src/server/backoffice/office.ts';
+import { openBackoffice } from '../../src/server/backoffice/backoffice.ts';
 import { Refusal } from '../../src/server/backoffice/refusal.ts';
 import type { Change } from '../../src/contract/feed.ts';
 import { openEngine } from '../../src/server/store/engines/open-engine.ts';
@@ -13,7 +13,7 @@ import { createDice } from '../server/backoffice/_sync.ts';
 
 const [url = '', company = '', count = '0', seed = '0', pauseMs = '0'] = process.argv.slice(2);
 await using engine = await openEngine(url);
-const office = openOffice(engine);
+const backoffice = openBackoffice(engine);
 const roll = createDice(Number(seed));
 
 const FORMS_MAX = 8;
@@ -95,7 +95,7 @@ while (made < Number(count)) {
   await pause(roll(Number(pauseMs)));
   const [change, what, kind] = changeAt(made);
   try {
-    const outcome = await applyChange(office, { company, change, with: what } as Change);
+    const outcome = await applyChange(backoffice, { company, change, with: what } as Change);
     if (outcome.status !== 'applied') continue;
     made += 1;
     const { id = '' } = JSON.parse(outcome.record ?? '{}') as { id?: string };

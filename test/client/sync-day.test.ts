@@ -9,7 +9,7 @@ import t from 'tap';
 
 import { createCompany } from '../../src/server/access/companies.ts';
 import { applyChange } from '../../src/server/backoffice/apply.ts';
-import { openOffice } from '../../src/server/backoffice/office.ts';
+import { openBackoffice } from '../../src/server/backoffice/backoffice.ts';
 import { ApiError, createClient, NoAnswerError } from '../../src/client/index.ts';
 import { openJsonLinesCopy } from '../../src/client/sync/json-lines.ts';
 import type { Resource, Sink } from '../../src/client/sync/sink.ts';
@@ -61,7 +61,7 @@ const DRAFT = '01a00000-0000-7000-8000-000000000001';
 const LEAVING = { id: 'leaving', email: 'l@l.example', roleId: 'r', roleName: 'R' };
 
 async function applyDay(engine: Engine, change: string, what: object): Promise<void> {
-  await applyChange(openOffice(engine), { company: 'day', change, with: what } as Change);
+  await applyChange(openBackoffice(engine), { company: 'day', change, with: what } as Change);
 }
 
 /** The list that a webhook tells a copy to look at. Nothing of its body is believed. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { applyChange } from '../../src/server/backoffice/apply.ts';
-import { openOffice } from '../../src/server/backoffice/office.ts';
+import { openBackoffice } from '../../src/server/backoffice/backoffice.ts';
 import { ApiError, createClient } from '../../src/client/index.ts';
 import { openJsonLinesCopy } from '../../src/client/sync/json-lines.ts';
 import { type Batch, type Resource, resources, type Sink } from '../../src/client/sync/sink.ts';
@@ -45,7 +45,7 @@ function watchedClient({
 }
 
 const apply = (change: string, what: object, now = new Date()) =>
-  applyChange(openOffice(server.engine, { now: () => now }), {
+  applyChange(openBackoffice(server.engine, { now: () => now }), {
     company: 'brennan',
     change,
     with: what,

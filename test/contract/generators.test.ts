@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 
 import { applyChange } from '../../src/server/backoffice/apply.ts';
-import { openOffice } from '../../src/server/backoffice/office.ts';
+import { openBackoffice } from '../../src/server/backoffice/backoffice.ts';
 import type { Change } from '../../src/contract/feed.ts';
 import { loadGeneratedCompany } from '../../src/demo/load.ts';
 import { keyFor, startExampleServer } from '../_server.ts';
@@ -103,7 +103,7 @@ t.test('a copy that is kept by each client stays true', async (t) => {
       copy.checkpoint = await keepInStep(copy.read, copy.records, copy.checkpoint || undefined);
   };
   await update();
-  const office = openOffice(server.engine);
+  const backoffice = openBackoffice(server.engine);
   const { data } = await server
     .http('api/v1/invoices?status=all&limit=100', { headers: { authorization: `Bearer ${key}` } })
     .json<{
@@ -118,7 +118,7 @@ t.test('a copy that is kept by each client stays true', async (t) => {
     ],
   };
   const apply = (change: string, what: object) =>
-    applyChange(office, { company: id, change, with: what } as Change);
+    applyChange(backoffice, { company: id, change, with: what } as Change);
   await apply('invoice.draft', draft);
   await apply('invoice.draft', { ...draft, id: DISCARDED });
   await apply('payment.record', {

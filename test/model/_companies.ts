@@ -3,7 +3,7 @@ import { createCompany } from '../../src/server/access/companies.ts';
 import { setNumbering } from '../../src/server/backoffice/numbering.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
 import { iso, type ModelCompany, openModelCompany } from './_model.ts';
-import { moveEvents } from '../server/backoffice/_office.ts';
+import { moveEvents } from '../server/backoffice/_backoffice.ts';
 
 type Given = Parameters<typeof openModelCompany>[0];
 type Template = Omit<Given, 'id'>;

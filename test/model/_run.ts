@@ -1,7 +1,7 @@
 /** Runs random sequences of moves against the service and the model, and compares what both have come to. */
 import { setCompany } from '../../src/server/access/companies.ts';
 import { applyChange, type Outcome } from '../../src/server/backoffice/apply.ts';
-import { type Office, openOffice } from '../../src/server/backoffice/office.ts';
+import { type Backoffice, openBackoffice } from '../../src/server/backoffice/backoffice.ts';
 import { Refusal } from '../../src/server/backoffice/refusal.ts';
 import type { Change } from '../../src/contract/feed.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
@@ -18,7 +18,7 @@ export type Tally = Map<string, number>;
 /** A database on which sequences run, one after the other, each with companies of its own. */
 export interface Arena {
   engine: Engine;
-  office: Office;
+  backoffice: Backoffice;
   setNow: (ms: number) => void;
   tally: Tally;
   companyCount: number;
@@ -29,7 +29,7 @@ export function openArena(engine: Engine, onNow: (now: Date) => void = () => und
   let now = new Date(0);
   return {
     engine,
-    office: openOffice(engine, { now: () => now }),
+    backoffice: openBackoffice(engine, { now: () => now }),
     setNow: (ms) => {
       now = new Date(ms);
       onNow(now);
@@ -101,7 +101,7 @@ async function takeStep(arena: Arena, walk: Walk, seed: number, trace: string[])
   arena.setNow(world.nowMs);
   await changeProfiles(arena.engine, world, chance);
   const step = drawStep(walk, chance);
-  const answer = await answerTo(arena.office, step);
+  const answer = await answerTo(arena.backoffice, step);
   trace.push(`${iso(world.nowMs)} ${JSON.stringify(step.change)} → ${shortened(answer)}`);
   const lineIds = await lineIdsOf(arena, step, answer);
   const expected: Prediction = step.broken
@@ -125,10 +125,10 @@ async function changeProfiles(engine: Engine, world: World, chance: Chance): Pro
 
 type Answer = Outcome | { status: 'refused'; code: string; path: string; message: string };
 
-async function answerTo(office: Office, { change }: Step): Promise<Answer> {
+async function answerTo(backoffice: Backoffice, { change }: Step): Promise<Answer> {
   try {
     // A spoilt change has no type.
-    return await applyChange(office, change as Change);
+    return await applyChange(backoffice, change as Change);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const { code, path, message } = error;

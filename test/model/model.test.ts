@@ -5,7 +5,7 @@ import { changeNames } from '../../src/contract/feed.ts';
 import { type EngineName, engineNames, openTestDatabase } from '../_server.ts';
 import { refusalCodes } from '../server/backoffice/_invalid-changes.ts';
 import { openArena, runSequence, type Tally } from './_run.ts';
-import { moveEvents } from '../server/backoffice/_office.ts';
+import { moveEvents } from '../server/backoffice/_backoffice.ts';
 
 /** Each sequence has at least so many moves, of three companies. */
 const MOVES_MIN = 200;

@@ -9,7 +9,11 @@ import {
   updateAdministratorRow,
 } from '../store/portal/administrators.ts';
 import type { Origin } from '../store/portal/audit.ts';
-import { type Authority, doDeed, type SignedIn } from '../store/portal/deeds.ts';
+import {
+  type Authority,
+  authorisedTransaction,
+  type SignedIn,
+} from '../store/portal/authorised-transaction.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { deleteLinksOf } from '../store/portal/portal-links.ts';
 import { deleteSessionRows } from '../store/portal/portal-sessions.ts';
@@ -116,7 +120,7 @@ function identityOf({ administrator, password }: Account): { id: string; passwor
  * Changes an administrator's own password, and ends their other sessions and the links that would set it. Their other
  * browsers have to prove themselves anew.
  * @returns the new value of the cookie that proves sign-ins from the browser.
- * @throws UsageError when the present password is wrong, or the new one too weak; the errors of `doDeed`.
+ * @throws UsageError when the present password is wrong, or the new one too weak; the errors of `authorisedTransaction`.
  */
 export async function changePassword(
   engine: Engine,
@@ -138,12 +142,12 @@ export async function changePassword(
   await refuseWeakPassword(next, { ...administrator, companyName, serviceName });
   const password = await hashPassword(next, account.password);
   await limits.countNewPassword(email);
-  await doDeed(engine, { company, by, now }, async (deed) => {
-    await stillProved(deed.transaction);
-    await updateAdministratorRow(deed.transaction, by.administrator, { password });
-    await deleteSessionRows(deed.transaction, by.administrator, { allBut: by.session });
-    await deleteLinksOf(deed.transaction, 'administrator', by.administrator);
-    await deed.record({ action: 'administrator.changed_password', subject: by.administrator });
+  await authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+    await stillProved(authorised.transaction);
+    await updateAdministratorRow(authorised.transaction, by.administrator, { password });
+    await deleteSessionRows(authorised.transaction, by.administrator, { allBut: by.session });
+    await deleteLinksOf(authorised.transaction, 'administrator', by.administrator);
+    await authorised.record({ action: 'administrator.changed_password', subject: by.administrator });
   });
   return rememberBrowser(change.browser, { id: by.administrator, password }, now);
 }
@@ -164,32 +168,32 @@ export async function listAdministrators(engine: Engine, company: string): Promi
  * @param options.revoke ids of keys that they made, which are revoked too.
  * @returns who was removed, and the keys that they had made: those that were revoked now, and those that keep working.
  * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not do that; the
- *   errors of `doDeed`.
+ *   errors of `authorisedTransaction`.
  */
 export async function removeAdministrator(
   engine: Engine,
   options: { company: string; id: string; by: Authority; now: Date; revoke?: 'all keys' | readonly string[] },
 ): Promise<{ administrator: Administrator; revoked: ApiKey[]; left: ApiKey[] }> {
   const { company, id, by, now, revoke = [] } = options;
-  return doDeed(engine, { company, by, now }, async (deed) => {
-    const { transaction } = deed;
+  return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+    const { transaction } = authorised;
     const [account] = await findAccounts(transaction, { company, id });
     if (!account) throw new AppError('not_found', 'There is no such administrator.');
     const { administrator } = account;
-    const reason = whyNotRemove(administrator, deed.by);
+    const reason = whyNotRemove(administrator, authorised.by);
     if (reason !== undefined) throw new UsageError(reason);
     await updateAdministratorRow(transaction, id, { disabledAt: now.toISOString() });
     await deleteSessionRows(transaction, id);
     await deleteLinksOf(transaction, 'made_by', id);
     await deleteLinksOf(transaction, 'administrator', id);
-    await deed.record({
+    await authorised.record({
       action: 'administrator.removed',
       subject: id,
       details: { name: administrator.name, email: administrator.email },
     });
     const keys = await listKeysMadeBy(transaction, company, id);
     const revoked = keys.filter((key) => revoke === 'all keys' || revoke.includes(key.id));
-    for (const key of revoked) await revokeKeyRow(deed, key.id);
+    for (const key of revoked) await revokeKeyRow(authorised, key.id);
     const left = keys.filter((key) => !revoked.includes(key));
     return { administrator: { ...administrator, disabledAt: now.toISOString() }, revoked, left };
   });
@@ -204,10 +208,10 @@ export async function signOutEverywhere(
   engine: Engine,
   { company, email, now }: { company: string; email: string; now: Date },
 ): Promise<number> {
-  return doDeed(engine, { company, by: 'operator', now }, async (deed) => {
-    const { id } = await getByEmail(deed.transaction, company, email);
-    await deed.record({ action: 'administrator.signed_out', subject: id, details: { email } });
-    return deleteSessionRows(deed.transaction, id);
+  return authorisedTransaction(engine, { company, by: 'operator', now }, async (authorised) => {
+    const { id } = await getByEmail(authorised.transaction, company, email);
+    await authorised.record({ action: 'administrator.signed_out', subject: id, details: { email } });
+    return deleteSessionRows(authorised.transaction, id);
   });
 }
 

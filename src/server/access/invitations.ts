@@ -10,7 +10,11 @@ import {
 } from '../store/portal/administrators.ts';
 import { actorId, type Origin } from '../store/portal/audit.ts';
 import { lockCompany } from '../store/records/companies.ts';
-import { type Authority, type Deed, doDeed } from '../store/portal/deeds.ts';
+import {
+  type Authority,
+  type AuthorisedTransaction,
+  authorisedTransaction,
+} from '../store/portal/authorised-transaction.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import {
   deleteInvitation,
@@ -48,7 +52,7 @@ const UNUSABLE =
  * @returns the token of the link, which can't be shown again. A second invitation of the same person replaces the
  *   first, unless that one gives access that `by` doesn't have.
  * @throws UsageError naming the value that is refused, when `by` may not invite, and when there are too many; the
- *   errors of `doDeed`.
+ *   errors of `authorisedTransaction`.
  */
 export async function invite(
   engine: Engine,
@@ -64,8 +68,8 @@ export async function invite(
   const { company, by, now, mayInvite } = options;
   const email = checkedEmail(options.email);
   const token = mintToken();
-  return doDeed(engine, { company, by, now }, async (deed) => {
-    const reason = whyNotInvite(deed.by);
+  return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+    const reason = whyNotInvite(authorised.by);
     if (reason !== undefined) throw new UsageError(reason);
     const link: PortalLink = {
       id: randomUUIDv7(),
@@ -73,15 +77,15 @@ export async function invite(
       company,
       administrator: null,
       email,
-      scopes: grantedScopes(options.scopes, deed.by),
+      scopes: grantedScopes(options.scopes, authorised.by),
       mayInvite,
-      madeBy: actorId(deed.by),
+      madeBy: actorId(authorised.by),
       createdAt: now.toISOString(),
       expiresAt: new Date(now.getTime() + INVITATION_HOURS * HOUR_MS).toISOString(),
     };
-    await refuseInvitation(deed, email);
-    await insertLink(deed.transaction, link, tokenHash(token));
-    await deed.record({
+    await refuseInvitation(authorised, email);
+    await insertLink(authorised.transaction, link, tokenHash(token));
+    await authorised.record({
       action: 'invitation.created',
       subject: link.id,
       details: { email, scopes: link.scopes.join(' ') },
@@ -91,7 +95,10 @@ export async function invite(
 }
 
 /** @throws UsageError when the address can't be invited, or not by this administrator. */
-async function refuseInvitation({ transaction, company, by, now }: Deed, email: string): Promise<void> {
+async function refuseInvitation(
+  { transaction, company, by, now }: AuthorisedTransaction,
+  email: string,
+): Promise<void> {
   const present = (await listAdministratorRows(transaction, company)).filter(
     ({ disabledAt }) => disabledAt === null,
   );
@@ -149,9 +156,9 @@ export async function inviteToReset(
     expiresAt: new Date(now.getTime() + RESET_HOURS * HOUR_MS).toISOString(),
   };
   const token = mintToken();
-  await doDeed(engine, { company, by: 'operator', now }, async (deed) => {
-    await insertLink(deed.transaction, link, tokenHash(token));
-    await deed.record({
+  await authorisedTransaction(engine, { company, by: 'operator', now }, async (authorised) => {
+    await insertLink(authorised.transaction, link, tokenHash(token));
+    await authorised.record({
       action: 'reset.created',
       subject: administrator.id,
       details: { email: administrator.email },
@@ -256,20 +263,20 @@ async function resetPassword(
 /**
  * Takes an invitation back.
  * @throws AppError `not_found` when the company has no such invitation; UsageError when `by` may not invite, or lacks
- *   some of the access that it gives; the errors of `doDeed`.
+ *   some of the access that it gives; the errors of `authorisedTransaction`.
  */
 export async function withdrawInvitation(
   engine: Engine,
   { company, id, by, now }: { company: string; id: string; by: Authority; now: Date },
 ): Promise<PortalLink> {
-  return doDeed(engine, { company, by, now }, async (deed) => {
-    const reason = whyNotInvite(deed.by);
+  return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+    const reason = whyNotInvite(authorised.by);
     if (reason !== undefined) throw new UsageError(reason);
-    const link = await deleteInvitation(deed.transaction, company, id);
+    const link = await deleteInvitation(authorised.transaction, company, id);
     if (!link) throw new AppError('not_found', 'There is no such invitation.');
-    const more = whyNotWithdraw(link, deed.by);
+    const more = whyNotWithdraw(link, authorised.by);
     if (more !== undefined) throw new UsageError(more);
-    await deed.record({ action: 'invitation.withdrawn', subject: id, details: { email: link.email } });
+    await authorised.record({ action: 'invitation.withdrawn', subject: id, details: { email: link.email } });
     return link;
   });
 }

@@ -2,7 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import type { Module, Scope } from '../../contract/scopes.ts';
 import { AppError, quote, UsageError } from '../errors.ts';
-import { type Authority, doDeed } from '../store/portal/deeds.ts';
+import { type Authority, authorisedTransaction } from '../store/portal/authorised-transaction.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import {
   type ApiKey,
@@ -53,16 +53,16 @@ interface NewKey {
  * Creates a key of the form `<key_prefix>.<company>.<key_id>.<secret>` (openapi.yaml, "Authentication").
  * @returns the key, whose secret can't be shown again, and its record.
  * @throws UsageError for an unknown scope or one that the administrator doesn't have, for an invalid name, for an
- *   unknown company, and when 20 keys are active; the errors of `doDeed`.
+ *   unknown company, and when 20 keys are active; the errors of `authorisedTransaction`.
  */
 export async function createKey(engine: Engine, options: NewKey): Promise<{ key: string; record: ApiKey }> {
   const { prefix, company, by = 'operator', now } = options;
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
   const id = randomBytes(KEY_ID_BYTES).toString('hex');
   const name = checkedKeyName(options.name);
-  const record = await doDeed(engine, { company, by, now }, async (deed) => {
-    const scopes = grantedScopes(options.scopes, deed.by);
-    const inserted = await insertKey(deed, { id, name, scopes }, hashOf(secret), ACTIVE_KEYS_MAX);
+  const record = await authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+    const scopes = grantedScopes(options.scopes, authorised.by);
+    const inserted = await insertKey(authorised, { id, name, scopes }, hashOf(secret), ACTIVE_KEYS_MAX);
     if (inserted) return inserted;
     throw new UsageError(
       `The company ${quote(company)} has ${ACTIVE_KEYS_MAX} active keys, which is the limit; revoke one first.`,
@@ -83,7 +83,7 @@ export async function listKeys(engine: Engine, company: string): Promise<UsedKey
 /**
  * Revokes a key, which stops working at once. Revoking it again changes nothing. Every administrator may revoke every
  * key, because a leaked key has to be stopped by the first person who hears of it.
- * @throws UsageError when the company has no such key; the errors of `doDeed`.
+ * @throws UsageError when the company has no such key; the errors of `authorisedTransaction`.
  */
 export async function revokeKey(
   engine: Engine,
@@ -92,8 +92,8 @@ export async function revokeKey(
   now: Date,
   by: Authority = 'operator',
 ): Promise<ApiKey> {
-  return doDeed(engine, { company, by, now }, async (deed) => {
-    const key = await revokeKeyRow(deed, id);
+  return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+    const key = await revokeKeyRow(authorised, id);
     if (!key) throw new UsageError(`The company ${quote(company)} has no key ${quote(id)}.`);
     return key;
   });

@@ -1,12 +1,12 @@
 import { UsageError } from '../errors.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { type Account, findAccounts } from '../store/portal/administrators.ts';
-import type { SignedIn } from '../store/portal/deeds.ts';
+import type { SignedIn } from '../store/portal/authorised-transaction.ts';
 import { lockCompany } from '../store/records/companies.ts';
 import { isPassword } from './passwords.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
-/** A function that refuses when the password was changed since it was proved. A deed calls it first. */
+/** A function that refuses when the password was changed since it was proved. An authorised transaction calls it first. */
 export type StillProved = (transaction: StoreTransaction) => Promise<void>;
 
 /**

@@ -4,7 +4,7 @@ import { AppError, UsageError } from '../errors.ts';
 import { type Administrator, updateAdministratorRow } from '../store/portal/administrators.ts';
 import { type AuditAction, countAuditRows, type Origin, recordEntry } from '../store/portal/audit.ts';
 import { lockCompany } from '../store/records/companies.ts';
-import { doDeed, type SignedIn } from '../store/portal/deeds.ts';
+import { authorisedTransaction, type SignedIn } from '../store/portal/authorised-transaction.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import {
   deleteSessionRows,
@@ -195,7 +195,7 @@ export async function listSessions(
  * Ends an administrator's own sessions: one by its id, or all of them.
  * @param options.stillProved the proof of their password, which only signing out here can do without.
  * @param options.tokens the browser's other sessions, which end too.
- * @throws AppError `not_found` when they have no session of that id; what `doDeed` and the proof throw.
+ * @throws AppError `not_found` when they have no session of that id; what `authorisedTransaction` and the proof throw.
  */
 export async function endSessions(
   engine: Engine,
@@ -209,7 +209,7 @@ export async function endSessions(
   },
 ): Promise<void> {
   const { company, by, now, id, stillProved, tokens = [] } = options;
-  await doDeed(engine, { company, by, now }, async ({ transaction }) => {
+  await authorisedTransaction(engine, { company, by, now }, async ({ transaction }) => {
     await stillProved?.(transaction);
     const which = id === undefined ? {} : { id };
     const count = await deleteSessionRows(transaction, by.administrator, which);

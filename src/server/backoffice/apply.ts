@@ -14,7 +14,7 @@ import { issueInvoice } from './issue-invoice.ts';
 import { completeJob, createJob, reopenJob, updateJob } from './jobs.ts';
 import { plainJson } from './kept-json.ts';
 import { Move } from './move.ts';
-import type { Office } from './office.ts';
+import type { Backoffice } from './backoffice.ts';
 import { recordPayment, recordRefund, voidPayment, voidRefund } from './payments.ts';
 import { deactivatePerson, savePerson } from './people.ts';
 import { convertToInvoice, convertToJob } from './quote-conversions.ts';
@@ -67,22 +67,23 @@ const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise
  * A change that was applied before, by its `id`, is skipped, and refused when it says something else now.
  * @throws Refusal when the move can't be made; what the database's driver throws when the database can't be used.
  */
-export async function applyChange(office: Office, change: Change): Promise<Outcome> {
+export async function applyChange(backoffice: Backoffice, change: Change): Promise<Outcome> {
   const checked = checkedChange(change);
-  return office.engine.transaction((transaction) => makeMove(office, transaction, checked));
+  return backoffice.engine.transaction((transaction) => makeMove(backoffice, transaction, checked));
 }
 
 /**
  * Makes many moves in one transaction, all or none. It is much quicker than one by one.
  * @throws as `applyChange` does, for the first of them that can't be made.
  */
-export async function applyTogether(office: Office, changes: readonly Change[]): Promise<Outcome[]> {
-  return office.engine.transaction(async (transaction) => {
+export async function applyTogether(backoffice: Backoffice, changes: readonly Change[]): Promise<Outcome[]> {
+  return backoffice.engine.transaction(async (transaction) => {
     // Always in the same order, so that two units of work never wait for each other.
     const companies = [...new Set(changes.map(({ company }) => company))].sort();
     for (const company of companies) await lockForMoves(transaction, company);
     const outcomes: Outcome[] = [];
-    for (const change of changes) outcomes.push(await makeMove(office, transaction, checkedChange(change)));
+    for (const change of changes)
+      outcomes.push(await makeMove(backoffice, transaction, checkedChange(change)));
     return outcomes;
   });
 }
@@ -107,16 +108,20 @@ function asJson(value: unknown): unknown {
   }
 }
 
-async function makeMove(office: Office, transaction: StoreTransaction, change: Change): Promise<Outcome> {
+async function makeMove(
+  backoffice: Backoffice,
+  transaction: StoreTransaction,
+  change: Change,
+): Promise<Outcome> {
   const company = await lockForMoves(transaction, change.company);
   if (!company) {
     throw new Refusal('unknown_company', `There is no company ${quote(change.company)}.`, '/company');
   }
   // The clock is read once the company is locked: a stamp must not be older than the wait for it.
-  const now = office.now(change);
+  const now = backoffice.now(change);
   if (await wasApplied(transaction, change, now)) return { status: 'skipped' };
   const at = change.at === undefined ? now : readTime(change.at, now, '/at');
-  const move = new Move(office, transaction, company, { at, now });
+  const move = new Move(backoffice, transaction, company, { at, now });
   // The name picks the function whose parameter is this change's `with`; TypeScript doesn't follow that through a union.
   const make = moves[change.change] as (move: Move, what: Change['with']) => Promise<Moved>;
   const record = await make(move, change.with);

@@ -5,7 +5,7 @@ import { composeInvoice, draftOf } from './invoice-drafts.ts';
 import { asIssued, refuseUnsupported } from './issue-invoice.ts';
 import { checkDocument, type CheckedDocument, type ChecklistItem } from './legal-checklist.ts';
 import { Move } from './move.ts';
-import type { Office } from './office.ts';
+import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 import type { Unpublished } from './unpublished.ts';
 
@@ -22,15 +22,15 @@ export interface CheckedRecord {
  *   the draft can't be made out any more, for example because its customer is gone.
  */
 export async function checkStored(
-  office: Office,
+  backoffice: Backoffice,
   company: string,
   id: string,
   now: Date,
 ): Promise<CheckedRecord> {
-  return office.engine.transaction(async (transaction) => {
+  return backoffice.engine.transaction(async (transaction) => {
     const locked = await lockForMoves(transaction, company);
     if (!locked) throw new UsageError(`There is no company ${quote(company)}.`);
-    const move = new Move(office, transaction, locked, { at: now, now });
+    const move = new Move(backoffice, transaction, locked, { at: now, now });
     try {
       const stored = await move.getDocument(id, '');
       const checked = await (stored.record.status === 'draft'

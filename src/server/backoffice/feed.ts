@@ -3,7 +3,7 @@ import type { JsonText } from '../../contract/json-text.ts';
 import { AppError } from '../errors.ts';
 import { applyChange } from './apply.ts';
 import { type FeedLine, readFeedLines } from './feed-lines.ts';
-import type { Office } from './office.ts';
+import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 
 /** The result of one line of a feed. */
@@ -29,21 +29,21 @@ export interface FeedAnswer {
  * @throws what reading the input throws.
  */
 export async function* applyFeed(
-  office: Office,
+  backoffice: Backoffice,
   input: AsyncIterable<Uint8Array>,
   isBack: (fault: unknown) => Promise<boolean> = async () => false,
 ): AsyncGenerator<FeedAnswer> {
   for await (const line of readFeedLines(input)) {
-    let answer = await answerLine(office, line);
+    let answer = await answerLine(backoffice, line);
     // Its id tells whether a change was made whose answer was lost. Nothing else does.
     while ('fault' in answer && 'id' in idOf(line) && (await isBack(answer.fault)))
-      answer = await answerLine(office, line);
+      answer = await answerLine(backoffice, line);
     yield answer;
     if ('fault' in answer) return;
   }
 }
 
-async function answerLine(office: Office, line: FeedLine): Promise<FeedAnswer> {
+async function answerLine(backoffice: Backoffice, line: FeedLine): Promise<FeedAnswer> {
   const { number, bytesRead } = line;
   const start = { line: number, ...idOf(line) };
   const answer = (status: Answer['status'], text: string) => ({
@@ -57,7 +57,7 @@ async function answerLine(office: Office, line: FeedLine): Promise<FeedAnswer> {
   try {
     if (line.problem) return refuse(line.problem);
     // Checked there against the contract before anything else.
-    const outcome = await applyChange(office, line.value as Change);
+    const outcome = await applyChange(backoffice, line.value as Change);
     const head = JSON.stringify({ ...start, status: outcome.status });
     if (outcome.status === 'skipped') return answer('skipped', head);
     return answer('applied', `${head.slice(0, -1)},"record":${outcome.record ?? 'null'}}`);

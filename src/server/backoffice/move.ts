@@ -19,7 +19,7 @@ import {
   type Supplier,
 } from '../store/records/suppliers.ts';
 import { createIds } from './ids.ts';
-import type { Office } from './office.ts';
+import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 import { readTime } from './times.ts';
 import type { QuoteUnpublished, Unpublished } from './unpublished.ts';
@@ -40,7 +40,7 @@ export class Move {
   readonly at: string;
   /** The company's calendar day of that time, `YYYY-MM-DD`. */
   readonly today: string;
-  readonly #office: Office;
+  readonly #backoffice: Backoffice;
   readonly #transaction: StoreTransaction;
   readonly #ids;
   readonly #now: Date;
@@ -51,7 +51,7 @@ export class Move {
   #supplier: ShownSupplier | undefined;
 
   constructor(
-    office: Office,
+    backoffice: Backoffice,
     transaction: StoreTransaction,
     company: LockedCompany,
     times: { at: Date; now: Date },
@@ -59,11 +59,11 @@ export class Move {
     this.company = company;
     this.at = times.at.toISOString();
     this.today = companyDay(company.timeZone, times.at);
-    this.#office = office;
+    this.#backoffice = backoffice;
     this.#transaction = transaction;
-    this.#ids = createIds(office.random);
+    this.#ids = createIds(backoffice.random);
     this.#now = times.now;
-    this.#nowMs = Math.max(times.now.getTime(), office.hasReaders ? company.servedMs : 0);
+    this.#nowMs = Math.max(times.now.getTime(), backoffice.hasReaders ? company.servedMs : 0);
     this.#lastStampMs = company.lastStampMs;
   }
 
@@ -250,7 +250,7 @@ export class Move {
     const { id, lastStampMs } = this.company;
     const lastMs = Math.max(this.#lastStampMs, this.#mintedMs);
     if (lastMs > lastStampMs) await setLastStamp(this.#transaction, id, lastMs);
-    await this.#office.appendEvents(this.#transaction, id, this.#events, {
+    await this.#backoffice.appendEvents(this.#transaction, id, this.#events, {
       mintId: () => this.#ids.prefixed('dlv_', this.#lastStampMs),
       // By the clock, and not by a stamp that may be ahead of it.
       dueAt: this.#now.toISOString(),

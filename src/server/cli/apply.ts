@@ -6,7 +6,7 @@ import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 import { Argument, Command, InvalidArgumentError } from 'commander';
 
 import { applyFeed } from '../backoffice/feed.ts';
-import { type Office, openOffice } from '../backoffice/office.ts';
+import { type Backoffice, openBackoffice } from '../backoffice/backoffice.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { isAway } from '../store/engines/open-engine.ts';
 import { withDatabase } from './database.ts';
@@ -65,7 +65,7 @@ async function applyFile(engine: Engine, file: string, surroundings: Surrounding
   const input = openInput(file);
   using progress = showProgress(file);
   addAbortSignal(surroundings.signal, input);
-  const summary = await applyLines(openOffice(engine), input, { ...surroundings, progress });
+  const summary = await applyLines(openBackoffice(engine), input, { ...surroundings, progress });
   return { ...summary, seconds: Math.round(performance.now() - startedAt) / 1000 };
 }
 
@@ -79,14 +79,14 @@ function openInput(file: string): Readable {
 
 /** Applies a feed to its end, or until there is a reason to stop. The current line is always finished. */
 async function applyLines(
-  office: Office,
+  backoffice: Backoffice,
   input: Readable,
   { terminal, waits, progress, signal }: Surroundings & { progress: Progress },
 ): Promise<Omit<Summary, 'seconds'>> {
   const summary: Omit<Summary, 'seconds'> = { lines: 0, applied: 0, skipped: 0, refused: 0, stopped: null };
   let line = 0;
   try {
-    for await (const answer of applyFeed(office, input, waits)) {
+    for await (const answer of applyFeed(backoffice, input, waits)) {
       line = answer.line;
       summary.lines += 1;
       summary[answer.status] += 1;

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 
 import { checkStored, type CheckedRecord } from '../backoffice/document-check.ts';
-import { openOffice } from '../backoffice/office.ts';
+import { openBackoffice } from '../backoffice/backoffice.ts';
 import { getCompany } from '../access/companies.ts';
 import { quote, UsageError } from '../errors.ts';
 import { createDocuments, type DocumentFile } from '../invoice-pdf/documents.ts';
@@ -32,7 +32,7 @@ export function documentCommand(terminal: Terminal): Command {
     .action(async (id: string, options: { company?: string }) => {
       await withDatabase(terminal, async (engine) => {
         const company = await companyOf(engine, id, options.company);
-        const checked = await checkStored(openOffice(engine), company, id, new Date());
+        const checked = await checkStored(openBackoffice(engine), company, id, new Date());
         terminal.show(resultOf(checked), textOf(checked));
         if (missingIn(checked) > 0) throw new ToldFailure();
       });

@@ -8,14 +8,15 @@ import { PageError } from './page-error.ts';
 import type { Notice, RedirectReply } from './visit.ts';
 
 /*
- * A form does its work once. Its deed marks it as used (see ../store/portal/deeds.ts); its result is kept here: the page that it
- * leads to, and the notice that the page shows once. A visitor who sends the form again is led to the same page.
+ * A form does its work once. The transaction of its work marks it as used (../store/portal/authorised-transaction.ts). Its
+ * result is kept here: the page that it leads to, and the notice that the page shows once. A visitor who sends the form
+ * again is led to the same page.
  */
 
 /** The query parameter with the id of the form whose notice the page shows. */
 const DONE = 'done';
 const LOOK_EVERY_MS = 50;
-/** Longer than any deed but the sending of very many deliveries. */
+/** Longer than any form takes but one that sends very many deliveries. */
 const WAIT_MS_MAX = 5_000;
 
 /**

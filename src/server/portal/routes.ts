@@ -33,8 +33,9 @@ export type AdministratorsRoute = Extract<Route, { access: 'administrators' }>;
  * test/browser/portal-pages.test.ts, where every page is looked at in a browser. A page returns `page(...)`, an action
  * `redirect(...)` with a notice, which may hold secrets that are shown once. An error that it throws becomes an error
  * page (see page-error.ts). A form that is refused returns its own page again with status 422 (`refusalOf`). Look a
- * record up by `visit.company.id` and its id together. An action makes its change by a deed (../store/portal/deeds.ts) on the
- * authority of `visit.signedIn`, and is listed in test/server/portal/authority.test.ts.
+ * record up by `visit.company.id` and its id together. An action makes its change in an authorised transaction
+ * (../store/portal/authorised-transaction.ts) on the authority of `visit.signedIn`, and is listed in
+ * test/server/portal/authority.test.ts.
  */
 export const routes: readonly Route[] = [
   guestGet('/sign-in', showSignIn),

@@ -3,7 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { JsonText } from '../../contract/json-text.ts';
 import { quote, UsageError } from '../errors.ts';
-import { AuthorityEndedError, type Authority, doDeed } from '../store/portal/deeds.ts';
+import {
+  AuthorityEndedError,
+  type Authority,
+  authorisedTransaction,
+} from '../store/portal/authorised-transaction.ts';
 import {
   type DeliveryRecord,
   hasDelivery,
@@ -16,7 +20,7 @@ import {
 import { type DeliveryDetail, findDelivery } from '../store/deliveries/delivery-details.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { HISTORY_DAYS } from './purge.ts';
-import { getWebhookOfDeed, unknownWebhook } from './registration.ts';
+import { getWebhookToChange, unknownWebhook } from './registration.ts';
 
 /** A webhook of a company. */
 export interface WebhookOf {
@@ -66,7 +70,7 @@ export async function listDeliveries(
  * @param options.attemptCount as `by` saw it: nothing is sent when there was another attempt since, or it waits
  *   already.
  * @throws UsageError when there is none, when it is being sent at this moment, and when it has had 100 attempts; what
- *   `doDeed` and `getWebhookOfDeed` throw, here and below.
+ *   `authorisedTransaction` and `getWebhookToChange` throw, here and below.
  */
 export async function resend(
   engine: Engine,
@@ -74,9 +78,9 @@ export async function resend(
   now: Date,
   { by = 'operator', attemptCount }: { by?: Authority; attemptCount?: number } = {},
 ): Promise<'waiting' | 'changed'> {
-  return doDeed(engine, { company: of.company, by, now }, async (deed) => {
-    await getWebhookOfDeed(deed, of.webhook);
-    const outcome = await resendDelivery(deed, of, { attemptsMax: ATTEMPTS_MAX, attemptCount });
+  return authorisedTransaction(engine, { company: of.company, by, now }, async (authorised) => {
+    await getWebhookToChange(authorised, of.webhook);
+    const outcome = await resendDelivery(authorised, of, { attemptsMax: ATTEMPTS_MAX, attemptCount });
     const name = `delivery ${quote(of.id)}`;
     if (outcome === undefined) throw new UsageError(`The webhook ${quote(of.webhook)} has no ${name}.`);
     if (outcome === 'sending')
@@ -88,7 +92,7 @@ export async function resend(
 }
 
 /**
- * Sends all failed and withheld deliveries again whose events are since a time, in batches. Each batch is a deed: when
+ * Sends all failed and withheld deliveries again whose events are since a time, in batches. Each batch is a transaction: when
  * the authority ends meanwhile, the sending stops.
  * @returns the number of deliveries.
  * @throws UsageError when there is no such webhook, or the time isn't within the last 30 days.
@@ -105,10 +109,10 @@ export async function recover(
     throw new UsageError(`The time must lie within the last ${HISTORY_DAYS} days.`);
   let count = 0;
   const sendBatch = (after: string, authority: Authority) =>
-    doDeed(engine, { company, by: authority, now }, async (deed) => {
-      await getWebhookOfDeed(deed, webhook);
+    authorisedTransaction(engine, { company, by: authority, now }, async (authorised) => {
+      await getWebhookToChange(authorised, webhook);
       const page = { since: since.toISOString(), after, countMax: RECOVER_BATCH, attemptsMax: ATTEMPTS_MAX };
-      return resendUnsent(deed, webhook, { ...page, isToldOf: count === 0 });
+      return resendUnsent(authorised, webhook, { ...page, isToldOf: count === 0 });
     });
   let batch = await sendBatch('', by);
   count += batch.count;
@@ -145,9 +149,9 @@ export async function ping(
   const ids = { id: timeOrderedId('dlv_', now), event: timeOrderedId('evt_', now) };
   const since = new Date(now.getTime() - PING_WINDOW_MS).toISOString();
   const limit = { since, countMax: PINGS_MAX, ofCompanyMax: PINGS_OF_COMPANY_MAX };
-  await doDeed(engine, { company, by, now }, async (deed) => {
-    await getWebhookOfDeed(deed, webhook);
-    const outcome = await insertPing(deed, { webhook, ...ids, data: pingData }, limit);
+  await authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+    await getWebhookToChange(authorised, webhook);
+    const outcome = await insertPing(authorised, { webhook, ...ids, data: pingData }, limit);
     if (outcome === 'paused')
       throw new UsageError(`The webhook ${quote(webhook)} is paused; resume it first.`);
     if (outcome === 'limit reached')

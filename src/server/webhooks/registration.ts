@@ -5,11 +5,15 @@ import type { Scope } from '../../contract/scopes.ts';
 import { quote, unknownName, UsageError } from '../errors.ts';
 import type { Administrator } from '../store/portal/administrators.ts';
 import { findCompanyRow } from '../store/records/companies.ts';
-import { type Authority, type Deed, doDeed } from '../store/portal/deeds.ts';
+import {
+  type Authority,
+  type AuthorisedTransaction,
+  authorisedTransaction,
+} from '../store/portal/authorised-transaction.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import {
   deleteWebhookRow,
-  findWebhookOfDeed,
+  findWebhookToChange,
   insertWebhook,
   listWebhookRows,
   setWebhookPaused,
@@ -30,7 +34,7 @@ const WEBHOOK_ID_BYTES = 6;
  *   whose data they can see themselves.
  * @returns its signing secret, which can't be shown again, and its record.
  * @throws UsageError that names the address, the event or the company that is refused, and when there are 10 webhooks;
- *   what `doDeed` throws.
+ *   what `authorisedTransaction` throws.
  */
 export async function createWebhook(
   engine: Engine,
@@ -47,10 +51,13 @@ export async function createWebhook(
   const secret = mintSecret();
   const id = `whk_${randomBytes(WEBHOOK_ID_BYTES).toString('hex')}`;
   const url = canonicalWebhookUrl(options.url);
-  return doDeed(engine, { company, by, now }, async (deed) => {
-    const events = checkedEvents(options.events, deed.by === 'operator' ? undefined : deed.by.scopes);
+  return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+    const events = checkedEvents(
+      options.events,
+      authorised.by === 'operator' ? undefined : authorised.by.scopes,
+    );
     const record: Webhook = { id, company, url, events, createdAt: now.toISOString(), pausedAt: null };
-    const outcome = await insertWebhook(deed, record, box.seal(secret, record), WEBHOOKS_MAX);
+    const outcome = await insertWebhook(authorised, record, box.seal(secret, record), WEBHOOKS_MAX);
     if (outcome === 'limit reached') {
       throw new UsageError(
         `The company ${quote(company)} has ${WEBHOOKS_MAX} webhooks, which is the limit; delete one first.`,
@@ -71,10 +78,10 @@ export async function listWebhooks(engine: Engine, company: string): Promise<Web
 }
 
 /**
- * Changes a webhook in a deed of its own.
+ * Changes a webhook in an authorised transaction.
  * @param by the authority: an operator, unless given.
  * @returns the webhook as it is then; a deleted one as it was.
- * @throws what `doDeed` and `getWebhookOfDeed` throw.
+ * @throws what `authorisedTransaction` and `getWebhookToChange` throw.
  */
 type ChangeWebhook = (
   engine: Engine,
@@ -85,8 +92,8 @@ type ChangeWebhook = (
 ) => Promise<Webhook>;
 
 /** Deletes a webhook: no further attempt begins, and nothing of it is shown. */
-export const deleteWebhook = webhookChange(async (deed, webhook) => {
-  await deleteWebhookRow(deed, webhook);
+export const deleteWebhook = webhookChange(async (authorised, webhook) => {
+  await deleteWebhookRow(authorised, webhook);
   return webhook;
 });
 
@@ -94,28 +101,36 @@ export const deleteWebhook = webhookChange(async (deed, webhook) => {
  * Pauses a webhook: no further attempt begins. New events wait for it, 30 days at most, and so do retries that fall
  * due. To pause a paused webhook changes nothing.
  */
-export const pauseWebhook = webhookChange((deed, webhook) => setWebhookPaused(deed, webhook, true));
+export const pauseWebhook = webhookChange((authorised, webhook) =>
+  setWebhookPaused(authorised, webhook, true),
+);
 
 /**
  * Resumes a webhook: waiting deliveries are sent at once, a few at a time. To resume one that isn't paused changes
  * nothing.
  */
-export const resumeWebhook = webhookChange((deed, webhook) => setWebhookPaused(deed, webhook, false));
+export const resumeWebhook = webhookChange((authorised, webhook) =>
+  setWebhookPaused(authorised, webhook, false),
+);
 
-function webhookChange(change: (deed: Deed, webhook: Webhook) => Promise<Webhook>): ChangeWebhook {
+function webhookChange(
+  change: (authorised: AuthorisedTransaction, webhook: Webhook) => Promise<Webhook>,
+): ChangeWebhook {
   return (engine, company, id, now, by = 'operator') =>
-    doDeed(engine, { company, by, now }, async (deed) => change(deed, await getWebhookOfDeed(deed, id)));
+    authorisedTransaction(engine, { company, by, now }, async (authorised) =>
+      change(authorised, await getWebhookToChange(authorised, id)),
+    );
 }
 
 /**
- * The webhook that a deed changes.
+ * The webhook that an authorised transaction changes.
  * @throws UsageError when the company has no such webhook, or the administrator may not see the data of its events: an
  *   administrator who may not choose an event may not stop or repeat it either.
  */
-export async function getWebhookOfDeed(deed: Deed, id: string): Promise<Webhook> {
-  const webhook = await findWebhookOfDeed(deed, id);
-  if (!webhook) throw unknownWebhook({ company: deed.company, webhook: id });
-  const reason = deed.by === 'operator' ? undefined : whyNotTouch(webhook, deed.by);
+export async function getWebhookToChange(authorised: AuthorisedTransaction, id: string): Promise<Webhook> {
+  const webhook = await findWebhookToChange(authorised, id);
+  if (!webhook) throw unknownWebhook({ company: authorised.company, webhook: id });
+  const reason = authorised.by === 'operator' ? undefined : whyNotTouch(webhook, authorised.by);
   if (reason !== undefined) throw new UsageError(reason);
   return webhook;
 }

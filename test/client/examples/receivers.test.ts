@@ -10,7 +10,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
-import { openOffice } from '../../../src/server/backoffice/office.ts';
+import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { deliveryBytesMax } from '../../../src/contract/events.ts';
 import { exampleSecret } from '../../../src/contract/examples.ts';
 import { type DayEvent, recordDay } from '../../../src/demo/day.ts';
@@ -153,7 +153,7 @@ async function testReceiver(t: Test, program: Program): Promise<void> {
     const paid = events.find(({ event }) => event === 'payment.recorded')?.data ?? '{}';
     const { invoiceId, paymentId } = JSON.parse(paid) as Body['data'];
     // It changes the invoice and sends nothing.
-    await applyChange(openOffice(engine), {
+    await applyChange(openBackoffice(engine), {
       company: 'brennan',
       change: 'payment.void',
       with: { invoiceId, id: paymentId },

@@ -38,7 +38,7 @@ async function openCompany(t: Test, name: EngineName) {
   return { engine, url, administrator };
 }
 
-/** Limits that refuse nobody. They let something happen when a password was found right, before the deed begins. */
+/** Limits that refuse nobody. They let something happen when a password was found right, before the transaction begins. */
 function limitsWith(onceRight: () => Promise<unknown> = async () => undefined): SignInLimits {
   return {
     count: async () => ({

@@ -10,7 +10,7 @@ import { hashPassword, isPassword } from '../../../src/server/access/passwords.t
 import { useSession } from '../../../src/server/access/sessions.ts';
 import { tokenHash } from '../../../src/server/access/tokens.ts';
 import { formTokenFor, isFormToken } from '../../../src/server/portal/form-tokens.ts';
-import { doDeed } from '../../../src/server/store/portal/deeds.ts';
+import { authorisedTransaction } from '../../../src/server/store/portal/authorised-transaction.ts';
 import { insertKey } from '../../../src/server/store/keys/keys.ts';
 import { addAdministrator, addCompany, COMPANY } from '../portal/_portal.ts';
 import { engineNames, KEY_PREFIX, openTestDatabase, STORY_NOW } from '../../_server.ts';
@@ -49,10 +49,14 @@ for (const name of engineNames) {
     const authenticate = createAuthentication(engine, { keyPrefix: KEY_PREFIX, windowSeconds: 60 });
     const digestOf = (secret: string) => hash('sha256', secret, 'hex');
     const putKey = (id: string, digest: string) =>
-      doDeed(engine, { company: 'acme', by: 'operator', now: STORY_NOW }, async (deed) => {
-        await deed.transaction.deleteFrom('api_keys').where('id', '=', id).execute();
-        await insertKey(deed, { id, name: 'Test', scopes: ['jobs:read'] }, digest, 20);
-      });
+      authorisedTransaction(
+        engine,
+        { company: 'acme', by: 'operator', now: STORY_NOW },
+        async (authorised) => {
+          await authorised.transaction.deleteFrom('api_keys').where('id', '=', id).execute();
+          await insertKey(authorised, { id, name: 'Test', scopes: ['jobs:read'] }, digest, 20);
+        },
+      );
     const isIn = async (authorization: string) =>
       authenticate(authorization).then(
         () => true,

@@ -11,7 +11,7 @@ import {
   revokeKey,
 } from '../../../src/server/access/keys.ts';
 import { type AppError, UsageError } from '../../../src/server/errors.ts';
-import { doDeed } from '../../../src/server/store/portal/deeds.ts';
+import { authorisedTransaction } from '../../../src/server/store/portal/authorised-transaction.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { withQueriesThrough } from '../store/_queries.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
@@ -130,13 +130,17 @@ function keyOf(company: string, id: string, seconds = 0): ApiKey {
 
 /** Adds a key, as an operator does, when it says that it was created. */
 const insert = (engine: Engine, key: ApiKey, secretSha256: string) =>
-  doDeed(engine, { company: key.company, by: 'operator', now: new Date(key.createdAt) }, (deed) =>
-    insertKey(deed, key, secretSha256, 20),
+  authorisedTransaction(
+    engine,
+    { company: key.company, by: 'operator', now: new Date(key.createdAt) },
+    (authorised) => insertKey(authorised, key, secretSha256, 20),
   );
 
 /** Revokes a key, as an operator does. */
 const revoke = (engine: Engine, company: string, id: string, now: string) =>
-  doDeed(engine, { company, by: 'operator', now: new Date(now) }, (deed) => revokeKeyRow(deed, id));
+  authorisedTransaction(engine, { company, by: 'operator', now: new Date(now) }, (authorised) =>
+    revokeKeyRow(authorised, id),
+  );
 
 /** The row of a key, found with a wrong secret, which isn't counted. */
 const findRow = async (engine: Engine, key: { company: string; id: string }) =>

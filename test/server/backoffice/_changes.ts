@@ -1,5 +1,5 @@
 import type { WithOf } from '../../../src/contract/feed.ts';
-import type { Given, TestCompany, TestOffice } from './_office.ts';
+import type { Given, TestCompany, TestBackoffice } from './_backoffice.ts';
 
 /** Changes that can be made, as far as nothing else is said. */
 
@@ -54,8 +54,8 @@ export function formSave(given: Partial<WithOf<'form.save'>> = {}): Given<'form.
 
 /** A company with the people `per_1` and `per_2` and the customer `cus_1`. */
 export async function openStaffedCompany(
-  openCompany: TestOffice['openCompany'],
-  settings: Parameters<TestOffice['openCompany']>[0] = {},
+  openCompany: TestBackoffice['openCompany'],
+  settings: Parameters<TestBackoffice['openCompany']>[0] = {},
 ): Promise<TestCompany> {
   const company = await openCompany(settings);
   await company.apply(personSave({ id: 'per_1' }));

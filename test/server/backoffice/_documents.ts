@@ -3,7 +3,7 @@ import type { CompanySettings } from '../../../src/server/access/companies.ts';
 import type { DraftLine, NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import { customerSave } from './_changes.ts';
-import type { Given, TestCompany, TestOffice } from './_office.ts';
+import type { Given, TestCompany, TestBackoffice } from './_backoffice.ts';
 import { customerIn, irishCompany } from './_vat-situations.ts';
 
 /** A line of 100.00 at the Irish standard rate, unless something else is given. */
@@ -72,7 +72,7 @@ export async function issued(company: TestCompany, draft: Given<'invoice.draft'>
 
 /** A company with the customer `cus_1`: an Irish one with an Irish customer, unless something else is given. */
 export async function openIssuer(
-  { openCompany }: Pick<TestOffice, 'openCompany'>,
+  { openCompany }: Pick<TestBackoffice, 'openCompany'>,
   {
     company: settings = irishCompany,
     customer = {},

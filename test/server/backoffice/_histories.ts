@@ -10,7 +10,7 @@ import { customerSave, jobCreate, personSave } from './_changes.ts';
 import { addDays } from './_days.ts';
 import { exchangeIn, lineDraw, type LineDraw, linesOf, shownBy } from './_invariant-documents.ts';
 import type { Shown } from './_invariants.ts';
-import type { Given, KeptEvent, TestCompany, TestOffice } from './_office.ts';
+import type { Given, KeptEvent, TestCompany, TestBackoffice } from './_backoffice.ts';
 import { type Situation, situations } from './_vat-situations.ts';
 
 export type Documents = ReadonlyMap<string, Invoice>;
@@ -64,12 +64,12 @@ export const historyDraw: fc.Arbitrary<HistoryDraw> = fc.record({
 
 /** Opens a company and makes the moves of a random history. */
 export async function runHistory(
-  testOffice: TestOffice,
+  testBackoffice: TestBackoffice,
   { situation: index, acts }: HistoryDraw,
 ): Promise<History> {
   const situation = situations[index];
   if (!situation) throw new Error('There is no such situation.');
-  const open = await openHistory(testOffice, situation);
+  const open = await openHistory(testBackoffice, situation);
   let nowMs = STORY_NOW.getTime();
   for (const one of acts) {
     nowMs += one.laterMs;
@@ -87,8 +87,11 @@ export interface OpenHistory {
   end: () => Promise<History>;
 }
 
-export async function openHistory(testOffice: TestOffice, situation: Situation): Promise<OpenHistory> {
-  const { openCompany, setNow, engine } = testOffice;
+export async function openHistory(
+  testBackoffice: TestBackoffice,
+  situation: Situation,
+): Promise<OpenHistory> {
+  const { openCompany, setNow, engine } = testBackoffice;
   const company = await openCompany(situation.company);
   await company.apply(customerSave({ id: 'cus_1', ...situation.customer }));
   await company.apply(personSave({ id: 'per_1' }));
@@ -100,8 +103,8 @@ export async function openHistory(testOffice: TestOffice, situation: Situation):
     async make(change, nowMs = STORY_NOW.getTime()) {
       setNow(new Date(nowMs));
       const before = documents();
-      const isRefused = await isRefusedBy(testOffice, { company: company.id, ...change });
-      const after = await documentsOf(testOffice, company);
+      const isRefused = await isRefusedBy(testBackoffice, { company: company.id, ...change });
+      const after = await documentsOf(testBackoffice, company);
       const sent = steps.reduce((count, step) => count + step.events.length, 0);
       steps.push({ change, isRefused, before, after, events: (await company.events()).slice(sent) });
     },
@@ -112,9 +115,9 @@ export async function openHistory(testOffice: TestOffice, situation: Situation):
   };
 }
 
-async function isRefusedBy({ office }: TestOffice, change: Change): Promise<boolean> {
+async function isRefusedBy({ backoffice }: TestBackoffice, change: Change): Promise<boolean> {
   try {
-    await applyChange(office, change);
+    await applyChange(backoffice, change);
     return false;
   } catch (error) {
     if (error instanceof Refusal) return true;
@@ -122,7 +125,7 @@ async function isRefusedBy({ office }: TestOffice, change: Change): Promise<bool
   }
 }
 
-async function documentsOf({ engine }: TestOffice, { id }: TestCompany): Promise<Documents> {
+async function documentsOf({ engine }: TestBackoffice, { id }: TestCompany): Promise<Documents> {
   const rows = await engine.db
     .selectFrom('invoices')
     .select(['id', 'body', 'detail'])

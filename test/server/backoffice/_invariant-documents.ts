@@ -8,7 +8,7 @@ import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { addDays } from './_days.ts';
 import { customerSave } from './_changes.ts';
 import type { Shown } from './_invariants.ts';
-import type { Given, TestCompany, TestOffice } from './_office.ts';
+import type { Given, TestCompany, TestBackoffice } from './_backoffice.ts';
 import { type Situation, situations } from './_vat-situations.ts';
 
 /** A line before it is known in which situation it stands. */
@@ -86,7 +86,7 @@ export function linesOf({ categories, company }: Situation, draws: readonly Line
 /** One company for each situation, with one customer, for all documents of a test. */
 export type Desk = (situation: Situation) => Promise<TestCompany>;
 
-export function openDesk({ openCompany }: TestOffice): Desk {
+export function openDesk({ openCompany }: TestBackoffice): Desk {
   const companies = new Map<Situation, TestCompany>();
   return async (situation) => {
     const known = companies.get(situation);

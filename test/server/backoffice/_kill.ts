@@ -11,7 +11,7 @@ import { openWorkplace, type Running, type Workplace } from '../../_command.ts';
 import { type EngineName, STORY_NOW } from '../../_server.ts';
 import { answersIn, feedOf } from './_feed.ts';
 import { fedCompanies } from './_kill-feed.ts';
-import { moveEvents } from './_office.ts';
+import { moveEvents } from './_backoffice.ts';
 
 type Fed = Workplace & { file: string };
 

@@ -3,7 +3,7 @@
  * hardly let it read. Its arguments are the database, the company, how many changes to make, a seed, and by how many
  * milliseconds its clock is off, one number after the other.
  */
-import { openOffice } from '../../../src/server/backoffice/office.ts';
+import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { write } from './_sync.ts';
 
@@ -17,4 +17,4 @@ const now = () => {
   const skew = Number(skews[Math.floor(reads++ / READS_PER_SKEW) % skews.length] ?? 0);
   return new Date(Date.now() + skew);
 };
-await write(openOffice(engine, { now }), company, Number(count), Number(seed));
+await write(openBackoffice(engine, { now }), company, Number(count), Number(seed));

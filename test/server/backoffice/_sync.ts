@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
-import type { Office } from '../../../src/server/backoffice/office.ts';
+import type { Backoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { Refusal } from '../../../src/server/backoffice/refusal.ts';
 import type { ChangeName, WithOf } from '../../../src/contract/feed.ts';
 import type { Resource } from '../../../src/contract/records.ts';
@@ -109,7 +109,12 @@ export function createDice(seed: number): (sides: number) => number {
 }
 
 /** Makes moves of one company until it has made so many; what is refused is made up for by another. */
-export async function write(office: Office, company: string, count: number, seed: number): Promise<void> {
+export async function write(
+  backoffice: Backoffice,
+  company: string,
+  count: number,
+  seed: number,
+): Promise<void> {
   const roll = createDice(seed);
   const writer = `w${seed}`;
   const ids: Record<'jobs' | 'drafts' | 'invoices' | 'quotes', string[]> = {
@@ -124,7 +129,7 @@ export async function write(office: Office, company: string, count: number, seed
     const make = changesOf(writer, made, ids, pick)[roll(10)];
     if (!make) throw new Error('There are ten changes to choose from.');
     try {
-      const outcome = await applyChange(office, { company, ...make.change });
+      const outcome = await applyChange(backoffice, { company, ...make.change });
       if (outcome.status === 'applied') make.note?.((JSON.parse(outcome.record ?? '{}') as SyncedRecord).id);
       made += 1;
     } catch (error) {

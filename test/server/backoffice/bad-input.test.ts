@@ -13,18 +13,18 @@ import {
   sampleOf,
 } from './_invalid-changes.ts';
 import { formSave, jobCreate, openStaffedCompany } from './_changes.ts';
-import { onEachEngine, refusalOf, tablesChangedBy, type TestOffice } from './_office.ts';
+import { onEachEngine, refusalOf, tablesChangedBy, type TestBackoffice } from './_backoffice.ts';
 
 const HALF_A_PAIR = 'has half a surrogate pair';
 
 /** Says what is wrong with how a bad change is refused; undefined when nothing is. */
 async function problemOf(
-  office: TestOffice['office'],
+  backoffice: TestBackoffice['backoffice'],
   bad: unknown,
   path: Break['path'],
 ): Promise<string | undefined> {
   // A bad change has no type.
-  const error = await applyChange(office, bad as Change).catch((thrown: unknown) => thrown);
+  const error = await applyChange(backoffice, bad as Change).catch((thrown: unknown) => thrown);
   if (!(error instanceof Refusal)) return `not refused: ${String(error)}`;
   const { code, message } = error;
   const isRight =
@@ -32,7 +32,7 @@ async function problemOf(
   return isRight ? undefined : `${code} ${error.path}: ${message}`;
 }
 
-onEachEngine('a bad change', async (t, { openCompany, office, engine }) => {
+onEachEngine('a bad change', async (t, { openCompany, backoffice, engine }) => {
   const { id: company } = await openCompany();
   t.strictSame([...changeSchemas.keys()], changeNames());
 
@@ -44,7 +44,7 @@ onEachEngine('a bad change', async (t, { openCompany, office, engine }) => {
     const problems: string[] = [];
     for (const part of breaksOf(schema, valid)) {
       if (part.path.length === 0 || !isMeant(part)) continue;
-      const problem = await problemOf(office, broken(valid, part), part.path);
+      const problem = await problemOf(backoffice, broken(valid, part), part.path);
       if (problem) problems.push(`${name} in which ${pointerOf(part.path)} ${part.what}: ${problem}`);
     }
     return problems;
@@ -78,12 +78,12 @@ onEachEngine('a bad change', async (t, { openCompany, office, engine }) => {
       '__proto__',
       'constructor',
     ]) {
-      const refusal = await refusalOf(office, { company, change, with: {} });
+      const refusal = await refusalOf(backoffice, { company, change, with: {} });
       t.match(refusal, { code: 'unknown_change', path: '/change', message: JSON.stringify(change) });
       t.match(refusal.message, 'job.create, job.update, ', 'and is told the moves there are');
     }
     for (const change of [undefined, null, 7, true, ['job.create'], { name: 'job.create' }]) {
-      t.match(await refusalOf(office, { company, change, with: {} }), {
+      t.match(await refusalOf(backoffice, { company, change, with: {} }), {
         code: 'invalid_change',
         path: '/change',
       });
@@ -92,7 +92,7 @@ onEachEngine('a bad change', async (t, { openCompany, office, engine }) => {
 
   await t.test('is refused when it is no object', async (t) => {
     for (const value of [null, true, 7, 'job.create', '', [], [jobCreate()]]) {
-      const refusal = await refusalOf(office, value);
+      const refusal = await refusalOf(backoffice, value);
       t.match(refusal, { code: 'malformed_line', path: '' });
       t.match(refusal.message, JSON.stringify(value).slice(0, 20));
     }
@@ -107,7 +107,7 @@ onEachEngine('a bad change', async (t, { openCompany, office, engine }) => {
       { ...jobCreate(), with: { ...jobCreate().with, customFields: { [long]: {} } } },
     ];
     for (const change of changes) {
-      const { message } = await refusalOf(office, { company, ...change });
+      const { message } = await refusalOf(backoffice, { company, ...change });
       t.ok(message.isWellFormed());
       t.ok(message.length < 1_000, `${message.length} characters`);
       t.notOk(message.includes('\n'));
@@ -141,7 +141,7 @@ onEachEngine('a name that no database keeps', async (t, { openCompany }) => {
   }
 });
 
-onEachEngine('whatever JSON states', async (t, { openCompany, office, engine }) => {
+onEachEngine('whatever JSON states', async (t, { openCompany, backoffice, engine }) => {
   const acme = await openStaffedCompany(openCompany);
   const json = fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 });
   const change = fc.constantFrom(...changeNames());
@@ -159,7 +159,7 @@ onEachEngine('whatever JSON states', async (t, { openCompany, office, engine }) 
 
   await t.test('is refused with a code of the list', async (t) => {
     const property = fc.asyncProperty(anything, async (value) => {
-      const error = await applyChange(office, value as Change).catch((thrown: unknown) => thrown);
+      const error = await applyChange(backoffice, value as Change).catch((thrown: unknown) => thrown);
       if (!(error instanceof Refusal)) throw new Error(`not refused: ${String(error)}`);
       return refusalCodes.includes(error.code) && error.message.isWellFormed() && isPointer(error.path);
     });

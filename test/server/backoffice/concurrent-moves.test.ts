@@ -1,38 +1,42 @@
 import { applyChange, applyTogether } from '../../../src/server/backoffice/apply.ts';
-import { type Office, openOffice } from '../../../src/server/backoffice/office.ts';
+import { type Backoffice, openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import type { WithOf } from '../../../src/contract/feed.ts';
 import type { Job } from '../../../src/contract/records.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { jobCreate, openStaffedCompany, personSave } from './_changes.ts';
-import { type Given, onEachEngine, recordIn, type TestOffice } from './_office.ts';
+import { type Given, onEachEngine, recordIn, type TestBackoffice } from './_backoffice.ts';
 
-/** Offices of other processes, as it were, on the same database; their clocks disagree by minutes. */
-async function openOffices({ url, engine }: TestOffice): Promise<{ offices: Office[] } & AsyncDisposable> {
+/** Back offices of other processes, as it were, on the same database; their clocks disagree by minutes. */
+async function openBackoffices({
+  url,
+  engine,
+}: TestBackoffice): Promise<{ backoffices: Backoffice[] } & AsyncDisposable> {
   // A second process shares a SQLite file at most while it takes over; PostgreSQL serves many.
   const count = engine.dialect.name === 'sqlite' ? 2 : 4;
   const engines = await Promise.all(Array.from({ length: count }, () => openEngine(url, { poolMax: 4 })));
-  const offices = engines.map((opened, index) =>
-    openOffice(opened, { now: () => new Date(STORY_NOW.getTime() + (index % 3) * 60_000) }),
+  const backoffices = engines.map((opened, index) =>
+    openBackoffice(opened, { now: () => new Date(STORY_NOW.getTime() + (index % 3) * 60_000) }),
   );
   return {
-    offices,
+    backoffices,
     async [Symbol.asyncDispose]() {
       await Promise.all(engines.map((opened) => opened[Symbol.asyncDispose]()));
     },
   };
 }
 
-onEachEngine('moves of one company from several processes', async (t, testOffice) => {
-  await using others = await openOffices(testOffice);
-  const { offices } = others;
-  const officeOf = (index: number) => offices[index % offices.length] ?? testOffice.office;
+onEachEngine('moves of one company from several processes', async (t, testBackoffice) => {
+  await using others = await openBackoffices(testBackoffice);
+  const { backoffices } = others;
+  const backofficeOf = (index: number) =>
+    backoffices[index % backoffices.length] ?? testBackoffice.backoffice;
 
   await t.test('are all made, and each has a stamp and ids of its own', async (t) => {
-    const acme = await openStaffedCompany(testOffice.openCompany);
+    const acme = await openStaffedCompany(testBackoffice.openCompany);
     const jobs = await Promise.all(
       Array.from({ length: 60 }, async (_, index) =>
-        recordIn<Job>(await applyChange(officeOf(index), { company: acme.id, ...jobCreate() })),
+        recordIn<Job>(await applyChange(backofficeOf(index), { company: acme.id, ...jobCreate() })),
       ),
     );
     t.equal(new Set(jobs.map(({ id }) => id)).size, 60);
@@ -48,7 +52,7 @@ onEachEngine('moves of one company from several processes', async (t, testOffice
   });
 
   await t.test('to one record lose nothing of each other', async (t) => {
-    const acme = await openStaffedCompany(testOffice.openCompany);
+    const acme = await openStaffedCompany(testBackoffice.openCompany);
     const job = await acme.apply(jobCreate({ id: 'job_1' }));
     const changes: Omit<WithOf<'job.update'>, 'id'>[] = [
       { title: 'Another title' },
@@ -63,7 +67,7 @@ onEachEngine('moves of one company from several processes', async (t, testOffice
     ];
     await Promise.all(
       changes.map((change, index) =>
-        applyChange(officeOf(index), {
+        applyChange(backofficeOf(index), {
           company: acme.id,
           change: 'job.update',
           with: { id: 'job_1', ...change },
@@ -78,10 +82,10 @@ onEachEngine('moves of one company from several processes', async (t, testOffice
   });
 
   await t.test('with one id are made once', async (t) => {
-    const acme = await openStaffedCompany(testOffice.openCompany);
+    const acme = await openStaffedCompany(testBackoffice.openCompany);
     const change = { company: acme.id, id: 'feed/1', ...jobCreate() };
     const outcomes = await Promise.all(
-      Array.from({ length: 12 }, (_, index) => applyChange(officeOf(index), change)),
+      Array.from({ length: 12 }, (_, index) => applyChange(backofficeOf(index), change)),
     );
     t.strictSame(outcomes.map(({ status }) => status).sort(), [
       'applied',
@@ -91,11 +95,11 @@ onEachEngine('moves of one company from several processes', async (t, testOffice
   });
 
   await t.test('in one state are made by the first, and refused to the others', async (t) => {
-    const acme = await openStaffedCompany(testOffice.openCompany);
+    const acme = await openStaffedCompany(testBackoffice.openCompany);
     await acme.apply(jobCreate({ id: 'job_1' }));
     const outcomes = await Promise.allSettled(
       Array.from({ length: 12 }, (_, index) =>
-        applyChange(officeOf(index), { company: acme.id, change: 'job.complete', with: { id: 'job_1' } }),
+        applyChange(backofficeOf(index), { company: acme.id, change: 'job.complete', with: { id: 'job_1' } }),
       ),
     );
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
@@ -108,19 +112,22 @@ onEachEngine('moves of one company from several processes', async (t, testOffice
   });
 });
 
-onEachEngine('batches that move the same companies in opposite orders', async (t, testOffice) => {
-  await using others = await openOffices(testOffice);
-  const { offices } = others;
+onEachEngine('batches that move the same companies in opposite orders', async (t, testBackoffice) => {
+  await using others = await openBackoffices(testBackoffice);
+  const { backoffices } = others;
   const companies = [
-    await openStaffedCompany(testOffice.openCompany),
-    await openStaffedCompany(testOffice.openCompany),
+    await openStaffedCompany(testBackoffice.openCompany),
+    await openStaffedCompany(testBackoffice.openCompany),
   ];
   const batch = (order: typeof companies, change: Given<'person.save'>) =>
     order.map(({ id: company }) => ({ company, ...change }));
   const outcomes = await Promise.allSettled(
     Array.from({ length: 12 }, (_, index) => {
       const order = index % 2 === 0 ? companies : companies.toReversed();
-      return applyTogether(offices[index % offices.length] ?? testOffice.office, batch(order, personSave()));
+      return applyTogether(
+        backoffices[index % backoffices.length] ?? testBackoffice.backoffice,
+        batch(order, personSave()),
+      );
     }),
   );
   t.strictSame(

@@ -11,22 +11,22 @@ import {
   openIssuer,
   payment,
 } from './_documents.ts';
-import { onEachEngine, type TestCompany, type TestOffice } from './_office.ts';
+import { onEachEngine, type TestCompany, type TestBackoffice } from './_backoffice.ts';
 import { customerIn, irishCompany } from './_vat-situations.ts';
 
 const reduced = (given: Partial<DraftLine> = {}) => line({ vatRateBasisPoints: 1350, ...given });
 async function start(
-  testOffice: TestOffice,
+  testBackoffice: TestBackoffice,
   lines: DraftLine[],
 ): Promise<{ company: TestCompany; invoice: Invoice }> {
-  const company = await openIssuer(testOffice);
+  const company = await openIssuer(testBackoffice);
   return { company, invoice: await issued(company, invoiceDraft({ lines })) };
 }
 
 const credit = (company: TestCompany, invoice: Invoice, lines: DraftLine[]) =>
   issued(company, creditNoteOf(invoice, { lines }));
 
-onEachEngine('a credit note', async (t, testOffice) => {
+onEachEngine('a credit note', async (t, testBackoffice) => {
   await t.test('takes from its invoice what it doesn’t give, and isn’t due', async (t) => {
     const site = {
       id: 'site_1',
@@ -36,7 +36,7 @@ onEachEngine('a credit note', async (t, testOffice) => {
       postcode: null,
       geo: null,
     };
-    const company = await openIssuer(testOffice, { customer: { sites: [site] } });
+    const company = await openIssuer(testBackoffice, { customer: { sites: [site] } });
     const supplyPeriod = { startDate: '2026-10-01', endDate: '2026-10-31' };
     const references = { buyerReference: 'Kitchen', purchaseOrderReference: '4500012' };
     const invoice = await issued(company, invoiceDraft({ siteId: 'site_1', supplyPeriod, ...references }));
@@ -68,7 +68,7 @@ onEachEngine('a credit note', async (t, testOffice) => {
   });
 
   await t.test('is shown by its invoice once it is issued, in the order of the ids', async (t) => {
-    const { company, invoice } = await start(testOffice, [line()]);
+    const { company, invoice } = await start(testBackoffice, [line()]);
     const ids = [3, 1, 2].map((count) => `00000000-0000-7000-8000-00000000000${count}`);
     for (const id of ids)
       await company.apply(creditNoteOf(invoice, { id, lines: [line({ unitPriceMinor: 100 })] }));
@@ -94,16 +94,16 @@ onEachEngine('a credit note', async (t, testOffice) => {
 
   await t.test('in a foreign currency has the rate of its invoice', async (t) => {
     const exchange = { exchangeRate: '0.8517', exchangeRateDate: '2026-11-19', exchangeRateSource: 'ECB' };
-    const company = await openIssuer(testOffice, { customer: { currency: 'USD' } });
+    const company = await openIssuer(testBackoffice, { customer: { currency: 'USD' } });
     const invoice = await issued(company, invoiceDraft({ exchange }));
-    testOffice.setNow('2026-12-20T12:00:00.000Z');
+    testBackoffice.setNow('2026-12-20T12:00:00.000Z');
     const note = await credit(company, invoice, [line({ unitPriceMinor: 3333 })]);
     t.match(note.accountingCurrency, {
       currency: 'EUR',
       ...exchange,
       totals: { netMinor: 2839, vatMinor: 653, grossMinor: 3492 },
     });
-    testOffice.setNow('2026-11-20T12:00:00.000Z');
+    testBackoffice.setNow('2026-11-20T12:00:00.000Z');
     t.match(await company.refusal(creditNoteOf(invoice, { exchange, lines: [] })), {
       code: 'invalid_change',
       path: '/with/exchange',
@@ -111,7 +111,7 @@ onEachEngine('a credit note', async (t, testOffice) => {
   });
 });
 
-onEachEngine('a credit note is held to its invoice', async (t, testOffice) => {
+onEachEngine('a credit note is held to its invoice', async (t, testBackoffice) => {
   const lines = [line(), line(), reduced({ unitPriceMinor: 5000 }), lineIn('Z', { unitPriceMinor: 2000 })];
   const excesses: [what: string, lines: DraftLine[], named: RegExp][] = [
     [
@@ -135,7 +135,7 @@ onEachEngine('a credit note is held to its invoice', async (t, testOffice) => {
   ];
   for (const [what, excess, named] of excesses) {
     await t.test(`and takes no more than it: ${what}`, async (t) => {
-      const { company, invoice } = await start(testOffice, lines);
+      const { company, invoice } = await start(testBackoffice, lines);
       const { code, path, message } = await company.refusal(creditNoteOf(invoice, { lines: excess }));
       t.strictSame([code, path], ['exceeds_invoice', '/with/lines']);
       t.match(message, named);
@@ -143,7 +143,7 @@ onEachEngine('a credit note is held to its invoice', async (t, testOffice) => {
   }
 
   await t.test('and may take all of it, once', async (t) => {
-    const { company, invoice } = await start(testOffice, lines);
+    const { company, invoice } = await start(testBackoffice, lines);
     const note = await credit(company, invoice, lines);
     t.strictSame([note.totals, note.vatBreakdown], [invoice.totals, invoice.vatBreakdown]);
     t.match(await documentOf(company, invoice.id), { amountDueMinor: 0, creditBalanceMinor: 0 });
@@ -157,7 +157,7 @@ onEachEngine('a credit note is held to its invoice', async (t, testOffice) => {
   });
 
   await t.test('together with those that were issued before', async (t) => {
-    const { company, invoice } = await start(testOffice, lines);
+    const { company, invoice } = await start(testBackoffice, lines);
     for (const unitPriceMinor of [7000, 12_999]) await credit(company, invoice, [line({ unitPriceMinor })]);
     const rest = (unitPriceMinor: number) => creditNoteOf(invoice, { lines: [line({ unitPriceMinor })] });
     t.match(await company.refusal(rest(2)), { code: 'exceeds_invoice', message: /takes 2 net .* 1 is left/ });
@@ -165,7 +165,7 @@ onEachEngine('a credit note is held to its invoice', async (t, testOffice) => {
   });
 
   await t.test('when it is issued too, because drafts take nothing', async (t) => {
-    const { company, invoice } = await start(testOffice, lines);
+    const { company, invoice } = await start(testBackoffice, lines);
     const first = await company.apply(creditNoteOf(invoice, { lines: [line({ quantity: '2' })] }));
     const second = await company.apply(creditNoteOf(invoice, { lines: [line({ quantity: '2' })] }));
     await company.apply(issue(second.id));
@@ -178,13 +178,13 @@ onEachEngine('a credit note is held to its invoice', async (t, testOffice) => {
   });
 });
 
-onEachEngine('a credit note names', async (t, testOffice) => {
-  const { company, invoice } = await start(testOffice, [line()]);
+onEachEngine('a credit note names', async (t, testBackoffice) => {
+  const { company, invoice } = await start(testBackoffice, [line()]);
   await company.apply({
     change: 'customer.save',
     with: { id: 'cus_2', name: 'Another', paymentTermsDays: 30, ...customerIn('IE', 'EUR') },
   });
-  const { company: other, invoice: theirs } = await start(testOffice, [line()]);
+  const { company: other, invoice: theirs } = await start(testBackoffice, [line()]);
   t.not(other.id, company.id);
   const draft = await company.apply(invoiceDraft());
   const proForma = await issued(company, invoiceDraft({ kind: 'pro_forma' }));
@@ -224,9 +224,9 @@ onEachEngine('a credit note names', async (t, testOffice) => {
   }
 });
 
-onEachEngine('an invoice holds a thousand', async (t, testOffice) => {
-  const { engine } = testOffice;
-  const company = await openIssuer(testOffice, { company: irishCompany });
+onEachEngine('an invoice holds a thousand', async (t, testBackoffice) => {
+  const { engine } = testBackoffice;
+  const company = await openIssuer(testBackoffice, { company: irishCompany });
   const fill = async (id: string, given: Partial<Invoice>) => {
     const {
       note,

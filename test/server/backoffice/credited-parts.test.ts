@@ -15,23 +15,23 @@ import {
   lineIn,
   openIssuer,
 } from './_documents.ts';
-import { onEachEngine, type TestCompany, type TestOffice } from './_office.ts';
+import { onEachEngine, type TestCompany, type TestBackoffice } from './_backoffice.ts';
 import { customerIn } from './_vat-situations.ts';
 
 /** A line at 5 %, at which ten cents make half a cent of VAT. */
 const cents = (unitPriceMinor: number) => line({ vatRateBasisPoints: 500, unitPriceMinor });
 
 async function start(
-  testOffice: TestOffice,
+  testBackoffice: TestBackoffice,
   lines: DraftLine[],
 ): Promise<{ company: TestCompany; invoice: Invoice }> {
-  const company = await openIssuer(testOffice);
+  const company = await openIssuer(testBackoffice);
   return { company, invoice: await issued(company, invoiceDraft({ lines })) };
 }
 
 /** Changes what is kept of a document and isn't shown. */
 async function changeUnpublished(
-  { engine }: TestOffice,
+  { engine }: TestBackoffice,
   company: TestCompany,
   id: string,
   changes: object,
@@ -130,10 +130,10 @@ t.test('a part of what is taxed takes VAT of its own sign, within a minor unit o
   );
 });
 
-onEachEngine('credit notes of a part', async (t, testOffice) => {
+onEachEngine('credit notes of a part', async (t, testBackoffice) => {
   await t.test('take the VAT on all that is credited so far, less what was taken before', async (t) => {
     // 5 % of 30 cents are 1.5, rounded to 2; of 10 and of 20 they are 0.5 and 1.
-    const { company, invoice } = await start(testOffice, [cents(30)]);
+    const { company, invoice } = await start(testBackoffice, [cents(30)]);
     t.strictSame(invoice.totals, { netMinor: 30, vatMinor: 2, grossMinor: 32 });
     for (const vatMinor of [1, 0, 1]) {
       const { totals } = await credit(company, invoice, [cents(10)]);
@@ -151,7 +151,7 @@ onEachEngine('credit notes of a part', async (t, testOffice) => {
       const lines = [6833, 6833, 5750, 8500].map((unitPriceMinor) =>
         line({ unitPriceMinor, vatRateBasisPoints: 2000 }),
       );
-      const { company, invoice } = await start(testOffice, lines);
+      const { company, invoice } = await start(testBackoffice, lines);
       const grossOfNotes: number[] = [];
       for (const one of lines) grossOfNotes.push((await credit(company, invoice, [one])).totals.grossMinor);
       t.strictSame(grossOfNotes, [8200, 8199, 6900, 10_200]);
@@ -161,14 +161,14 @@ onEachEngine('credit notes of a part', async (t, testOffice) => {
 
   await t.test('one for each of two lines of 45.02 at 23 % leave no cent due', async (t) => {
     const lines = [line({ unitPriceMinor: 4502 }), line({ unitPriceMinor: 4502 })];
-    const { company, invoice } = await start(testOffice, lines);
+    const { company, invoice } = await start(testBackoffice, lines);
     for (const one of lines) await credit(company, invoice, [one]);
     t.match(await documentOf(company, invoice.id), { amountDueMinor: 0, creditBalanceMinor: 0 });
   });
 
   await t.test('three of an invoice in dollars take its 19.85 euros, and not 19.86', async (t) => {
     const exchange = { exchangeRate: '0.85172', exchangeRateDate: '2026-11-19', exchangeRateSource: 'ECB' };
-    const company = await openIssuer(testOffice, { customer: { ...customerIn('US', 'USD') } });
+    const company = await openIssuer(testBackoffice, { customer: { ...customerIn('US', 'USD') } });
     const lines = Array.from({ length: 3 }, () => lineIn('Z', { unitPriceMinor: 777 }));
     const takenFrom = async (invoice: Invoice, forget: () => Promise<unknown>) => {
       const euros: (number | undefined)[] = [];
@@ -184,12 +184,12 @@ onEachEngine('credit notes of a part', async (t, testOffice) => {
     t.strictSame(await takenFrom(invoice, () => Promise.resolve()), [662, 662, 661]);
     const old = await issued(company, invoiceDraft({ lines, exchange }));
     // Release 1.0.0 kept no sum of it.
-    const forget = () => changeUnpublished(testOffice, company, old.id, { creditedAccounted: undefined });
+    const forget = () => changeUnpublished(testBackoffice, company, old.id, { creditedAccounted: undefined });
     t.strictSame(await takenFrom(old, forget), [662, 662, 661], 'of release 1.0.0 too');
   });
 
   await t.test('settle their VAT when they are issued, because another may come before', async (t) => {
-    const { company, invoice } = await start(testOffice, [line({ unitPriceMinor: 4502, quantity: '2' })]);
+    const { company, invoice } = await start(testBackoffice, [line({ unitPriceMinor: 4502, quantity: '2' })]);
     const half = creditNoteOf(invoice, { lines: [line({ unitPriceMinor: 4502 })] });
     const drafts = [await company.apply(half), await company.apply(half)];
     t.strictSame(
@@ -205,23 +205,23 @@ onEachEngine('credit notes of a part', async (t, testOffice) => {
   });
 
   await t.test('of release 1.0.0 that left a cent due are made up for by a line of nothing', async (t) => {
-    const { company, invoice } = await start(testOffice, [line({ unitPriceMinor: 4502, quantity: '2' })]);
+    const { company, invoice } = await start(testBackoffice, [line({ unitPriceMinor: 4502, quantity: '2' })]);
     await credit(company, invoice, [line({ unitPriceMinor: 4502 })]);
     const other = await credit(company, invoice, [line({ unitPriceMinor: 4502 })]);
     // It computed the VAT of each note by itself.
     const credited = [{ ...invoice.vatBreakdown[0], vatMinor: 2070 }];
-    await changeUnpublished(testOffice, company, invoice.id, { credited });
+    await changeUnpublished(testBackoffice, company, invoice.id, { credited });
     const note = await credit(company, invoice, [line({ quantity: '0' })]);
     t.strictSame(note.totals, { netMinor: 0, vatMinor: 1, grossMinor: 1 });
     t.equal(other.totals.vatMinor, 1036);
   });
 
   await t.test('of release 1.0.0 that took more than their VAT are made up for by the last', async (t) => {
-    const { company, invoice } = await start(testOffice, [cents(100)]);
+    const { company, invoice } = await start(testBackoffice, [cents(100)]);
     for (let note = 0; note < 3; note += 1) await credit(company, invoice, [cents(10)]);
     // It rounded 5 % of 10 cents up in each note; 5 % of 40 cents are 2.
     const credited = [{ ...invoice.vatBreakdown[0], taxableMinor: 30, vatMinor: 3 }];
-    await changeUnpublished(testOffice, company, invoice.id, { credited });
+    await changeUnpublished(testBackoffice, company, invoice.id, { credited });
     const fourth = await credit(company, invoice, [cents(10)]);
     t.strictSame(fourth.totals, { netMinor: 10, vatMinor: 0, grossMinor: 10 });
     const last = await credit(company, invoice, [cents(60)]);
@@ -230,7 +230,7 @@ onEachEngine('credit notes of a part', async (t, testOffice) => {
 
   await t.test('of an invoice with a discount take what the discount left', async (t) => {
     const discount = line({ description: 'Discount', quantity: '-1', unitPriceMinor: 3000 });
-    const { company, invoice } = await start(testOffice, [line(), discount]);
+    const { company, invoice } = await start(testBackoffice, [line(), discount]);
     const whole = creditNoteOf(invoice, { lines: [line()] });
     t.match(await company.refusal(whole), {
       code: 'exceeds_invoice',
@@ -242,7 +242,7 @@ onEachEngine('credit notes of a part', async (t, testOffice) => {
 
   await t.test('give back a discount that makes up a category of its own, and no more', async (t) => {
     const discount = (unitPriceMinor: number) => lineIn('Z', { quantity: '-1', unitPriceMinor });
-    const { company, invoice } = await start(testOffice, [line(), discount(3000)]);
+    const { company, invoice } = await start(testBackoffice, [line(), discount(3000)]);
     t.strictSame(invoice.totals, { netMinor: 7000, vatMinor: 2300, grossMinor: 9300 });
     for (const wrong of [discount(3001), lineIn('Z', { unitPriceMinor: 1 })]) {
       const refused = creditNoteOf(invoice, { lines: [line(), wrong] });

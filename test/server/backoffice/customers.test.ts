@@ -1,6 +1,6 @@
 import type { WithOf } from '../../../src/contract/feed.ts';
 import { customerSave, openStaffedCompany } from './_changes.ts';
-import { onEachEngine, tablesChangedBy } from './_office.ts';
+import { onEachEngine, tablesChangedBy } from './_backoffice.ts';
 
 const site = (id: string) => ({
   id,

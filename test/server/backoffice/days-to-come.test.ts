@@ -1,11 +1,11 @@
-/** Days that can't have come yet when a change happened: the office's clock says 20 November 2026, noon. */
+/** Days that can't have come yet when a change happened: the back office's clock says 20 November 2026, noon. */
 import type { NewInvoice } from '../../../src/contract/feed.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer, payment, refund } from './_documents.ts';
-import { onEachEngine } from './_office.ts';
+import { onEachEngine } from './_backoffice.ts';
 import { irishCompany } from './_vat-situations.ts';
 
-onEachEngine('a payment dated 2030 is refused', async (t, testOffice) => {
-  const company = await openIssuer(testOffice);
+onEachEngine('a payment dated 2030 is refused', async (t, testBackoffice) => {
+  const company = await openIssuer(testBackoffice);
   const invoice = await issued(company, invoiceDraft());
   for (const paidOn of ['2030-01-01', '2026-11-22']) {
     t.strictSame(await company.refusal(payment(invoice, { paidOn })), {
@@ -20,8 +20,8 @@ onEachEngine('a payment dated 2030 is refused', async (t, testOffice) => {
   t.match(payments, [{ paidOn: '2026-11-21' }], 'a day ahead may be another time zone');
 });
 
-onEachEngine('a refund dated 2030 is refused', async (t, testOffice) => {
-  const company = await openIssuer(testOffice);
+onEachEngine('a refund dated 2030 is refused', async (t, testBackoffice) => {
+  const company = await openIssuer(testBackoffice);
   const invoice = await issued(company, invoiceDraft());
   await company.apply(payment(invoice));
   for (const refundedOn of ['2030-01-01', '2026-11-22']) {
@@ -36,8 +36,8 @@ onEachEngine('a refund dated 2030 is refused', async (t, testOffice) => {
   });
 });
 
-onEachEngine('the day of a company is that of its own time zone', async (t, testOffice) => {
-  const company = await openIssuer(testOffice, {
+onEachEngine('the day of a company is that of its own time zone', async (t, testBackoffice) => {
+  const company = await openIssuer(testBackoffice, {
     company: { ...irishCompany, timeZone: 'Pacific/Auckland' },
   });
   const invoice = await issued(company, invoiceDraft());
@@ -45,8 +45,8 @@ onEachEngine('the day of a company is that of its own time zone', async (t, test
   t.match(await company.refusal(payment(invoice, { paidOn: '2026-11-23' })), { code: 'invalid_change' });
 });
 
-onEachEngine('an invoice of a supply that is still to come is not issued', async (t, testOffice) => {
-  const company = await openIssuer(testOffice, { customer: { currency: 'USD' } });
+onEachEngine('an invoice of a supply that is still to come is not issued', async (t, testBackoffice) => {
+  const company = await openIssuer(testBackoffice, { customer: { currency: 'USD' } });
   const exchange = { exchangeRate: '0.9', exchangeRateDate: '2026-11-20', exchangeRateSource: 'ECB' };
   const cases: [problem: string, wrong: Partial<NewInvoice>, right: Partial<NewInvoice>][] = [
     [
@@ -79,16 +79,19 @@ onEachEngine('an invoice of a supply that is still to come is not issued', async
   }
 });
 
-onEachEngine('a yearly contract is invoiced ahead, and credited before it begins', async (t, testOffice) => {
-  const company = await openIssuer(testOffice);
-  const supplyPeriod = { startDate: '2027-01-01', endDate: '2027-12-31' };
-  const invoice = await issued(company, invoiceDraft({ supplyPeriod }));
-  t.match(invoice, { issueDate: '2026-11-20', supplyPeriod, supplyDate: '2027-12-31' });
-  t.match(await issued(company, creditNoteOf(invoice)), { supplyPeriod, status: 'issued' });
-});
+onEachEngine(
+  'a yearly contract is invoiced ahead, and credited before it begins',
+  async (t, testBackoffice) => {
+    const company = await openIssuer(testBackoffice);
+    const supplyPeriod = { startDate: '2027-01-01', endDate: '2027-12-31' };
+    const invoice = await issued(company, invoiceDraft({ supplyPeriod }));
+    t.match(invoice, { issueDate: '2026-11-20', supplyPeriod, supplyDate: '2027-12-31' });
+    t.match(await issued(company, creditNoteOf(invoice)), { supplyPeriod, status: 'issued' });
+  },
+);
 
-onEachEngine('a day in a year that no business means is refused', async (t, testOffice) => {
-  const company = await openIssuer(testOffice);
+onEachEngine('a day in a year that no business means is refused', async (t, testBackoffice) => {
+  const company = await openIssuer(testBackoffice);
   const exchange = { exchangeRate: '0.9', exchangeRateSource: 'ECB' };
   for (const day of ['0000-01-01', '1899-12-31', '2201-01-01']) {
     const drafts: [path: string, draft: Partial<NewInvoice>][] = [
@@ -113,8 +116,8 @@ onEachEngine('a day in a year that no business means is refused', async (t, test
   t.match(await company.refusal({ ...issue(draft.id), at: '1899-12-30T12:00:00Z' }), { path: '/at' });
 });
 
-onEachEngine('a quote isn’t accepted before the day on which it was sent', async (t, testOffice) => {
-  const company = await openIssuer(testOffice);
+onEachEngine('a quote isn’t accepted before the day on which it was sent', async (t, testBackoffice) => {
+  const company = await openIssuer(testBackoffice);
   const { id } = await company.apply({ change: 'quote.draft', with: { customerId: 'cus_1', title: 'Roof' } });
   await company.apply({ change: 'quote.send', with: { id } });
   const early = '2026-11-19T12:00:00Z';

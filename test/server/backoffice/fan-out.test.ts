@@ -5,7 +5,13 @@ import { type Module, modules } from '../../../src/contract/scopes.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { events as contractEvents } from '../../contract/_contract.ts';
 import { formSave, jobCreate, openStaffedCompany, personSave } from './_changes.ts';
-import { moveEvents, onEachEngine, readDeliveries, tablesChangedBy, type TestCompany } from './_office.ts';
+import {
+  moveEvents,
+  onEachEngine,
+  readDeliveries,
+  tablesChangedBy,
+  type TestCompany,
+} from './_backoffice.ts';
 
 /** The deliveries of a company as `webhook: event id-of-data`, by webhook and then in their order. */
 async function deliveriesTo(engine: Engine, company: TestCompany): Promise<string[]> {
@@ -129,13 +135,13 @@ onEachEngine('a webhook hears of an event', async (t, { openCompany, engine }) =
 /** The scopes that webhooks.yaml gives the kinds. */
 const scopeOf = new Map(contractEvents.map((event) => [event.kind, event['x-scope']]));
 
-onEachEngine('the fan-out', async (t, { openCompany, office, engine }) => {
+onEachEngine('the fan-out', async (t, { openCompany, backoffice, engine }) => {
   /** Appends an event of a kind as moves do, and gives the number of its deliveries. */
   async function countDeliveries(company: TestCompany, kind: MoveEventKind): Promise<number> {
     const before = (await readDeliveries(engine)).length;
     const id = `evt_${kind}_${company.id}`;
     await engine.transaction((transaction) =>
-      office.appendEvents(
+      backoffice.appendEvents(
         transaction,
         company.id,
         [{ id, kind, createdAt: '2026-11-20T12:00:00.000Z', data: '{}' as never }],
@@ -167,7 +173,7 @@ onEachEngine('the fan-out', async (t, { openCompany, office, engine }) => {
   }
 });
 
-onEachEngine('events and deliveries', async (t, { openCompany, office, engine }) => {
+onEachEngine('events and deliveries', async (t, { openCompany, backoffice, engine }) => {
   const acme = await openStaffedCompany(openCompany);
   await acme.addWebhook('whk_second');
   const company = acme.id;
@@ -177,12 +183,13 @@ onEachEngine('events and deliveries', async (t, { openCompany, office, engine })
   ] as const;
 
   await t.test('are not kept when the transaction of their records is undone', async (t) => {
-    const undone = () => t.rejects(applyTogether(office, [...changes, changes[0]]), { code: 'duplicate_id' });
+    const undone = () =>
+      t.rejects(applyTogether(backoffice, [...changes, changes[0]]), { code: 'duplicate_id' });
     t.strictSame(await tablesChangedBy(engine, undone), []);
   });
 
   await t.test('are kept with their records', async (t) => {
-    const made = () => applyTogether(office, changes);
+    const made = () => applyTogether(backoffice, changes);
     t.strictSame((await tablesChangedBy(engine, made)).sort(), [
       'company_clocks',
       'deliveries',

@@ -1,29 +1,32 @@
 import { applyFeed, type FeedAnswer } from '../../../src/server/backoffice/feed.ts';
-import type { Office } from '../../../src/server/backoffice/office.ts';
+import type { Backoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { deliveryBytesMax } from '../../../src/contract/events.ts';
 import { AppError } from '../../../src/server/errors.ts';
 import { customerSave, formSave, jobCreate, openStaffedCompany, personSave } from './_changes.ts';
 import { answerIn, feedOf, inShort } from './_feed.ts';
 import { without } from '../../model/_model.ts';
-import { onEachEngine, tablesChangedBy, type TestOffice } from './_office.ts';
+import { onEachEngine, tablesChangedBy, type TestBackoffice } from './_backoffice.ts';
 
 async function* stream(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
 /** Applies a feed and gives its answers in short; each is checked against feed.yaml. */
-async function apply({ office }: Pick<TestOffice, 'office'>, lines: readonly unknown[]): Promise<string[]> {
-  return (await answersTo(office, lines)).map(({ text }) => inShort(answerIn(text)));
+async function apply(
+  { backoffice }: Pick<TestBackoffice, 'backoffice'>,
+  lines: readonly unknown[],
+): Promise<string[]> {
+  return (await answersTo(backoffice, lines)).map(({ text }) => inShort(answerIn(text)));
 }
 
-async function answersTo(office: Office, lines: readonly unknown[]): Promise<FeedAnswer[]> {
+async function answersTo(backoffice: Backoffice, lines: readonly unknown[]): Promise<FeedAnswer[]> {
   const answers: FeedAnswer[] = [];
-  for await (const answer of applyFeed(office, stream(feedOf(lines)))) answers.push(answer);
+  for await (const answer of applyFeed(backoffice, stream(feedOf(lines)))) answers.push(answer);
   return answers;
 }
 
-onEachEngine('each line is answered, in order', async (t, office) => {
-  const { id: company } = await openStaffedCompany(office.openCompany);
+onEachEngine('each line is answered, in order', async (t, testBackoffice) => {
+  const { id: company } = await openStaffedCompany(testBackoffice.openCompany);
   const lines = [
     { id: 'a', company, ...jobCreate({ id: 'job_1' }) },
     '',
@@ -32,8 +35,8 @@ onEachEngine('each line is answered, in order', async (t, office) => {
     { id: 'b', company, change: 'person.deactivate', with: { id: 'per_2' } },
     { id: 'c', company, change: 'job.complete', with: { id: 'job_3' } },
   ];
-  const answers = await answersTo(office.office, lines);
-  const texts = await office.office.engine.run("SELECT body FROM jobs WHERE id = 'job_1'");
+  const answers = await answersTo(testBackoffice.backoffice, lines);
+  const texts = await testBackoffice.backoffice.engine.run("SELECT body FROM jobs WHERE id = 'job_1'");
   const body = String(texts[0]?.body);
   t.equal(answers[0]?.text, `{"line":1,"id":"a","status":"applied","record":${body}}`, 'as it is stored');
   t.match(JSON.parse(answers[1]?.text ?? ''), { line: 3, status: 'applied', record: { id: 'job_2' } });
@@ -84,26 +87,26 @@ const BAD_LINES: [line: unknown, answer: string][] = [
   ],
 ];
 
-onEachEngine('a refused line costs that line only, and changes nothing', async (t, office) => {
-  const { id: company } = await openStaffedCompany(office.openCompany);
-  const changed = await tablesChangedBy(office.engine, async () => {
+onEachEngine('a refused line costs that line only, and changes nothing', async (t, testBackoffice) => {
+  const { id: company } = await openStaffedCompany(testBackoffice.openCompany);
+  const changed = await tablesChangedBy(testBackoffice.engine, async () => {
     for (const [line, answer] of BAD_LINES) {
-      t.strictSame(await apply(office, [line]), [`1 ${answer}`], JSON.stringify(line).slice(0, 200));
+      t.strictSame(await apply(testBackoffice, [line]), [`1 ${answer}`], JSON.stringify(line).slice(0, 200));
     }
   });
   t.strictSame(changed, []);
   const good = BAD_LINES.map((_bad, index) => ({ company, ...jobCreate({ id: `job_${index}` }) }));
   t.strictSame(
     await apply(
-      office,
+      testBackoffice,
       BAD_LINES.flatMap(([line], index) => [line, good[index]]),
     ),
     BAD_LINES.flatMap(([, answer], index) => [`${2 * index + 1} ${answer}`, `${2 * index + 2} applied`]),
   );
 });
 
-onEachEngine('a feed that is sent again is skipped', async (t, office) => {
-  const { id: company } = await openStaffedCompany(office.openCompany);
+onEachEngine('a feed that is sent again is skipped', async (t, testBackoffice) => {
+  const { id: company } = await openStaffedCompany(testBackoffice.openCompany);
   const lines = [
     { id: '1', company, ...customerSave({ id: 'cus_9' }) },
     { id: '2', company, ...personSave({ id: 'per_9' }) },
@@ -112,21 +115,21 @@ onEachEngine('a feed that is sent again is skipped', async (t, office) => {
     { id: '5', company, change: 'form.publish', with: { id: 'frm_9' } },
   ];
   t.strictSame(
-    await apply(office, lines),
+    await apply(testBackoffice, lines),
     ['1 1', '2 2', '3 3', '4 4', '5 5'].map((place) => `${place} applied`),
   );
-  const changed = await tablesChangedBy(office.engine, async () => {
+  const changed = await tablesChangedBy(testBackoffice.engine, async () => {
     t.strictSame(
-      await apply(office, [...lines, ...lines]),
+      await apply(testBackoffice, [...lines, ...lines]),
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((line) => `${line} ${((line - 1) % 5) + 1} skipped`),
     );
   });
   t.strictSame(changed, []);
 });
 
-onEachEngine('an id belongs to its company, and to one kind of change', async (t, office) => {
-  const { id: first } = await openStaffedCompany(office.openCompany);
-  const { id: second } = await openStaffedCompany(office.openCompany);
+onEachEngine('an id belongs to its company, and to one kind of change', async (t, testBackoffice) => {
+  const { id: first } = await openStaffedCompany(testBackoffice.openCompany);
+  const { id: second } = await openStaffedCompany(testBackoffice.openCompany);
   const lines = [
     { id: '1', company: first, ...personSave({ id: 'per_9' }) },
     { id: '1', company: second, ...personSave({ id: 'per_9' }) },
@@ -135,7 +138,7 @@ onEachEngine('an id belongs to its company, and to one kind of change', async (t
     { id: '2', company: first, change: 'job.complete', with: { id: 'job_9' } },
     { id: '2', company: first, ...jobCreate({ id: 'job_9' }) },
   ];
-  t.strictSame(await apply(office, lines), [
+  t.strictSame(await apply(testBackoffice, lines), [
     '1 1 applied',
     '2 1 applied',
     '3 1 duplicate_id at /id',
@@ -144,17 +147,17 @@ onEachEngine('an id belongs to its company, and to one kind of change', async (t
   ]);
 });
 
-onEachEngine('a change that is sent again with another content is refused', async (t, office) => {
-  const { id: company } = await openStaffedCompany(office.openCompany);
+onEachEngine('a change that is sent again with another content is refused', async (t, testBackoffice) => {
+  const { id: company } = await openStaffedCompany(testBackoffice.openCompany);
   const what = { ...personSave({ id: 'per_9', displayName: 'Aoife Byrne' }).with, teamId: null };
   const change = { id: '1', company, change: 'person.save', at: '2026-11-19T12:00:00Z', with: what };
-  t.strictSame(await apply(office, [change]), ['1 1 applied']);
+  t.strictSame(await apply(testBackoffice, [change]), ['1 1 applied']);
 
   const reversed = (members: object) => Object.fromEntries(Object.entries(members).reverse());
   const same = [change, reversed({ ...change, with: reversed(what) }), JSON.stringify(change, null, ' \t')];
   t.strictSame(
     await apply(
-      office,
+      testBackoffice,
       same.map((line) => (typeof line === 'string' ? line.replaceAll('\n', '') : line)),
     ),
     ['1 1 skipped', '2 1 skipped', '3 1 skipped'],
@@ -167,14 +170,14 @@ onEachEngine('a change that is sent again with another content is refused', asyn
     { ...change, at: '2026-11-19T12:00:01Z' },
     without(change, 'at'),
   ];
-  const changed = await tablesChangedBy(office.engine, async () => {
+  const changed = await tablesChangedBy(testBackoffice.engine, async () => {
     t.strictSame(
-      await apply(office, others),
+      await apply(testBackoffice, others),
       others.map((_other, index) => `${index + 1} 1 duplicate_id at /id`),
     );
   });
   t.strictSame(changed, []);
-  const [answer] = await answersTo(office.office, others);
+  const [answer] = await answersTo(testBackoffice.backoffice, others);
   t.match(JSON.parse(answer?.text ?? ''), {
     error: {
       message: 'The change with the id "1" was applied before with other values.',
@@ -182,12 +185,12 @@ onEachEngine('a change that is sent again with another content is refused', asyn
   });
 });
 
-onEachEngine('a line is applied when its answer is asked for, and no earlier', async (t, office) => {
-  const { id: company, record } = await openStaffedCompany(office.openCompany);
+onEachEngine('a line is applied when its answer is asked for, and no earlier', async (t, testBackoffice) => {
+  const { id: company, record } = await openStaffedCompany(testBackoffice.openCompany);
   const ids = ['job_1', 'job_2', 'job_3'];
   const feed = feedOf(ids.map((id) => ({ company, ...jobCreate({ id }) })));
   const exists = async () => Promise.all(ids.map(async (id) => (await record('jobs', id)) !== undefined));
-  const answers = applyFeed(office.office, stream(feed));
+  const answers = applyFeed(testBackoffice.backoffice, stream(feed));
   t.strictSame(await exists(), [false, false, false]);
   await answers.next();
   t.strictSame(await exists(), [true, false, false]);
@@ -197,51 +200,61 @@ onEachEngine('a line is applied when its answer is asked for, and no earlier', a
   t.strictSame(await exists(), [true, true, false]);
 });
 
-onEachEngine('the feed ends with the line that meets a database that can not be used', async (t, office) => {
-  const { id: company } = await openStaffedCompany(office.openCompany);
-  const lines = ['job_1', 'job_2', 'job_3'].map((id) => ({ id, company, ...jobCreate({ id }) }));
-  const faults = [new AppError('unavailable', 'Locked.', { cause: new Error('Locked.') }), new Error('Any.')];
-  const reasons = [': Locked', ''];
-  for (const [index, fault] of faults.entries()) {
-    const { engine } = office.office;
-    let transactions = 0;
-    const failing: Office = {
-      ...office.office,
-      engine: {
-        ...engine,
-        transaction: async (work) => {
-          transactions += 1;
-          if (transactions === 2) throw fault;
-          return engine.transaction(work);
+onEachEngine(
+  'the feed ends with the line that meets a database that can not be used',
+  async (t, testBackoffice) => {
+    const { id: company } = await openStaffedCompany(testBackoffice.openCompany);
+    const lines = ['job_1', 'job_2', 'job_3'].map((id) => ({ id, company, ...jobCreate({ id }) }));
+    const faults = [
+      new AppError('unavailable', 'Locked.', { cause: new Error('Locked.') }),
+      new Error('Any.'),
+    ];
+    const reasons = [': Locked', ''];
+    for (const [index, fault] of faults.entries()) {
+      const { engine } = testBackoffice.backoffice;
+      let transactions = 0;
+      const failing: Backoffice = {
+        ...testBackoffice.backoffice,
+        engine: {
+          ...engine,
+          transaction: async (work) => {
+            transactions += 1;
+            if (transactions === 2) throw fault;
+            return engine.transaction(work);
+          },
         },
-      },
-    };
-    const answers = await answersTo(failing, ['nonsense', ...lines]);
-    t.strictSame(
-      answers.map(({ text }) => inShort(answerIn(text))).slice(2),
-      ['3 job_2 unavailable'],
-      fault.message,
-    );
-    t.strictSame(answers[2]?.fault, fault);
-    t.match(JSON.parse(answers[2]?.text ?? ''), {
-      error: {
-        message: `The database can't be used${reasons[index]}. Send this line again, and those after it.`,
-        path: '',
-      },
-    });
-  }
-  t.strictSame(await apply(office, lines), ['1 job_1 skipped', '2 job_2 applied', '3 job_3 applied']);
-});
+      };
+      const answers = await answersTo(failing, ['nonsense', ...lines]);
+      t.strictSame(
+        answers.map(({ text }) => inShort(answerIn(text))).slice(2),
+        ['3 job_2 unavailable'],
+        fault.message,
+      );
+      t.strictSame(answers[2]?.fault, fault);
+      t.match(JSON.parse(answers[2]?.text ?? ''), {
+        error: {
+          message: `The database can't be used${reasons[index]}. Send this line again, and those after it.`,
+          path: '',
+        },
+      });
+    }
+    t.strictSame(await apply(testBackoffice, lines), [
+      '1 job_1 skipped',
+      '2 job_2 applied',
+      '3 job_3 applied',
+    ]);
+  },
+);
 
 onEachEngine(
   'a change whose answer was lost is found by its id when the database is back',
-  async (t, office) => {
-    const { id: company } = await openStaffedCompany(office.openCompany);
-    const { engine } = office.office;
+  async (t, testBackoffice) => {
+    const { id: company } = await openStaffedCompany(testBackoffice.openCompany);
+    const { engine } = testBackoffice.backoffice;
     const lost = new AppError('unavailable', 'Away.', { cause: new Error('Away.') });
     let transactions = 0;
-    const failing: Office = {
-      ...office.office,
+    const failing: Backoffice = {
+      ...testBackoffice.backoffice,
       engine: {
         ...engine,
         async transaction(work) {
@@ -265,30 +278,33 @@ onEachEngine(
   },
 );
 
-onEachEngine('no change makes a delivery that is longer than the contract says', async (t, office) => {
-  const { id: company } = await openStaffedCompany(office.openCompany);
-  // A line as long as any: 140 fields of 200 choices of 299 characters with a control character, which has six bytes.
-  const choices = Array<string>(200).fill(`${'x'.repeat(298)}\u0001`);
-  const named = (count: number) =>
-    Object.fromEntries(Array.from({ length: count }, (_field, number) => [`Field ${number}`, choices]));
-  const line = (count: number) => ({ company, ...jobCreate({ id: 'job_1', customFields: named(count) }) });
-  const count = Math.floor((8 * 1024 * 1024) / (feedOf([line(2)]).length - feedOf([line(1)]).length)) - 1;
-  const whole = line(count);
-  t.ok(feedOf([whole]).length > 8_250_000);
-  const notes = '\u0001'.repeat(20_000);
-  const title = '\u0001'.repeat(300);
-  const dates = Array.from({ length: 366 }, (_day, day) =>
-    new Date(Date.UTC(2028, 0, day + 1)).toISOString().slice(0, 10),
-  );
-  const answers = await answersTo(office.office, [
-    whole,
-    { company, change: 'job.update', with: { id: 'job_1', title, notes, dates } },
-  ]);
-  t.strictSame(
-    answers.map(({ status }) => status),
-    ['applied', 'applied'],
-  );
-  // Besides the record, a delivery has ids, a kind and a time.
-  const longest = Math.max(...answers.map(({ text }) => Buffer.byteLength(text))) + 1_000;
-  t.ok(longest > 8_380_000 && longest < deliveryBytesMax, `${longest} bytes`);
-});
+onEachEngine(
+  'no change makes a delivery that is longer than the contract says',
+  async (t, testBackoffice) => {
+    const { id: company } = await openStaffedCompany(testBackoffice.openCompany);
+    // A line as long as any: 140 fields of 200 choices of 299 characters with a control character, which has six bytes.
+    const choices = Array<string>(200).fill(`${'x'.repeat(298)}\u0001`);
+    const named = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_field, number) => [`Field ${number}`, choices]));
+    const line = (count: number) => ({ company, ...jobCreate({ id: 'job_1', customFields: named(count) }) });
+    const count = Math.floor((8 * 1024 * 1024) / (feedOf([line(2)]).length - feedOf([line(1)]).length)) - 1;
+    const whole = line(count);
+    t.ok(feedOf([whole]).length > 8_250_000);
+    const notes = '\u0001'.repeat(20_000);
+    const title = '\u0001'.repeat(300);
+    const dates = Array.from({ length: 366 }, (_day, day) =>
+      new Date(Date.UTC(2028, 0, day + 1)).toISOString().slice(0, 10),
+    );
+    const answers = await answersTo(testBackoffice.backoffice, [
+      whole,
+      { company, change: 'job.update', with: { id: 'job_1', title, notes, dates } },
+    ]);
+    t.strictSame(
+      answers.map(({ status }) => status),
+      ['applied', 'applied'],
+    );
+    // Besides the record, a delivery has ids, a kind and a time.
+    const longest = Math.max(...answers.map(({ text }) => Buffer.byteLength(text))) + 1_000;
+    t.ok(longest > 8_380_000 && longest < deliveryBytesMax, `${longest} bytes`);
+  },
+);

@@ -1,6 +1,6 @@
 import type { WithOf } from '../../../src/contract/feed.ts';
 import { formSave, jobCreate, openStaffedCompany, personSave } from './_changes.ts';
-import { onEachEngine, tablesChangedBy, type TestCompany } from './_office.ts';
+import { onEachEngine, tablesChangedBy, type TestCompany } from './_backoffice.ts';
 
 const fields = [
   { id: 'fld_1', type: 'yesno', label: 'Is it safe?' },

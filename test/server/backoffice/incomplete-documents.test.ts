@@ -3,7 +3,7 @@ import { setCompany } from '../../../src/server/access/companies.ts';
 import type { DraftLine, NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { CompanyProfile } from '../../../src/server/store/records/companies.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, lineIn, openIssuer } from './_documents.ts';
-import { onEachEngine } from './_office.ts';
+import { onEachEngine } from './_backoffice.ts';
 import {
   britishCompany,
   britishProfile,
@@ -320,11 +320,11 @@ const ownGaps: Record<string, Gap[]> = {
 };
 
 for (const side of sides) {
-  onEachEngine(`a document of ${side.country} is incomplete without`, async (t, testOffice) => {
+  onEachEngine(`a document of ${side.country} is incomplete without`, async (t, testBackoffice) => {
     for (const gap of [...commonGaps(side), ...(ownGaps[side.country] ?? [])]) {
       const { what, problem, company: settings, customer, lines, given, isOfAll = false } = gap;
       await t.test(what, async (t) => {
-        const company = await openIssuer(testOffice, { company: settings, customer });
+        const company = await openIssuer(testBackoffice, { company: settings, customer });
         for (const kind of ['invoice', 'pro_forma'] as const) {
           const { id } = await company.apply(invoiceDraft({ kind, lines, ...given }));
           if (kind === 'pro_forma' && !isOfAll) {
@@ -343,9 +343,9 @@ for (const side of sides) {
 }
 
 for (const { country, company: settings, profile, customer, standard } of sides) {
-  onEachEngine(`a credit note of ${country} is incomplete without`, async (t, testOffice) => {
+  onEachEngine(`a credit note of ${country} is incomplete without`, async (t, testBackoffice) => {
     const start = async () => {
-      const company = await openIssuer(testOffice, { company: settings, customer });
+      const company = await openIssuer(testBackoffice, { company: settings, customer });
       return { company, invoice: await issued(company, invoiceDraft({ lines: [standard] })) };
     };
     const cases: [what: string, problem: RegExp, given: Partial<NewInvoice>][] = [
@@ -367,7 +367,7 @@ for (const { country, company: settings, profile, customer, standard } of sides)
     await t.test('the supplier’s name, whatever its invoice named', async (t) => {
       const { company, invoice } = await start();
       const { id } = await company.apply(creditNoteOf(invoice, { lines: [standard] }));
-      await setCompany(testOffice.engine, company.id, { profile: { ...profile, legalName: '' } });
+      await setCompany(testBackoffice.engine, company.id, { profile: { ...profile, legalName: '' } });
       t.match(await company.refusal(issue(id)), { code: 'incomplete_document', message: /no legalName/ });
     });
 
@@ -382,12 +382,12 @@ for (const { country, company: settings, profile, customer, standard } of sides)
   });
 }
 
-onEachEngine('a company of another country, or of none', async (t, testOffice) => {
+onEachEngine('a company of another country, or of none', async (t, testBackoffice) => {
   for (const countryCode of ['FR', 'US', 'XI', undefined]) {
     await t.test(`issues nothing: ${countryCode ?? 'none'}`, async (t) => {
       const rest = without(irishProfile, 'countryCode');
       const profile = countryCode === undefined ? rest : { ...rest, countryCode };
-      const company = await openIssuer(testOffice, { company: { profile } });
+      const company = await openIssuer(testBackoffice, { company: { profile } });
       for (const kind of ['invoice', 'pro_forma'] as const) {
         const { id } = await company.apply(invoiceDraft({ kind }));
         const refusal = await company.refusal(issue(id));

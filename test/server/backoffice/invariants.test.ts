@@ -21,7 +21,7 @@ import {
   shownBy,
 } from './_invariant-documents.ts';
 import { documentInvariants, type Invariant, type Shown } from './_invariants.ts';
-import { createTestOffice, recordIn, type TestOffice } from './_office.ts';
+import { createTestBackoffice, recordIn, type TestBackoffice } from './_backoffice.ts';
 import { customerIn, irishCompany, type Situation, situations } from './_vat-situations.ts';
 
 /*
@@ -39,12 +39,12 @@ const moves = new Map<string, number>();
 for (const name of engineNames) {
   t.test(`of random documents (${name})`, async (t) => {
     await using database = await openTestDatabase(name);
-    const testOffice = createTestOffice(database);
-    const desk = openDesk(testOffice);
+    const testBackoffice = createTestBackoffice(database);
+    const desk = openDesk(testBackoffice);
     const tally = { drafted: 0, issued: 0, tooLarge: 0 };
     await fc.assert(
       fc.asyncProperty(documentDraw, async (draw) => {
-        const shown = await showAll(testOffice, desk, draw, tally);
+        const shown = await showAll(testBackoffice, desk, draw, tally);
         noProblem(shown.flatMap((one) => problemsOf(documentInvariants, one)));
       }),
       { numRuns: DOCUMENTS[name] },
@@ -55,10 +55,10 @@ for (const name of engineNames) {
 
   t.test(`of random histories (${name})`, async () => {
     await using database = await openTestDatabase(name);
-    const testOffice = createTestOffice(database);
+    const testBackoffice = createTestBackoffice(database);
     await fc.assert(
       fc.asyncProperty(historyDraw, async (draw) => {
-        const history = await runHistory(testOffice, draw);
+        const history = await runHistory(testBackoffice, draw);
         countMoves(moves, history);
         noProblem(problemsOf(historyInvariants, history));
       }),
@@ -86,7 +86,7 @@ function noProblem(problems: string[]): void {
 
 /** Drafts a random document and issues it, and shows it as draft and as issued. */
 async function showAll(
-  testOffice: TestOffice,
+  testBackoffice: TestBackoffice,
   desk: Desk,
   draw: DocumentDraw,
   tally: { drafted: number; issued: number; tooLarge: number },
@@ -96,11 +96,12 @@ async function showAll(
   const company = await desk(situation);
   const change = draftOf(situation, draw, TODAY);
   const dueDate = change.with.dueDate ?? null;
-  const show = (document: Invoice) => shownBy(testOffice.engine, company, situation, { document, dueDate });
+  const show = (document: Invoice) =>
+    shownBy(testBackoffice.engine, company, situation, { document, dueDate });
   const attempt = async (given: object): Promise<Invoice | Refusal> => {
     try {
       return recordIn<Invoice>(
-        await applyChange(testOffice.office, { company: company.id, ...given } as Change),
+        await applyChange(testBackoffice.backoffice, { company: company.id, ...given } as Change),
       );
     } catch (error) {
       if (error instanceof Refusal) return error;
@@ -145,12 +146,12 @@ function countMoves(tally: Map<string, number>, { steps }: History): void {
 
 t.test('the checks bite', async (t) => {
   await using database = await openTestDatabase('sqlite');
-  const testOffice = createTestOffice(database);
+  const testBackoffice = createTestBackoffice(database);
   const labelsOf = <Subject>(invariants: Invariant<Subject>[], subject: Subject) =>
     invariants.flatMap(({ label, problems }) => (problems(subject).length > 0 ? [label] : []));
 
   await t.test('on a document', async (t) => {
-    const sound = await soundDocument(testOffice);
+    const sound = await soundDocument(testBackoffice);
     t.strictSame(labelsOf(documentInvariants, sound), [], 'the sound one has no problem');
     for (const [label, what, wrong] of brokenDocuments) {
       const broken = structuredClone(sound);
@@ -166,7 +167,7 @@ t.test('the checks bite', async (t) => {
   });
 
   await t.test('on a history', async (t) => {
-    const sound = await soundHistory(testOffice);
+    const sound = await soundHistory(testBackoffice);
     t.strictSame(labelsOf(historyInvariants, sound), [], 'the sound one has no problem');
     for (const [label, what, wrong] of brokenHistories) {
       const broken = cloned(sound);
@@ -186,10 +187,10 @@ const sales = { description: 'Labour', quantity: '1', unitPriceMinor: 10_050 };
 const exempt = { vatRateBasisPoints: 0, vatExemptionReason: 'Exempt: VATCA 2010 Sch 1 para 7' };
 
 /** An issued invoice from Ireland to France in dollars, with a line in each category that may stand there. */
-async function soundDocument(testOffice: TestOffice): Promise<Shown> {
+async function soundDocument(testBackoffice: TestBackoffice): Promise<Shown> {
   const customer = customerIn('FR', 'USD');
   const situation: Situation = { name: 'sound', company: irishCompany, customer, categories: [] };
-  const company = await testOffice.openCompany(irishCompany);
+  const company = await testBackoffice.openCompany(irishCompany);
   await company.apply(customerSave({ id: 'cus_1', ...customer }));
   const draft = await company.apply({
     change: 'invoice.draft',
@@ -207,14 +208,14 @@ async function soundDocument(testOffice: TestOffice): Promise<Shown> {
     },
   });
   const document = await company.apply({ change: 'invoice.issue', with: { id: draft.id } });
-  return shownBy(testOffice.engine, company, situation, { document, dueDate: null });
+  return shownBy(testBackoffice.engine, company, situation, { document, dueDate: null });
 }
 
 /** An invoice is paid, the payment voided, a part credited, and the rest paid. */
-async function soundHistory(testOffice: TestOffice): Promise<History> {
+async function soundHistory(testBackoffice: TestBackoffice): Promise<History> {
   const [situation] = situations;
   if (!situation) throw new Error('There is no situation.');
-  const open = await openHistory(testOffice, situation);
+  const open = await openHistory(testBackoffice, situation);
   const line = { ...sales, vatCategory: 'S', vatRateBasisPoints: 2300 } as const;
   const invoiceId = '00000000-0000-7000-8000-000000000001';
   const noteId = '00000000-0000-7000-8000-000000000002';

@@ -2,7 +2,7 @@ import type { CompanySettings } from '../../../src/server/access/companies.ts';
 import type { DraftLine, NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, lineIn, openIssuer } from './_documents.ts';
-import { onEachEngine, type TestCompany } from './_office.ts';
+import { onEachEngine, type TestCompany } from './_backoffice.ts';
 import {
   britishCompany,
   customerIn,
@@ -286,11 +286,11 @@ for (const [country, cases] of [
   ['Ireland', irish],
   ['the United Kingdom', british],
 ] as const) {
-  onEachEngine(`a document of ${country} is issued`, async (t, testOffice) => {
+  onEachEngine(`a document of ${country} is issued`, async (t, testBackoffice) => {
     for (const situation of cases) {
       const { name, company: settings, customer, lines, given } = situation;
       await t.test(name, async (t) => {
-        const company = await openIssuer(testOffice, { company: settings, customer });
+        const company = await openIssuer(testBackoffice, { company: settings, customer });
         const check = (document: Invoice) => {
           const { reasons, expectedReasons, accounted, expectedAccounted, totals } = shownIn(
             situation,
@@ -357,9 +357,9 @@ function wholeCustomer(customer: Partial<WithOf<'customer.save'>>): Omit<WithOf<
   return { ...blank, ...customer, addressLines };
 }
 
-onEachEngine('a draft', async (t, testOffice) => {
+onEachEngine('a draft', async (t, testBackoffice) => {
   await t.test('becomes the issued document, which names what was true at its issue', async (t) => {
-    const company = await openIssuer(testOffice);
+    const company = await openIssuer(testBackoffice);
     const draft = await company.apply(
       invoiceDraft({
         supplyDate: '2026-11-10',
@@ -370,7 +370,7 @@ onEachEngine('a draft', async (t, testOffice) => {
     );
     t.match(draft, { status: 'draft', number: null, issueDate: null, issuedAt: null, dueDate: null });
     t.notOk('payments' in draft || 'amountDueMinor' in draft, 'a draft has no payments');
-    testOffice.setNow('2026-11-21T09:30:00.000Z');
+    testBackoffice.setNow('2026-11-21T09:30:00.000Z');
     const document = await company.apply({ ...issue(draft.id), at: '2026-11-20T23:30:00.000Z' });
     t.strictSame(document, {
       ...draft,

@@ -1,6 +1,6 @@
 import type { WithOf } from '../../../src/contract/feed.ts';
 import { customerSave, jobCreate, openStaffedCompany, personSave } from './_changes.ts';
-import { onEachEngine, tablesChangedBy, type TestCompany } from './_office.ts';
+import { onEachEngine, tablesChangedBy, type TestCompany } from './_backoffice.ts';
 
 /** The open job `job_1` with which every test of this file begins. It has a value for every member. */
 const fullJob = {

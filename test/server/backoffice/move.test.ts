@@ -1,8 +1,8 @@
 import { applyChange, applyTogether } from '../../../src/server/backoffice/apply.ts';
 import type { Change } from '../../../src/contract/feed.ts';
-import type { TestOffice } from './_office.ts';
+import type { TestBackoffice } from './_backoffice.ts';
 import { customerSave, formSave, jobCreate, openStaffedCompany, personSave } from './_changes.ts';
-import { onEachEngine, readDeliveries, refusalOf, tablesChangedBy } from './_office.ts';
+import { onEachEngine, readDeliveries, refusalOf, tablesChangedBy } from './_backoffice.ts';
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 const HOUR = 3_600_000;
@@ -146,16 +146,16 @@ onEachEngine('the ids that are given to records', async (t, { openCompany, setNo
   });
 });
 
-onEachEngine('a change with an id', async (t, { openCompany, setNow, office, engine }) => {
+onEachEngine('a change with an id', async (t, { openCompany, setNow, backoffice, engine }) => {
   await t.test('is made once, whatever has happened since', async (t) => {
     const acme = await openStaffedCompany(openCompany);
     const change: Change = { company: acme.id, id: 'feed/1', ...jobCreate({ id: 'job_1' }), at: iso(NOON) };
-    t.equal((await applyChange(office, change)).status, 'applied');
+    t.equal((await applyChange(backoffice, change)).status, 'applied');
     await acme.apply({ change: 'job.update', with: { id: 'job_1', title: 'Changed' } });
     await acme.apply({ change: 'person.deactivate', with: { id: 'per_1' } });
     for (const now of [NOON, NOON + HOUR, NOON - HOUR]) {
       setNow(iso(now));
-      const again = async () => t.strictSame(await applyChange(office, change), { status: 'skipped' });
+      const again = async () => t.strictSame(await applyChange(backoffice, change), { status: 'skipped' });
       t.strictSame(await tablesChangedBy(engine, again), []);
     }
     setNow(iso(NOON));
@@ -190,7 +190,7 @@ onEachEngine('a change with an id', async (t, { openCompany, setNow, office, eng
   await t.test('is made once when it comes twice in one batch', async (t) => {
     const { id: company } = await openCompany();
     const change: Change = { company, id: 'feed/1', ...personSave({ id: 'per_1' }) };
-    const outcomes = await applyTogether(office, [change, change]);
+    const outcomes = await applyTogether(backoffice, [change, change]);
     t.strictSame(
       outcomes.map(({ status }) => status),
       ['applied', 'skipped'],
@@ -199,32 +199,32 @@ onEachEngine('a change with an id', async (t, { openCompany, setNow, office, eng
 });
 
 /** Applies many changes together and gives what it was refused for. */
-async function refusalTogether({ office, engine }: TestOffice, changes: readonly object[]) {
+async function refusalTogether({ backoffice, engine }: TestBackoffice, changes: readonly object[]) {
   let error: unknown;
   const changed = await tablesChangedBy(engine, async () => {
     // A bad change has no type.
-    await applyTogether(office, changes as Change[]).catch((thrown: unknown) => {
+    await applyTogether(backoffice, changes as Change[]).catch((thrown: unknown) => {
       error = thrown;
     });
   });
   return { error, changed };
 }
 
-onEachEngine('moves', async (t, testOffice) => {
-  const { openCompany, office, engine } = testOffice;
+onEachEngine('moves', async (t, testBackoffice) => {
+  const { openCompany, backoffice, engine } = testBackoffice;
 
   await t.test('together are answered one by one, in their order', async (t) => {
     const { id: company } = await openCompany();
     const changes = [personSave({ id: 'per_1' }), customerSave({ id: 'cus_1' }), jobCreate({ id: 'job_1' })];
     const outcomes = await applyTogether(
-      office,
+      backoffice,
       changes.map((change) => ({ company, ...change })),
     );
     const ids = outcomes.map((outcome) =>
       outcome.status === 'applied' ? (JSON.parse(outcome.record ?? '') as { id: string }).id : undefined,
     );
     t.strictSame(ids, ['per_1', 'cus_1', 'job_1']);
-    t.strictSame(await applyTogether(office, []), []);
+    t.strictSame(await applyTogether(backoffice, []), []);
   });
 
   await t.test('together are all made, or none is', async (t) => {
@@ -242,26 +242,26 @@ onEachEngine('moves', async (t, testOffice) => {
       [{ company: 'nobody', ...personSave() }, 'unknown_company'],
       [{ company, ...jobCreate({ title: '' }) }, 'invalid_change'],
     ] as const) {
-      const { error, changed } = await refusalTogether(testOffice, [...good, bad]);
+      const { error, changed } = await refusalTogether(testBackoffice, [...good, bad]);
       t.match(error, { name: 'Refusal', code });
       t.strictSame(changed, []);
     }
-    t.equal((await refusalTogether(testOffice, good)).error, undefined, 'the good ones can be made');
+    t.equal((await refusalTogether(testBackoffice, good)).error, undefined, 'the good ones can be made');
   });
 
   await t.test('leave nothing when they fail after their records were written', async (t) => {
     const { id: company } = await openStaffedCompany(openCompany);
     const full = new Error('The disk is full.');
-    const broken = { ...office, appendEvents: () => Promise.reject(full) };
+    const broken = { ...backoffice, appendEvents: () => Promise.reject(full) };
     const create = async () => {
       await t.rejects(applyChange(broken, { company, id: 'feed/1', ...jobCreate() }), full);
     };
     t.strictSame(await tablesChangedBy(engine, create), []);
-    t.equal((await applyChange(office, { company, id: 'feed/1', ...jobCreate() })).status, 'applied');
+    t.equal((await applyChange(backoffice, { company, id: 'feed/1', ...jobCreate() })).status, 'applied');
   });
 
   await t.test('of a company that is not there are refused', async (t) => {
-    t.strictSame(await refusalOf(office, { company: 'nobody', ...personSave() }), {
+    t.strictSame(await refusalOf(backoffice, { company: 'nobody', ...personSave() }), {
       code: 'unknown_company',
       path: '/company',
       message: 'There is no company "nobody".',

@@ -1,13 +1,13 @@
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
 import { setNumbering } from '../../../src/server/backoffice/numbering.ts';
-import { type Office, openOffice } from '../../../src/server/backoffice/office.ts';
+import { type Backoffice, openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { Refusal } from '../../../src/server/backoffice/refusal.ts';
 import type { Invoice, Quote } from '../../../src/contract/records.ts';
 import { UsageError } from '../../../src/server/errors.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, openIssuer } from './_documents.ts';
-import { type Given, onEachEngine, recordIn, type TestCompany, type TestOffice } from './_office.ts';
+import { type Given, onEachEngine, recordIn, type TestCompany, type TestBackoffice } from './_backoffice.ts';
 import { irishCompany } from './_vat-situations.ts';
 
 const quoteDraft = { change: 'quote.draft', with: { customerId: 'cus_1', title: 'Heat pump' } } as const;
@@ -26,15 +26,15 @@ const newYears: [timeZone: string, last: string, first: string][] = [
   ['Asia/Kathmandu', '2026-12-31T18:14:59.999Z', '2026-12-31T18:15:00.000Z'],
 ];
 
-onEachEngine('a number', async (t, testOffice) => {
-  const { engine, setNow } = testOffice;
+onEachEngine('a number', async (t, testBackoffice) => {
+  const { engine, setNow } = testBackoffice;
   const format = (company: TestCompany, kind: string, given: { format?: string; last?: number }) =>
     setNumbering(engine, company.id, { kind, ...given, now: STORY_NOW });
 
   for (const [timeZone, last, first] of newYears) {
     await t.test(`begins anew with the year of the company’s own calendar: ${timeZone}`, async (t) => {
       setNow(STORY_NOW);
-      const company = await openIssuer(testOffice, { company: { ...irishCompany, timeZone } });
+      const company = await openIssuer(testBackoffice, { company: { ...irishCompany, timeZone } });
       const numberAt = async (now: string) => {
         setNow(now);
         const { number, issueDate } = await issued(company, invoiceDraft());
@@ -52,7 +52,7 @@ onEachEngine('a number', async (t, testOffice) => {
   }
 
   await t.test('is of a series for each kind', async (t) => {
-    const company = await openIssuer(testOffice);
+    const company = await openIssuer(testBackoffice);
     const invoice = await issued(company, invoiceDraft());
     const line1 = { lines: [line({ unitPriceMinor: 1 })] };
     const numbers = [
@@ -72,7 +72,7 @@ onEachEngine('a number', async (t, testOffice) => {
   });
 
   await t.test('is given to no draft, and is not lost with one', async (t) => {
-    const company = await openIssuer(testOffice);
+    const company = await openIssuer(testBackoffice);
     const [first, second] = [await company.apply(invoiceDraft()), await company.apply(invoiceDraft())];
     t.equal(first.number, null);
     await company.apply({ change: 'invoice.discard', with: { id: first.id } });
@@ -80,7 +80,7 @@ onEachEngine('a number', async (t, testOffice) => {
   });
 
   await t.test('is not used up by an issue that is refused', async (t) => {
-    const company = await openIssuer(testOffice);
+    const company = await openIssuer(testBackoffice);
     const incomplete = await company.apply(invoiceDraft({ lines: [] }));
     for (const expected of ['INV-2026-0001', 'INV-2026-0002', 'INV-2026-0003']) {
       t.match(await company.refusal(issue(incomplete.id)), { code: 'incomplete_document' });
@@ -89,7 +89,7 @@ onEachEngine('a number', async (t, testOffice) => {
   });
 
   await t.test('has the company’s own format, and goes on from an earlier system’s', async (t) => {
-    const company = await openIssuer(testOffice);
+    const company = await openIssuer(testBackoffice);
     await format(company, 'invoice', { format: '{year}/R{number:6}', last: 417 });
     t.strictSame(await numbersOf(company, 2), ['2026/R000418', '2026/R000419']);
     await format(company, 'invoice', { format: 'No {number}' });
@@ -101,13 +101,13 @@ onEachEngine('a number', async (t, testOffice) => {
   });
 
   await t.test('is longer than its format when there are so many', async (t) => {
-    const company = await openIssuer(testOffice);
+    const company = await openIssuer(testBackoffice);
     await format(company, 'invoice', { last: 9998 });
     t.strictSame(await numbersOf(company, 2), ['INV-2026-9999', 'INV-2026-10000']);
   });
 
   await t.test('ends with the last that there is', async (t) => {
-    const company = await openIssuer(testOffice);
+    const company = await openIssuer(testBackoffice);
     await format(company, 'invoice', { format: 'A{number}', last: 999_999_998 });
     t.strictSame(await numbersOf(company, 1), ['A999999999']);
     const { id } = await company.apply(invoiceDraft());
@@ -117,7 +117,7 @@ onEachEngine('a number', async (t, testOffice) => {
   });
 
   await t.test('is never given out twice, though two formats come to it', async (t) => {
-    const company = await openIssuer(testOffice);
+    const company = await openIssuer(testBackoffice);
     await format(company, 'invoice', { format: 'A{number}' });
     await format(company, 'pro_forma', { format: 'A{number:1}' });
     await issued(company, invoiceDraft());
@@ -132,7 +132,7 @@ onEachEngine('a number', async (t, testOffice) => {
   await t.test(
     'that was set by mistake is taken back, down to the highest that a document has',
     async (t) => {
-      const company = await openIssuer(testOffice);
+      const company = await openIssuer(testBackoffice);
       for (const kind of ['invoice', 'pro_forma'])
         await format(company, kind, { format: 'A_{number:2}./{year}', last: 98 });
       t.strictSame(
@@ -161,7 +161,7 @@ onEachEngine('a number', async (t, testOffice) => {
   );
 
   await t.test('of a quote is shared by its versions', async (t) => {
-    const company = await openIssuer(testOffice);
+    const company = await openIssuer(testBackoffice);
     const quote = await company.apply({ ...quoteDraft, with: { ...quoteDraft.with, lines: [line()] } });
     await company.apply({ change: 'quote.send', with: { id: quote.id } });
     const revision = await company.apply({ change: 'quote.revise', with: { id: quote.id } });
@@ -176,12 +176,15 @@ onEachEngine('a number', async (t, testOffice) => {
   });
 });
 
-/** Offices of other processes, as it were, on one database. */
-async function openOffices({ url, engine }: TestOffice): Promise<{ offices: Office[] } & AsyncDisposable> {
+/** Back offices of other processes, as it were, on one database. */
+async function openBackoffices({
+  url,
+  engine,
+}: TestBackoffice): Promise<{ backoffices: Backoffice[] } & AsyncDisposable> {
   const count = engine.dialect.name === 'sqlite' ? 2 : 4;
   const engines = await Promise.all(Array.from({ length: count }, () => openEngine(url, { poolMax: 3 })));
   return {
-    offices: engines.map((opened) => openOffice(opened, { now: () => STORY_NOW })),
+    backoffices: engines.map((opened) => openBackoffice(opened, { now: () => STORY_NOW })),
     async [Symbol.asyncDispose]() {
       await Promise.all(engines.map((opened) => opened[Symbol.asyncDispose]()));
     },
@@ -202,18 +205,19 @@ async function draftMany(company: TestCompany): Promise<string[]> {
   return ids;
 }
 
-onEachEngine('numbers that several processes give out at once', async (t, testOffice) => {
-  await using others = await openOffices(testOffice);
-  const officeOf = (index: number) => others.offices[index % others.offices.length] ?? testOffice.office;
-  const companies = [await openIssuer(testOffice), await openIssuer(testOffice)];
+onEachEngine('numbers that several processes give out at once', async (t, testBackoffice) => {
+  await using others = await openBackoffices(testBackoffice);
+  const backofficeOf = (index: number) =>
+    others.backoffices[index % others.backoffices.length] ?? testBackoffice.backoffice;
+  const companies = [await openIssuer(testBackoffice), await openIssuer(testBackoffice)];
   const drafts = await Promise.all(companies.map(draftMany));
   const given = await Promise.all(
     companies.map(async (company, place) => {
       const issues = (drafts[place] ?? []).map((id, index) =>
-        numbered<Invoice>(officeOf(index + place), company, issue(id), isComplete(index)),
+        numbered<Invoice>(backofficeOf(index + place), company, issue(id), isComplete(index)),
       );
       const quotes = issues.map((_issue, index) =>
-        numbered<Quote>(officeOf(index), company, quoteDraft, true),
+        numbered<Quote>(backofficeOf(index), company, quoteDraft, true),
       );
       return (await Promise.all([...issues, ...quotes])).filter((record) => record !== undefined);
     }),
@@ -240,13 +244,13 @@ onEachEngine('numbers that several processes give out at once', async (t, testOf
 
 /** Makes a change that gives out a number; undefined when it is refused, as it may be. */
 async function numbered<R extends Invoice | Quote>(
-  office: Office,
+  backoffice: Backoffice,
   { id: company }: TestCompany,
   change: Given,
   isMade: boolean,
 ): Promise<R | undefined> {
   try {
-    return recordIn<R>(await applyChange(office, { company, ...change }));
+    return recordIn<R>(await applyChange(backoffice, { company, ...change }));
   } catch (error) {
     if (error instanceof Refusal && !isMade) return undefined;
     throw error;

@@ -1,5 +1,5 @@
 import { jobCreate, openStaffedCompany, personSave } from './_changes.ts';
-import { onEachEngine, tablesChangedBy } from './_office.ts';
+import { onEachEngine, tablesChangedBy } from './_backoffice.ts';
 
 onEachEngine('person.save', async (t, { openCompany, engine, setNow }) => {
   await t.test('stores what is given, and null for what is not', async (t) => {

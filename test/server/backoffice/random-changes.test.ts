@@ -8,7 +8,7 @@ import { type Change, changeProblem } from '../../../src/contract/feed.ts';
 import type { Schema } from '../../contract/_contract.ts';
 import { customerSave, formSave, jobCreate, openStaffedCompany } from './_changes.ts';
 import { changeSchemas, refusalCodes } from './_invalid-changes.ts';
-import { onEachEngine, readTables, type TestCompany, type TestOffice } from './_office.ts';
+import { onEachEngine, readTables, type TestCompany, type TestBackoffice } from './_backoffice.ts';
 
 /** Few of each, so that a change often means a record that is there. */
 const pools: Record<string, readonly string[]> = {
@@ -162,7 +162,7 @@ const siteOf = (id: string) => ({
 });
 
 /** A company with a record in every state, so that every move finds one that it can be made with. */
-async function openBusyCompany({ openCompany }: TestOffice): Promise<TestCompany> {
+async function openBusyCompany({ openCompany }: TestBackoffice): Promise<TestCompany> {
   const company = await openStaffedCompany(openCompany, {
     profile: {
       legalName: 'Brennan Services Limited',
@@ -188,8 +188,8 @@ async function openBusyCompany({ openCompany }: TestOffice): Promise<TestCompany
   return company;
 }
 
-onEachEngine('a change that keeps feed.yaml', async (t, testOffice) => {
-  const { office, engine } = testOffice;
+onEachEngine('a change that keeps feed.yaml', async (t, testBackoffice) => {
+  const { backoffice, engine } = testBackoffice;
   const applied: Record<string, number> = {};
   let stored = await readTables(engine);
 
@@ -199,7 +199,7 @@ onEachEngine('a change that keeps feed.yaml', async (t, testOffice) => {
     const change = { company, ...given } as Change;
     const problem = changeProblem(change);
     if (problem) return `doesn't keep it: ${problem.message}`;
-    const error = await applyChange(office, change).then(
+    const error = await applyChange(backoffice, change).then(
       () => undefined,
       (thrown: unknown) => (thrown instanceof Error ? thrown : new Error(String(thrown))),
     );
@@ -220,7 +220,7 @@ onEachEngine('a change that keeps feed.yaml', async (t, testOffice) => {
     const property = fc.asyncProperty(
       fc.array(anyChange, { minLength: 20, maxLength: 60 }),
       async (changes) => {
-        const { id } = await openBusyCompany(testOffice);
+        const { id } = await openBusyCompany(testBackoffice);
         stored = await readTables(engine);
         for (const change of changes) {
           const problem = await problemOf(id, change);

@@ -7,7 +7,7 @@ import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { customerSave } from './_changes.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, openIssuer } from './_documents.ts';
-import { onEachEngine, type TestOffice } from './_office.ts';
+import { onEachEngine, type TestBackoffice } from './_backoffice.ts';
 import { customerIn, irishCompany, irishProfile } from './_vat-situations.ts';
 
 interface Case {
@@ -61,13 +61,13 @@ const lettersLacking: Case[] = [
   },
 ];
 
-async function openCase(testOffice: TestOffice, { profile = irishProfile, customer = {} }: Case) {
-  return openIssuer(testOffice, { company: { ...irishCompany, profile }, customer });
+async function openCase(testBackoffice: TestBackoffice, { profile = irishProfile, customer = {} }: Case) {
+  return openIssuer(testBackoffice, { company: { ...irishCompany, profile }, customer });
 }
 
-onEachEngine('an invoice in letters that the typefaces lack is not issued', async (t, testOffice) => {
+onEachEngine('an invoice in letters that the typefaces lack is not issued', async (t, testBackoffice) => {
   for (const given of lettersLacking) {
-    const company = await openCase(testOffice, given);
+    const company = await openCase(testBackoffice, given);
     for (const kind of ['invoice', 'pro_forma'] as const) {
       const { id } = await company.apply(invoiceDraft({ kind, ...given.draft }));
       t.strictSame(await company.refusal(issue(id)), {
@@ -77,7 +77,7 @@ onEachEngine('an invoice in letters that the typefaces lack is not issued', asyn
       });
     }
   }
-  const company = await openCase(testOffice, {
+  const company = await openCase(testBackoffice, {
     problem: '',
     customer: { name: 'Ó Sé & Söhne', legalName: 'Θέρμανση Студена вода Żółć Հայ Ltd “€ ½ m²”' },
   });
@@ -94,41 +94,44 @@ const nothing = [
   '\u0301',
 ];
 
-onEachEngine('a customer called " " and a line described by blanks are not issued', async (t, testOffice) => {
-  for (const text of nothing) {
-    const cases: Case[] = [
-      { customer: { name: text }, problem: "the customer's name has no visible character" },
-      { customer: { legalName: text }, problem: "the customer's legalName has no visible character" },
-      { customer: { addressLines: [text, text] }, problem: 'the customer has no addressLines' },
-      {
-        draft: { lines: [line(), line({ description: text, unitPriceMinor: 50_000 })] },
-        problem: 'line 2 has a description without a visible character',
-      },
-      { profile: { ...irishProfile, legalName: text }, problem: "the company's profile has no legalName" },
-      {
-        profile: { ...irishProfile, addressLines: [text] },
-        problem: "the company's profile has no addressLines",
-      },
-      {
-        draft: { lines: [line({ vatCategory: 'E', vatRateBasisPoints: 0, vatExemptionReason: text })] },
-        problem: 'line 1 is in category E and has no vatExemptionReason',
-      },
-    ];
-    for (const { problem, ...given } of cases) {
-      const company = await openCase(testOffice, { ...given, problem });
-      const { id } = await company.apply(
-        invoiceDraft({ lines: [line({ unitPriceMinor: 50_000 })], ...given.draft }),
-      );
-      const { code, message } = await company.refusal(issue(id));
-      t.equal(code, 'incomplete_document');
-      t.ok(message.includes(problem), `${JSON.stringify(text)}: ${message}`);
+onEachEngine(
+  'a customer called " " and a line described by blanks are not issued',
+  async (t, testBackoffice) => {
+    for (const text of nothing) {
+      const cases: Case[] = [
+        { customer: { name: text }, problem: "the customer's name has no visible character" },
+        { customer: { legalName: text }, problem: "the customer's legalName has no visible character" },
+        { customer: { addressLines: [text, text] }, problem: 'the customer has no addressLines' },
+        {
+          draft: { lines: [line(), line({ description: text, unitPriceMinor: 50_000 })] },
+          problem: 'line 2 has a description without a visible character',
+        },
+        { profile: { ...irishProfile, legalName: text }, problem: "the company's profile has no legalName" },
+        {
+          profile: { ...irishProfile, addressLines: [text] },
+          problem: "the company's profile has no addressLines",
+        },
+        {
+          draft: { lines: [line({ vatCategory: 'E', vatRateBasisPoints: 0, vatExemptionReason: text })] },
+          problem: 'line 1 is in category E and has no vatExemptionReason',
+        },
+      ];
+      for (const { problem, ...given } of cases) {
+        const company = await openCase(testBackoffice, { ...given, problem });
+        const { id } = await company.apply(
+          invoiceDraft({ lines: [line({ unitPriceMinor: 50_000 })], ...given.draft }),
+        );
+        const { code, message } = await company.refusal(issue(id));
+        t.equal(code, 'incomplete_document');
+        t.ok(message.includes(problem), `${JSON.stringify(text)}: ${message}`);
+      }
+      const company = await openCase(testBackoffice, { problem: '' });
+      const invoice = await issued(company, invoiceDraft());
+      const note = await company.apply(creditNoteOf(invoice, { note: text }));
+      t.match(await company.refusal(issue(note.id)), { message: /needs its reason in note/ });
     }
-    const company = await openCase(testOffice, { problem: '' });
-    const invoice = await issued(company, invoiceDraft());
-    const note = await company.apply(creditNoteOf(invoice, { note: text }));
-    t.match(await company.refusal(issue(note.id)), { message: /needs its reason in note/ });
-  }
-});
+  },
+);
 
 /** Changes a text where it is stored, as an earlier version may have left it. */
 async function rewrite(
@@ -144,15 +147,15 @@ async function rewrite(
   await engine.run(`UPDATE ${table} SET ${column} = ${value}`);
 }
 
-onEachEngine('document check finds what an earlier version issued', async (t, testOffice) => {
-  const company = await openCase(testOffice, { problem: '', customer: { name: 'Harbour' } });
+onEachEngine('document check finds what an earlier version issued', async (t, testBackoffice) => {
+  const company = await openCase(testBackoffice, { problem: '', customer: { name: 'Harbour' } });
   const { id } = await issued(company, invoiceDraft());
   const problems = async () => {
-    const { items } = await checkStored(testOffice.office, company.id, id, STORY_NOW);
+    const { items } = await checkStored(testBackoffice.backoffice, company.id, id, STORY_NOW);
     return items.flatMap(({ problem }) => problem ?? []);
   };
   t.strictSame(await problems(), []);
-  const { engine } = testOffice;
+  const { engine } = testBackoffice;
   await rewrite(engine, ['invoices', 'detail'], 'Harbour', '漢');
   await rewrite(engine, ['invoices', 'detail'], 'Labour', ' ');
   await rewrite(engine, ['invoices', 'detail'], 'C62', 'PCS');
@@ -165,8 +168,8 @@ onEachEngine('document check finds what an earlier version issued', async (t, te
   ]);
 });
 
-onEachEngine('IE00 is no VAT number of a customer, nor of a company', async (t, testOffice) => {
-  const company = await openCase(testOffice, { problem: '' });
+onEachEngine('IE00 is no VAT number of a customer, nor of a company', async (t, testBackoffice) => {
+  const company = await openCase(testBackoffice, { problem: '' });
   const save = (vatId: string | null) => customerSave({ id: 'cus_1', ...customerIn('IE', 'EUR'), vatId });
   const prefixRules: Record<string, string> = {
     GR00: 'must begin with EL instead of GR',
@@ -194,8 +197,8 @@ onEachEngine('IE00 is no VAT number of a customer, nor of a company', async (t, 
     });
     const settings = { profile: { ...irishProfile, vatId } };
     const message = `The VAT number "${vatId}" ${rule}.`;
-    await t.rejects(setCompany(testOffice.engine, company.id, settings), { name: 'UsageError', message });
-    await t.rejects(createCompany(testOffice.engine, 'other', settings, STORY_NOW), {
+    await t.rejects(setCompany(testBackoffice.engine, company.id, settings), { name: 'UsageError', message });
+    await t.rejects(createCompany(testBackoffice.engine, 'other', settings, STORY_NOW), {
       name: 'UsageError',
       message,
     });
@@ -214,22 +217,22 @@ onEachEngine('IE00 is no VAT number of a customer, nor of a company', async (t, 
 
   await company.apply(save('IE6388047V'));
   const { id } = await company.apply(invoiceDraft());
-  await rewrite(testOffice.engine, ['customers', 'body'], 'IE6388047V', 'IE00');
-  await rewrite(testOffice.engine, ['companies', 'profile'], irishProfile.vatId ?? '', 'IE01');
+  await rewrite(testBackoffice.engine, ['customers', 'body'], 'IE6388047V', 'IE00');
+  await rewrite(testBackoffice.engine, ['companies', 'profile'], irishProfile.vatId ?? '', 'IE01');
   t.match(await company.refusal(issue(id)), {
     message:
       "The invoice can't be issued: the company's VAT number IE01 doesn't have the form or the check digits of a VAT number of IE, written without spaces, the customer's VAT number IE00 doesn't have the form or the check digits of a VAT number of IE, written without spaces.",
   });
   const settings = { name: 'Another name' };
   t.match(
-    await setCompany(testOffice.engine, company.id, settings),
+    await setCompany(testBackoffice.engine, company.id, settings),
     settings,
     'it stands in the way of nothing else',
   );
 });
 
-onEachEngine('a unit code outside Recommendation 20 is not issued', async (t, testOffice) => {
-  const company = await openCase(testOffice, { problem: '' });
+onEachEngine('a unit code outside Recommendation 20 is not issued', async (t, testBackoffice) => {
+  const company = await openCase(testBackoffice, { problem: '' });
   for (const unitCode of ['PCS', 'HRS', 'XX9']) {
     const { id } = await company.apply(invoiceDraft({ lines: [line(), line({ unitCode })] }));
     t.match(await company.refusal(issue(id)), {

@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { openTestDatabase } from '../../_server.ts';
 import { creditNoteOf, documentOf, invoiceDraft, issue, issued, lineIn, openIssuer } from './_documents.ts';
-import { createTestOffice } from './_office.ts';
+import { createTestBackoffice } from './_backoffice.ts';
 import { britishCompany, customerIn } from './_vat-situations.ts';
 
 const charged = (unitPriceMinor: number) =>
@@ -11,7 +11,7 @@ const exchange = { exchangeRate: '0.8517', exchangeRateDate: '2026-11-19', excha
 
 t.test('a credit note with lines copied from its invoice states its own adjustment', async (t) => {
   await using database = await openTestDatabase('sqlite');
-  const company = await openIssuer(createTestOffice(database), {
+  const company = await openIssuer(createTestBackoffice(database), {
     company: britishCompany,
     customer: customerIn('GB', 'GBP'),
   });
@@ -30,7 +30,7 @@ t.test('a credit note with lines copied from its invoice states its own adjustme
 
 t.test('a British credit note tells nobody to pay the VAT, in whatever words its invoice did', async (t) => {
   await using database = await openTestDatabase('sqlite');
-  const company = await openIssuer(createTestOffice(database), {
+  const company = await openIssuer(createTestBackoffice(database), {
     company: britishCompany,
     customer: customerIn('GB', 'GBP'),
   });
@@ -59,7 +59,7 @@ t.test('a British credit note tells nobody to pay the VAT, in whatever words its
 
 t.test('the British reverse charge in euro states the tax in sterling, also after an edit', async (t) => {
   await using database = await openTestDatabase('sqlite');
-  const company = await openIssuer(createTestOffice(database), {
+  const company = await openIssuer(createTestBackoffice(database), {
     company: britishCompany,
     customer: customerIn('GB', 'EUR'),
   });
@@ -76,7 +76,7 @@ t.test('the British reverse charge in euro states the tax in sterling, also afte
 
 t.test('an invoice made of a quote in euro states the tax in sterling', async (t) => {
   await using database = await openTestDatabase('sqlite');
-  const company = await openIssuer(createTestOffice(database), {
+  const company = await openIssuer(createTestBackoffice(database), {
     company: britishCompany,
     customer: customerIn('GB', 'EUR'),
   });

@@ -11,7 +11,7 @@ import {
   payment,
   refund,
 } from './_documents.ts';
-import { type Given, onEachEngine, type TestCompany, type TestOffice } from './_office.ts';
+import { type Given, onEachEngine, type TestCompany, type TestBackoffice } from './_backoffice.ts';
 import { customerIn, irishCompany, northernIrishCompany } from './_vat-situations.ts';
 
 /** An action on an invoice of 123.00; amounts are in cents. */
@@ -165,10 +165,10 @@ async function done(company: TestCompany, invoice: Invoice, action: Action) {
   return (await company.events()).slice(before);
 }
 
-onEachEngine('an invoice is settled by', async (t, testOffice) => {
+onEachEngine('an invoice is settled by', async (t, testBackoffice) => {
   for (const { name, actions, left } of sequences) {
     await t.test(name, async (t) => {
-      const company = await openIssuer(testOffice);
+      const company = await openIssuer(testBackoffice);
       const invoice = await issued(company, invoiceDraft());
       for (const [index, [action, paidBy]] of actions.entries()) {
         const step = `${index + 1}: ${JSON.stringify(action)}`;
@@ -204,8 +204,8 @@ onEachEngine('an invoice is settled by', async (t, testOffice) => {
   }
 });
 
-onEachEngine('an invoice of nothing', async (t, testOffice) => {
-  const company = await openIssuer(testOffice);
+onEachEngine('an invoice of nothing', async (t, testBackoffice) => {
+  const company = await openIssuer(testBackoffice);
   const invoice = await issued(company, invoiceDraft({ lines: [line({ quantity: '0' })] }));
   t.match(invoice, { amountDueMinor: 0, creditBalanceMinor: 0 });
   await company.apply(payment(invoice, { id: 'pay_1', amountMinor: 100 }));
@@ -217,9 +217,9 @@ onEachEngine('an invoice of nothing', async (t, testOffice) => {
   );
 });
 
-onEachEngine('a payment', async (t, testOffice) => {
+onEachEngine('a payment', async (t, testBackoffice) => {
   const start = async (given: Partial<NewInvoice> = {}) => {
-    const company = await openIssuer(testOffice);
+    const company = await openIssuer(testBackoffice);
     return { company, invoice: await issued(company, invoiceDraft(given)) };
   };
 
@@ -266,7 +266,7 @@ onEachEngine('a payment', async (t, testOffice) => {
   });
 
   await t.test('of a company elsewhere is of that company’s day, and so is the settlement', async (t) => {
-    const company = await openIssuer(testOffice, {
+    const company = await openIssuer(testBackoffice, {
       company: { ...irishCompany, timeZone: 'Pacific/Auckland' },
     });
     const invoice = await issued(company, invoiceDraft());
@@ -286,7 +286,7 @@ onEachEngine('a payment', async (t, testOffice) => {
 
   await t.test('is refused where it can’t be', async (t) => {
     const { company, invoice } = await start();
-    await refuseWhatCant(t, testOffice, company, invoice);
+    await refuseWhatCant(t, testBackoffice, company, invoice);
   });
 });
 
@@ -294,13 +294,13 @@ type Test = Parameters<Parameters<typeof onEachEngine>[1]>[0];
 
 async function refuseWhatCant(
   t: Test,
-  testOffice: TestOffice,
+  testBackoffice: TestBackoffice,
   company: TestCompany,
   invoice: Invoice,
 ): Promise<void> {
   const draft = await company.apply(invoiceDraft());
   const proForma = await issued(company, invoiceDraft({ kind: 'pro_forma' }));
-  const other = await openIssuer(testOffice, {
+  const other = await openIssuer(testBackoffice, {
     company: northernIrishCompany,
     customer: customerIn('GB', 'GBP'),
   });
@@ -344,8 +344,8 @@ async function refuseWhatCant(
   );
 }
 
-onEachEngine('amounts as large as a number can hold', async (t, testOffice) => {
-  const company = await openIssuer(testOffice);
+onEachEngine('amounts as large as a number can hold', async (t, testBackoffice) => {
+  const company = await openIssuer(testBackoffice);
   const most = Number.MAX_SAFE_INTEGER;
   const lines = [line({ unitPriceMinor: most, vatCategory: 'Z', vatRateBasisPoints: 0 })];
   const invoice = await issued(company, invoiceDraft({ lines }));

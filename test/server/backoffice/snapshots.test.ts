@@ -5,7 +5,7 @@ import type { KeptSupplier } from '../../../src/server/store/records/suppliers.t
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { customerSave } from './_changes.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer, payment } from './_documents.ts';
-import { onEachEngine, type TestCompany } from './_office.ts';
+import { onEachEngine, type TestCompany } from './_backoffice.ts';
 import { customerIn, irishProfile } from './_vat-situations.ts';
 
 const LOGO = 'data:image/png;base64,iVBORw0KGgo=';
@@ -58,10 +58,10 @@ async function logosOf(engine: Engine, { id }: TestCompany): Promise<Record<stri
   return Object.fromEntries(rows.map((row) => [row.sha256, row.data_url]));
 }
 
-onEachEngine('an issued document', async (t, testOffice) => {
-  const { engine } = testOffice;
+onEachEngine('an issued document', async (t, testBackoffice) => {
+  const { engine } = testBackoffice;
   const customer = { ...customerIn('IE', 'EUR'), legalName: 'Harbour View Hotel Limited', sites: [site] };
-  const start = () => openIssuer(testOffice, { company: { profile }, customer });
+  const start = () => openIssuer(testBackoffice, { company: { profile }, customer });
   const laterChanges: [what: string, change: (company: TestCompany) => Promise<unknown>][] = [
     [
       'the customer’s name, address and VAT number',
@@ -174,7 +174,7 @@ onEachEngine('an issued document', async (t, testOffice) => {
   });
 
   await t.test('of a company without a logo has none', async (t) => {
-    const company = await openIssuer(testOffice);
+    const company = await openIssuer(testBackoffice);
     const { id } = await issued(company, invoiceDraft());
     t.equal((await supplierOf(engine, company, id))?.logoSha256, null);
     t.strictSame(await logosOf(engine, company), {});

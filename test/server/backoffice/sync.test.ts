@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { createKey } from '../../../src/server/access/keys.ts';
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
-import { openOffice } from '../../../src/server/backoffice/office.ts';
+import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import type { Change } from '../../../src/contract/feed.ts';
 import { scopes } from '../../../src/contract/scopes.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
@@ -37,7 +37,7 @@ const supplier = {
 /** A company with a person, a published form and a customer for each writer. */
 async function openCompany(engine: Engine, id: string, now: () => Date): Promise<string> {
   await createCompany(engine, id, { profile: supplier }, now());
-  const office = openOffice(engine, { now });
+  const backoffice = openBackoffice(engine, { now });
   const customer = {
     name: 'C',
     addressLines: ['1 Quay'],
@@ -54,7 +54,7 @@ async function openCompany(engine: Engine, id: string, now: () => Date): Promise
     { change: 'form.publish', with: { id: 'frm' } },
     ...WRITERS.map((writer) => ({ change: 'customer.save', with: { ...customer, id: `w${writer}` } })),
   ];
-  for (const change of first) await applyChange(office, { company: id, ...change } as Change);
+  for (const change of first) await applyChange(backoffice, { company: id, ...change } as Change);
   const { key } = await createKey(engine, { prefix: 'fl', company: id, name: 'Sync', scopes, now: now() });
   return key;
 }
@@ -127,8 +127,8 @@ for (const name of engineNames) {
     await t.test('when the first change for long is made under a clock that was set back', async (t) => {
       const copy = await copyOf(quietKey, DOCUMENTED_SLACK_MS);
       await copy.update();
-      const office = openOffice(engine, { now: () => new Date(Date.now() - 2 * HOUR_MS) });
-      await write(office, 'quiet', 20, 1);
+      const backoffice = openBackoffice(engine, { now: () => new Date(Date.now() - 2 * HOUR_MS) });
+      await write(backoffice, 'quiet', 20, 1);
       await copy.update();
       t.strictSame(copy.contents(), await sourceOf(engine, 'quiet'));
     });

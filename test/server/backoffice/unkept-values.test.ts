@@ -8,14 +8,14 @@ import { Refusal } from '../../../src/server/backoffice/refusal.ts';
 import type { Answer, Change } from '../../../src/contract/feed.ts';
 import { jobCreate, openStaffedCompany } from './_changes.ts';
 import { answerIn } from './_feed.ts';
-import { onEachEngine, tablesChangedBy } from './_office.ts';
+import { onEachEngine, tablesChangedBy } from './_backoffice.ts';
 
-onEachEngine('a value that JSON can’t carry is refused, and nothing changes', async (t, testOffice) => {
-  const company = await openStaffedCompany(testOffice.openCompany);
+onEachEngine('a value that JSON can’t carry is refused, and nothing changes', async (t, testBackoffice) => {
+  const company = await openStaffedCompany(testBackoffice.openCompany);
   const { id } = await company.apply(jobCreate({ teamId: 'team_1' }));
   const answer = async (members: string): Promise<Answer> => {
     const line = `{"id":"x","company":"${company.id}","change":"job.update","with":{"id":"${id}",${members}}}`;
-    for await (const { text } of applyFeed(testOffice.office, lines(line))) return answerIn(text);
+    for await (const { text } of applyFeed(testBackoffice.backoffice, lines(line))) return answerIn(text);
     throw new Error('There was no answer.');
   };
   const refused: [members: string, path: string, named: RegExp][] = [
@@ -34,7 +34,7 @@ onEachEngine('a value that JSON can’t carry is refused, and nothing changes', 
   ];
   for (const [members, path, named] of refused) {
     await t.test(members, async (t) => {
-      const changed = await tablesChangedBy(testOffice.engine, async () => {
+      const changed = await tablesChangedBy(testBackoffice.engine, async () => {
         const error = { code: 'invalid_change', path, message: named };
         t.match(await answer(members), { id: 'x', status: 'refused', error });
       });
@@ -53,13 +53,13 @@ onEachEngine('a value that JSON can’t carry is refused, and nothing changes', 
     const change = (customFields: unknown) =>
       ({ company: company.id, change: 'job.update', with: { id, customFields } }) as Change;
     for (const value of [Infinity, NaN, () => 1, Symbol('a')]) {
-      await t.rejects(applyChange(testOffice.office, change({ a: { value } })), {
+      await t.rejects(applyChange(testBackoffice.backoffice, change({ a: { value } })), {
         name: 'Refusal',
         path: '/with/customFields/a/value',
         message: `/with/customFields/a/value is ${String(value)}, which JSON can't carry.`,
       });
     }
-    await t.rejects(applyChange(testOffice.office, change({ a: ['b', undefined] })), {
+    await t.rejects(applyChange(testBackoffice.backoffice, change({ a: ['b', undefined] })), {
       name: 'Refusal',
       path: '/with/customFields/a/1',
     });

@@ -20,7 +20,7 @@ import { readXlsx } from 'hucre/xlsx';
 import t from 'tap';
 
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
-import { openOffice } from '../../../src/server/backoffice/office.ts';
+import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { createTerminal } from '../../../src/server/cli/terminal.ts';
 import { main } from '../../../src/main.ts';
 import type { Change } from '../../../src/contract/feed.ts';
@@ -124,8 +124,8 @@ t.test('every resource can be exported in both forms', async (t) => {
 async function saveCustomer(id: string, texts: Record<string, unknown>): Promise<void> {
   const rest = { countryCode: 'IE', currency: 'EUR', paymentTermsDays: 1, addressLines: ['1 Quay St'] };
   const change = { id: `c-${id}`, company: 'brennan', change: 'customer.save' };
-  const office = openOffice(server.engine, { now: () => STORY_NOW });
-  await applyChange(office, { ...change, with: { id, name: id, ...rest, ...texts } } as Change);
+  const backoffice = openBackoffice(server.engine, { now: () => STORY_NOW });
+  await applyChange(backoffice, { ...change, with: { id, name: id, ...rest, ...texts } } as Change);
 }
 
 t.test('a text that begins like a formula stays a text, and a number stays a number', async (t) => {

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import t from 'tap';
 
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
-import { openOffice } from '../../../src/server/backoffice/office.ts';
+import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import type { Change } from '../../../src/contract/feed.ts';
 import { loadGeneratedCompany } from '../../../src/demo/load.ts';
 import { readSource, readSqliteCopy } from '../../client/_copies.ts';
@@ -64,9 +64,9 @@ t.test('its tables can be asked as they are', async (t) => {
 });
 
 t.test('a later pull finds what was changed, discarded and who has left', async (t) => {
-  const office = openOffice(server.engine);
+  const backoffice = openBackoffice(server.engine);
   const apply = (change: string, what: object) =>
-    applyChange(office, { company: 'brennan', change, with: what } as Change);
+    applyChange(backoffice, { company: 'brennan', change, with: what } as Change);
   const before = readSqliteCopy(copy);
   const isDraft = (record: object) => 'status' in record && record.status === 'draft';
   const draft = before.invoices.find(isDraft);
@@ -256,7 +256,7 @@ t.test(
     const pullFrom = () => place.call(['pull', '--url', address, '--into', into], { API_KEY });
     t.match(await place.call(['backup', join(place.folder, 'backup.db')]), { exitCode: 0 });
     await using engine = await openEngine(place.databaseUrl);
-    await applyChange(openOffice(engine), {
+    await applyChange(openBackoffice(engine), {
       company: 'brennan',
       change: 'form.save',
       with: { id: 'phantom', title: 'Lost', fields: [{ id: 'q1', type: 'yesno', label: 'Gone?' }] },

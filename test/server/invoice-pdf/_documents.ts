@@ -8,7 +8,7 @@ import { findPrintable } from '../../../src/server/store/records/documents.ts';
 import { findSupplier } from '../../../src/server/store/records/suppliers.ts';
 import { openTestDatabase } from '../../_server.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer } from '../backoffice/_documents.ts';
-import { createTestOffice, type TestCompany, type TestOffice } from '../backoffice/_office.ts';
+import { createTestBackoffice, type TestCompany, type TestBackoffice } from '../backoffice/_backoffice.ts';
 import { peculiarDocuments } from './_peculiar-documents.ts';
 import { sales } from './_sales.ts';
 
@@ -59,17 +59,17 @@ export async function exampleDocuments(): Promise<readonly Example[]> {
 
 async function makeExamples(told: readonly Story[]): Promise<Example[]> {
   await using database = await openTestDatabase('sqlite');
-  const testOffice = createTestOffice(database);
+  const testBackoffice = createTestBackoffice(database);
   const made: Example[] = [];
-  for (const story of told) made.push({ name: story.name, document: await live(testOffice, story) });
+  for (const story of told) made.push({ name: story.name, document: await live(testBackoffice, story) });
   return made;
 }
 
-async function live(testOffice: TestOffice, story: Story): Promise<PrintedDocument> {
-  const company = await openIssuer(testOffice, story);
+async function live(testBackoffice: TestBackoffice, story: Story): Promise<PrintedDocument> {
+  const company = await openIssuer(testBackoffice, story);
   const { id } = await draftIn(company, story);
   if (story.status === 'issued') await company.apply(issue(id));
-  const document = await printedDocument(testOffice.engine, company, id);
+  const document = await printedDocument(testBackoffice.engine, company, id);
   story.earlier?.(document);
   return document;
 }

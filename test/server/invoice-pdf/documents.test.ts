@@ -19,12 +19,12 @@ import {
   payment,
   refund,
 } from '../backoffice/_documents.ts';
-import { onEachEngine, type TestCompany, type TestOffice } from '../backoffice/_office.ts';
+import { onEachEngine, type TestCompany, type TestBackoffice } from '../backoffice/_backoffice.ts';
 import { irishProfile } from '../backoffice/_vat-situations.ts';
 import { keyFor, startTestServer, type TestServer } from '../../_server.ts';
 
-/** A server of the office's database, and how a company asks it for a PDF. */
-async function serving(t: Test, { engine, url: databaseUrl }: TestOffice) {
+/** A server of the back office's database, and how a company asks it for a PDF. */
+async function serving(t: Test, { engine, url: databaseUrl }: TestBackoffice) {
   const server: TestServer = await startTestServer({ engine, databaseUrl });
   t.teardown(() => server[Symbol.asyncDispose]());
   const keys = new Map<string, string>();
@@ -47,10 +47,10 @@ async function serving(t: Test, { engine, url: databaseUrl }: TestOffice) {
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-onEachEngine('the PDF of a document', async (t, office) => {
-  const { engine } = office;
-  const { ask } = await serving(t, office);
-  const company = await openIssuer(office);
+onEachEngine('the PDF of a document', async (t, backoffice) => {
+  const { engine } = backoffice;
+  const { ask } = await serving(t, backoffice);
+  const company = await openIssuer(backoffice);
   const storedCount = async () => Number((await engine.run('SELECT COUNT(*) AS n FROM documents'))[0]?.n);
 
   await t.test('is the same each time, with its hash as its tag', async (t) => {
@@ -138,7 +138,7 @@ onEachEngine('the PDF of a document', async (t, office) => {
   await t.test('is nobody’s but the company’s, and gone with a draft', async (t) => {
     const invoice = await issued(company, invoiceDraft());
     const draft = await company.apply(invoiceDraft());
-    const other = await office.openCompany();
+    const other = await backoffice.openCompany();
     await ask(company, invoice.id);
     for (const { id } of [invoice, draft]) t.equal((await ask(other, id)).statusCode, 404);
     await company.apply({ change: 'invoice.discard', with: { id: draft.id } });
@@ -159,9 +159,9 @@ onEachEngine('the PDF of a document', async (t, office) => {
   });
 });
 
-onEachEngine('a PDF that many ask for at once', async (t, office) => {
-  const servers = [await serving(t, office), await serving(t, office)];
-  const company = await openIssuer(office);
+onEachEngine('a PDF that many ask for at once', async (t, backoffice) => {
+  const servers = [await serving(t, backoffice), await serving(t, backoffice)];
+  const company = await openIssuer(backoffice);
   const invoice = await issued(company, invoiceDraft());
   const answers = await Promise.all(
     [...servers, ...servers, ...servers].map(({ ask }) => ask(company, invoice.id)),
@@ -171,17 +171,17 @@ onEachEngine('a PDF that many ask for at once', async (t, office) => {
     [200, 200, 200, 200, 200, 200],
   );
   t.equal(new Set(answers.map(({ body }) => sha256(body))).size, 1);
-  const rows = await office.engine.run('SELECT sha256 FROM documents');
+  const rows = await backoffice.engine.run('SELECT sha256 FROM documents');
   t.strictSame(rows, [{ sha256: sha256(answers[0]?.body ?? Buffer.alloc(0)) }]);
 });
 
-onEachEngine('a draft that many ask for', async (t, office) => {
-  const company = await openIssuer(office);
+onEachEngine('a draft that many ask for', async (t, backoffice) => {
+  const company = await openIssuer(backoffice);
   const { id } = await company.apply(invoiceDraft());
-  const print = createPrint(office.engine, createRenderer());
+  const print = createPrint(backoffice.engine, createRenderer());
   let count = 0;
   let isBroken = false;
-  const documents = createDocuments(office.engine, async (...key) => {
+  const documents = createDocuments(backoffice.engine, async (...key) => {
     count += 1;
     if (isBroken) throw new Error('It is broken.');
     return print(...key);
@@ -221,12 +221,12 @@ onEachEngine('a draft that many ask for', async (t, office) => {
   });
 });
 
-onEachEngine('a document as it was issued', async (t, office) => {
-  const start = () => openIssuer(office);
+onEachEngine('a document as it was issued', async (t, backoffice) => {
+  const start = () => openIssuer(backoffice);
   const lines = [lineIn('S', { unitPriceMinor: 10_000, vatRateBasisPoints: 2300 }), lineIn('Z')];
   const settle = async (company: TestCompany, id: string) => {
     const invoice = await documentOf(company, id);
-    office.setNow('2026-11-21T09:00:00.000Z');
+    backoffice.setNow('2026-11-21T09:00:00.000Z');
     await company.apply(payment(invoice, { id: 'pay_1', amountMinor: 5_000 }));
     await company.apply(payment(invoice, { id: 'pay_2', amountMinor: 50_000 }));
     await company.apply({ change: 'payment.void', with: { invoiceId: id, id: 'pay_1' } });

@@ -9,7 +9,7 @@ import { eInvoiceXml, hasEInvoice } from '../../../src/server/invoice-pdf/e-invo
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
 import { openTestDatabase } from '../../_server.ts';
 import { creditNoteOf, invoiceDraft, issued, lineIn, openIssuer } from '../backoffice/_documents.ts';
-import { createTestOffice } from '../backoffice/_office.ts';
+import { createTestBackoffice } from '../backoffice/_backoffice.ts';
 import { irishProfile } from '../backoffice/_vat-situations.ts';
 import { printedDocument } from './_documents.ts';
 import { brokenRules } from './_en16931-rules.ts';
@@ -79,11 +79,11 @@ function written(amountMinor: number, digits: number): string {
 
 t.test('amounts of the e-invoice and of the record agree to the cent', async (t) => {
   await using database = await openTestDatabase('sqlite');
-  const testOffice = createTestOffice(database);
+  const testBackoffice = createTestBackoffice(database);
   let count = 0;
   await fc.assert(
     fc.asyncProperty(draft, async ({ lines, in: { currency, digits }, isCreditNote }) => {
-      const company = await openIssuer(testOffice, {
+      const company = await openIssuer(testBackoffice, {
         company: { profile: irishProfile },
         customer: { currency },
       });
@@ -102,7 +102,7 @@ t.test('amounts of the e-invoice and of the record agree to the cent', async (t)
       // A credit note of nothing would be refused.
       if (!invoice || (isCreditNote && invoice.totals.grossMinor <= 0)) return;
       const { id } = isCreditNote ? await issued(company, creditNoteOf(invoice, { lines })) : invoice;
-      const printed = await printedDocument(testOffice.engine, company, id);
+      const printed = await printedDocument(testBackoffice.engine, company, id);
       if (!hasEInvoice(printed)) return;
       count++;
       const xml = eInvoiceXml(printed);

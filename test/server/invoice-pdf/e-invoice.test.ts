@@ -6,7 +6,7 @@ import { eInvoiceXml, hasEInvoice } from '../../../src/server/invoice-pdf/e-invo
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
 import { openTestDatabase } from '../../_server.ts';
 import { creditNoteOf, invoiceDraft, issued, openIssuer, payment, refund } from '../backoffice/_documents.ts';
-import { createTestOffice } from '../backoffice/_office.ts';
+import { createTestBackoffice } from '../backoffice/_backoffice.ts';
 import { exampleDocuments, printedDocument } from './_documents.ts';
 import { applicableRules, brokenRules, rules } from './_en16931-rules.ts';
 import { parseXml, valueOf, valuesOf } from './_xml.ts';
@@ -306,10 +306,10 @@ t.test('text comes out of the parser as it went in', async (t) => {
 
 t.test('payments, refunds and credit notes after the issue change nothing', async (t) => {
   await using database = await openTestDatabase('sqlite');
-  const testOffice = createTestOffice(database);
-  const company = await openIssuer(testOffice);
+  const testBackoffice = createTestBackoffice(database);
+  const company = await openIssuer(testBackoffice);
   const invoice = await issued(company, invoiceDraft());
-  const printed = () => printedDocument(testOffice.engine, company, invoice.id);
+  const printed = () => printedDocument(testBackoffice.engine, company, invoice.id);
   const before = eInvoiceXml(await printed());
   await company.apply(payment(invoice, { amountMinor: 10_000 }));
   await company.apply(refund(invoice));

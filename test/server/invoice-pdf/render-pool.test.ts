@@ -8,7 +8,7 @@ import { createMetrics } from '../../../src/server/metrics.ts';
 import { openWorkplace, until } from '../../_command.ts';
 import { openTestDatabase } from '../../_server.ts';
 import { invoiceDraft, issued, openIssuer } from '../backoffice/_documents.ts';
-import { createTestOffice } from '../backoffice/_office.ts';
+import { createTestBackoffice } from '../backoffice/_backoffice.ts';
 
 const BUSY = { code: 'unavailable', retryAfterSeconds: 5 };
 
@@ -16,8 +16,8 @@ const BUSY = { code: 'unavailable', retryAfterSeconds: 5 };
 async function openPool(t: Test, options: Partial<RenderPoolOptions> & { documents?: number } = {}) {
   const { documents = 1, ...given } = options;
   const database = await openTestDatabase('sqlite');
-  const office = createTestOffice(database);
-  const company = await openIssuer(office);
+  const backoffice = createTestBackoffice(database);
+  const company = await openIssuer(backoffice);
   const ids: string[] = [];
   for (let count = 0; count < documents; count += 1) ids.push((await issued(company, invoiceDraft())).id);
   const logged: { level: string; line: object; name: string }[] = [];
@@ -36,7 +36,7 @@ async function openPool(t: Test, options: Partial<RenderPoolOptions> & { documen
     await database[Symbol.asyncDispose]();
   });
   const print = (id = ids[0] ?? '') => pool.print(company.id, id);
-  return { pool, print, ids, logged, metrics, company, office, engine: database.engine };
+  return { pool, print, ids, logged, metrics, company, backoffice, engine: database.engine };
 }
 
 /** The processes that a process has started and that run. */
@@ -186,10 +186,10 @@ t.test('more documents than may wait are refused, and counted', async (t) => {
 t.test(
   'companies that ask for many documents let those of others wait for one of each, not for all',
   async (t) => {
-    const { print, pool, company, office, metrics } = await openPool(t, { waitingMax: 20 });
+    const { print, pool, company, backoffice, metrics } = await openPool(t, { waitingMax: 20 });
     await print();
     const ofOthers = async () => {
-      const other = await openIssuer(office);
+      const other = await openIssuer(backoffice);
       const { id } = await issued(other, invoiceDraft());
       return { company: other.id, id };
     };

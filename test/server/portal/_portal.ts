@@ -13,7 +13,7 @@ import { loadExampleCompany } from '../../../src/demo/load.ts';
 import { createLogger } from '../../../src/server/log.ts';
 import type { Services } from '../../../src/server/portal/options.ts';
 import { type Administrator, insertAdministrator } from '../../../src/server/store/portal/administrators.ts';
-import type { SignedIn } from '../../../src/server/store/portal/deeds.ts';
+import type { SignedIn } from '../../../src/server/store/portal/authorised-transaction.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { listSessionRows } from '../../../src/server/store/portal/portal-sessions.ts';
 import {

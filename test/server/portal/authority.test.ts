@@ -9,7 +9,10 @@ import { scopes } from '../../../src/contract/scopes.ts';
 import { type Route, routes } from '../../../src/server/portal/routes.ts';
 import type { Visit } from '../../../src/server/portal/visit.ts';
 import type { Administrator } from '../../../src/server/store/portal/administrators.ts';
-import { AuthorityEndedError, type SignedIn } from '../../../src/server/store/portal/deeds.ts';
+import {
+  AuthorityEndedError,
+  type SignedIn,
+} from '../../../src/server/store/portal/authorised-transaction.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { listSessionRows } from '../../../src/server/store/portal/portal-sessions.ts';
@@ -83,7 +86,7 @@ async function formsOf({ engine, administrator }: TestPortal): Promise<Record<st
   };
 }
 
-/** Everything that a deed could have changed. */
+/** Everything that an action could have changed. */
 async function everything(engine: Engine): Promise<string> {
   const tables = ['api_keys', 'webhooks', 'deliveries', 'portal_links', 'administrators', 'audit_entries'];
   const rows = await Promise.all(

@@ -6,7 +6,7 @@ import t from 'tap';
 
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
-import { openOffice } from '../../../src/server/backoffice/office.ts';
+import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import type { Change } from '../../../src/contract/feed.ts';
 import { UsageError } from '../../../src/server/errors.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
@@ -16,7 +16,7 @@ import { until } from '../../_command.ts';
 import { engineNames, openTestDatabase } from '../../_server.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
 import { fedCompanies, killFeed } from '../backoffice/_kill-feed.ts';
-import { moveEvents, onEachEngine } from '../backoffice/_office.ts';
+import { moveEvents, onEachEngine } from '../backoffice/_backoffice.ts';
 import { closed, eventBodyOf, events, strictAjv } from '../../contract/_contract.ts';
 import {
   answer,
@@ -216,7 +216,7 @@ interface Received {
 
 /** Makes every move, and pings, in companies with a webhook for everything. */
 async function makeEverything(engine: Engine): Promise<void> {
-  const office = openOffice(engine);
+  const backoffice = openBackoffice(engine);
   for (const { id, currency, countryCode, vatId } of fedCompanies) {
     const profile = { legalName: 'Brennan', addressLines: ['1 Main Street'], countryCode, vatId };
     await createCompany(engine, id, { currency, profile }, new Date());
@@ -226,7 +226,7 @@ async function makeEverything(engine: Engine): Promise<void> {
     await ping(engine, { company: id, webhook: 'whk_all' }, { now: new Date() });
   }
   // Some of its lines are refused on purpose.
-  for (const change of killFeed(1)) await applyChange(office, change as Change).catch(() => undefined);
+  for (const change of killFeed(1)) await applyChange(backoffice, change as Change).catch(() => undefined);
 }
 
 const validators = new Map<string, ValidateFunction>(

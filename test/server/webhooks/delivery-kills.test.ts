@@ -5,7 +5,7 @@ import t from 'tap';
 
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
-import { openOffice } from '../../../src/server/backoffice/office.ts';
+import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import type { Change } from '../../../src/contract/feed.ts';
 import { countWaiting } from '../../../src/server/store/deliveries/deliveries.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
@@ -43,11 +43,11 @@ const LOOK_MS = 250;
 
 /** Makes jobs until it is told to stop, as fast as they are delivered. */
 async function makeJobs(engine: Engine, now: () => Date, signal: AbortSignal): Promise<void> {
-  const office = openOffice(engine, { now });
+  const backoffice = openBackoffice(engine, { now });
   const labels = { statusLabelId: 'new', jobTypeId: 'type', jobTypeVersion: 1, createdBy: 'per' };
   // A move whose connection is cut is made or isn't; what is in the database counts.
   const make = (change: string, what: object) =>
-    applyChange(office, { company: 'acme', change, with: what } as Change).catch(() => undefined);
+    applyChange(backoffice, { company: 'acme', change, with: what } as Change).catch(() => undefined);
   await make('person.save', {
     id: 'per',
     displayName: 'P',

@@ -19,7 +19,7 @@ import { ResultGroup } from '../../../src/server/webhooks/result-group.ts';
 import { until } from '../../_command.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
-import { onEachEngine } from '../backoffice/_office.ts';
+import { onEachEngine } from '../backoffice/_backoffice.ts';
 import { deliveredResult, fillDeliveries } from '../store/deliveries/_deliveries.ts';
 import { answer, attemptRows, deliveryRows, noAnswer, scriptedSender, startLoop } from './_delivery-loop.ts';
 

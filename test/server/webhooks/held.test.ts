@@ -1,7 +1,7 @@
 import { createSecretBox } from '../../../src/server/webhooks/secrets.ts';
 import { until } from '../../_command.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
-import { onEachEngine } from '../backoffice/_office.ts';
+import { onEachEngine } from '../backoffice/_backoffice.ts';
 import {
   answer,
   attemptRows,

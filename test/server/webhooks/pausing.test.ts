@@ -7,7 +7,7 @@ import { purge } from '../../../src/server/webhooks/purge.ts';
 import { deleteWebhook, pauseWebhook, resumeWebhook } from '../../../src/server/webhooks/registration.ts';
 import { until } from '../../_command.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
-import { onEachEngine } from '../backoffice/_office.ts';
+import { onEachEngine } from '../backoffice/_backoffice.ts';
 import { withQueriesThrough } from '../store/_queries.ts';
 import { answer, attemptRows, deliveryRows, scriptedSender, startLoop } from './_delivery-loop.ts';
 

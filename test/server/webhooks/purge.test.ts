@@ -4,7 +4,7 @@ import { keepPurging, purgeChangeIds, purge } from '../../../src/server/webhooks
 import { deleteWebhook } from '../../../src/server/webhooks/registration.ts';
 import { until } from '../../_command.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
-import { onEachEngine, type TestCompany } from '../backoffice/_office.ts';
+import { onEachEngine, type TestCompany } from '../backoffice/_backoffice.ts';
 import { answer, attemptRows, deliveryRows, scriptedSender, startLoop } from './_delivery-loop.ts';
 
 const DAY_MS = 86_400_000;

@@ -19,7 +19,7 @@ import {
 import { createSecretBox } from '../../../src/server/webhooks/secrets.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
-import { createTestOffice, readDeliveries } from '../backoffice/_office.ts';
+import { createTestBackoffice, readDeliveries } from '../backoffice/_backoffice.ts';
 import { addAdministrator, signedInAs } from '../portal/_portal.ts';
 
 type Options = Parameters<typeof createWebhook>[2];
@@ -210,7 +210,7 @@ for (const name of engineNames) {
   t.test(`a webhook hears of what happens between its registration and its deletion (${name})`, async (t) => {
     await using database = await openTestDatabase(name);
     const { engine } = database;
-    const { openCompany } = createTestOffice(database);
+    const { openCompany } = createTestBackoffice(database);
     const acme = await openStaffedCompany(openCompany);
     await acme.apply(jobCreate());
     const { record } = await register(engine, acme.id, { events: ['job.created'] });

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { EventKind } from '../../../contract/events.ts';
 import type { JsonText } from '../../../contract/json-text.ts';
-import type { Deed } from '../portal/deeds.ts';
+import type { AuthorisedTransaction } from '../portal/authorised-transaction.ts';
 import type { KeptAttempt } from './deliveries-results.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { DeliveryState, Tables } from '../schema.ts';
@@ -135,11 +135,11 @@ export type ResendOutcome = 'waiting' | 'sending' | 'limit reached' | 'changed' 
  *   waits already, it stays as it is, so that a form that is sent twice sends once.
  */
 export async function resendDelivery(
-  deed: Deed,
+  authorised: AuthorisedTransaction,
   { webhook, id }: { webhook: string; id: string },
   options: { attemptsMax: number; attemptCount?: number | undefined },
 ): Promise<ResendOutcome> {
-  const { engine, transaction, company, now } = deed;
+  const { engine, transaction, company, now } = authorised;
   const { attemptCount, attemptsMax } = options;
   let update = transaction
     .updateTable('deliveries')
@@ -152,7 +152,11 @@ export async function resendDelivery(
   if (attemptCount !== undefined)
     update = update.where('attempt_count', '=', attemptCount).where('state', '<>', 'waiting');
   if ((await update.returning('id').execute()).length > 0) {
-    await deed.record({ action: 'delivery.sent_again', subject: id, details: { webhook, delivery: id } });
+    await authorised.record({
+      action: 'delivery.sent_again',
+      subject: id,
+      details: { webhook, delivery: id },
+    });
     await engine.dialect.tellWorkers(transaction);
     return 'waiting';
   }
@@ -175,11 +179,11 @@ export async function resendDelivery(
  * @returns the number of deliveries that will be sent, and the last id of this page; undefined when it is the last page.
  */
 export async function resendUnsent(
-  deed: Deed,
+  authorised: AuthorisedTransaction,
   webhook: string,
   page: { since: string; after: string; countMax: number; attemptsMax: number; isToldOf: boolean },
 ): Promise<{ count: number; last: string | undefined }> {
-  const { engine, transaction, company, now } = deed;
+  const { engine, transaction, company, now } = authorised;
   const rows = await transaction
     .selectFrom('deliveries as d')
     .innerJoin('events as e', 'e.id', 'd.event')
@@ -209,7 +213,7 @@ export async function resendUnsent(
     count = changed.length;
     if (page.isToldOf && count > 0) {
       const details = { webhook, since: page.since };
-      await deed.record({ action: 'deliveries.recovered', subject: webhook, details });
+      await authorised.record({ action: 'deliveries.recovered', subject: webhook, details });
     }
     await engine.dialect.tellWorkers(transaction);
   }
@@ -226,15 +230,15 @@ export interface Ping {
 
 /**
  * Adds a ping, unless the webhook is paused, or it or all webhooks of its company have had too many since a time. The
- * count is exact, because a deed has the company's lock.
+ * count is exact, because the transaction has the company's lock.
  */
 export async function insertPing(
-  deed: Deed,
+  authorised: AuthorisedTransaction,
   { webhook, id, event, data }: Ping,
   limit: { since: string; countMax: number; ofCompanyMax: number },
 ): Promise<'created' | 'no webhook' | 'paused' | 'limit reached'> {
-  const { transaction, company } = deed;
-  const at = deed.now.toISOString();
+  const { transaction, company } = authorised;
+  const at = authorised.now.toISOString();
   const rows = await transaction
     .selectFrom('webhooks')
     .select(['id', 'pinged_at', 'paused_at', 'deleted_at'])
@@ -263,6 +267,6 @@ export async function insertPing(
     .insertInto('deliveries')
     .values({ company, webhook, id, event, due_at: at, state: 'waiting' })
     .execute();
-  await deed.record({ action: 'webhook.pinged', subject: webhook, details: { webhook } });
+  await authorised.record({ action: 'webhook.pinged', subject: webhook, details: { webhook } });
   return 'created';
 }

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely';
 
 import type { MoveEventKind } from '../../../contract/events.ts';
 import { actorId, type AuditAction } from '../portal/audit.ts';
-import type { Deed } from '../portal/deeds.ts';
+import type { AuthorisedTransaction } from '../portal/authorised-transaction.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 
@@ -18,14 +18,14 @@ export interface Webhook {
   pausedAt: string | null;
 }
 
-/** Adds a webhook unless the company has `webhooksMax`. A deed has the company's lock, so there is never one too many. */
+/** Adds a webhook unless the company has `webhooksMax`. The transaction has the company's lock, so there is never one too many. */
 export async function insertWebhook(
-  deed: Deed,
+  authorised: AuthorisedTransaction,
   webhook: Omit<Webhook, 'pausedAt'>,
   storedSecret: string,
   webhooksMax: number,
 ): Promise<'created' | 'limit reached'> {
-  const { transaction, company, by } = deed;
+  const { transaction, company, by } = authorised;
   const present = await transaction
     .selectFrom('webhooks')
     .select('id')
@@ -45,7 +45,7 @@ export async function insertWebhook(
       made_by: actorId(by),
     })
     .execute();
-  await recordOf(deed, 'webhook.registered', webhook, { events: webhook.events.join(' ') });
+  await recordOf(authorised, 'webhook.registered', webhook, { events: webhook.events.join(' ') });
   return 'created';
 }
 
@@ -73,9 +73,9 @@ export async function findWebhookRow(
   return findIn(engine.db, company, id);
 }
 
-/** A webhook of a deed's company that wasn't deleted. */
-export async function findWebhookOfDeed(
-  { transaction, company }: Deed,
+/** A webhook that wasn't deleted, in the transaction that is to change it. */
+export async function findWebhookToChange(
+  { transaction, company }: AuthorisedTransaction,
   id: string,
 ): Promise<Webhook | undefined> {
   return findIn(transaction, company, id);
@@ -98,25 +98,29 @@ async function findIn(
 
 /**
  * Marks a webhook deleted: it is no longer shown, and nothing is sent to it. Its row and its deliveries, of which there
- * may be a million, are removed later in small batches. Changes of the company's records take the same lock as a deed,
+ * may be a million, are removed later in small batches. Changes of the company's records take the same lock,
  * so each of them happens before or after the deletion.
  */
-export async function deleteWebhookRow(deed: Deed, webhook: Webhook): Promise<void> {
-  await deed.transaction
+export async function deleteWebhookRow(authorised: AuthorisedTransaction, webhook: Webhook): Promise<void> {
+  await authorised.transaction
     .updateTable('webhooks')
-    .set({ deleted_at: deed.now.toISOString() })
-    .where('company', '=', deed.company)
+    .set({ deleted_at: authorised.now.toISOString() })
+    .where('company', '=', authorised.company)
     .where('id', '=', webhook.id)
     .execute();
-  await recordOf(deed, 'webhook.deleted', webhook);
+  await recordOf(authorised, 'webhook.deleted', webhook);
 }
 
 /**
  * Pauses a webhook, so that its deliveries wait, or resumes it. A webhook that is paused already keeps the time since
  * which it is paused.
  */
-export async function setWebhookPaused(deed: Deed, webhook: Webhook, isPaused: boolean): Promise<Webhook> {
-  const { engine, transaction, company, now } = deed;
+export async function setWebhookPaused(
+  authorised: AuthorisedTransaction,
+  webhook: Webhook,
+  isPaused: boolean,
+): Promise<Webhook> {
+  const { engine, transaction, company, now } = authorised;
   if ((webhook.pausedAt !== null) === isPaused) return webhook;
   const pausedAt = isPaused ? now.toISOString() : null;
   await transaction
@@ -125,20 +129,20 @@ export async function setWebhookPaused(deed: Deed, webhook: Webhook, isPaused: b
     .where('company', '=', company)
     .where('id', '=', webhook.id)
     .execute();
-  await recordOf(deed, isPaused ? 'webhook.paused' : 'webhook.resumed', webhook);
+  await recordOf(authorised, isPaused ? 'webhook.paused' : 'webhook.resumed', webhook);
   if (!isPaused) await engine.dialect.tellWorkers(transaction);
   return { ...webhook, pausedAt };
 }
 
 /** The audit trail names the host alone, because the path or the query of an address may hold a password. */
 async function recordOf(
-  deed: Deed,
+  authorised: AuthorisedTransaction,
   action: AuditAction,
   { id, url }: Pick<Webhook, 'id' | 'url'>,
   details: Record<string, string> = {},
 ): Promise<void> {
   const host = URL.canParse(url) ? new URL(url).host : url;
-  await deed.record({ action, subject: id, details: { webhook: id, host, ...details } });
+  await authorised.record({ action, subject: id, details: { webhook: id, host, ...details } });
 }
 
 function toWebhook(row: Pick<Selectable<Tables['webhooks']>, (typeof SHOWN)[number]>): Webhook {

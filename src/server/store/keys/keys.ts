@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely';
 
 import type { Scope } from '../../../contract/scopes.ts';
 import { actorId } from '../portal/audit.ts';
-import type { Deed } from '../portal/deeds.ts';
+import type { AuthorisedTransaction } from '../portal/authorised-transaction.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type Counted, countOn } from './rate-counters.ts';
@@ -124,14 +124,17 @@ function keyQuery(db: Connection, value: { company: string; id: string }) {
   );
 }
 
-/** Adds a key unless the company has `activeMax` active ones. A deed has the company's lock, so there is never one too many. */
+/**
+ * Adds a key unless the company has `activeMax` active ones. The transaction has the company's lock, so there is never one
+ * too many.
+ */
 export async function insertKey(
-  deed: Deed,
+  authorised: AuthorisedTransaction,
   key: Pick<ApiKey, 'id' | 'name' | 'scopes'>,
   secretSha256: string,
   activeMax: number,
 ): Promise<ApiKey | undefined> {
-  const { transaction, company, by, now } = deed;
+  const { transaction, company, by, now } = authorised;
   const active = await transaction
     .selectFrom('api_keys')
     .select('id')
@@ -152,7 +155,7 @@ export async function insertKey(
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await deed.record({ action: 'key.created', subject: key.id, details: detailsOf(key) });
+  await authorised.record({ action: 'key.created', subject: key.id, details: detailsOf(key) });
   return toKey(row);
 }
 
@@ -234,8 +237,11 @@ function toUsedKey(row: Selectable<Tables['api_keys']> & { used_at: string | nul
 }
 
 /** Marks a key revoked, unless it is already; undefined when there is no such key. */
-export async function revokeKeyRow(deed: Deed, id: string): Promise<ApiKey | undefined> {
-  const { transaction, company, now } = deed;
+export async function revokeKeyRow(
+  authorised: AuthorisedTransaction,
+  id: string,
+): Promise<ApiKey | undefined> {
+  const { transaction, company, now } = authorised;
   const revoked = await transaction
     .updateTable('api_keys')
     .set({ revoked_at: now.toISOString() })
@@ -251,7 +257,7 @@ export async function revokeKeyRow(deed: Deed, id: string): Promise<ApiKey | und
     .executeTakeFirst();
   const key = row && toKey(row);
   if (key && Number(revoked.numUpdatedRows) > 0)
-    await deed.record({ action: 'key.revoked', subject: id, details: detailsOf(key) });
+    await authorised.record({ action: 'key.revoked', subject: id, details: detailsOf(key) });
   return key;
 }
 

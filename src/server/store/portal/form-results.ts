@@ -18,8 +18,8 @@ export interface FormResult {
 export const RESULTS_OF_SESSION_MAX = 200;
 
 /**
- * Marks a form as used, in the transaction of its deed; false when it was used before. Deeds of a company are done one
- * after the other (see deeds.ts), so each sees the marks of those before.
+ * Marks a form as used, in the transaction of its work; false when it was used before. Authorised transactions of a
+ * company follow one another, so each sees the marks of those before.
  */
 export async function takeForm(
   transaction: StoreTransaction,

@@ -93,7 +93,7 @@ function toSession(row: Omit<Selectable<SessionsTable>, 'token_sha256'>): Sessio
 }
 
 /**
- * The administrator of a session, in the transaction of a deed; undefined when the session has ended, has expired or
+ * The administrator of a session, in an authorised transaction; undefined when the session has ended, has expired or
  * waits, or the administrator was disabled.
  */
 export async function findSessionOwner(

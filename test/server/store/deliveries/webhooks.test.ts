@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { createCompany } from '../../../../src/server/access/companies.ts';
-import { doDeed } from '../../../../src/server/store/portal/deeds.ts';
+import { authorisedTransaction } from '../../../../src/server/store/portal/authorised-transaction.ts';
 import {
   insertWebhook,
   listStoredSecrets,
@@ -28,8 +28,8 @@ for (const name of engineNames) {
           createdAt: STORY_NOW.toISOString(),
         };
         const insert = (given: typeof webhook, webhooksMax: number) =>
-          doDeed(engine, { company, by: 'operator', now: STORY_NOW }, (deed) =>
-            insertWebhook(deed, given, secret, webhooksMax),
+          authorisedTransaction(engine, { company, by: 'operator', now: STORY_NOW }, (authorised) =>
+            insertWebhook(authorised, given, secret, webhooksMax),
           );
         t.equal(await insert(webhook, 2), 'created');
         t.equal(await insert({ ...webhook, id: 'whk_3' }, 1), 'limit reached');

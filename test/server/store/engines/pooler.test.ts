@@ -11,7 +11,7 @@ import { createDatabase, startPostgres } from '../../../_postgres.ts';
 import { keyFor, startTestServer, STORY_NOW } from '../../../_server.ts';
 import { jobCreate, openStaffedCompany } from '../../backoffice/_changes.ts';
 import { feedOf } from '../../backoffice/_feed.ts';
-import { createTestOffice } from '../../backoffice/_office.ts';
+import { createTestBackoffice } from '../../backoffice/_backoffice.ts';
 import { addAdministrator, EMAIL, PASSWORD, Visitor } from '../../portal/_portal.ts';
 import { answer, deliveryRows, scriptedSender, startLoop } from '../../webhooks/_delivery-loop.ts';
 import { fillDeliveries } from '../deliveries/_deliveries.ts';
@@ -79,7 +79,7 @@ t.test('everything works through a pooler in transaction mode', async (t) => {
   });
 
   await t.test('a feed is applied, and its deliveries go out', async (t) => {
-    const acme = await openStaffedCompany(createTestOffice({ engine, url: pooler.url }).openCompany);
+    const acme = await openStaffedCompany(createTestBackoffice({ engine, url: pooler.url }).openCompany);
     const sender = scriptedSender(() => answer(200));
     await using loop = startLoop(engine, sender);
     const change = { id: 'change 1', company: acme.id, ...jobCreate({ id: 'job_1' }) };

@@ -6,7 +6,7 @@ import {
 } from '../../../../src/server/store/records/documents.ts';
 import { findSupplier } from '../../../../src/server/store/records/suppliers.ts';
 import { invoiceDraft, issued, openIssuer } from '../../backoffice/_documents.ts';
-import { onEachEngine } from '../../backoffice/_office.ts';
+import { onEachEngine } from '../../backoffice/_backoffice.ts';
 import { irishProfile } from '../../backoffice/_vat-situations.ts';
 
 const LOGO = 'data:image/png;base64,iVBORw0KGgo=';
@@ -18,11 +18,11 @@ const pdf = (...bytes: number[]) => ({
   sha256: Buffer.from(bytes).toString('hex').padEnd(64, '0'),
 });
 
-onEachEngine('the store of documents', async (t, office) => {
-  const { engine } = office;
+onEachEngine('the store of documents', async (t, backoffice) => {
+  const { engine } = backoffice;
   const { db } = engine;
-  const company = await openIssuer(office, { company: { profile: { ...irishProfile, logo: LOGO } } });
-  const other = await office.openCompany();
+  const company = await openIssuer(backoffice, { company: { profile: { ...irishProfile, logo: LOGO } } });
+  const other = await backoffice.openCompany();
   const invoice = await issued(company, invoiceDraft());
   const draft = await company.apply(invoiceDraft());
 

@@ -6,20 +6,20 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { takeForm } from './form-results.ts';
 import { findSessionOwner } from './portal-sessions.ts';
 
-/** The administrator and the session of a request, as they were looked up. Both may have ended when the deed begins. */
+/** The administrator and the session of a request, as they were looked up. Both may have ended when the transaction begins. */
 export interface SignedIn extends Origin {
   administrator: string;
   session: string;
-  /** The form of the request, which is good for one deed; undefined when there is no form. */
+  /** The form of the request, which is good once; undefined when there is no form. */
   form?: string | undefined;
 }
 
-/** An administrator whose session and account were checked in the transaction of the deed. */
+/** An administrator whose session and account were checked in the transaction. */
 export interface ActingAdministrator extends Administrator, Origin {
   session: string;
 }
 
-/** The authority for a deed. An operator, at the command line, may do everything. */
+/** The authority for a change. An operator, at the command line, may do everything. */
 export type Authority = SignedIn | 'operator';
 
 /** The session has ended or its administrator was removed, so nothing was done. */
@@ -27,17 +27,17 @@ export class AuthorityEndedError extends Error {
   override readonly name = 'AuthorityEndedError';
 }
 
-/** The form was used for a deed before, so nothing was done. */
+/** The form was used before, so nothing was done. */
 export class FormUsedError extends Error {
   override readonly name = 'FormUsedError';
 }
 
 /**
  * A change to the administration of a company, such as a new key: its transaction is open, the company is locked, and the
- * authority was checked. Only `doDeed` makes one, and the store's functions for such changes take one, so that none is
- * made without the check.
+ * authority was checked. Only `authorisedTransaction` makes one, and the store's functions for such changes take one, so
+ * that none is made without the check.
  */
-class Deed {
+class AuthorisedTransaction {
   readonly engine: Engine;
   readonly company: string;
   readonly by: ActingAdministrator | 'operator';
@@ -45,12 +45,16 @@ class Deed {
   // With a private member no other object has this type.
   readonly #transaction: StoreTransaction;
 
-  constructor(engine: Engine, transaction: StoreTransaction, deed: Pick<Deed, 'company' | 'by' | 'now'>) {
+  constructor(
+    engine: Engine,
+    transaction: StoreTransaction,
+    authorised: Pick<AuthorisedTransaction, 'company' | 'by' | 'now'>,
+  ) {
     this.engine = engine;
     this.#transaction = transaction;
-    this.company = deed.company;
-    this.by = deed.by;
-    this.now = deed.now;
+    this.company = authorised.company;
+    this.by = authorised.by;
+    this.now = authorised.now;
   }
 
   get transaction(): StoreTransaction {
@@ -63,20 +67,20 @@ class Deed {
   }
 }
 
-export type { Deed };
+export type { AuthorisedTransaction };
 
 /**
- * Makes a change on somebody's authority, all or nothing. The company is locked, so its deeds are done one after the
+ * Makes a change on somebody's authority, all or nothing. The company is locked, so its changes are made one after the
  * other. Then the session and the administrator are looked up anew, because both may have ended since the request came
- * in. `work` checks by `deed.by` whether the administrator may make this change, and throws its refusal.
+ * in. `work` checks by `authorised.by` whether the administrator may make this change, and throws its refusal.
  * @throws UsageError when there is no such company; AuthorityEndedError when the session has ended or expired, or its
  *   administrator was removed; FormUsedError when the form was used before; the errors of `work`. Nothing is changed
  *   then.
  */
-export async function doDeed<T>(
+export async function authorisedTransaction<T>(
   engine: Engine,
   { company, by, now }: { company: string; by: Authority; now: Date },
-  work: (deed: Deed) => Promise<T>,
+  work: (authorised: AuthorisedTransaction) => Promise<T>,
 ): Promise<T> {
   return engine.transaction(async (transaction) => {
     if (!(await lockCompany(transaction, company)))
@@ -86,7 +90,7 @@ export async function doDeed<T>(
       const isFirst = await takeForm(transaction, { ...by, form: by.form }, now.toISOString());
       if (!isFirst) throw new FormUsedError('The form was sent before.');
     }
-    return work(new Deed(engine, transaction, { company, by: actor, now }));
+    return work(new AuthorisedTransaction(engine, transaction, { company, by: actor, now }));
   });
 }
 

@@ -5,7 +5,7 @@ import type { Engine } from '../store/engines/engine.ts';
 import { appendEvents, type AppendEvents } from '../store/deliveries/events.ts';
 
 /** Where a company's team makes its moves: a database, a clock and a source of chance. */
-export interface Office {
+export interface Backoffice {
   readonly engine: Engine;
   /** Takes the events of the changes; the company's webhooks get them. */
   readonly appendEvents: AppendEvents;
@@ -17,6 +17,9 @@ export interface Office {
 }
 
 /** Opens the back office of a database. */
-export function openOffice(engine: Engine, options: Partial<Omit<Office, 'engine'>> = {}): Office {
+export function openBackoffice(
+  engine: Engine,
+  options: Partial<Omit<Backoffice, 'engine'>> = {},
+): Backoffice {
   return { engine, appendEvents, now: () => new Date(), random: randomBytes, hasReaders: true, ...options };
 }

@@ -4,7 +4,7 @@ import t from 'tap';
 
 import { type CompanySettings, createCompany } from '../../../src/server/access/companies.ts';
 import { applyChange, type Outcome } from '../../../src/server/backoffice/apply.ts';
-import { type Office, openOffice } from '../../../src/server/backoffice/office.ts';
+import { type Backoffice, openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { Refusal } from '../../../src/server/backoffice/refusal.ts';
 import type { MoveEventKind } from '../../../src/contract/events.ts';
 import type { Change, ChangeName, WithOf } from '../../../src/contract/feed.ts';
@@ -73,57 +73,60 @@ export interface TestCompany {
   addWebhook: (id: string, kinds?: readonly MoveEventKind[]) => Promise<void>;
 }
 
-export interface TestOffice {
+export interface TestBackoffice {
   engine: Engine;
   /** The address of the database, for those who open it a second time. */
   url: string;
-  office: Office;
-  /** Sets what the office takes for the present. */
+  backoffice: Backoffice;
+  /** Sets what the back office takes for the present. */
   setNow: (now: Date | string) => void;
   /** Adds a company with a webhook for every event. */
   openCompany: (settings?: Partial<CompanySettings>) => Promise<TestCompany>;
 }
 
-/** Runs a test on each engine, with an office on a database of its own in which it is 20 November 2026, noon. */
-export function onEachEngine(title: string, body: (t: Test, office: TestOffice) => Promise<void>): void {
+/** Runs a test on each engine, with a back office on a database of its own in which it is 20 November 2026, noon. */
+export function onEachEngine(
+  title: string,
+  body: (t: Test, backoffice: TestBackoffice) => Promise<void>,
+): void {
   for (const name of engineNames) {
     t.test(`${title} (${name})`, async (t) => {
       await using database = await openTestDatabase(name);
-      await body(t, createTestOffice(database));
+      await body(t, createTestBackoffice(database));
       t.strictSame(await deliveryProblems(database.engine), [], 'every delivery is as webhooks.yaml says');
     });
   }
 }
 
-export function createTestOffice({ engine, url }: { engine: Engine; url: string }): TestOffice {
+export function createTestBackoffice({ engine, url }: { engine: Engine; url: string }): TestBackoffice {
   let now = STORY_NOW;
   let companyCount = 0;
-  const office = openOffice(engine, { now: () => now });
+  const backoffice = openBackoffice(engine, { now: () => now });
   return {
     engine,
     url,
-    office,
+    backoffice,
     setNow: (moment) => {
       now = new Date(moment);
     },
     async openCompany(settings = {}) {
       const id = `company-${++companyCount}`;
       await createCompany(engine, id, settings, now);
-      const company = companyOf(office, id);
+      const company = companyOf(backoffice, id);
       await company.addWebhook('whk_all');
       return company;
     },
   };
 }
 
-function companyOf(office: Office, id: string): TestCompany {
-  const { engine } = office;
+function companyOf(backoffice: Backoffice, id: string): TestCompany {
+  const { engine } = backoffice;
   const texts = async (resource: Resource, recordId: string) =>
     engine.transaction((transaction) => findTexts(transaction, resource, id, recordId));
   return {
     id,
-    apply: async (change) => recordIn(await applyChange(office, { company: id, ...change } as Change)),
-    refusal: (change) => refusalOf(office, { company: id, ...change }),
+    apply: async (change) => recordIn(await applyChange(backoffice, { company: id, ...change } as Change)),
+    refusal: (change) => refusalOf(backoffice, { company: id, ...change }),
     events: () => readEvents(engine, id),
     texts,
     async record(resource, recordId) {
@@ -146,11 +149,11 @@ export function recordIn<T>(outcome: Outcome): T {
 }
 
 /** Makes a change that is to be refused. */
-export async function refusalOf(office: Office, change: unknown): ReturnType<TestCompany['refusal']> {
+export async function refusalOf(backoffice: Backoffice, change: unknown): ReturnType<TestCompany['refusal']> {
   let outcome: unknown;
-  const changed = await tablesChangedBy(office.engine, async () => {
+  const changed = await tablesChangedBy(backoffice.engine, async () => {
     // A bad change has no type.
-    outcome = await applyChange(office, change as Change).catch((error: unknown) => error);
+    outcome = await applyChange(backoffice, change as Change).catch((error: unknown) => error);
   });
   if (!(outcome instanceof Refusal)) {
     if (outcome instanceof Error) throw outcome;
