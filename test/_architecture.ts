@@ -135,7 +135,7 @@ function importProblems(path: string, specifier: string, rules: Rules): string[]
 /** The part of src that a file belongs to: a folder of a product or a file beside such folders, or a folder of src. */
 export function partOf(path: string): string {
   const [, first = '', second = ''] = path.split('/');
-  const isOfProduct = first === 'server' || (first === 'client' && ['mcp', 'examples'].includes(second));
+  const isOfProduct = first === 'server' || (first === 'client' && second === 'examples');
   return (isOfProduct ? second : first).replace(/\.(ts|js)$/, '');
 }
 

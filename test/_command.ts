@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { createTerminal } from '../src/server/cli/terminal.ts';
+import { createTerminal } from '../src/command-line/terminal.ts';
 import { main } from '../src/main.ts';
 import { createDatabase, startPostgres } from './_postgres.ts';
 import type { EngineName } from './_server.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { exampleEvents, exampleSecret } from '../src/contract/examples.ts';
-import { signatureOf } from '../src/server/webhooks/delivery-request.ts';
+import { signatureOf } from '../src/contract/delivery-request.ts';
 import { startExampleServer } from './_server.ts';
 
 const run = promisify(execFile);

@@ -20,22 +20,19 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const mayImport = {
   fieldledger: ['main', 'compile-cache'],
   'compile-cache': [],
-  main: ['cli'],
+  // Only here the products meet: what belongs to one imports nothing of the others, but the demo fills a server's database.
+  main: ['client', 'cli', 'demo', 'command-line'],
   cli: [
     'server',
     'listen',
     'operator-pages',
-    'demo',
-    'client',
-    'mcp',
     'access',
     'webhooks',
     'backoffice',
     'invoice-pdf',
     'store',
     'contract',
-    // Commands for people who read from a service elsewhere.
-    'client',
+    'command-line',
   ],
   server: [
     'http-server',
@@ -46,6 +43,7 @@ const mayImport = {
     'api',
     'invoice-pdf',
     'store',
+    'contract',
   ],
   // The public port and the one for operators keep to the same rules.
   'http-server': ['malformed-requests', 'unread-answers'],
@@ -57,36 +55,33 @@ const mayImport = {
   // The two faces of the service don't know each other.
   portal: ['access', 'webhooks', 'backoffice', 'invoice-pdf', 'store', 'contract'],
   api: ['access', 'backoffice', 'invoice-pdf', 'store', 'contract'],
-  demo: ['access', 'backoffice', 'store', 'contract'],
+  demo: ['cli', 'access', 'backoffice', 'store', 'contract', 'command-line'],
   access: ['store', 'contract'],
   // A company's calendar day is a matter of the company.
   // It issues no document that can't be printed.
   backoffice: ['access', 'typefaces', 'store', 'contract'],
-  webhooks: ['store', 'contract'],
+  webhooks: ['store', 'contract', 'command-line'],
   'invoice-pdf': ['typefaces', 'store', 'contract'],
   typefaces: [],
-  store: ['contract', 'sqlite-look'],
+  store: ['contract', 'sqlite-look', 'command-line'],
   contract: [],
-  config: ['setting-values'],
+  config: ['setting-values', 'command-line'],
   'setting-values': [],
   listen: ['access'],
   log: [],
-  version: [],
   // Processes of PDFs and the thread of passwords.
   'memory-usage': [],
-  metrics: [],
-  // Requests and deliveries.
-  'trace-context': [],
+  metrics: ['contract'],
   // The codes of errors are the contract's.
   errors: ['contract'],
-  // Integrators run it: it knows the contract's types and nothing of the service.
-  client: ['sqlite-look'],
+  // Integrators run it: it knows the contract and nothing of the service.
+  client: ['contract', 'command-line', 'sqlite-look'],
+  // Both products have commands, and make files whole.
+  'command-line': ['contract'],
   // A file is looked into before it is written, by the service and by a copy's reader.
   'sqlite-look': [],
   // Programs that integrators start from: of ours they know what the package gives to everybody.
   examples: [],
-  // It is an integrator's program, too.
-  mcp: ['client', 'contract'],
   // Builds the reference, and is no part of the service.
   reference: [],
   // Builds what a release hands out, and is none either.
@@ -116,9 +111,9 @@ const owners = {
   pg: ['store'],
   pino: ['log'],
   'prom-client': ['metrics'],
-  commander: ['main', 'cli'],
-  'cli-progress': ['cli'],
-  hucre: ['cli'],
+  commander: ['command-line', 'client', 'cli', 'demo'],
+  'cli-progress': ['command-line'],
+  hucre: ['client'],
   'ipaddr.js': ['webhooks', 'access'],
   // Which names are public.
   tldts: ['webhooks'],
@@ -133,7 +128,7 @@ const owners = {
   'dejavu-fonts-ttf': ['typefaces'],
   yaml: ['publication'],
   'openapi-fetch': ['client'],
-  '@modelcontextprotocol/server': ['mcp'],
+  '@modelcontextprotocol/server': ['client'],
   tar: ['release'],
   fieldledger: ['examples'],
 };
@@ -146,16 +141,7 @@ const operationIds = Object.values(contract.paths)
   .flatMap(({ operationId }) => operationId ?? []);
 const rules: Rules = {
   mayImport,
-  leaves: [
-    'config',
-    'setting-values',
-    'log',
-    'metrics',
-    'trace-context',
-    'version',
-    'memory-usage',
-    'errors',
-  ],
+  leaves: ['config', 'setting-values', 'log', 'metrics', 'memory-usage', 'errors'],
   owners,
   operationIds,
 };

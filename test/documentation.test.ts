@@ -61,7 +61,7 @@ t.test('a webhook that isn’t believed is answered with 401 everywhere', async 
   t.match(receiver, 'if (error instanceof WebhookError) return new Response(error.code, { status: 401 });');
   t.match(read('src/client/errors.ts'), 'must not be believed: answer it with 401');
   t.match(read('src/client/examples/receiver.ts'), 'if (error instanceof WebhookError) return 401;');
-  t.match(read('src/server/webhooks/played-day.ts'), 'and answer 401.');
+  t.match(read('src/client/webhooks/played-day.ts'), 'and answer 401.');
 });
 
 t.test('every link leads to a file, and to a heading in it', async (t) => {

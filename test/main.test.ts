@@ -1,8 +1,7 @@
 import t from 'tap';
 
-import { EXAMPLES } from '../src/server/cli/examples.ts';
-import { createTerminal } from '../src/server/cli/terminal.ts';
-import { main } from '../src/main.ts';
+import { createTerminal } from '../src/command-line/terminal.ts';
+import { examples as allExamples, main } from '../src/main.ts';
 import { callCommand, openWorkplace } from './_command.ts';
 
 const command = (...args: string[]) => callCommand(args);
@@ -101,7 +100,7 @@ t.test('every example stands below the help of its command, which has its option
     for (const [option] of examples.matchAll(/ --[a-z-]+/g)) t.match(help, `${option} `, examples);
     shownCount += examples.match(/fieldledger (?=[a-z])/g)?.length ?? 0;
   }
-  t.equal(shownCount, EXAMPLES.match(/fieldledger (?=[a-z])/g)?.length);
+  t.equal(shownCount, allExamples.match(/fieldledger (?=[a-z])/g)?.length);
 });
 
 t.test('the help names every argument and its form', async (t) => {

@@ -10,7 +10,7 @@ import got from 'got';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { version } from '../src/version.ts';
+import { version } from '../src/contract/version.ts';
 import { openWorkplace, type Workplace } from './_command.ts';
 import { testFirstHour } from './_first-hour.ts';
 import { testInstalledClient, testPackage } from './_installed-client.ts';

@@ -70,7 +70,15 @@ const LIMIT_MAX = 100;
 
 /** Creates a client. Everything that is read with one key should share one client, because they share its rate limit. */
 export function createClient(options: ClientOptions): Client {
-  const clock = { now: options.now ?? machineClock.now, wait: options.wait ?? machineClock.wait };
+  return createPacedClient(new Pace(clockOf(options)), options);
+}
+
+function clockOf({ now, wait }: ClientOptions): Clock {
+  return { now: now ?? machineClock.now, wait: wait ?? machineClock.wait };
+}
+
+/** Creates a client with a pace that somebody else asks too. */
+export function createPacedClient(pace: Pace, options: ClientOptions): Client {
   const key = checkedKey(options.key);
   const exchange = createExchange({
     baseUrl: checkedBaseUrl(options.baseUrl),
@@ -84,8 +92,8 @@ export function createClient(options: ClientOptions): Client {
     maxRetries: options.maxRetries ?? 5,
     retryTimeMs: options.retryTimeMs ?? 120_000,
     timeoutMs: checkedTimeout(options.timeoutMs ?? 60_000),
-    clock,
-    pace: new Pace(clock),
+    clock: clockOf(options),
+    pace,
   });
   const methods = Object.entries(operations).map(([id, operation]) => [
     id,

@@ -58,6 +58,15 @@ export class Pace {
     }
   }
 
+  /** The seconds that so many requests take at least, by what the service has last told of its limit. */
+  secondsFor(requestCount: number): number {
+    const { quota, windowMs } = this.#policy;
+    const { remaining = quota, endsAt = 0 } = this.#window ?? {};
+    if (requestCount <= remaining) return 0;
+    const windows = Math.floor((requestCount - remaining - 1) / Math.max(quota, 1));
+    return Math.ceil((Math.max(0, endsAt - this.#clock.now()) + windows * windowMs) / 1000);
+  }
+
   async #waitAtHead(signal: AbortSignal | undefined): Promise<Turn> {
     for (;;) {
       signal?.throwIfAborted();

@@ -1,9 +1,8 @@
-import { companyDay } from '../server/access/company-time.ts';
+import { companyDay } from '../contract/company-time.ts';
 import { createCompany } from '../server/access/companies.ts';
 import { createIds } from '../server/backoffice/ids.ts';
 import { setNumbering } from '../server/backoffice/numbering.ts';
-import type { EventKind } from '../contract/events.ts';
-import type { JsonText } from '../contract/json-text.ts';
+import type { DeliveredEvent } from '../contract/delivery-request.ts';
 import type { Customer, Form } from '../contract/records.ts';
 import type { AppendEvents } from '../server/store/deliveries/events.ts';
 import type { Engine } from '../server/store/engines/engine.ts';
@@ -11,19 +10,7 @@ import { exampleCompany, examplesOf, pick } from './example-company.ts';
 import { createRandom } from './random.ts';
 import { openStory, type StoryChange, type TeamChange } from './story.ts';
 
-/** An event as it is delivered to one webhook. */
-export interface DayEvent {
-  /** The id of the delivery. */
-  id: string;
-  event: EventKind;
-  createdAt: string;
-  company: string;
-  data: JsonText<unknown>;
-}
-
 const MINUTE_MS = 60_000;
-/** How long the day is, from the first event to the last. */
-export const DAY_MS = 9 * 60 * MINUTE_MS;
 
 /**
  * Lets the example company work for a day: a job from the call to the paid and credited invoice, and a quote. The moves
@@ -32,14 +19,14 @@ export const DAY_MS = 9 * 60 * MINUTE_MS;
  * @param beganAt the time of the first event. The ids of the day follow from it: another day has other ids.
  * @returns the events that webhooks get, in the order in which they happened.
  */
-export async function recordDay(engine: Engine, beganAt: Date): Promise<DayEvent[]> {
+export async function recordDay(engine: Engine, beganAt: Date): Promise<DeliveredEvent[]> {
   const { id, ...settings } = exampleCompany;
   await createCompany(engine, id, settings, beganAt);
   // Numbers are never given out twice, on no two days either.
   const last = Math.floor(beganAt.getTime() / 1000) % 10_000_000;
   for (const kind of ['invoice', 'credit_note', 'quote'] as const)
     await setNumbering(engine, id, { kind, last, now: beganAt });
-  const events: DayEvent[] = [];
+  const events: DeliveredEvent[] = [];
   const keep: AppendEvents = async (_transaction, company, sent, { mintId }) => {
     for (const { kind, createdAt, data } of sent)
       events.push({ id: mintId(), event: kind, createdAt, company, data });

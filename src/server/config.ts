@@ -1,18 +1,16 @@
 import { isIP } from 'node:net';
 
+import { parseBaseUrl, parseServiceName, quotePath, readSecretFile } from '../command-line/given-values.ts';
 import { quote, UsageError } from './errors.ts';
 import {
   integer,
   listed,
   matching,
   onOrOff,
-  parseBaseUrl,
   parseDatabaseUrl,
   parseKey,
   parsePostgresUrl,
   parseSupportUrl,
-  quotePath,
-  readSecretFile,
   withoutPasswords,
 } from './setting-values.ts';
 
@@ -68,7 +66,7 @@ const settings = {
   serviceName: {
     help: 'name of the service, shown in the published contract and in the User-Agent of webhooks',
     fallback: 'Fieldledger',
-    parse: matching(/^[A-Za-z][A-Za-z0-9-]{0,39}$/, '1 to 40 letters, digits and hyphens, a letter first'),
+    parse: parseServiceName,
   },
   keyPrefix: {
     help: 'first part of every API key; keys with another one stop working',

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { version } from '../version.ts';
+import { version } from '../contract/version.ts';
 
 /** The server's own counts, in Prometheus' text format. Labels have few values: no addresses, and no ids but those of 1,000 companies. */
 export interface Metrics {

@@ -20,7 +20,7 @@ import { createPortal, PORTAL_PATH } from './portal/portal.ts';
 import { createPublication } from './publication/publication.ts';
 import type { Engine } from './store/engines/engine.ts';
 import type { KeyUsage } from './store/keys/key-usage.ts';
-import { traceIdIn } from './trace-context.ts';
+import { traceIdIn } from '../contract/trace-context.ts';
 
 export interface ServerOptions {
   engine: Engine;

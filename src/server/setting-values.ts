@@ -1,7 +1,3 @@
-import { readFileSync, statSync } from 'node:fs';
-
-import { escapeControls } from './errors.ts';
-
 /*
  * Parsers of settings. The message of an error completes "NAME must be ...".
  */
@@ -70,22 +66,6 @@ export const listed = (isItem: (text: string) => boolean, rule: string) => (text
   return items;
 };
 
-/**
- * The address that integrators use (openapi.yaml, "Getting started": it ends in /api/v1), without that end: the portal and
- * the reference are beside it. Letters that a text or a page would escape are in no host name that DNS knows.
- */
-export function parseBaseUrl(text: string): string {
-  const url = URL.parse(text);
-  const isAddress =
-    url && /^https?:$/.test(url.protocol) && /^(?:[\w.-]+|\[[\da-f:.]+\])$/.test(url.hostname);
-  const isBare = url && `${url.username}${url.password}${url.search}${url.hash}` === '';
-  if (!isAddress || !isBare || !/^\/(?:api\/v1\/?)?$/.test(url.pathname))
-    throw new Error(
-      'an http or https address without path, or with /api/v1, and without query or credentials',
-    );
-  return url.origin;
-}
-
 /** An address for people, in characters that no text or page would escape. */
 export function parseSupportUrl(text: string): string {
   const isPlain = /^(?:https?:\/\/|mailto:)[\w.~:/?#@!%+=,;[\]-]+$/.test(text);
@@ -107,38 +87,4 @@ export function withoutPasswords(databaseUrl: string, mark = '***'): string {
       if (mark) url.searchParams.set(name, mark);
       else url.searchParams.delete(name);
   return url.href;
-}
-
-/** Far more than any secret has. */
-const BYTES_MAX = 65_536;
-
-/**
- * Reads the secret that a file holds, without what editors add.
- * @param name the setting that names the file.
- * @throws Error naming the setting and the file, and never what the file holds.
- */
-export function readSecretFile(name: string, path: string): string {
-  const problem = (reason: string) => new Error(`${name} names ${quotePath(path)}, ${reason}.`);
-  let text: string;
-  try {
-    const stats = statSync(path);
-    if (!stats.isFile()) throw problem('which is no file');
-    if (stats.size > BYTES_MAX) throw problem(`which has more than ${BYTES_MAX} bytes`);
-    text = withoutMarks(readFileSync(path, 'utf8'));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw code === undefined ? error : problem(`which can't be read (${code})`);
-  }
-  if (text === '') throw problem('which is empty');
-  return text;
-}
-
-/** A secret without what editors and shells add: the mark of UTF-8 before it, blanks and ends of lines after it. */
-export function withoutMarks(text: string): string {
-  return text.replace(/^\ufeff/, '').trimEnd();
-}
-
-/** A path as messages show it: whole, however long it is, because it is looked up. */
-export function quotePath(path: string): string {
-  return escapeControls(JSON.stringify(path));
 }

@@ -8,7 +8,7 @@ import type { Test } from 'tap';
 
 import { invite } from '../../src/server/access/invitations.ts';
 import { scopes } from '../../src/contract/scopes.ts';
-import { signatureOf } from '../../src/server/webhooks/delivery-request.ts';
+import { signatureOf } from '../../src/contract/delivery-request.ts';
 import { PORTAL_SETTINGS, STORY_NOW } from '../_server.ts';
 import { COMPANY, startPortal, type TestPortal } from '../server/portal/_portal.ts';
 import { startLoop } from '../server/webhooks/_delivery-loop.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import got from 'got';
 
-import { readColumns, wholeSchemas } from '../../src/client/sync/columns.ts';
+import { readColumns, wholeSchema } from '../../src/client/sync/columns.ts';
 import {
   type Batch,
   type Resource,
@@ -101,7 +101,7 @@ export function readSqliteCopy(path: string): Contents {
   const db = new Database(path, { readonly: true });
   const columns = readColumns();
   const contents = contentsOf((resource) => {
-    const { required = [] } = contractDocument().components.schemas[wholeSchemas[resource]] ?? {};
+    const { required = [] } = contractDocument().components.schemas[wholeSchema(resource)] ?? {};
     const rows = db.prepare(`SELECT * FROM "${resource}"`).all() as Record<string, unknown>[];
     return rows.map((row) => {
       const members = columns[resource].flatMap(({ name, holds }) => {

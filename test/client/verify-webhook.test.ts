@@ -2,7 +2,7 @@ import t from 'tap';
 import { verifyWebhook, WebhookError } from '../../src/client/index.ts';
 import type { Event } from '../../src/client/index.ts';
 import { exampleEvents, exampleSecret } from '../../src/contract/examples.ts';
-import { signatureOf } from '../../src/server/webhooks/delivery-request.ts';
+import { signatureOf } from '../../src/contract/delivery-request.ts';
 
 const secret = exampleSecret();
 const at = new Date(1_795_176_000_000);

@@ -3,7 +3,7 @@ import { createContext, runInContext } from 'node:vm';
 import { build } from 'esbuild';
 import t from 'tap';
 import { exampleSecret } from '../../src/contract/examples.ts';
-import { signatureOf } from '../../src/server/webhooks/delivery-request.ts';
+import { signatureOf } from '../../src/contract/delivery-request.ts';
 import { startExampleServer } from '../_server.ts';
 
 /** The client with its dependencies, as one script that makes `fieldledger`. */

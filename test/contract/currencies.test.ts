@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { convertMinor, lineAmountMinor } from '../../src/server/backoffice/vat.ts';
-import { columnsOf } from '../../src/server/cli/columns.ts';
+import { columnsOf } from '../../src/client/commands/columns.ts';
 import { currencyCodes } from '../../src/contract/code-lists.ts';
 import { amountText, decimalAmount, minorDigits } from '../../src/contract/currencies.ts';
 import { moneyFormat } from '../../src/server/invoice-pdf/amounts.ts';

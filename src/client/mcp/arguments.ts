@@ -1,4 +1,4 @@
-import { quote, unknownName, UsageError } from '../../server/errors.ts';
+import { quote, unknownName, UsageError } from '../../errors.ts';
 import type { OperationTool } from './tools.ts';
 
 /** The arguments that a model gives to a tool: of any form. */

@@ -11,7 +11,7 @@ import {
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
 import { type Client, type DownloadedFile, type Listing, NoAnswerError, type Page } from '../index.ts';
-import { version } from '../../version.ts';
+import { version } from '../../contract/version.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import { instructions, type OperationTool, operationTools, OTHERS_WORDS } from './tools.ts';
 

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
-
+import { contractDocument, type JsonSchema } from '../../contract/document.ts';
+import { schemaNames } from '../../contract/rendering.ts';
 import { brokenContract } from '../errors.ts';
-import type { Resource } from './sink.ts';
+import { type Resource, resources } from './sink.ts';
 
 /** A column of a resource's table: a member of its records. */
 export interface Column {
@@ -14,42 +14,24 @@ export interface Column {
 /** Characters of a wrong value that are shown. */
 const SHOWN_MAX = 60;
 
-interface Schema {
-  $ref?: string;
-  type?: string | string[];
-  properties?: Record<string, Schema>;
-}
-
-/** The schema of the whole record of each resource. */
-export const wholeSchemas = {
-  people: 'Person',
-  customers: 'Customer',
-  forms: 'Form',
-  jobs: 'Job',
-  submissions: 'Submission',
-  quotes: 'Quote',
-  invoices: 'Invoice',
-} as const satisfies Record<Resource, string>;
-
 /** The columns of each resource, as the contract has its members. */
 export function readColumns(): Record<Resource, Column[]> {
-  const file = new URL('../../../generated/openapi.json', import.meta.url);
-  const { components } = JSON.parse(readFileSync(file, 'utf8')) as {
-    components: { schemas: Record<string, Schema> };
-  };
-  const schemaOf = ({ $ref, ...schema }: Schema): Schema =>
-    $ref === undefined
-      ? schema
-      : schemaOf(components.schemas[$ref.slice('#/components/schemas/'.length)] ?? {});
-  const columns = Object.entries(wholeSchemas).map(([resource, name]) => {
-    const members = Object.entries(components.schemas[name]?.properties ?? {});
-    return [resource, members.map(([member, schema]) => ({ name: member, ...kindOf(schemaOf(schema)) }))];
+  const { schemas } = contractDocument().components;
+  const columns = resources.map((resource) => {
+    const { properties = {} } = schemas[wholeSchema(resource)] ?? {};
+    return [resource, Object.entries(properties).map(([name, schema]) => ({ name, ...kindOf(schema) }))];
   });
   // Every resource has a schema.
   return Object.fromEntries(columns) as Record<Resource, Column[]>;
 }
 
-function kindOf({ type = [] }: Schema): Pick<Column, 'type' | 'holds'> {
+/** The name of the schema that the whole record of a resource has. */
+export function wholeSchema(resource: Resource): string {
+  const { body, whole = body }: { body: string; whole?: string } = schemaNames[resource];
+  return whole;
+}
+
+function kindOf({ type = [] }: JsonSchema): Pick<Column, 'type' | 'holds'> {
   const [only, ...others] = [type].flat().filter((name) => name !== 'null');
   if (others.length > 0) return { type: 'TEXT', holds: 'json' };
   if (only === 'string') return { type: 'TEXT', holds: 'value' };

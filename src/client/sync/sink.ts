@@ -1,3 +1,4 @@
+import type { OperationId, operations } from '../operations.ts';
 import type {
   Customer,
   Form,
@@ -21,19 +22,27 @@ export interface SyncedRecord {
   invoices: Invoice | InvoiceSummary;
 }
 
-/** The resources that a copy can have, by the names of the API's paths. */
-export type Resource = keyof SyncedRecord;
+/** The operations of the contract that give a list. */
+type ListId = {
+  [Id in OperationId]: (typeof operations)[Id]['answer'] extends 'list' ? Id : never;
+}[OperationId];
 
-/** The resources in the order in which they are read: what takes few requests comes first. */
-export const resources = [
-  'people',
-  'customers',
-  'forms',
-  'jobs',
-  'submissions',
-  'quotes',
-  'invoices',
-] as const satisfies readonly Resource[];
+/** The resource that each list has, in the order in which they are read: what takes few requests comes first. */
+const resourceOfList = {
+  listPeople: 'people',
+  listCustomers: 'customers',
+  listForms: 'forms',
+  listJobs: 'jobs',
+  listFormSubmissions: 'submissions',
+  listQuotes: 'quotes',
+  listInvoices: 'invoices',
+} as const satisfies Record<ListId, string>;
+
+/** The resources that a copy can have, by the names of the API's paths. */
+export type Resource = (typeof resourceOfList)[ListId];
+
+/** All of them. */
+export const resources: readonly Resource[] = Object.values(resourceOfList);
 
 /** How far a list with `updatedSince` has been read. */
 export interface ListState {

@@ -1,3 +1,4 @@
+import { isTimeZone } from '../../contract/company-time.ts';
 import { isModule, modules } from '../../contract/scopes.ts';
 import { problemOfVatNumber } from '../../contract/vat-numbers.ts';
 import { quote, UsageError } from '../errors.ts';
@@ -107,15 +108,5 @@ function refuseBadLogo(logo: string | undefined): void {
   }
   if (logo.length > LOGO_CHARACTERS_MAX) {
     throw new UsageError(`The logo must have at most ${LOGO_CHARACTERS_MAX} characters as a data URL.`);
-  }
-}
-
-/** Whether a text names a time zone that Node knows. */
-export function isTimeZone(value: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: value });
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { companyDay } from '../access/company-time.ts';
+import { companyDay } from '../../contract/company-time.ts';
 import type { MoveEventKind } from '../../contract/events.ts';
 import { type JsonText, joinObjects } from '../../contract/json-text.ts';
 import type { RecordOf, Resource, ResourceRecord } from '../../contract/records.ts';

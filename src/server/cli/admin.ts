@@ -8,14 +8,15 @@ import {
 } from '../access/administrators.ts';
 import { invite, inviteToReset } from '../access/invitations.ts';
 import type { Config } from '../config.ts';
+import { listOf } from '../../command-line/given-values.ts';
 import { scopes } from '../../contract/scopes.ts';
 import type { Administrator } from '../store/portal/administrators.ts';
 import type { PortalLink } from '../store/portal/portal-links.ts';
-import { COMPANY, listOf, scopesText } from './arguments.ts';
+import { COMPANY, scopesText } from './arguments.ts';
 import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';
 import { table } from './table.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /** `fieldledger admin create|list|disable|reset|sign-out`. */
 export function adminCommand(terminal: Terminal): Command {

@@ -10,9 +10,9 @@ import { type Backoffice, openBackoffice } from '../backoffice/backoffice.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { isAway } from '../store/engines/open-engine.ts';
 import { withDatabase } from './database.ts';
-import { createBar, PROGRESS_MS } from './progress.ts';
-import { listenForStop } from './stop.ts';
-import { describeError, type Terminal, ToldFailure } from './terminal.ts';
+import { createBar, PROGRESS_MS } from '../../command-line/progress.ts';
+import { listenForStop } from '../../command-line/stop.ts';
+import { describeError, type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
 const STDIN = '-';
 

@@ -5,14 +5,6 @@ import { type Scope, scopes } from '../../contract/scopes.ts';
 /** The first argument of most commands. */
 export const COMPANY = ['<company>', 'id of the company'] as const;
 
-/** Reads a list, without blanks around its items and without empty items. */
-export function listOf(text: string, separator = ','): string[] {
-  return text
-    .split(separator)
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
-}
-
 /** Scopes in a list for people. */
 export function scopesText(held: readonly Scope[]): string {
   return held.length === scopes.length ? 'all' : held.join(',');

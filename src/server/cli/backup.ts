@@ -9,8 +9,8 @@ import { backUp } from '../store/backup/backup.ts';
 import { copyPrivately } from '../store/backup/restore.ts';
 import { openEngine } from '../store/engines/open-engine.ts';
 import { keyFileOf, namesOfKeys, refuseOtherThanKey } from '../webhooks/secret-key.ts';
-import { showProgress, watched } from './progress.ts';
-import type { Terminal } from './terminal.ts';
+import { showProgress, watched } from '../../command-line/progress.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /** Bytes of a megabyte, as people are told sizes. */
 export const MEGABYTE = 1_000_000;

@@ -8,7 +8,7 @@ import { getCompany } from '../access/companies.ts';
 import { quote, UsageError } from '../errors.ts';
 import { createPrint, type Print } from '../invoice-pdf/printing.ts';
 import { eraseCompany } from '../store/company-data/erase.ts';
-import { unfinishedPath } from '../store/backup/unfinished-file.ts';
+import { unfinishedPath } from '../../command-line/unfinished-file.ts';
 import {
   countCompanyRows,
   countUnprinted,
@@ -19,8 +19,8 @@ import type { Engine } from '../store/engines/engine.ts';
 import { readPdf } from '../store/records/documents.ts';
 import type { Row } from '../store/stored-tables.ts';
 import { withDatabase } from './database.ts';
-import { type Progress, showProgress, watched } from './progress.ts';
-import type { Terminal } from './terminal.ts';
+import { type Progress, showProgress, watched } from '../../command-line/progress.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /** `fieldledger company export|erase`: what a processor owes by GDPR articles 20 and 17. */
 export function addCompanyDataCommands(command: Command, terminal: Terminal): void {

@@ -3,16 +3,16 @@ import { readFileSync, statSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { type CompanySettings, createCompany, getCompany, setCompany } from '../access/companies.ts';
+import { listOf } from '../../command-line/given-values.ts';
 import { type Module, modules } from '../../contract/scopes.ts';
 import { logoFromFile } from '../invoice-pdf/logo.ts';
 import { type Company, type CompanyProfile, listCompanies } from '../store/records/companies.ts';
 import { listCompanyStatus } from '../store/records/company-status.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { listOf } from './arguments.ts';
 import { addCompanyDataCommands } from './company-data.ts';
 import { withDatabase } from './database.ts';
 import { table } from './table.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /** `fieldledger company create|set|list|export|erase`. */
 export function companyCommand(terminal: Terminal): Command {

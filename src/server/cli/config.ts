@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 
 import { describeConfig } from '../config.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /** `fieldledger config`: every setting, its value here, and what it means. */
 export function configCommand(terminal: Terminal): Command {

@@ -10,8 +10,8 @@ import { openEngine } from '../store/engines/open-engine.ts';
 import { lockServing } from '../store/engines/serving-lock.ts';
 import { keyFileOf } from '../webhooks/secret-key.ts';
 import { withDatabaseName } from './database.ts';
-import { showSteps, watched } from './progress.ts';
-import type { Terminal } from './terminal.ts';
+import { showSteps, watched } from '../../command-line/progress.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /** `fieldledger copy`: moves a store to another database, mostly from SQLite to PostgreSQL. */
 export function copyCommand(terminal: Terminal): Command {

@@ -6,8 +6,8 @@ import { withoutPasswords } from '../setting-values.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { isAway, openEngine } from '../store/engines/open-engine.ts';
 import { migrate, type Migrated, type MigrationPlan, planMigration } from '../store/migrations/migrate.ts';
-import { showSteps } from './progress.ts';
-import type { Terminal } from './terminal.ts';
+import { showSteps } from '../../command-line/progress.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /**
  * Opens the configured database, brings its schema up to date, lets `work` use it, and always closes it. `work` also gets

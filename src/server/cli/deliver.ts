@@ -10,11 +10,11 @@ import { DeliveryLoop } from '../webhooks/delivery-loop.ts';
 import { keepPurging } from '../webhooks/purge.ts';
 import { type OpenedBox, openSecretBox } from '../webhooks/secret-key.ts';
 import { createSender } from '../webhooks/sender.ts';
-import { version } from '../../version.ts';
+import { version } from '../../contract/version.ts';
 import { withDatabase } from './database.ts';
 import { compareClocks, serveManagement, withPatience } from './management.ts';
-import { listenForStop } from './stop.ts';
-import type { Terminal } from './terminal.ts';
+import { listenForStop } from '../../command-line/stop.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /** `fieldledger deliver`: delivers webhooks until it is told to stop, without serving the API. */
 export function deliverCommand(terminal: Terminal): Command {

@@ -10,9 +10,9 @@ import { listCompanies } from '../store/records/companies.ts';
 import { locateDocument } from '../store/records/documents.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { withDatabase } from './database.ts';
-import { checkOut, STDOUT, writeOut } from './out-file.ts';
-import { listenForStop } from './stop.ts';
-import { type Terminal, ToldFailure } from './terminal.ts';
+import { checkOut, STDOUT, writeOut } from '../../command-line/out-file.ts';
+import { listenForStop } from '../../command-line/stop.ts';
+import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
 /** `fieldledger document pdf|check`. */
 export function documentCommand(terminal: Terminal): Command {

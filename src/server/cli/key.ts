@@ -1,13 +1,14 @@
 import { Command } from 'commander';
 
+import { listOf } from '../../command-line/given-values.ts';
 import { type Scope, scopes } from '../../contract/scopes.ts';
 import { createKey, listKeys, revokeKey } from '../access/keys.ts';
 import type { UsedKey } from '../store/keys/keys.ts';
-import { COMPANY, listOf, scopesText } from './arguments.ts';
+import { COMPANY, scopesText } from './arguments.ts';
 import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';
 import { table } from './table.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /** `fieldledger key create|list|revoke`. */
 export function keyCommand(terminal: Terminal): Command {

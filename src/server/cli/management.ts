@@ -11,8 +11,8 @@ import { createManagement, createUnready, type ManagementOptions } from '../oper
 import type { Engine } from '../store/engines/engine.ts';
 import { isAway, openEngine } from '../store/engines/open-engine.ts';
 import { listenAs } from './ports.ts';
-import { listenForStop } from './stop.ts';
-import type { Terminal } from './terminal.ts';
+import { listenForStop } from '../../command-line/stop.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 type ManagementConfig = Pick<Config, 'managementHost' | 'managementPort' | 'managementNames'>;
 

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 
 import { contractVersion } from '../../contract/document.ts';
 import { planForDatabase, withDatabase } from './database.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /**
  * `fieldledger migrate`: brings the database's schema and records up to date; every other command does the same first.

@@ -4,7 +4,7 @@ import { getNumbering, type KindNumbering, setNumbering } from '../backoffice/nu
 import { COMPANY, integerIn } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { table } from './table.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 const LAST_MAX = 999_999_998;
 

@@ -6,8 +6,8 @@ import { type Config, readConfig } from '../config.ts';
 import { restoreBackup } from '../store/backup/restore.ts';
 import { keyFileOf, refuseOtherThanKey } from '../webhooks/secret-key.ts';
 import { addressInShell, inShell, MEGABYTE, sizeText, sqlitePathOf } from './backup.ts';
-import { showProgress, watched } from './progress.ts';
-import type { Terminal } from './terminal.ts';
+import { showProgress, watched } from '../../command-line/progress.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /** `fieldledger restore`: puts a backup where the SQLite database was, or will be. */
 export function restoreCommand(terminal: Terminal): Command {

@@ -16,18 +16,31 @@ import { openKeyUsage } from '../store/keys/key-usage.ts';
 import { keepServedClock } from '../store/records/served-clock.ts';
 import { lockServing } from '../store/engines/serving-lock.ts';
 import { openSecretBox } from '../webhooks/secret-key.ts';
-import { version } from '../../version.ts';
+import { version } from '../../contract/version.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
 import { withDatabase } from './database.ts';
 import { createWatchedMetrics, impairmentOf, startDeliveries } from './deliver.ts';
-import { type Demo, demoPortal, prepareDemo } from './demo.ts';
 import { compareClocks, PUBLIC, serveManagement, withPatience } from './management.ts';
 import { listenAs } from './ports.ts';
-import { listenForStop } from './stop.ts';
-import type { Terminal } from './terminal.ts';
+import { listenForStop } from '../../command-line/stop.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
+
+/** A demo company and a key that reads all of it. */
+export interface Demo {
+  company: string;
+  key: string;
+  isNew: boolean;
+}
+
+/** The demo as `serve --demo` needs it: the server itself has none. */
+interface DemoLoader {
+  prepareDemo: (engine: Engine, config: Config) => Promise<Demo>;
+  /** The address of the portal for the company. */
+  demoPortal: (engine: Engine, address: string, demo: Demo | undefined) => Promise<string | undefined>;
+}
 
 /** `fieldledger serve`: answers until it is told to stop. */
-export function serveCommand(terminal: Terminal): Command {
+export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: DemoLoader): Command {
   return new Command('serve')
     .description('serve the API')
     .option('--demo', 'load the example company first, and print a key of it')

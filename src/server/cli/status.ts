@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { type CompanyStatus, listCompanyStatus } from '../store/records/company-status.ts';
 import { withDatabase } from './database.ts';
 import { table } from './table.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /** `fieldledger status`: how all companies are doing. */
 export function statusCommand(terminal: Terminal): Command {

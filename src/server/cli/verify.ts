@@ -4,8 +4,8 @@ import type { Engine } from '../store/engines/engine.ts';
 import type { Finding } from '../store/verify/findings.ts';
 import { verifyStore } from '../store/verify/verify.ts';
 import { withDatabase } from './database.ts';
-import { showProgress, watched } from './progress.ts';
-import { type Terminal, ToldFailure } from './terminal.ts';
+import { showProgress, watched } from '../../command-line/progress.ts';
+import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
 /** A store that is thoroughly wrong must not fill the screen, or the memory. */
 const FINDINGS_SHOWN_MAX = 100;

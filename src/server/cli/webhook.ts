@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 
+import { listOf } from '../../command-line/given-values.ts';
 import { moveEventKinds } from '../../contract/events.ts';
 import { quote, UsageError } from '../errors.ts';
 import type { DeliveryRecord } from '../store/deliveries/deliveries-history.ts';
@@ -14,16 +15,14 @@ import {
   resumeWebhook,
 } from '../webhooks/registration.ts';
 import { listUnreadable, openSecretBox, sealSecrets, takeSecretBox } from '../webhooks/secret-key.ts';
-import { COMPANY, integerIn, listOf } from './arguments.ts';
+import { COMPANY, integerIn } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { table } from './table.ts';
-import { type Terminal, ToldFailure } from './terminal.ts';
-import { webhookPlayCommand } from './webhook-play.ts';
-import { webhookSampleCommand } from './webhook-sample.ts';
+import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
 const WEBHOOK = ['<webhook-id>', 'id of the webhook'] as const;
 
-/** `fieldledger webhook create|list|pause|resume|delete|deliveries|resend|recover|ping|sample|play|seal`. */
+/** `fieldledger webhook create|list|pause|resume|delete|deliveries|resend|recover|ping|seal`. */
 export function webhookCommand(terminal: Terminal): Command {
   const command = new Command('webhook')
     .description("a company's webhooks")
@@ -36,9 +35,7 @@ export function webhookCommand(terminal: Terminal): Command {
     .addCommand(resendCommand(terminal))
     .addCommand(recoverCommand(terminal))
     .addCommand(pingCommand(terminal))
-    .addCommand(sealCommand(terminal))
-    .addCommand(webhookSampleCommand(terminal).helpGroup('For integrators:'))
-    .addCommand(webhookPlayCommand(terminal).helpGroup('For integrators:'));
+    .addCommand(sealCommand(terminal));
 }
 
 function createCommand(terminal: Terminal): Command {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { JsonText } from '../../contract/json-text.ts';
+import { pingData } from '../../contract/delivery-request.ts';
 import { quote, UsageError } from '../errors.ts';
 import {
   AuthorityEndedError,
@@ -129,11 +129,6 @@ export async function recover(
   }
   return count;
 }
-
-/** The data of a ping. */
-export const pingData = JSON.stringify({ message: 'This is a test delivery.' }) as JsonText<{
-  message: string;
-}>;
 
 /**
  * Sends a signed `ping` to a webhook.

@@ -15,8 +15,8 @@ import {
 import type { DeliveryResult } from '../store/deliveries/deliveries-results.ts';
 import type { WaitingDelivery } from '../store/deliveries/deliveries-walk.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { traceIdOfDelivery } from '../trace-context.ts';
-import { deliveryRequest } from './delivery-request.ts';
+import { traceIdOfDelivery } from '../../contract/trace-context.ts';
+import { deliveryRequest } from '../../contract/delivery-request.ts';
 import { FairShare, WebhookRound } from './fair-share.ts';
 import { endingWithout, resultOf, resultOfInterruption, unsentResult } from './outcomes.ts';
 import { ResultGroup } from './result-group.ts';

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 
 import type { Config } from '../config.ts';
 import { UsageError } from '../errors.ts';
-import { beginFile } from '../store/backup/unfinished-file.ts';
+import { beginFile } from '../../command-line/unfinished-file.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import {
   findWebhookRow,

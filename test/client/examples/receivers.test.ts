@@ -13,11 +13,11 @@ import { applyChange } from '../../../src/server/backoffice/apply.ts';
 import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { deliveryBytesMax } from '../../../src/contract/events.ts';
 import { exampleSecret } from '../../../src/contract/examples.ts';
-import { type DayEvent, recordDay } from '../../../src/demo/day.ts';
-import { deliveryHeaders } from '../../../src/server/webhooks/delivery-request.ts';
-import { type Played, playDay } from '../../../src/server/webhooks/played-day.ts';
+import { recordDay } from '../../../src/demo/day.ts';
+import { type DeliveredEvent, deliveryHeaders } from '../../../src/contract/delivery-request.ts';
+import { type Played, playDay } from '../../../src/client/webhooks/played-day.ts';
 import { startService } from '../_service.ts';
-import { exampleOf } from '../../../src/server/webhooks/samples.ts';
+import { exampleOf } from '../../../src/client/webhooks/samples.ts';
 import { callCommand, until } from '../../_command.ts';
 import { keyFor, openTestDatabase, startTestServer } from '../../_server.ts';
 import { type Program, startReceiver } from './_receiver.ts';
@@ -149,7 +149,7 @@ async function testReceiver(t: Test, program: Program): Promise<void> {
     t.equal(Object.keys(await source()).length, 5);
     await until(holds);
 
-    const invoice = events.find(({ event }) => event === 'invoice.issued') as DayEvent;
+    const invoice = events.find(({ event }) => event === 'invoice.issued') as DeliveredEvent;
     const paid = events.find(({ event }) => event === 'payment.recorded')?.data ?? '{}';
     const { invoiceId, paymentId } = JSON.parse(paid) as Body['data'];
     // It changes the invoice and sends nothing.

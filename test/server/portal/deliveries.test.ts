@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 
 import { listAuditRows } from '../../../src/server/store/portal/audit.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
-import { signatureOf } from '../../../src/server/webhooks/delivery-request.ts';
+import { signatureOf } from '../../../src/contract/delivery-request.ts';
 import { engineNames, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
 import { answer, scriptedSender, startLoop } from '../webhooks/_delivery-loop.ts';
 import { until } from '../../_command.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { companyInstant, companyLocal } from '../../../src/server/access/company-time.ts';
+import { companyInstant, companyLocal } from '../../../src/contract/company-time.ts';
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { moveEventKinds } from '../../../src/contract/events.ts';
 import { listAuditRows } from '../../../src/server/store/portal/audit.ts';

@@ -15,7 +15,7 @@ import { parse } from 'yaml';
 import { contractOperations } from '../../../src/contract/document.ts';
 import type * as publication from '../../../src/server/publication/publication.ts';
 import { workflowFiles } from '../../../src/server/publication/workflows.ts';
-import { signatureOf } from '../../../src/server/webhooks/delivery-request.ts';
+import { signatureOf } from '../../../src/contract/delivery-request.ts';
 import { openWorkplace } from '../../_command.ts';
 import { referenceFile } from '../../_reference.ts';
 import { otherNames } from './_other-names.ts';

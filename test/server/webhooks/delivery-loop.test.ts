@@ -12,7 +12,7 @@ import {
   type DeliveryResult,
 } from '../../../src/server/store/deliveries/deliveries-results.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
-import { traceIdIn } from '../../../src/server/trace-context.ts';
+import { traceIdIn } from '../../../src/contract/trace-context.ts';
 import { FairShare } from '../../../src/server/webhooks/fair-share.ts';
 import { nextAttemptAt } from '../../../src/server/webhooks/outcomes.ts';
 import { ResultGroup } from '../../../src/server/webhooks/result-group.ts';

@@ -5,7 +5,7 @@ import Stripe from 'stripe';
 import t from 'tap';
 import { parse } from 'yaml';
 
-import { signatureOf } from '../../../src/server/webhooks/delivery-request.ts';
+import { signatureOf } from '../../../src/contract/delivery-request.ts';
 
 const contract = parse(readFileSync(join(import.meta.dirname, '../../../../webhooks.yaml'), 'utf8')) as {
   components: {

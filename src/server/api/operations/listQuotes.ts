@@ -1,4 +1,4 @@
-import { companyDay } from '../../access/company-time.ts';
+import { companyDay } from '../../../contract/company-time.ts';
 import type { Connection } from '../../store/dialects/dialect.ts';
 import { listQuotes as listStoredQuotes } from '../../store/records/quotes.ts';
 import type { Handler } from '../handler.ts';

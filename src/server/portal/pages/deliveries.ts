@@ -1,4 +1,4 @@
-import { companyInstant, companyLocal } from '../../access/company-time.ts';
+import { companyInstant, companyLocal } from '../../../contract/company-time.ts';
 import type { EventKind } from '../../../contract/events.ts';
 import { UsageError } from '../../errors.ts';
 import {

@@ -1,4 +1,4 @@
-import { companyDay, companyInstant } from '../../access/company-time.ts';
+import { companyDay, companyInstant } from '../../../contract/company-time.ts';
 import type { AttemptCounts, HourSpan, WebhookHealth } from '../../store/deliveries/webhook-health.ts';
 import type { Webhook } from '../../store/deliveries/webhooks.ts';
 import { outcomeText } from '../../webhooks/attempt-errors.ts';

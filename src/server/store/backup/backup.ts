@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { quote, UsageError } from '../../errors.ts';
 import { refuseForeignFile } from '../foreign.ts';
 import { examineCopy } from './examine.ts';
-import { beginFile, namesFile } from './unfinished-file.ts';
+import { beginFile, namesFile } from '../../../command-line/unfinished-file.ts';
 
 /** How a copy is watched and stopped. Sizes are in bytes. */
 export interface Copying {

@@ -16,7 +16,7 @@ import { UsageError } from '../../errors.ts';
 import { lockServing } from '../engines/serving-lock.ts';
 import { type Copying, hasCode, isSqlite, refuseStopped } from './backup.ts';
 import { examineCopy } from './examine.ts';
-import { beginFile, type UnfinishedFile } from './unfinished-file.ts';
+import { beginFile, type UnfinishedFile } from '../../../command-line/unfinished-file.ts';
 
 /**
  * Puts a backup in the place of a database, whole or not at all. It never replaces a database: its owner moves that away.

@@ -2,7 +2,7 @@ import pg from 'pg';
 import t from 'tap';
 
 import { createCompany } from '../../../../src/server/access/companies.ts';
-import { describeError } from '../../../../src/server/cli/terminal.ts';
+import { describeError } from '../../../../src/command-line/terminal.ts';
 import { AppError } from '../../../../src/server/errors.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { openGeneration } from '../../../../src/server/store/records/generation.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { JsonSchema } from '../../../../src/contract/document.ts';
-import type { createTerminal as CreateTerminal, Terminal } from '../../../../src/server/cli/terminal.ts';
+import type { createTerminal as CreateTerminal, Terminal } from '../../../../src/command-line/terminal.ts';
 import type { main as Main } from '../../../../src/main.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import type { Outcome } from '../../../_command.ts';

@@ -8,7 +8,7 @@ import t from 'tap';
 
 import { createCompany } from '../../../../src/server/access/companies.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
-import { version } from '../../../../src/version.ts';
+import { version } from '../../../../src/contract/version.ts';
 import { openWorkplace, type Outcome, type Running, SECRET_KEY, type Workplace } from '../../../_command.ts';
 import { fillLargeCompany } from '../../../contract/_large-company.ts';
 import { createDatabase } from '../../../_postgres.ts';

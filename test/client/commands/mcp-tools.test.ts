@@ -9,7 +9,7 @@ import t from 'tap';
 
 import type { JsonSchema } from '../../../src/contract/document.ts';
 import { startExampleServer } from '../../_server.ts';
-import { createAuthority } from '../webhooks/_certificates.ts';
+import { createAuthority } from '../../server/webhooks/_certificates.ts';
 import { folder, startService, startTools } from './_mcp.ts';
 
 /* The tools as a model and the program around it see them. */

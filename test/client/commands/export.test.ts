@@ -21,14 +21,14 @@ import t from 'tap';
 
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
 import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
-import { createTerminal } from '../../../src/server/cli/terminal.ts';
+import { createTerminal } from '../../../src/command-line/terminal.ts';
 import { main } from '../../../src/main.ts';
 import type { Change } from '../../../src/contract/feed.ts';
-import { silentAddress } from '../../client/_rough-line.ts';
+import { silentAddress } from '../_rough-line.ts';
 import { callCommand } from '../../_command.ts';
 import { company } from '../../contract/_company.ts';
 import { keyFor, startExampleServer, STORY_NOW } from '../../_server.ts';
-import { runOnFullDisk } from './_full-disk.ts';
+import { runOnFullDisk } from '../../server/cli/_full-disk.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fieldledger-export-'));
 const server = await startExampleServer('sqlite');

@@ -1,7 +1,7 @@
 import t from 'tap';
 
-import { columnsOf } from '../../../src/server/cli/columns.ts';
-import { csvLine } from '../../../src/server/cli/csv.ts';
+import { columnsOf } from '../../../src/client/commands/columns.ts';
+import { csvLine } from '../../../src/client/commands/csv.ts';
 
 const STYLE = { separator: ',', decimal: '.' };
 

@@ -3,15 +3,15 @@ import { dirname } from 'node:path';
 
 import { Command } from 'commander';
 
-import { type Resource, resources } from '../../client/sync/sink.ts';
-import { openSqliteCopy } from '../../client/sync/sqlite.ts';
-import { sync, type SyncProgress, type SyncResult } from '../../client/sync/sync.ts';
-import { quote, UsageError } from '../errors.ts';
+import { type Resource, resources } from '../sync/sink.ts';
+import { openSqliteCopy } from '../sync/sqlite.ts';
+import { sync, type SyncProgress, type SyncResult } from '../sync/sync.ts';
+import { quote, UsageError } from '../../errors.ts';
 import { openService, type Service } from './service.ts';
 import { type ServiceOptions, withService } from './service-access.ts';
-import { createBar } from './progress.ts';
-import { listenForStop } from './stop.ts';
-import type { Terminal } from './terminal.ts';
+import { createBar } from '../../command-line/progress.ts';
+import { listenForStop } from '../../command-line/stop.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 interface PullOptions extends ServiceOptions {
   into: string;
@@ -48,9 +48,9 @@ async function pull(
   { into, details }: PullOptions,
   signal: AbortSignal,
 ): Promise<SyncResult> {
-  const { client, source, secondsFor } = service;
+  const { client, source, pace } = service;
   const sink = openSqliteCopy(into, { source });
-  using bar = showBar(secondsFor);
+  using bar = showBar(pace);
   try {
     return await sync(client, { sink, details, signal, ...(bar && { onProgress: bar.update }) });
   } catch (error) {
@@ -66,7 +66,7 @@ interface Bar extends Disposable {
 }
 
 /** A bar of the details, which take nearly all of the requests; only where somebody sees it, because counting takes some. */
-function showBar(secondsFor: Service['secondsFor']): Bar | undefined {
+function showBar(pace: Service['pace']): Bar | undefined {
   if (!process.stderr.isTTY) return undefined;
   const bar = createBar('{doing} | {left} left');
   bar.start(1, 0, { doing: 'asking', left: '?' });
@@ -76,7 +76,7 @@ function showBar(secondsFor: Service['secondsFor']): Bar | undefined {
       // Before anything is read, the documents are counted, which may take a minute.
       const isCounting = recordCount === 0 && done === 0 && total > 0;
       const doing = isCounting ? `${total} documents to read` : `${resource} | ${recordCount} records`;
-      bar.update(done, { doing, left: timeText(secondsFor(Math.max(0, total - done))) });
+      bar.update(done, { doing, left: timeText(pace.secondsFor(Math.max(0, total - done))) });
     },
     [Symbol.dispose]: () => bar.stop(),
   };

@@ -50,3 +50,13 @@ function offsetMs(timeZone: string, ms: number): number {
   const shown = Date.parse(`${format.format(ms).replace(' ', 'T')}Z`);
   return shown - Math.floor(ms / 1000) * 1000;
 }
+
+/** Whether a text names a time zone that Node knows. */
+export function isTimeZone(value: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -9,7 +9,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { UsageError } from '../../../src/server/errors.ts';
-import { sendSample } from '../../../src/server/webhooks/samples.ts';
+import { sendSample } from '../../../src/client/webhooks/samples.ts';
 import { callCommand } from '../../_command.ts';
 import { closed, eventBodyOf, events, strictAjv } from '../../contract/_contract.ts';
 

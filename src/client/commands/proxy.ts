@@ -1,7 +1,7 @@
 import { setGlobalProxyFromEnv } from 'node:http';
 
-import { quote, UsageError } from '../errors.ts';
-import type { Terminal } from './terminal.ts';
+import { quote, UsageError } from '../../errors.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /** Requests that go by way of a proxy, until it is disposed of. */
 export interface ProxyUse extends Disposable {

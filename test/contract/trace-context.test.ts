@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { createTraceparent, traceIdIn, traceIdOfDelivery } from '../../src/server/trace-context.ts';
+import { createTraceparent, traceIdIn, traceIdOfDelivery } from '../../src/contract/trace-context.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';

@@ -1,18 +1,20 @@
-import { ApiError, type Client, createClient, NoAnswerError } from '../../client/index.ts';
-import { CopyError } from '../../client/sync/sink.ts';
-import { UsageError } from '../errors.ts';
-import { version } from '../../version.ts';
+import { createPacedClient } from '../create-client.ts';
+import { ApiError, type Client, NoAnswerError } from '../index.ts';
+import { Pace } from '../pace.ts';
+import { CopyError } from '../sync/sink.ts';
+import { machineClock } from '../waiting.ts';
+import { UsageError } from '../../errors.ts';
+import { version } from '../../contract/version.ts';
 import { useProxy } from './proxy.ts';
 import { serviceAccess, type ServiceOptions } from './service-access.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /** A service as a reader of its public API sees it. */
 export interface Service extends Disposable {
   client: Client;
   /** Names the company and the service, for people and in copies. */
   source: string;
-  /** The seconds that so many requests take at least, by what the service last told of the rate limit. */
-  secondsFor: (requestCount: number) => number;
+  pace: Pace;
   /** Ends a command that the service has failed. @throws UsageError with a sentence. */
   inSentences: <T>(work: Promise<T>) => Promise<T>;
 }
@@ -29,11 +31,11 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
   const proxy = useProxy(url, terminal.environment);
   const [, company = ''] = key.split('.');
   const unreachable = new AbortController();
-  const allowance = { quota: 120, windowSeconds: 60, remaining: 120, resetSeconds: 0 };
+  const pace = new Pace(machineClock);
   let hasAnswered = false;
   // Any web server answers, but not with a success in JSON.
   let isApi = false;
-  const client = createClient({
+  const client = createPacedClient(pace, {
     baseUrl: url,
     key,
     userAgent: `Fieldledger/${version}`,
@@ -45,7 +47,6 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
         const answer = await fetch(request);
         hasAnswered = true;
         isApi ||= answer.ok && answer.headers.get('Content-Type')?.startsWith('application/json') === true;
-        learn(allowance, answer.headers);
         return answer;
       } catch (error) {
         // An address that never answered is more likely wrong than out of order: nobody should wait for it.
@@ -57,37 +58,10 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
   return {
     client,
     source: `${company} at ${url}`,
-    secondsFor: (requestCount) => secondsFor(requestCount, allowance),
+    pace,
     inSentences: (work) => inSentences(work, url, () => isApi, proxy.hint),
     [Symbol.dispose]: proxy[Symbol.dispose],
   };
-}
-
-interface KnownAllowance {
-  quota: number;
-  windowSeconds: number;
-  remaining: number;
-  resetSeconds: number;
-}
-
-function learn(allowance: KnownAllowance, headers: Headers): void {
-  const [, quota, windowSeconds] = /;q=(\d+);w=(\d+)/.exec(headers.get('RateLimit-Policy') ?? '') ?? [];
-  const [, remaining, resetSeconds] = /;r=(\d+);t=(\d+)/.exec(headers.get('RateLimit') ?? '') ?? [];
-  if (quota && windowSeconds && remaining && resetSeconds)
-    Object.assign(allowance, {
-      quota: Number(quota),
-      windowSeconds: Number(windowSeconds),
-      remaining: Number(remaining),
-      resetSeconds: Number(resetSeconds),
-    });
-}
-
-function secondsFor(
-  requestCount: number,
-  { quota, windowSeconds, remaining, resetSeconds }: KnownAllowance,
-): number {
-  if (requestCount <= remaining) return 0;
-  return resetSeconds + Math.floor((requestCount - remaining - 1) / Math.max(quota, 1)) * windowSeconds;
 }
 
 /**

@@ -3,7 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { once } from 'node:events';
 
 import { type ExampleEvent, exampleEvents } from '../../contract/examples.ts';
-import { quote, unknownName, UsageError } from '../errors.ts';
+import { quote, unknownName, UsageError } from '../../errors.ts';
 
 /** A receiver has as long as it has for a delivery (openapi.yaml, "Answer"). */
 const DEADLINE_MS = 10_000;

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
 import { quote, UsageError } from '../errors.ts';
-import { beginFile, namesFile } from '../store/backup/unfinished-file.ts';
+import { beginFile, namesFile } from './unfinished-file.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The name of standard output in place of a file's. */

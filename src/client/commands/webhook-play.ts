@@ -1,16 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import { Argument, Command, InvalidArgumentError } from 'commander';
 
-import { readConfig } from '../config.ts';
-import type { DayEvent } from '../../demo/day.ts';
-import { openEngine } from '../store/engines/open-engine.ts';
-import { migrate } from '../store/migrations/migrate.ts';
 import { newestOf, type Played, playDay } from '../webhooks/played-day.ts';
-import { type Terminal, ToldFailure } from './terminal.ts';
-import { signingSecret } from './webhook-sample.ts';
+import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
+import { recordedDay } from '../webhooks/recorded-day.ts';
+import { serviceNameIn, signingSecret } from './webhook-sample.ts';
 
 interface PlayCommandOptions {
   to: string;
@@ -34,10 +27,10 @@ export function webhookPlayCommand(terminal: Terminal): Command {
       "file with the signing secret; unless given, that of the contract's test vector",
     )
     .action(async (_story: string, { to, speed, secretFile }: PlayCommandOptions) => {
-      const { serviceName } = readConfig(terminal.environment);
+      const serviceName = serviceNameIn(terminal);
       const secret = signingSecret(secretFile);
       if (secretFile === undefined) terminal.tell(`Signed with the secret ${secret}\n\n`);
-      const events = await recordedDay();
+      const events = recordedDay(new Date());
       const onPlayed = (played: Played) => terminal.tell(`${lineOf(played)}\n`);
       const deliveries = await playDay(events, { to, serviceName, secret, speed, onPlayed });
       const problems = deliveries.flatMap(({ problem }) => problem ?? []);
@@ -54,24 +47,6 @@ function speedOf(text: string): number {
   if (!/^\d+(\.\d+)?$/.test(text) || speed < 0.1 || speed > SPEED_MAX)
     throw new InvalidArgumentError(`It must be a number from 0.1 to ${SPEED_MAX}.`);
   return speed;
-}
-
-/**
- * A day that ends now, made by the back office in a database of its own. That is gone again before anything is sent, so
- * that no interruption leaves it behind.
- */
-async function recordedDay(): Promise<DayEvent[]> {
-  // Loaded here, so that the other commands for webhooks start sooner.
-  const { DAY_MS, recordDay } = await import('../../demo/day.ts');
-  // Only its owner may open it.
-  const folder = mkdtempSync(join(tmpdir(), 'fieldledger-webhook-play-'));
-  try {
-    await using engine = await openEngine(`sqlite:${join(folder, 'day.db')}`);
-    await migrate(engine);
-    return await recordDay(engine, new Date(Date.now() - DAY_MS));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 function lineOf({ kind, event, createdAt, status, milliseconds, attempts, problem }: Played): string {

@@ -9,13 +9,13 @@ import { applyChange } from '../../../src/server/backoffice/apply.ts';
 import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import type { Change } from '../../../src/contract/feed.ts';
 import { loadGeneratedCompany } from '../../../src/demo/load.ts';
-import { readSource, readSqliteCopy } from '../../client/_copies.ts';
-import { layRoughLine, silentAddress } from '../../client/_rough-line.ts';
-import { answers, type Behaviour, startService } from '../../client/_service.ts';
+import { readSource, readSqliteCopy } from '../_copies.ts';
+import { layRoughLine, silentAddress } from '../_rough-line.ts';
+import { answers, type Behaviour, startService } from '../_service.ts';
 import { openWorkplace, until } from '../../_command.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { keyFor, startExampleServer } from '../../_server.ts';
-import { runOnFullDisk } from './_full-disk.ts';
+import { runOnFullDisk } from '../../server/cli/_full-disk.ts';
 
 /** How often a pull is killed; `make sync` asks for more. */
 const KILLS = Number(process.env.SYNC_KILLS ?? 3);

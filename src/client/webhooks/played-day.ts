@@ -2,11 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { deliveryBytesMax, type EventKind } from '../../contract/events.ts';
 import { eventBody, type JsonText } from '../../contract/json-text.ts';
-import { quote, UsageError } from '../errors.ts';
-import { pingData, timeOrderedId } from './deliveries.ts';
-import { type DeliveredEvent, deliveryRequest } from './delivery-request.ts';
+import { quote, UsageError } from '../../errors.ts';
+import { type DeliveredEvent, deliveryRequest, pingData } from '../../contract/delivery-request.ts';
+import { renewedId } from './recorded-day.ts';
 import { type Posted, post, receiverAddress } from './samples.ts';
-import { mintSecret } from './secrets.ts';
 
 /** How a receiver took one delivery of the day. */
 export interface Played {
@@ -77,7 +76,7 @@ const forgeries: readonly Forgery[] = [
   {
     fault: 'is signed with another secret',
     advice: 'Compare v1 with the HMAC-SHA256 that you compute with your secret',
-    forge: (event, signing) => deliveryRequest(event, { ...signing, secret: mintSecret() }),
+    forge: (event, signing) => deliveryRequest(event, { ...signing, secret: `${signing.secret}x` }),
   },
   {
     fault: 'has one space more than was signed',
@@ -131,13 +130,7 @@ export async function playDay(events: readonly DeliveredEvent[], options: PlayOp
 function dayOf(events: readonly DeliveredEvent[]): Delivery[] {
   const [first] = events;
   if (!first) return [];
-  const firstAt = new Date(first.createdAt);
-  const ping: DeliveredEvent = {
-    ...first,
-    id: timeOrderedId('dlv_', firstAt),
-    event: 'ping',
-    data: pingData,
-  };
+  const ping: DeliveredEvent = { ...first, id: renewedId(first.id), event: 'ping', data: pingData };
   const late = events.find(({ event }) => event === 'job.updated');
   const again = events.find(({ event }) => event === 'payment.recorded');
   const inTime = events.filter((event) => event !== late);
@@ -159,7 +152,7 @@ function largestOf(events: readonly DeliveredEvent[]): DeliveredEvent[] {
   const last = events.at(-1);
   if (!form || !last) return [];
   const { createdAt } = last;
-  const id = timeOrderedId('dlv_', new Date(createdAt));
+  const id = renewedId(last.id);
   // Written by the back office.
   const submission = JSON.parse(form.data) as { id: string };
   const data = JSON.stringify({ ...submission, id: `${submission.id}.largest` });

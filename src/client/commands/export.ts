@@ -1,21 +1,21 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 
-import { isTimeZone } from '../access/companies.ts';
-import { companyInstant } from '../access/company-time.ts';
-import type { CallOptions, Client } from '../../client/index.ts';
-import { inParallel } from '../../client/sync/in-parallel.ts';
-import { type Resource, resources } from '../../client/sync/sink.ts';
+import { companyInstant, isTimeZone } from '../../contract/company-time.ts';
+import type { CallOptions, Client } from '../index.ts';
+import { wholeSchema } from '../sync/columns.ts';
+import { inParallel } from '../sync/in-parallel.ts';
+import { type Resource, resources } from '../sync/sink.ts';
 import { contractDocument, type JsonSchema } from '../../contract/document.ts';
 import { schemaNames } from '../../contract/rendering.ts';
-import { unknownName, UsageError } from '../errors.ts';
-import { listOf } from './arguments.ts';
+import { unknownName, UsageError } from '../../errors.ts';
+import { listOf } from '../../command-line/given-values.ts';
 import { type Column, columnsOf } from './columns.ts';
 import { csvHead, csvLine } from './csv.ts';
-import { checkOut, STDOUT, writeOut } from './out-file.ts';
+import { checkOut, STDOUT, writeOut } from '../../command-line/out-file.ts';
 import { openService } from './service.ts';
 import { type ServiceOptions, withService } from './service-access.ts';
-import { listenForStop } from './stop.ts';
-import type { Terminal } from './terminal.ts';
+import { listenForStop } from '../../command-line/stop.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 interface ExportOptions extends ServiceOptions {
   since?: string;
@@ -214,10 +214,9 @@ function report(resource: Resource, { out, format }: ExportOptions, tally: Tally
 
 /** The schema of the rows: of the record as lists have it, or of the whole document with one of its lines. */
 function schemaOf(resource: Resource, lines: boolean): JsonSchema {
-  const names: { body: string; whole?: string } = schemaNames[resource];
   const { schemas } = contractDocument().components;
-  if (!lines) return schemas[names.body] ?? {};
-  const { lines: list = {}, ...members } = schemas[names.whole ?? names.body]?.properties ?? {};
+  if (!lines) return schemas[schemaNames[resource].body] ?? {};
+  const { lines: list = {}, ...members } = schemas[wholeSchema(resource)]?.properties ?? {};
   return { properties: { ...members, line: list.items ?? {} } };
 }
 

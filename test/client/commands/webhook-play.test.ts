@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,13 +12,15 @@ import type { Test } from 'tap';
 import { exampleSecret } from '../../../src/contract/examples.ts';
 import { deliveryBytesMax } from '../../../src/contract/events.ts';
 import { recordDay } from '../../../src/demo/day.ts';
-import { signatureOf } from '../../../src/server/webhooks/delivery-request.ts';
-import { playDay } from '../../../src/server/webhooks/played-day.ts';
+import { signatureOf } from '../../../src/contract/delivery-request.ts';
+import { playDay } from '../../../src/client/webhooks/played-day.ts';
+import { recordedDay } from '../../../src/client/webhooks/recorded-day.ts';
 import { callCommand } from '../../_command.ts';
 import { openTestDatabase } from '../../_server.ts';
 import { closed, eventBodyOf, events, strictAjv } from '../../contract/_contract.ts';
 
 const secret = exampleSecret();
+const recording = join(import.meta.dirname, '../../../generated/recorded-day.json');
 
 interface Received {
   event: string;
@@ -78,7 +80,6 @@ const problemsOf = (played: Awaited<ReturnType<typeof play>>) =>
 t.test('a day arrives as webhooks.yaml says, and a right receiver is told so', async (t) => {
   const { received, answer } = receiver();
   const { url } = await listen(t, answer);
-  const before = readdirSync(tmpdir()).filter((name) => name.startsWith('fieldledger-webhook-play-'));
   const { exitCode, stdout } = await callCommand(['webhook', 'play', 'day', '--to', url]);
   t.equal(exitCode, 0, stdout);
   t.match(
@@ -110,23 +111,31 @@ t.test('a day arrives as webhooks.yaml says, and a right receiver is told so', a
     event === 'job.updated' ? [(JSON.parse(body) as { data: { updatedAt: string } }).data.updatedAt] : [],
   );
   t.ok(updates.length === 2 && (updates[0] ?? '') > (updates[1] ?? ''), 'an old state after a new one');
-  t.strictSame(
-    readdirSync(tmpdir()).filter((name) => name.startsWith('fieldledger-webhook-play-')),
-    before,
-    'nothing is left behind',
-  );
 });
 
-t.test('another day has other ids and other numbers', async (t) => {
-  await using other = await openTestDatabase('sqlite');
-  const next = await recordDay(other.engine, new Date('2026-11-24T08:00:00.000Z'));
-  const [here, there] = [day, next].map((of) =>
-    JSON.stringify(of).match(/INV-[\d-]+|[0-9a-f]{8}-[0-9a-f-]{27}/g),
+t.test('the recorded day is what the back office records today', (t) => {
+  const recorded = JSON.parse(readFileSync(recording, 'utf8')) as object[];
+  const written = day.map(({ data, ...event }) => ({ ...event, data: JSON.parse(data) as object }));
+  t.strictSame(recorded, written, '"npm run generate:day" writes it');
+  t.end();
+});
+
+t.test('a day is played as the last one that is over, each time with other ids and numbers', (t) => {
+  const NEW = /INV-[\d-]+|[0-9a-f]{8}-[0-9a-f-]{27}/g;
+  const [first, second] = ['2027-01-03T16:59:59.999Z', '2027-01-03T17:00:01.000Z'].map((now) =>
+    JSON.stringify(recordedDay(new Date(now))),
   );
   t.strictSame(
-    here?.filter((id) => there?.includes(id)),
+    first?.match(NEW)?.filter((id) => second?.includes(id)),
     [],
   );
+  t.equal(first?.match(NEW)?.length, JSON.stringify(day).match(NEW)?.length);
+  t.match(first, /"issueDate\\":\\"2027-01-02\\".*"dueDate\\":\\"2027-02-01\\"/);
+  t.match(second, /"issuedAt\\":\\"2027-01-03T12:55:00\.000Z\\"/);
+  t.match(second, /"number\\":\\"INV-2027-\d+\\"/);
+  const ids = recordedDay(new Date()).map(({ id }) => id);
+  t.strictSame(ids, ids.toSorted());
+  t.end();
 });
 
 const wrongReceivers: [fault: string, answer: RequestListener, problems: (string | RegExp)[]][] = [

@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 
-import { readConfig } from '../config.ts';
+import { parseServiceName } from '../../command-line/given-values.ts';
 import { exampleSecret } from '../../contract/examples.ts';
-import { UsageError } from '../errors.ts';
-import { deliveryHeaders } from '../webhooks/delivery-request.ts';
+import { quote, UsageError } from '../../errors.ts';
+import { deliveryHeaders } from '../../contract/delivery-request.ts';
 import { exampleOf, sendSample } from '../webhooks/samples.ts';
 import { secretIn } from './service-access.ts';
-import { type Terminal, ToldFailure } from './terminal.ts';
+import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
 interface SampleOptions {
   to: string;
@@ -26,7 +26,7 @@ export function webhookSampleCommand(terminal: Terminal): Command {
     )
     .option('--example <name>', 'the name of the example, where an event has several')
     .action(async (event: string, options: SampleOptions) => {
-      const { serviceName } = readConfig(terminal.environment);
+      const serviceName = serviceNameIn(terminal);
       const example = exampleOf(event, options.example);
       const secret = signingSecret(options.secretFile);
       const headers = deliveryHeaders(example, { serviceName, secret, at: new Date() });
@@ -66,4 +66,14 @@ export function signingSecret(secretFile: string | undefined): string {
   if (!/^whsec_[\x21-\x7e]+$/.test(secret))
     throw new UsageError('The secret must be complete, as it was shown: it begins with whsec_.');
   return secret;
+}
+
+/** The name that the `User-Agent` of webhooks has. @throws UsageError for what can't be one. */
+export function serviceNameIn({ environment }: Terminal): string {
+  const { SERVICE_NAME: given = 'Fieldledger' } = environment;
+  try {
+    return parseServiceName(given);
+  } catch (error) {
+    throw new UsageError(`SERVICE_NAME must be ${(error as Error).message}, not ${quote(given)}.`);
+  }
 }

@@ -2,10 +2,10 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 
-import type { ApiKey } from '../../../src/server/store/keys/keys.ts';
-import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
-import { openWorkplace, until } from '../../_command.ts';
-import { engineNames } from '../../_server.ts';
+import type { ApiKey } from '../../src/server/store/keys/keys.ts';
+import { openEngine } from '../../src/server/store/engines/open-engine.ts';
+import { openWorkplace, until } from '../_command.ts';
+import { engineNames } from '../_server.ts';
 
 interface Loaded {
   company: string;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { table } from '../../../src/server/cli/table.ts';
-import { createTerminal } from '../../../src/server/cli/terminal.ts';
-import { callCommand, openWorkplace } from '../../_command.ts';
+import { table } from '../../src/server/cli/table.ts';
+import { createTerminal } from '../../src/command-line/terminal.ts';
+import { callCommand, openWorkplace } from '../_command.ts';
 
 /** util-linux has it: it runs a program on a terminal of its own. */
 const SCRIPT = '/usr/bin/script';

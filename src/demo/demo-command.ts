@@ -2,17 +2,18 @@ import { dirname, join } from 'node:path';
 
 import { Command } from 'commander';
 
-import { listAdministrators } from '../access/administrators.ts';
-import { invite } from '../access/invitations.ts';
-import type { Config } from '../config.ts';
-import { scopes } from '../../contract/scopes.ts';
-import { exampleCompany } from '../../demo/example-company.ts';
-import { demoKey, loadExampleCompany, loadGeneratedCompany } from '../../demo/load.ts';
-import type { Engine } from '../store/engines/engine.ts';
-import { integerIn } from './arguments.ts';
-import { withDatabase } from './database.ts';
-import { showProgress } from './progress.ts';
-import type { Terminal } from './terminal.ts';
+import { listAdministrators } from '../server/access/administrators.ts';
+import { invite } from '../server/access/invitations.ts';
+import type { Config } from '../server/config.ts';
+import { scopes } from '../contract/scopes.ts';
+import { exampleCompany } from './example-company.ts';
+import { demoKey, loadExampleCompany, loadGeneratedCompany } from './load.ts';
+import type { Engine } from '../server/store/engines/engine.ts';
+import { integerIn } from '../server/cli/arguments.ts';
+import type { Demo } from '../server/cli/serve.ts';
+import { withDatabase } from '../server/cli/database.ts';
+import { showProgress } from '../command-line/progress.ts';
+import type { Terminal } from '../command-line/terminal.ts';
 
 const RECORDS_MAX = 10_000_000;
 
@@ -33,13 +34,6 @@ export function demoCommand(terminal: Terminal): Command {
       };
       await withDatabase(terminal, load, { mayCreate: true });
     });
-}
-
-/** A demo company and a key that reads all of it. */
-export interface Demo {
-  company: string;
-  key: string;
-  isNew: boolean;
 }
 
 /** Loads the example company, unless it is there already, and finds or creates its key. */

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 
-import { quote, UsageError } from '../errors.ts';
-import { parseBaseUrl, readSecretFile, withoutMarks } from '../setting-values.ts';
-import type { Terminal } from './terminal.ts';
+import { quote, UsageError } from '../../errors.ts';
+import { parseBaseUrl, readSecretFile, withoutMarks } from '../../command-line/given-values.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /** The options of a command that reads from a service as an integrator does. */
 export interface ServiceOptions {

@@ -3,14 +3,14 @@ import { join, resolve } from 'node:path';
 
 import { Command } from 'commander';
 
-import { createClient } from '../../client/index.ts';
-import { quote, UsageError } from '../errors.ts';
-import { serveMcp } from '../../client/mcp/mcp-server.ts';
-import { beginFile } from '../store/backup/unfinished-file.ts';
+import { createClient } from '../index.ts';
+import { quote, UsageError } from '../../errors.ts';
+import { serveMcp } from '../mcp/mcp-server.ts';
+import { beginFile } from '../../command-line/unfinished-file.ts';
 import { useProxy } from './proxy.ts';
 import { silence } from './service.ts';
 import { serviceAccess, type ServiceOptions, withService } from './service-access.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
 /** A model waits for an answer: it would rather hear of a failure soon. */
 const RETRIES_MAX = 2;

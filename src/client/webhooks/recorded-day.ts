@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+
+import type { DeliveredEvent } from '../../contract/delivery-request.ts';
+import day from '../../../generated/recorded-day.json' with { type: 'json' };
+
+const DAY_MS = 24 * 60 * 60_000;
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+const DATE = /^\d{4}-\d\d-\d\d$/;
+/** A UUIDv7 (RFC 9562 section 5.7): its time in two parts, then a counter, then chance. */
+const ID = /([\da-f]{8})-([\da-f]{4})-(7[\da-f]{3})-[\da-f]{4}-[\da-f]{12}/g;
+const NUMBER = /^([A-Z]+)-\d{4}-\d+$/;
+
+/**
+ * The day that the back office has recorded (src/demo/day.ts), as the last one that is over at `now`. Its times and dates are
+ * moved by whole days, so that each date stays that of its time. Ids and numbers of documents are new each time, because
+ * receivers keep those that they have seen.
+ */
+export function recordedDay(now: Date): DeliveredEvent[] {
+  const endedMs = Date.parse(day.at(-1)?.createdAt ?? '');
+  const laterMs = Math.floor((now.getTime() - endedMs) / DAY_MS) * DAY_MS;
+  const moved = (text: string) => new Date(Date.parse(text) + laterMs).toISOString();
+  const number = String(Math.floor(now.getTime() / 1000) % 10_000_000);
+  const ids = new Map<string, string>();
+  const idOf = (id: string) => {
+    const known = ids.get(id) ?? renewedId(id, laterMs);
+    ids.set(id, known);
+    return known;
+  };
+  const renewed = (_name: string, value: unknown) => {
+    if (typeof value !== 'string') return value;
+    if (TIME.test(value)) return moved(value);
+    if (DATE.test(value)) return moved(value).slice(0, 10);
+    const [, kind] = NUMBER.exec(value) ?? [];
+    return kind === undefined
+      ? value.replaceAll(ID, idOf)
+      : `${kind}-${moved(day[0]?.createdAt ?? '').slice(0, 4)}-${number}`;
+  };
+  const events = JSON.parse(JSON.stringify(day), renewed) as (Omit<DeliveredEvent, 'data'> & {
+    data: object;
+  })[];
+  // The back office wrote them: a test holds them to what it writes now.
+  return events.map(({ data, ...event }) => ({
+    ...event,
+    data: JSON.stringify(data) as DeliveredEvent['data'],
+  }));
+}
+
+/** Another id of the same time, or of a time that is so much later, in the same order among those of one millisecond. */
+export function renewedId(id: string, laterMs = 0): string {
+  return id.replaceAll(ID, (_id, high: string, low: string, counter: string) => {
+    const time = (Number.parseInt(high + low, 16) + laterMs).toString(16).padStart(12, '0');
+    return `${time.slice(0, 8)}-${time.slice(8)}-${counter}-${randomUUID().slice(19)}`;
+  });
+}

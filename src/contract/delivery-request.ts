@@ -1,0 +1,66 @@
+import { createHmac } from 'node:crypto';
+
+import type { EventKind } from './events.ts';
+import { eventBody, type JsonText } from './json-text.ts';
+import { createTraceparent, traceIdOfDelivery } from './trace-context.ts';
+
+/** An event on its way to one webhook. */
+export interface DeliveredEvent {
+  /** The id of the delivery, the same at every attempt. */
+  id: string;
+  event: EventKind;
+  createdAt: string;
+  company: string;
+  data: JsonText<unknown>;
+}
+
+/** How one attempt is signed, and when. */
+interface Signing {
+  serviceName: string;
+  secret: string;
+  at: Date;
+}
+
+/** The body and the headers of one attempt (openapi.yaml, "Delivery"). Only signature and span differ between attempts. */
+export function deliveryRequest(
+  { id, event, createdAt, company, data }: DeliveredEvent,
+  signing: Signing,
+): { body: string; headers: Record<string, string> } {
+  const body = eventBody({ id, event, createdAt, companyId: company }, data);
+  return { body, headers: deliveryHeaders({ id, event, body }, signing) };
+}
+
+/**
+ * The headers of one attempt.
+ * @param delivery with the body exactly as it is sent.
+ */
+export function deliveryHeaders(
+  { id, event, body }: { id: string; event: EventKind; body: string },
+  { serviceName, secret, at }: Signing,
+): Record<string, string> {
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': `${serviceName}-Webhooks/1`,
+    'Service-Event': event,
+    'Service-Delivery': id,
+    'Service-Signature': signatureOf(secret, body, at),
+    traceparent: createTraceparent(traceIdOfDelivery(id)),
+  };
+}
+
+/**
+ * The value of `Service-Signature`: `t=<unix seconds>,v1=<hex>`, where `v1` is the HMAC-SHA256 of `<t>.<body>` keyed
+ * with the whole secret as it was shown, `whsec_` included (openapi.yaml, "Verify the signature").
+ * @param body the bytes that are sent; a text is sent as UTF-8.
+ * @param at the time of this attempt: a receiver refuses a signature that is older than 5 minutes.
+ */
+export function signatureOf(secret: string, body: Buffer | string, at: Date): string {
+  const t = Math.floor(at.getTime() / 1000);
+  const v1 = createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex');
+  return `t=${t},v1=${v1}`;
+}
+
+/** The data of a ping. */
+export const pingData = JSON.stringify({ message: 'This is a test delivery.' }) as JsonText<{
+  message: string;
+}>;
