@@ -14,6 +14,8 @@ export async function fillOtherTables(engine: Engine, company: string): Promise<
       VALUES ('${company}', '${String(webhook?.id)}', 'dlv_1', 'evt_1', 'retrying', '${at}')`,
     `INSERT INTO delivery_attempts (company, webhook, delivery, number, attempted_at, status, total_ms)
       VALUES ('${company}', '${String(webhook?.id)}', 'dlv_1', 1, '${at}', 500, 12)`,
+    `INSERT INTO webhook_hours
+      VALUES ('${company}', '${String(webhook?.id)}', '${at.slice(0, 13)}', 0, 1, '', '${at} 500 dlv_1')`,
     `INSERT INTO administrators (id, company, email, name, password, scopes, may_invite, created_at)
       VALUES ('adm_1', '${company}', 'aoife@brennan.example', 'Aoife', 'hashed-password', '[]', 1, '${at}')`,
     `INSERT INTO portal_sessions VALUES ('sha-of-token', 'ses_1', 'adm_1', 'Firefox', '${at}', '${at}', '${at}', 1)`,

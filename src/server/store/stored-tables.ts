@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 
 import { resources } from '../../contract/rendering.ts';
-import type { Engine } from './engines/engine.ts';
+import { dialectOf } from './dialects/dialect.ts';
+import type { Engine, StoreTransaction } from './engines/engine.ts';
 import type { Tables } from './schema.ts';
 
 /** A table as it is gone through: in the order of its key. */
@@ -31,7 +32,7 @@ const formsOf = (company: string) =>
   sql<boolean>`session IN (SELECT id FROM portal_sessions WHERE ${sessionsOf(company)})`;
 
 /**
- * All that a store keeps: what a table refers to comes before it, and what triggers fill after the table that they watch.
+ * All that a store keeps: what a table refers to comes before it.
  * Migrations make `record_contracts`, the counts of rates live for a minute, and each store has a generation of its own.
  */
 export const STORED_TABLES: readonly StoredTable[] = [
@@ -117,6 +118,43 @@ export async function* batchesOf(
     if (rows.length < limit) return;
     last = rows.at(-1);
   }
+}
+
+/** @returns how many of the chosen rows were removed, at most `countMax`. */
+export async function deleteSome(
+  transaction: StoreTransaction,
+  { name, key }: Pick<StoredTable, 'name' | 'key'>,
+  {
+    where,
+    countMax,
+    lock = sql``,
+  }: { where: RawBuilder<boolean>; countMax: number; lock?: RawBuilder<unknown> },
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    DELETE FROM ${sql.table(name)} WHERE (${columnList(key)}) IN (
+      SELECT ${columnList(key)} FROM ${sql.table(name)} WHERE ${where} LIMIT ${sql.lit(countMax)} ${lock}
+    )`.execute(transaction);
+  return Number(numAffectedRows);
+}
+
+/** Rows of one transaction. SQLite answers no request meanwhile. */
+const HOURS_AT_ONCE = 250;
+
+/** Removes counts of hours before one, a few at a time. @param before compares with the hours of the table. */
+export async function removeOldHours(
+  engine: Engine,
+  name: 'key_hours' | 'webhook_hours',
+  before: string,
+): Promise<void> {
+  const key = ['company', 'hour', name === 'key_hours' ? 'key_id' : 'webhook'];
+  const where = sql<boolean>`hour < ${before}`;
+  let removed = HOURS_AT_ONCE;
+  while (removed === HOURS_AT_ONCE)
+    removed = await engine.transaction((transaction) => {
+      // Another process may be removing the same ones.
+      const lock = dialectOf(transaction).forUpdateSkipLocked;
+      return deleteSome(transaction, { name, key }, { where, countMax: HOURS_AT_ONCE, lock });
+    });
 }
 
 export function columnList(columns: readonly string[]) {

@@ -4,9 +4,12 @@ import type { Logger } from '../log.ts';
 import { removeDeleted, removeOld } from '../store/deliveries/deliveries-purge.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { forgetChanges } from '../store/records/moves.ts';
+import { removeOldHours } from '../store/stored-tables.ts';
 
 /** How long deliveries and their results are listed (openapi.yaml, "Send again"). */
 export const HISTORY_DAYS = 30;
+/** How long attempts stay counted by the hour: longer than any page looks back. */
+const COUNTED_DAYS = 32;
 const DAY_MS = 86_400_000;
 /** Pauses between two rounds, and between two passes of one, in which other work has its turn. */
 const ROUND_MS = 60_000;
@@ -42,7 +45,7 @@ export function keepPurging(
   };
 }
 
-/** Removes old deliveries and those of deleted webhooks, in short passes. */
+/** Removes old deliveries, those of deleted webhooks, and old counts, in short passes. */
 export async function purge(engine: Engine, now: () => Date, signal?: AbortSignal): Promise<void> {
   const next = () => pause(PASS_MS);
   let after: string | undefined = '';
@@ -51,6 +54,8 @@ export async function purge(engine: Engine, now: () => Date, signal?: AbortSigna
     if (after !== undefined) await next();
   }
   while (!signal?.aborted && (await removeDeleted(engine))) await next();
+  const firstHour = new Date(now().getTime() - COUNTED_DAYS * DAY_MS).toISOString().slice(0, 13);
+  if (!signal?.aborted) await removeOldHours(engine, 'webhook_hours', firstHour);
 }
 
 /** Forgets ids of changes that were made so many days ago, in short passes. */

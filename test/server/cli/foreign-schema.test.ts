@@ -19,7 +19,6 @@ const ON_SQLITE: [string, string][] = [
   ['CREATE VIEW v AS SELECT secret FROM webhooks', "the view v isn't Fieldledger's"],
   ['CREATE TABLE notes (text TEXT)', "the table notes isn't Fieldledger's"],
   ['CREATE INDEX more ON api_keys (name)', "the index more isn't Fieldledger's"],
-  ['DROP TRIGGER delivery_attempts_count', 'the trigger delivery_attempts_count is missing'],
   ['DROP INDEX invoices_numbered', 'the index invoices_numbered is missing'],
   ['ALTER TABLE api_keys ADD COLUMN note TEXT', "the table api_keys isn't as Fieldledger makes it"],
   [
@@ -100,14 +99,10 @@ const ON_POSTGRES: [string, string][] = [
     "the policy hidden on api_keys isn't Fieldledger's; the table api_keys isn't as Fieldledger makes it",
   ],
   [
-    'CREATE OR REPLACE FUNCTION forget_hours() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$',
-    "the function forget_hours isn't as Fieldledger makes it",
+    'CREATE OR REPLACE FUNCTION forget_old_audit_entries(of_company TEXT, before TEXT) RETURNS void LANGUAGE sql AS $$ $$',
+    "the function forget_old_audit_entries isn't as Fieldledger makes it",
   ],
-  [
-    'ALTER TABLE deliveries DISABLE TRIGGER deliveries_notify',
-    "the trigger deliveries_notify on deliveries isn't as Fieldledger makes it",
-  ],
-  ['DROP TRIGGER webhooks_hours ON webhooks', 'the trigger webhooks_hours on webhooks is missing'],
+  ['DROP FUNCTION forget_old_audit_entries', 'the function forget_old_audit_entries is missing'],
   [
     'ALTER TABLE api_keys RENAME TO hidden; CREATE VIEW api_keys AS SELECT * FROM hidden',
     "the table api_keys is missing; the table hidden isn't Fieldledger's; the view api_keys isn't Fieldledger's",

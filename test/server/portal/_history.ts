@@ -27,6 +27,7 @@ export async function addHistory(engine: Engine, options: HistoryOptions): Promi
     const last = Math.min(first + ROWS_MAX, options.count) - 1;
     for (const statement of statementsOf(engine, options, { first, last })) await engine.run(statement);
   }
+  await engine.run(countStatement(options));
 }
 
 function statementsOf(
@@ -72,4 +73,16 @@ function statementsOf(
     ];
   });
   return [events, ...ofWebhooks];
+}
+
+/** Counts the attempts of webhooks by the hour, as whoever keeps attempts does. */
+function countStatement({ company, webhooks }: HistoryOptions): string {
+  const counted = webhooks.map((webhook) => `'${webhook}'`).join(', ');
+  const isDelivered = 'COALESCE(status, 0) BETWEEN 200 AND 299';
+  return `INSERT INTO webhook_hours
+    SELECT company, webhook, substr(attempted_at, 1, 13), SUM(CASE WHEN ${isDelivered} THEN 1 ELSE 0 END),
+      SUM(CASE WHEN ${isDelivered} THEN 0 ELSE 1 END), MAX(CASE WHEN ${isDelivered} THEN attempted_at ELSE '' END),
+      MAX(CASE WHEN ${isDelivered} THEN ''
+        ELSE attempted_at || ' ' || COALESCE(error, CAST(status AS TEXT)) || ' ' || delivery END)
+    FROM delivery_attempts WHERE company = '${company}' AND webhook IN (${counted}) GROUP BY company, webhook, substr(attempted_at, 1, 13)`;
 }

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { quote, UsageError } from '../../errors.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { lockCompany } from '../records/companies.ts';
-import { columnList, countRows, STORED_TABLES, type StoredTable } from '../stored-tables.ts';
+import { countRows, deleteSome, STORED_TABLES, type StoredTable } from '../stored-tables.ts';
 
 /** How an erasure is watched and stopped. */
 export interface Erasing {
@@ -149,15 +149,11 @@ interface Step {
 
 async function removeSome(
   transaction: StoreTransaction,
-  { name, key, ofCompany }: StoredTable,
+  table: StoredTable,
   { company, id }: Step,
 ): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    DELETE FROM ${sql.table(name)} WHERE (${columnList(key)}) IN (
-      SELECT ${columnList(key)} FROM ${sql.table(name)}
-      WHERE ${ofCompany?.(company)} LIMIT ${sql.lit(ROWS_AT_ONCE)}
-    )`.execute(transaction);
-  const removed = Number(numAffectedRows);
+  const where = table.ofCompany?.(company) ?? sql<boolean>`FALSE`;
+  const removed = await deleteSome(transaction, table, { where, countMax: ROWS_AT_ONCE });
   await transaction
     .updateTable('erasures')
     .set({ row_count: sql`row_count + ${sql.lit(removed)}` })

@@ -131,21 +131,15 @@ async function copyTable(
   onRows: (count: number) => Promise<void>,
 ): Promise<void> {
   const columns = await columnsOf(target, table);
-  // The rows of these tables are there before they are copied: a migration or a trigger has made them.
-  const isMade = table.name === 'webhook_hours' || table.name === 'served_clock';
-  const after = isMade ? undefined : await lastRow(target, table);
+  const after = await lastRow(target, table);
+  // A migration has made its row.
   if (table.name === 'served_clock') await target.run('DELETE FROM served_clock');
   if (after !== undefined) await onRows(await countRows(target, table));
   for await (const rows of batchesOf(source, table, columns, { after })) {
     const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`);
-    const update = columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`);
-    const onConflict =
-      isMade && table.key.length > 0
-        ? sql`ON CONFLICT (${columnList(table.key)}) DO UPDATE SET ${sql.join(update)}`
-        : sql``;
     await target.transaction(async (transaction) => {
       await sql`
-        INSERT INTO ${sql.table(table.name)} (${columnList(columns)}) VALUES ${sql.join(values)} ${onConflict}`.execute(
+        INSERT INTO ${sql.table(table.name)} (${columnList(columns)}) VALUES ${sql.join(values)}`.execute(
         transaction,
       );
     });

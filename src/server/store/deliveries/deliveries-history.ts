@@ -267,6 +267,7 @@ export async function insertPing(
     .insertInto('deliveries')
     .values({ company, webhook, id, event, due_at: at, state: 'waiting' })
     .execute();
+  await authorised.engine.dialect.tellWorkers(transaction);
   await authorised.record({ action: 'webhook.pinged', subject: webhook, details: { webhook } });
   return 'created';
 }

@@ -91,7 +91,7 @@ function fewOf(deliveries: readonly OldRow[]): { rows: OldRow[]; isAll: boolean 
     : { rows: deliveries.slice(0, end), isAll: false };
 }
 
-/** Removes deliveries of deleted webhooks, and such webhooks that have none. @returns whether there may be more. */
+/** Removes deliveries of deleted webhooks, and such webhooks that have none, with their counts. @returns whether there may be more. */
 export async function removeDeleted(engine: Engine): Promise<boolean> {
   const { db } = engine;
   const webhook = await db
@@ -117,6 +117,13 @@ export async function removeDeleted(engine: Engine): Promise<boolean> {
   const removal = sql`
     DELETE FROM webhooks WHERE company = ${company} AND id = ${id} AND deleted_at IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM deliveries WHERE company = ${company} AND webhook = ${id})`;
-  await engine.transaction((transaction) => removal.execute(transaction));
+  await engine.transaction(async (transaction) => {
+    await removal.execute(transaction);
+    await transaction
+      .deleteFrom('webhook_hours')
+      .where('company', '=', company)
+      .where('webhook', '=', id)
+      .execute();
+  });
   return true;
 }

@@ -1,8 +1,10 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 
+import { dialectOf } from '../dialects/dialect.ts';
 import { chosenInteger, chosenText, type DeliveryKey, isChosen, rowsOf } from './delivery-keys.ts';
-import type { Engine } from '../engines/engine.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { DeliveryState } from '../schema.ts';
+import { type CountedAttempt, countAttempts } from './webhook-health.ts';
 
 /** An attempt and its result, as they are kept. */
 export interface KeptAttempt {
@@ -40,83 +42,62 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Writes the results of a group of deliveries, all or none.
+ * Writes the results of a group of deliveries, and counts their attempts, all or none.
  * @returns the number of results that were dropped because another worker has the lease now, which will write its own.
  */
 export async function recordResults(engine: Engine, results: readonly DeliveryResult[]): Promise<number> {
-  const write = engine.dialect.readsChanges ? writeAtOnce : writeInTwoSteps;
-  return results.length - (await write(engine, results));
-}
-
-/** For databases that can't insert what a statement returns. */
-async function writeInTwoSteps(engine: Engine, results: readonly DeliveryResult[]): Promise<number> {
-  const { chosenIn } = engine.dialect;
   return engine.transaction(async (transaction) => {
-    const { rows: settled } = await settleQuery(
-      chosenIn(resultRows(results)),
-      sql<DeliveryKey>`company, webhook, id`,
-    ).execute(transaction);
-    const owned = new Set(settled.map(textOf));
-    const attempted = results.filter((result) => result.attempt && owned.has(textOf(result)));
-    if (attempted.length > 0) await attemptsQuery(chosenIn(resultRows(attempted))).execute(transaction);
-    return settled.length;
+    const settled = new Set((await settle(transaction, results)).map(textOf));
+    const attempted = results.filter((result) => result.attempt && settled.has(textOf(result)));
+    if (attempted.length > 0) await countAttempts(transaction, await keepAttempts(transaction, attempted));
+    return results.length - settled.size;
   });
-}
-
-/** One statement: one round trip, and a transaction by itself. */
-async function writeAtOnce({ db, dialect }: Engine, results: readonly DeliveryResult[]): Promise<number> {
-  const { rows } = await sql<{ count: string }>`
-    WITH settled AS (${settleQuery(dialect.chosenIn(resultRows(results)), sql`chosen.value`)}),
-    kept AS (${attemptsQuery(sql`settled AS chosen (value)`)})
-    SELECT COUNT(*) AS count FROM settled`.execute(db);
-  return Number(rows[0]?.count ?? 0);
 }
 
 /** A delivery's key as one text. */
 const textOf = ({ company, webhook, id }: DeliveryKey) => `${company} ${webhook} ${id}`;
 
-/** Results as rows of values, whose places the statements below use. */
-function resultRows(results: readonly DeliveryResult[]): string {
-  return rowsOf(results.map(toRow));
-}
-
-function toRow(result: DeliveryResult): (string | number | null)[] {
-  const { company, webhook, id, lease, state, dueAt, failureCount, interruptionCount, withheldFor } = result;
-  const { attempt } = result;
-  const settled = [state, dueAt, failureCount, interruptionCount, withheldFor, attempt ? 0 : 1];
-  const row = [company, webhook, id, lease, ...settled];
-  if (!attempt) return row;
-  const { number, attemptedAt, status, error, phases, totalMs, nextAttemptAt } = attempt;
-  const { dns, connect, tls, firstByte } = phases;
-  return [
-    ...row,
-    ...[number, attemptedAt, status, error],
-    ...[dns, connect, tls, firstByte],
-    ...[totalMs, nextAttemptAt],
-  ];
-}
-
-/** Settles the chosen results. Only a delivery that is being sent has a lease. */
-function settleQuery<Row>(results: RawBuilder<unknown>, returning: RawBuilder<Row>): RawBuilder<Row> {
-  return sql<Row>`
+/** Settles results. Only a delivery that is being sent has a lease. @returns the deliveries that were this worker's. */
+async function settle(
+  transaction: StoreTransaction,
+  results: readonly DeliveryResult[],
+): Promise<DeliveryKey[]> {
+  const rows = results.map((result) => [
+    ...[result.company, result.webhook, result.id, result.lease, result.state, result.dueAt],
+    ...[result.failureCount, result.interruptionCount, result.withheldFor, result.attempt ? 0 : 1],
+  ]);
+  const settled = await sql<DeliveryKey>`
     UPDATE deliveries
     SET state = ${chosenText(4)}, due_at = ${chosenText(5)}, failure_count = ${chosenInteger(6)},
       interruption_count = ${chosenInteger(7)}, withheld_for = ${chosenText(8)},
       attempt_count = attempt_count - ${chosenInteger(9)}, lease = NULL
-    FROM ${results}
+    FROM ${dialectOf(transaction).chosenIn(rowsOf(rows))}
     WHERE ${isChosen('deliveries')} AND deliveries.lease = ${chosenText(3)}
-    RETURNING ${returning}`;
+    RETURNING company, webhook, id`.execute(transaction);
+  return settled.rows;
 }
 
-/** Keeps the attempts of the chosen results. */
-function attemptsQuery(results: RawBuilder<unknown>): RawBuilder<never> {
+/** Keeps the attempts of results. @returns those that weren't kept already. */
+async function keepAttempts(
+  transaction: StoreTransaction,
+  results: readonly DeliveryResult[],
+): Promise<CountedAttempt[]> {
+  const rows = results.flatMap(({ company, webhook, id, attempt }) => {
+    if (!attempt) return [];
+    const { number, attemptedAt, status, error, phases, totalMs, nextAttemptAt } = attempt;
+    const { dns, connect, tls, firstByte } = phases;
+    const times = [dns, connect, tls, firstByte, totalMs, nextAttemptAt];
+    return [[company, webhook, id, number, attemptedAt, status, error, ...times]];
+  });
   const integers = (...places: number[]) => sql.join(places.map(chosenInteger));
-  return sql<never>`
+  const kept = await sql<CountedAttempt>`
     INSERT INTO delivery_attempts (company, webhook, delivery, number, attempted_at, status, error,
       dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms, next_attempt_at)
-    SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)}, ${chosenInteger(10)}, ${chosenText(11)},
-      ${chosenInteger(12)}, ${chosenText(13)}, ${integers(14, 15, 16, 17, 18)}, ${chosenText(19)}
-    FROM ${results}
-    WHERE ${chosenText(10)} IS NOT NULL
-    ON CONFLICT DO NOTHING`;
+    SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)}, ${chosenInteger(3)}, ${chosenText(4)},
+      ${chosenInteger(5)}, ${chosenText(6)}, ${integers(7, 8, 9, 10, 11)}, ${chosenText(12)}
+    FROM ${dialectOf(transaction).chosenIn(rowsOf(rows))}
+    WHERE TRUE
+    ON CONFLICT DO NOTHING
+    RETURNING company, webhook, delivery, attempted_at AS at, status, error`.execute(transaction);
+  return kept.rows;
 }

@@ -1,6 +1,7 @@
 import { type MoveEventKind, moduleOfEvent } from '../../../contract/events.ts';
 import type { JsonText } from '../../../contract/json-text.ts';
 import { invoicingModules } from '../../../contract/scopes.ts';
+import { dialectOf } from '../dialects/dialect.ts';
 import type { StoreTransaction } from '../engines/engine.ts';
 
 /** An event for the company's webhooks. */
@@ -31,6 +32,7 @@ export async function appendEvents(
     .where('webhooks.deleted_at', 'is', null)
     .orderBy('webhooks.id')
     .execute();
+  let isAdded = false;
   for (const { id, kind, createdAt, data } of events) {
     const hearing = webhooks.filter((row) => isHeard(kind, row));
     if (hearing.length === 0) continue;
@@ -43,7 +45,9 @@ export async function appendEvents(
       .insertInto('deliveries')
       .values(hearing.map((webhook) => ({ ...common, id: mintId(), webhook: webhook.id })))
       .execute();
+    isAdded = true;
   }
+  if (isAdded) await dialectOf(transaction).tellWorkers(transaction);
 }
 
 export type AppendEvents = typeof appendEvents;

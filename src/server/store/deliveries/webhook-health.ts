@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 
+import { dialectOf } from '../dialects/dialect.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { chosenInteger, chosenText, rowsOf } from './delivery-keys.ts';
-import type { Engine } from '../engines/engine.ts';
 
 /** Numbers of attempts by their result. */
 export interface AttemptCounts {
@@ -79,6 +80,70 @@ function add(health: WebhookHealth, { span, sums }: HealthRow): void {
   if (deliveredAt > (health.lastDeliveredAt ?? '')) health.lastDeliveredAt = deliveredAt;
   const [at = '', reason = '', delivery = ''] = failure.split(' ');
   if (at > (health.lastFailure?.at ?? '')) health.lastFailure = { at, reason, delivery };
+}
+
+/** An attempt that has just been kept: its time, and one of its status and its class of error. */
+export interface CountedAttempt {
+  company: string;
+  webhook: string;
+  delivery: string;
+  at: string;
+  status: number | null;
+  error: string | null;
+}
+
+/**
+ * Adds attempts to the counts of their hours. Workers that write at once lock the counts in the order of their keys, so that
+ * none waits for another in a circle.
+ */
+export async function countAttempts(
+  transaction: StoreTransaction,
+  attempts: readonly CountedAttempt[],
+): Promise<void> {
+  const hours = Map.groupBy(
+    attempts,
+    ({ company, webhook, at }) => `${company} ${webhook} ${at.slice(0, 13)}`,
+  );
+  const rows = [...hours]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, ofHour]) => countsOf(ofHour));
+  if (rows.length === 0) return;
+  const later = (column: string) => sql`${sql.ref(column)} = CASE
+    WHEN ${sql.ref(`excluded.${column}`)} > ${sql.ref(`webhook_hours.${column}`)} THEN ${sql.ref(`excluded.${column}`)}
+    ELSE ${sql.ref(`webhook_hours.${column}`)} END`;
+  await sql`
+    INSERT INTO webhook_hours (company, webhook, hour, delivered_count, failed_count, last_delivered_at, last_failure)
+    SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)}, ${chosenInteger(3)}, ${chosenInteger(4)},
+      ${chosenText(5)}, ${chosenText(6)}
+    FROM ${dialectOf(transaction).chosenIn(rowsOf(rows))}
+    WHERE TRUE
+    ON CONFLICT (company, webhook, hour) DO UPDATE SET
+      delivered_count = webhook_hours.delivered_count + excluded.delivered_count,
+      failed_count = webhook_hours.failed_count + excluded.failed_count,
+      ${later('last_delivered_at')}, ${later('last_failure')}`.execute(transaction);
+}
+
+/**
+ * The row of an hour, of which there is one attempt at least. An empty text stands for no time and no failure; a failure is
+ * its time, its reason and its delivery, so that the greatest text is the latest.
+ */
+function countsOf(attempts: readonly CountedAttempt[]): (string | number)[] {
+  const [{ company, webhook, at } = { company: '', webhook: '', at: '' }] = attempts;
+  const isDelivered = ({ status }: CountedAttempt) => status !== null && status >= 200 && status <= 299;
+  const delivered = attempts.filter(isDelivered).map((attempt) => attempt.at);
+  const failures = attempts
+    .filter((attempt) => !isDelivered(attempt))
+    .map((attempt) => `${attempt.at} ${attempt.error ?? attempt.status} ${attempt.delivery}`);
+  const last = (texts: string[]) => texts.sort().at(-1) ?? '';
+  return [
+    company,
+    webhook,
+    at.slice(0, 13),
+    delivered.length,
+    failures.length,
+    last(delivered),
+    last(failures),
+  ];
 }
 
 /** The hour of a time, as the counts are stored under it. */

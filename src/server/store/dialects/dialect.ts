@@ -26,8 +26,6 @@ export interface Dialect {
   readonly slice: number | undefined;
   /** One of several selections that are merged in order. Planned by itself, PostgreSQL reads it no further than the page. */
   readonly mergedPart: (selection: RawBuilder<unknown>, inOrder: RawBuilder<unknown>) => RawBuilder<unknown>;
-  /** Whether a statement can go on with the rows that a part of it has changed. */
-  readonly readsChanges: boolean;
   /** Whether a subquery can look at the row beside it (`LATERAL`). */
   readonly hasLateral: boolean;
   /** The rows of a JSON text, an array of arrays, as a table that is called `chosen`. */

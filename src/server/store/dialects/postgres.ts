@@ -12,7 +12,6 @@ export const postgresDialect: Dialect = {
   sortedMax: 40_000,
   slice: undefined,
   mergedPart: (selection, inOrder) => sql`(${selection} ${inOrder})`,
-  readsChanges: true,
   hasLateral: true,
   // It expects 10 elements of an array. Of a JSON array it expects 100, for which it would read a table of some thousand
   // deliveries whole.

@@ -16,7 +16,6 @@ export const sqliteDialect: Dialect = {
   // They take about 3 ms.
   slice: 20_000,
   mergedPart: (selection) => selection,
-  readsChanges: false,
   hasLateral: false,
   chosenIn: (text) => sql`json_each(${text}) AS chosen`,
   selectBytes: (column) => sql.ref<Buffer>(column),

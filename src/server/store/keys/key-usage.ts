@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 
 import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import { removeOldHours } from '../stored-tables.ts';
 
 /** Counts the requests of keys. No request waits for it: it counts in memory and writes the counts together, later. */
 export interface KeyUsage extends AsyncDisposable {
@@ -54,7 +55,7 @@ export function openKeyUsage(
         await write(engine, part);
         for (const use of part) left.delete(use);
       }
-      if (hour !== purgedHour) await purge(engine, hour);
+      if (hour !== purgedHour) await removeOldHours(engine, 'key_hours', hourText(hour - KEPT_HOURS));
       purgedHour = hour;
     } catch (error) {
       for (const use of left) counts.add(use);
@@ -186,33 +187,6 @@ function latestOf(uses: readonly Use[]): Use[] {
     if ((latest.get(name)?.lastMs ?? 0) <= use.lastMs) latest.set(name, use);
   }
   return [...latest.values()];
-}
-
-/** Removes the hours that no page shows any more, a few at a time. */
-async function purge(engine: Engine, hour: number): Promise<void> {
-  const oldest = hourText(hour - KEPT_HOURS);
-  let removed = ROWS_AT_ONCE;
-  while (removed === ROWS_AT_ONCE) {
-    removed = await engine.transaction(async (transaction) => {
-      const rows = await transaction
-        .selectFrom('key_hours')
-        .select(['company', 'hour', 'key_id'])
-        .where('hour', '<', oldest)
-        .orderBy('hour')
-        .limit(ROWS_AT_ONCE)
-        // Another process may be removing the same ones.
-        .modifyEnd(engine.dialect.forUpdateSkipLocked)
-        .execute();
-      for (const { company, hour: removedHour, key_id: keyId } of rows)
-        await transaction
-          .deleteFrom('key_hours')
-          .where('company', '=', company)
-          .where('hour', '=', removedHour)
-          .where('key_id', '=', keyId)
-          .execute();
-      return rows.length;
-    });
-  }
 }
 
 /** The requests of one key in one hour. */

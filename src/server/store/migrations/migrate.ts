@@ -14,6 +14,7 @@ import { erasures } from './0008-erasures.ts';
 import { accounts } from './0011-accounts.ts';
 import { operations } from './0012-operations.ts';
 import { storeGeneration } from './0014-store-generation.ts';
+import { attemptCounts } from './0015-attempt-counts.ts';
 import { type Dialect, lockSchema, type Migration } from './migration.ts';
 import { findOutdated, type Outdated, refuseLater } from './record-contracts.ts';
 import type { OnProgress } from './render-anew.ts';
@@ -38,6 +39,7 @@ export const migrations: readonly Migration[] = [
   accounts,
   operations,
   storeGeneration,
+  attemptCounts,
 ];
 
 /**

@@ -94,18 +94,22 @@ const ON_POSTGRES = `
 
 /** PostgreSQL keeps the texts of functions as they are, and writes those of triggers as our migrations do. */
 function madeOnPostgres(applied: readonly string[]): SchemaObject[] {
-  return [CREATE_MIGRATIONS, ...statementsOf('postgres', applied)].flatMap((statement) => {
-    const [, type, name = ''] =
-      /^\s*CREATE(?: UNLOGGED)? (TABLE|TRIGGER|FUNCTION)(?: IF NOT EXISTS)? (\w+)/.exec(statement) ?? [];
-    if (type === 'TABLE') return { type: 'table', name, definition: null };
-    if (type === 'TRIGGER')
-      return {
-        type: 'trigger',
-        name: `${name} on ${/ ON (\w+)/.exec(statement)?.[1]}`,
-        definition: statement,
-      };
-    if (type !== 'FUNCTION') return [];
-    const secured = statement.includes('SECURITY DEFINER') ? 'SECURITY DEFINER ' : '';
-    return { type: 'function', name, definition: `${secured}${/\$\$(.*)\$\$/s.exec(statement)?.[1]}` };
-  });
+  const made = new Map<string, SchemaObject>();
+  for (const statement of [CREATE_MIGRATIONS, ...statementsOf('postgres', applied)]) {
+    const [, verb, kind, word] =
+      /^\s*(CREATE|DROP)(?: UNLOGGED)? (TABLE|TRIGGER|FUNCTION)(?: IF NOT EXISTS)? (\w+)/.exec(statement) ??
+      [];
+    if (kind === undefined || word === undefined) continue;
+    const type = kind.toLowerCase();
+    const name = type === 'trigger' ? `${word} on ${/ ON (\w+)/.exec(statement)?.[1]}` : word;
+    if (verb === 'DROP') made.delete(`${type} ${name}`);
+    else made.set(`${type} ${name}`, { type, name, definition: definitionOf(type, statement) });
+  }
+  return [...made.values()];
+}
+
+function definitionOf(type: string, statement: string): string | null {
+  if (type !== 'function') return type === 'trigger' ? statement : null;
+  const secured = statement.includes('SECURITY DEFINER') ? 'SECURITY DEFINER ' : '';
+  return `${secured}${/\$\$(.*)\$\$/s.exec(statement)?.[1]}`;
 }

@@ -1,9 +1,10 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 
 import { renderingDigest, resources } from '../../../contract/rendering.ts';
 import { unavailable } from '../../errors.ts';
 import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import { deleteSome } from '../stored-tables.ts';
 
 /** The facts of a company that every move needs. */
 export interface LockedCompany {
@@ -167,16 +168,15 @@ export async function forgetChanges(
   engine: Engine,
   { before, now }: { before: Date; now: Date },
 ): Promise<boolean> {
-  const lock = engine.dialect.forUpdateSkipLocked;
-  const some = (where: RawBuilder<boolean>) => sql`(company, id) IN (
-    SELECT company, id FROM applied_changes WHERE ${where} LIMIT ${sql.lit(FORGOTTEN_AT_ONCE)} ${lock})`;
-  const counts = await engine.transaction(async (transaction) => [
-    await sql`UPDATE applied_changes SET applied_at = ${now.toISOString()} WHERE ${some(sql`applied_at IS NULL`)}`.execute(
-      transaction,
-    ),
-    await sql`DELETE FROM applied_changes WHERE ${some(sql`applied_at < ${before.toISOString()}`)}`.execute(
-      transaction,
-    ),
-  ]);
-  return counts.some(({ numAffectedRows }) => Number(numAffectedRows) === FORGOTTEN_AT_ONCE);
+  const table = { name: 'applied_changes', key: ['company', 'id'] } as const;
+  const [countMax, lock] = [FORGOTTEN_AT_ONCE, engine.dialect.forUpdateSkipLocked];
+  const counts = await engine.transaction(async (transaction) => {
+    const dated = await sql`
+      UPDATE applied_changes SET applied_at = ${now.toISOString()} WHERE (company, id) IN (
+        SELECT company, id FROM applied_changes WHERE applied_at IS NULL LIMIT ${sql.lit(countMax)} ${lock}
+      )`.execute(transaction);
+    const where = sql<boolean>`applied_at < ${before.toISOString()}`;
+    return [Number(dated.numAffectedRows), await deleteSome(transaction, table, { where, countMax, lock })];
+  });
+  return counts.includes(FORGOTTEN_AT_ONCE);
 }

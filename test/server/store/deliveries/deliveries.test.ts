@@ -94,27 +94,6 @@ onDeliveries(
   },
 );
 
-t.test('on PostgreSQL a lease does not wait for the disk, and what follows it does', async (t) => {
-  await using database = await openTestDatabase('postgres');
-  await createCompany(database.engine, 'acme', {}, STORY_NOW);
-  await fillDeliveries(database.engine, { acme: { whk_a: 2 } });
-  // One connection, which all statements share.
-  await using engine = await openEngine(database.url, { poolMax: 1 });
-  // Tells how the transaction is committed that changed a row.
-  await engine.run('CREATE TABLE told (step INTEGER GENERATED ALWAYS AS IDENTITY, how TEXT)');
-  await engine.run(
-    `CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS
-     $$ BEGIN INSERT INTO told (how) VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$`,
-  );
-  await engine.run(
-    'CREATE TRIGGER tell AFTER UPDATE ON deliveries FOR EACH STATEMENT EXECUTE FUNCTION tell()',
-  );
-  const [leased] = await leaseDeliveries(engine, await keys(engine), 'mine', UNTIL);
-  if (!leased) throw new Error('Nothing was leased.');
-  await recordResults(engine, [deliveredResult(leased)]);
-  t.strictSame(await engine.run('SELECT how FROM told ORDER BY step'), [{ how: 'off' }, { how: 'on' }]);
-});
-
 onDeliveries('a lease without sending counts no attempt', { acme: { whk_a: 1 } }, async (t, engine) => {
   const leased = await leaseDeliveries(engine, await keys(engine), 'first', UNTIL);
   const withheld = { state: 'withheld', withheldFor: 'api_not_enabled', attempt: undefined } as const;

@@ -17,6 +17,7 @@ const names = [
   '0011-accounts',
   '0012-operations',
   '0014-store-generation',
+  '0015-attempt-counts',
 ];
 
 for (const name of engineNames) {
