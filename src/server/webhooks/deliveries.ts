@@ -8,16 +8,14 @@ import {
   type Authority,
   authorisedTransaction,
 } from '../store/portal/authorised-transaction.ts';
+import { insertPing, resendDelivery, resendUnsent } from '../store/deliveries/deliveries-history.ts';
+import { listDeliveries as listStoredDeliveries } from '../store/deliveries/deliveries-list.ts';
 import {
+  type DeliveryDetail,
   type DeliveryRecord,
-  hasDelivery,
-  hasWebhook,
-  insertPing,
-  listDeliveryRecords,
-  resendDelivery,
-  resendUnsent,
-} from '../store/deliveries/deliveries-history.ts';
-import { type DeliveryDetail, findDelivery } from '../store/deliveries/delivery-details.ts';
+  findDelivery,
+} from '../store/deliveries/delivery-details.ts';
+import { findWebhookRow } from '../store/deliveries/webhooks.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { HISTORY_DAYS } from './purge.ts';
 import { getWebhookToChange, unknownWebhook } from './registration.ts';
@@ -55,12 +53,12 @@ export async function listDeliveries(
 ): Promise<DeliveryPage> {
   if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX)
     throw new UsageError(`The limit must be an integer from 1 to ${PAGE_MAX}, not ${limit}.`);
-  await requireWebhook(engine, of);
-  if (before !== undefined && !(await hasDelivery(engine, of, before)))
+  const webhook = await findWebhookRow(engine, of.company, of.webhook);
+  if (!webhook) throw unknownWebhook(of);
+  if (before !== undefined && !(await findDelivery(engine.db, { ...of, id: before })))
     throw new UsageError(`The webhook ${quote(of.webhook)} has no delivery ${quote(before)}.`);
-  const found = await listDeliveryRecords(engine, of, { before, countMax: limit + 1 });
-  const deliveries = found.slice(0, limit);
-  return { deliveries, nextBefore: found.length > limit ? (deliveries.at(-1)?.id ?? null) : null };
+  const found = await listStoredDeliveries(engine.db, { ...webhook, ...of }, {}, { before, countMax: limit });
+  return { deliveries: found.deliveries, nextBefore: found.before ?? null };
 }
 
 /**
@@ -167,7 +165,7 @@ export async function waitForAttempt(
 ): Promise<DeliveryDetail | undefined> {
   const deadline = performance.now() + msMax;
   for (;;) {
-    const found = await findDelivery(engine, of);
+    const found = await findDelivery(engine.db, of);
     const isOpen = found?.state === 'waiting' || found?.state === 'sending';
     if (!found || found.attempts.length > 0 || !isOpen || performance.now() >= deadline) return found;
     await pause(LOOK_EVERY_MS);
@@ -182,8 +180,4 @@ export function timeOrderedId(prefix: string, at: Date): string {
   bytes[2] = ((bytes[2] ?? 0) & 0x3f) | 0x80;
   const tail = bytes.toString('hex');
   return `${prefix}${time.slice(0, 8)}-${time.slice(8)}-${tail.slice(0, 4)}-${tail.slice(4, 8)}-${tail.slice(8)}`;
-}
-
-async function requireWebhook(engine: Engine, of: WebhookOf): Promise<void> {
-  if (!(await hasWebhook(engine, of))) throw unknownWebhook(of);
 }

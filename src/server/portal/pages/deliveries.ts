@@ -1,11 +1,8 @@
 import { companyInstant, companyLocal } from '../../../contract/company-time.ts';
 import type { EventKind } from '../../../contract/events.ts';
 import { UsageError } from '../../errors.ts';
-import {
-  type ListedDelivery,
-  listFilteredDeliveries,
-  type StateGroup,
-} from '../../store/deliveries/deliveries-list.ts';
+import { listDeliveries, type StateGroup } from '../../store/deliveries/deliveries-list.ts';
+import type { DeliveryRecord } from '../../store/deliveries/delivery-details.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import type { Webhook } from '../../store/deliveries/webhooks.ts';
 import { recover } from '../../webhooks/deliveries.ts';
@@ -72,13 +69,9 @@ async function deliveriesPage(
   const { company, query } = visit;
   const chosen = chosenOf(visit, webhook);
   const { problems } = chosen;
-  const of = { company: company.id, webhook: webhook.id };
+  const of = { ...webhook, company: company.id, webhook: webhook.id };
   const before = query.get('before')?.slice(0, 100);
-  const found = await listFilteredDeliveries(engine, of, chosen, {
-    before,
-    since: webhook.createdAt,
-    countMax: PAGE_DELIVERIES,
-  });
+  const found = await listDeliveries(engine.db, of, chosen, { before, countMax: PAGE_DELIVERIES });
   const isRefused = filled !== undefined || Object.keys(problems).length > 0;
   return page(
     'Deliveries',
@@ -169,23 +162,28 @@ function filters({ administrator }: Visit, webhook: Webhook, { given, problems }
   );
 }
 
-function deliveryTable(visit: Visit, webhook: Webhook, deliveries: readonly ListedDelivery[]): Html {
+function deliveryTable(visit: Visit, webhook: Webhook, deliveries: readonly DeliveryRecord[]): Html {
   return table({
     caption: 'Deliveries',
     columns: ['Event', 'Happened', 'State', 'Last attempt', 'Attempts'],
-    rows: deliveries.map(({ id, event, createdAt, state, withheldFor, attemptCount, lastAttempt }) => [
-      html`<a class="event" href="/portal/webhooks/${webhook.id}/deliveries/${id}"
-        >${event}<span class="hidden"> ${id}</span></a
+    rows: deliveries.map((delivery) => [
+      html`<a class="event" href="/portal/webhooks/${webhook.id}/deliveries/${delivery.id}"
+        >${delivery.event}<span class="hidden"> ${delivery.id}</span></a
       >`,
-      time(visit, createdAt),
-      deliveryBadge({ state }),
-      state === 'withheld' && withheldFor !== null
-        ? withheldText(withheldFor)
-        : lastAttempt &&
-          html`${attemptText(lastAttempt)} <span class="hint">${time(visit, lastAttempt.at)}</span>`,
-      attemptCount,
+      time(visit, delivery.createdAt),
+      deliveryBadge(delivery),
+      delivery.state === 'withheld' && delivery.withheldFor !== null
+        ? withheldText(delivery.withheldFor)
+        : lastResult(visit, delivery),
+      delivery.attemptCount,
     ]),
   });
+}
+
+/** The result of the last attempt; none while it is under way. */
+function lastResult(visit: Visit, { attempts, attemptCount }: DeliveryRecord): Html | undefined {
+  const last = attempts.find(({ number }) => number === attemptCount);
+  return last && html`${attemptText(last)} <span class="hint">${time(visit, last.attemptedAt)}</span>`;
 }
 
 function nothing(isCutShort: boolean): Html {

@@ -54,7 +54,7 @@ async function getVisible(
   { company, administrator, params }: Visit,
   { id: webhook }: Webhook,
 ): Promise<DeliveryDetail> {
-  const found = await findDelivery(engine, { company: company.id, webhook, id: params.delivery ?? '' });
+  const found = await findDelivery(engine.db, { company: company.id, webhook, id: params.delivery ?? '' });
   if (!found || !maySeeEvent(administrator, found.event)) throw notFound();
   return found;
 }

@@ -1,38 +1,23 @@
 import { type RawBuilder, sql } from 'kysely';
 
 import type { EventKind } from '../../../contract/events.ts';
+import { type Connection, dialectOf, withoutIndex } from '../dialects/dialect.ts';
+import { type DeliveryRecord, type DeliveryRow, withAttempts } from './delivery-details.ts';
 import type { WebhookKey } from './delivery-keys.ts';
-import type { Engine } from '../engines/engine.ts';
-import { withoutIndex } from '../dialects/dialect.ts';
-import type { DeliveryState } from '../schema.ts';
-
-/** A delivery in a list. */
-export interface ListedDelivery {
-  id: string;
-  event: EventKind;
-  createdAt: string;
-  state: DeliveryState;
-  withheldFor: string | null;
-  /** Attempts that were begun. */
-  attemptCount: number;
-  /** How the last one ended; null while it is under way, and when there is none. */
-  lastAttempt: { at: string; status: number | null; error: string | null } | null;
-}
 
 /** States that are filtered by together: what is sent as soon as it can be, and what was never delivered, among them. */
 export type StateGroup = 'waiting' | 'retrying' | 'delivered' | 'unsent';
 
 export interface DeliveryFilter {
-  /** Undefined for every kind. */
-  kinds: readonly EventKind[] | undefined;
-  state: StateGroup | undefined;
+  kinds?: readonly EventKind[] | undefined;
+  state?: StateGroup | undefined;
   /** When the event happened: from a time up to, and without, another. */
-  from: Date | undefined;
-  until: Date | undefined;
+  from?: Date | undefined;
+  until?: Date | undefined;
 }
 
 export interface ListedPage {
-  deliveries: ListedDelivery[];
+  deliveries: DeliveryRecord[];
   /** The id, of a delivery or an event, before which the next page goes on; undefined at the end. */
   before: string | undefined;
   /** There may be more than was found, because so many were looked at in vain that the search was broken off. */
@@ -44,9 +29,15 @@ const LOOKED_AT_MAX = 5_000;
 /** Events that are looked at together for their deliveries. */
 const EVENTS_AT_ONCE = 200;
 
+/** The webhook whose deliveries are listed. It was told of nothing that happened before it was registered. */
+export interface ListedWebhook extends WebhookKey {
+  createdAt: string;
+  pausedAt: string | null;
+}
+
+/** A page begins before the id at which the last one ended, or at the newest delivery. */
 interface PageOptions {
-  before: string | undefined;
-  since: string;
+  before?: string | undefined;
   countMax: number;
 }
 
@@ -56,39 +47,23 @@ interface PageOptions {
  * Ids hold the time of their making, so a span of time is a range of ids. A page walks the one index that has the
  * fewest others in it: that of the state, that of a single kind of event, or all deliveries; and it ends after some
  * thousand rows, whatever was found.
- * @param page.before where the last page ended; undefined for the first page.
- * @param page.since when the webhook was registered: it heard of nothing before.
  */
-export async function listFilteredDeliveries(
-  engine: Engine,
-  of: WebhookKey,
+export async function listDeliveries(
+  db: Connection,
+  of: ListedWebhook,
   filter: DeliveryFilter,
   page: PageOptions,
 ): Promise<ListedPage> {
   const [kind] = filter.kinds ?? [];
-  const walked =
+  const { rows, ...end } =
     kind !== undefined && filter.kinds?.length === 1 && !isRare(filter.state)
-      ? await walkEvents(engine, of, { ...filter, kind }, page)
-      : await walkDeliveries(engine, of, filter, page);
-  const attempts = await lastAttempts(engine, of, walked.rows);
-  return {
-    deliveries: walked.rows.map((row) => toListed(row, attempts.get(row.id))),
-    before: walked.before,
-    isCutShort: walked.isCutShort,
-  };
-}
-
-interface ListedRow {
-  id: string;
-  kind: string;
-  created_at: string;
-  state: DeliveryState;
-  withheld_for: string | null;
-  attempt_count: number;
+      ? await walkEvents(db, of, { ...filter, kind }, page)
+      : await walkDeliveries(db, of, filter, page);
+  return { deliveries: await withAttempts(db, of, rows), ...end };
 }
 
 interface Walked extends Omit<ListedPage, 'deliveries'> {
-  rows: ListedRow[];
+  rows: DeliveryRow[];
 }
 
 /** The indexes `deliveries_retrying` and `deliveries_unsent` serve conditions in these very words. */
@@ -108,21 +83,21 @@ function inState(state: StateGroup | undefined): RawBuilder<boolean> {
 
 /** Walks deliveries, all of them or those of a rare state, and looks at the event of each. */
 async function walkDeliveries(
-  engine: Engine,
+  db: Connection,
   of: WebhookKey,
   filter: DeliveryFilter,
   page: PageOptions,
 ): Promise<Walked> {
   const { kinds, state } = filter;
-  const walk = deliveriesIn(engine, of, filter, page);
+  const walk = deliveriesIn(db, of, filter, page);
   const mayRefuse = kinds !== undefined || (state !== undefined && !isRare(state));
-  const end = mayRefuse ? await searchEnd(engine, walk) : undefined;
-  const { rows } = await sql<ListedRow>`
-    SELECT d.id, e.kind, e.created_at, d.state, d.withheld_for, d.attempt_count
+  const end = mayRefuse ? await searchEnd(db, walk) : undefined;
+  const { rows } = await sql<DeliveryRow>`
+    SELECT d.id, e.kind, e.created_at, d.state, d.withheld_for, d.due_at, d.attempt_count
     FROM ${walk.table} CROSS JOIN events AS e
     WHERE ${walk.condition} AND e.id = d.event AND ${end === undefined ? sql`TRUE` : sql`d.id >= ${end}`}
       AND ${kinds ? sql`e.kind IN (${sql.join(kinds)})` : sql`TRUE`} AND ${inState(state)}
-    ORDER BY d.id DESC LIMIT ${sql.lit(page.countMax + 1)}`.execute(engine.db);
+    ORDER BY d.id DESC LIMIT ${sql.lit(page.countMax + 1)}`.execute(db);
   const shown = rows.slice(0, page.countMax);
   const isMore = rows.length > page.countMax;
   return { rows: shown, before: isMore ? shown.at(-1)?.id : end, isCutShort: !isMore && end !== undefined };
@@ -135,7 +110,7 @@ interface DeliveryWalk {
 
 /** The deliveries that are walked, as `d`. */
 function deliveriesIn(
-  { dialect }: Engine,
+  db: Connection,
   { company, webhook }: WebhookKey,
   { state, from, until }: DeliveryFilter,
   { before }: PageOptions,
@@ -148,12 +123,12 @@ function deliveriesIn(
     ...(before === undefined ? [] : [sql`d.id < ${before}`]),
   ];
   // SQLite would rather walk the table, which has the same order.
-  const hint = isRare(state) ? dialect.indexedBy(`deliveries_${state}`) : sql``;
+  const hint = isRare(state) ? dialectOf(db).indexedBy(`deliveries_${state}`) : sql``;
   return { table: sql`deliveries AS d ${hint}`, condition: sql.join(conditions, sql` AND `) };
 }
 
 /** The id at which a search is broken off; undefined when there are so few that it comes to their end. */
-async function searchEnd({ db }: Engine, { table, condition }: DeliveryWalk): Promise<string | undefined> {
+async function searchEnd(db: Connection, { table, condition }: DeliveryWalk): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
     SELECT d.id FROM ${table} WHERE ${condition}
     ORDER BY d.id DESC LIMIT 1 OFFSET ${sql.lit(LOOKED_AT_MAX)}`.execute(db);
@@ -180,16 +155,16 @@ interface EventSpan {
  * join them the other way round, and read all of the webhook's deliveries.
  */
 async function walkEvents(
-  engine: Engine,
-  of: WebhookKey,
+  db: Connection,
+  of: ListedWebhook,
   filter: DeliveryFilter & { kind: EventKind },
   page: PageOptions,
 ): Promise<Walked> {
-  const span = eventSpan(filter, page);
-  const found: (ListedRow & { event: string })[] = [];
+  const span = eventSpan(of, filter, page);
+  const found: (DeliveryRow & { event: string })[] = [];
   for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX; lookedAt += EVENTS_AT_ONCE) {
-    const events = await listEvents(engine, of.company, span);
-    found.push(...(await deliveriesOf(engine, of, events, filter)));
+    const events = await listEvents(db, of.company, span);
+    found.push(...(await deliveriesOf(db, of, events, filter)));
     const rows = found.slice(0, page.countMax);
     if (found.length > page.countMax) return { rows, before: rows.at(-1)?.event, isCutShort: false };
     if (events.length < EVENTS_AT_ONCE) return { rows, before: undefined, isCutShort: false };
@@ -199,10 +174,11 @@ async function walkEvents(
 }
 
 function eventSpan(
+  { createdAt }: ListedWebhook,
   { kind, from, until }: DeliveryFilter & { kind: EventKind },
   page: PageOptions,
 ): EventSpan {
-  const registeredAt = new Date(page.since);
+  const registeredAt = new Date(createdAt);
   const end = until ? firstId('evt_', until) : LAST_EVENT;
   return {
     kind,
@@ -213,7 +189,7 @@ function eventSpan(
 
 /** The next events of a walk, the newest first. */
 async function listEvents(
-  { db }: Engine,
+  db: Connection,
   company: string,
   { kind, from, before }: EventSpan,
 ): Promise<EventRow[]> {
@@ -228,15 +204,15 @@ async function listEvents(
 
 /** The deliveries of events to a webhook, in the order of the events. */
 async function deliveriesOf(
-  { db }: Engine,
+  db: Connection,
   { company, webhook }: WebhookKey,
   events: readonly EventRow[],
   { kind, state }: DeliveryFilter & { kind: EventKind },
-): Promise<(ListedRow & { event: string })[]> {
+): Promise<(DeliveryRow & { event: string })[]> {
   if (events.length === 0) return [];
   // Hidden from indexes, or all deliveries of the webhook would be looked through.
-  const { rows } = await sql<Omit<ListedRow, 'kind' | 'created_at'> & { event: string }>`
-    SELECT d.id, d.event, d.state, d.withheld_for, d.attempt_count FROM deliveries AS d
+  const { rows } = await sql<Omit<DeliveryRow, 'kind' | 'created_at'> & { event: string }>`
+    SELECT d.id, d.event, d.state, d.withheld_for, d.due_at, d.attempt_count FROM deliveries AS d
     WHERE d.event IN (${sql.join(events.map(({ id }) => id))}) AND ${withoutIndex('d.company')} = ${company}
       AND ${withoutIndex('d.webhook')} = ${webhook} AND ${inState(state)}`.execute(db);
   const byEvent = new Map(rows.map((row) => [row.event, row]));
@@ -250,42 +226,4 @@ async function deliveriesOf(
 function firstId(prefix: string, at: Date): string {
   const time = Math.max(0, at.getTime()).toString(16).padStart(12, '0');
   return `${prefix}${time.slice(0, 8)}-${time.slice(8)}`;
-}
-
-type LastAttempt = NonNullable<ListedDelivery['lastAttempt']>;
-
-/** How the last attempt of each delivery that isn't under way ended. */
-async function lastAttempts(
-  { db }: Engine,
-  { company, webhook }: WebhookKey,
-  deliveries: readonly ListedRow[],
-): Promise<Map<string, LastAttempt>> {
-  if (deliveries.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('delivery_attempts')
-    .select(['delivery', 'number', 'attempted_at as at', 'status', 'error'])
-    .where('company', '=', company)
-    .where('webhook', '=', webhook)
-    .where(
-      'delivery',
-      'in',
-      deliveries.map(({ id }) => id),
-    )
-    .execute();
-  const counts = new Map(deliveries.map(({ id, attempt_count }) => [id, attempt_count]));
-  const last = rows.filter(({ delivery, number }) => counts.get(delivery) === number);
-  return new Map(last.map(({ delivery, at, status, error }) => [delivery, { at, status, error }]));
-}
-
-function toListed(row: ListedRow, lastAttempt: LastAttempt | undefined): ListedDelivery {
-  return {
-    id: row.id,
-    // Written by the moves and by `insertPing`.
-    event: row.kind as EventKind,
-    createdAt: row.created_at,
-    state: row.state,
-    withheldFor: row.withheld_for,
-    attemptCount: row.attempt_count,
-    lastAttempt: lastAttempt ?? null,
-  };
 }
