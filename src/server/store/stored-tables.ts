@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 
 import { resources } from '../../contract/rendering.ts';
+import { columnList, type Selection } from './batches.ts';
 import { dialectOf } from './dialects/dialect.ts';
 import type { Engine, StoreTransaction } from './engines/engine.ts';
 import type { Tables } from './schema.ts';
@@ -67,17 +68,6 @@ export async function columnsOf(engine: Engine, { name }: StoredTable): Promise<
   return rows.map((row) => row.name);
 }
 
-/** How many rows a table has, or how many of them `where` chooses. */
-export async function countRows(
-  engine: Engine,
-  { name }: StoredTable,
-  where = sql<boolean>`TRUE`,
-): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    SELECT COUNT(*) AS count FROM ${sql.table(name)} WHERE ${where}`.execute(engine.db);
-  return Number(rows[0]?.count);
-}
-
 /** The row with the greatest key; undefined where there is none, or no key. */
 export async function lastRow(engine: Engine, { name, key }: StoredTable): Promise<Row | undefined> {
   if (key.length === 0) return undefined;
@@ -91,33 +81,14 @@ export async function lastRow(engine: Engine, { name, key }: StoredTable): Promi
 const BATCH_ROWS = 500;
 const BATCH_DOCUMENTS = 50;
 
-/**
- * The rows of a table in the order of its key, some at a time, with these columns and those of the key.
- * @param options.after the key after which they begin; `where` chooses among them.
- */
-export async function* batchesOf(
-  engine: Engine,
-  { name, key }: StoredTable,
-  columns: readonly string[],
-  {
-    after,
-    where = sql<boolean>`TRUE`,
-  }: { after?: Row | undefined; where?: RawBuilder<boolean> | undefined } = {},
-): AsyncGenerator<Row[]> {
-  const selected = columnList([...new Set([...key, ...columns])]);
-  const limit = name === 'documents' ? BATCH_DOCUMENTS : BATCH_ROWS;
-  let last = after;
-  for (;;) {
-    const place = last && sql`AND (${columnList(key)}) > (${sql.join(key.map((column) => last?.[column]))})`;
-    const order = key.length === 0 ? sql`` : sql`ORDER BY ${columnList(key)}`;
-    const { rows } = await sql<Row>`
-      SELECT ${selected} FROM ${sql.table(name)} WHERE ${where} ${place ?? sql``} ${order} LIMIT ${sql.lit(limit)}`.execute(
-      engine.db,
-    );
-    if (rows.length > 0) yield rows;
-    if (rows.length < limit) return;
-    last = rows.at(-1);
-  }
+/** A table as `batchesOf` reads it, with these columns and those of the key. */
+export function selectionOf({ name, key }: StoredTable, columns: readonly string[]): Selection {
+  return {
+    columns: columnList([...new Set([...key, ...columns])]),
+    from: sql.table(name),
+    key,
+    rowsMax: name === 'documents' ? BATCH_DOCUMENTS : BATCH_ROWS,
+  };
 }
 
 /** @returns how many of the chosen rows were removed, at most `countMax`. */
@@ -155,8 +126,4 @@ export async function removeOldHours(
       const lock = dialectOf(transaction).forUpdateSkipLocked;
       return deleteSome(transaction, { name, key }, { where, countMax: HOURS_AT_ONCE, lock });
     });
-}
-
-export function columnList(columns: readonly string[]) {
-  return sql.join(columns.map((column) => sql.ref(column)));
 }

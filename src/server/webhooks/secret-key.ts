@@ -8,9 +8,8 @@ import type { Engine } from '../store/engines/engine.ts';
 import {
   findWebhookRow,
   listSeals,
-  listStoredSecrets,
   replaceStoredSecret,
-  type StoredSecret,
+  storedSecrets,
   type Webhook,
 } from '../store/deliveries/webhooks.ts';
 import { createSecretBox, isPlain, type SecretBox } from './secrets.ts';
@@ -117,8 +116,6 @@ function problemOf(missing: readonly string[], settings: Settings): string {
   return `Signing secrets of webhooks are encrypted with a key that is not here, the one with the fingerprint ${missing.join(' and the one with ')}, and their deliveries are held. Set it as WEBHOOK_SECRET_KEY or WEBHOOK_SECRET_KEY_PREVIOUS${other}, and start again. Where it is lost: fieldledger webhook delete --unreadable.`;
 }
 
-const SECRETS_AT_ONCE = 500;
-
 /**
  * Stores secrets anew, sealed with the key that is configured now: after a key was configured or replaced.
  * @param isMeant says which stored texts to seal: all, unless given.
@@ -131,7 +128,7 @@ export async function sealSecrets(
 ): Promise<{ sealedCount: number; problems: string[] }> {
   const problems: string[] = [];
   let sealedCount = 0;
-  for await (const stored of storedSecrets(engine)) {
+  for await (const stored of storedSecrets(engine.db)) {
     if (!isMeant(stored.secret)) continue;
     const secret = openedOr(problems, () => box.open(stored.secret, stored));
     if (secret === undefined) continue;
@@ -141,20 +138,10 @@ export async function sealSecrets(
   return { sealedCount, problems };
 }
 
-async function* storedSecrets(engine: Engine): AsyncGenerator<StoredSecret> {
-  let page: StoredSecret[];
-  let last = { company: '', id: '' };
-  do {
-    page = await listStoredSecrets(engine, last, SECRETS_AT_ONCE);
-    yield* page;
-    last = page.at(-1) ?? last;
-  } while (page.length > 0);
-}
-
 /** The webhooks whose signing secrets the box can't open: their key is lost, or what is stored was damaged. */
 export async function listUnreadable(engine: Engine, box: SecretBox): Promise<Webhook[]> {
   const found: Webhook[] = [];
-  for await (const stored of storedSecrets(engine)) {
+  for await (const stored of storedSecrets(engine.db)) {
     if (openedOr([], () => box.open(stored.secret, stored)) !== undefined) continue;
     // One that was deleted still has its row, and its secret.
     const webhook = await findWebhookRow(engine, stored.company, stored.id);

@@ -4,9 +4,10 @@ import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely';
 
 import { quote, UsageError } from '../../errors.ts';
+import { countRows } from '../batches.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { lockCompany } from '../records/companies.ts';
-import { countRows, deleteSome, STORED_TABLES, type StoredTable } from '../stored-tables.ts';
+import { deleteSome, STORED_TABLES, type StoredTable } from '../stored-tables.ts';
 
 /** How an erasure is watched and stopped. */
 export interface Erasing {
@@ -50,7 +51,8 @@ export async function eraseCompany(
   await refuseWithoutAudit(engine);
   const id = await beginErasure(engine, company, now);
   let total = 0;
-  for (const table of tables) total += await countRows(engine, table, table.ofCompany?.(company));
+  for (const table of tables)
+    total += await countRows(engine.db, sql.table(table.name), table.ofCompany?.(company));
   let done = 0;
   for (const table of tables.filter(({ name }) => name !== 'companies')) {
     let removed = ROWS_AT_ONCE;

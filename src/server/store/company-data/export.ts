@@ -4,7 +4,8 @@ import { joinObjects, type JsonText } from '../../../contract/json-text.ts';
 import { resources } from '../../../contract/rendering.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
-import { batchesOf, columnsOf, countRows, type Row, STORED_TABLES } from '../stored-tables.ts';
+import { batchesOf, countRows } from '../batches.ts';
+import { columnsOf, type Row, selectionOf, STORED_TABLES } from '../stored-tables.ts';
 
 /** Some of a company's rows, as objects with the contract's way of writing names. */
 export interface ExportedRows {
@@ -35,7 +36,8 @@ const tables = STORED_TABLES.filter(
 /** How many rows `readCompanyRows` reads. */
 export async function countCompanyRows(engine: Engine, company: string): Promise<number> {
   let count = 0;
-  for (const table of tables) count += await countRows(engine, table, table.ofCompany?.(company));
+  for (const table of tables)
+    count += await countRows(engine.db, sql.table(table.name), table.ofCompany?.(company));
   return count;
 }
 
@@ -48,7 +50,8 @@ export async function* readCompanyRows(engine: Engine, company: string): AsyncGe
     const hidden = LEFT_OUT[table.name] ?? [];
     const columns = (await columnsOf(engine, table)).filter((column) => !hidden.includes(column));
     yield { table: table.name, rows: [] };
-    for await (const rows of batchesOf(engine, table, columns, { where: table.ofCompany?.(company) }))
+    const selection = { ...selectionOf(table, columns), where: table.ofCompany?.(company) };
+    for await (const rows of batchesOf<Row>(engine.db, selection))
       yield { table: table.name, rows: rows.map((row) => exported(row, table.name, hidden)) };
   }
 }
@@ -56,30 +59,24 @@ export async function* readCompanyRows(engine: Engine, company: string): AsyncGe
 const DOCUMENTS_AT_ONCE = 100;
 
 /** A company's issued documents that have no PDF yet. */
-const unprinted = (company: string) => sql`
-  FROM invoices AS i LEFT JOIN documents AS d ON d.company = i.company AND d.invoice = i.id
-  WHERE i.company = ${company} AND i.status = 'issued' AND d.invoice IS NULL`;
+const unprinted = (company: string) => ({
+  columns: sql`i.id`,
+  from: sql`invoices AS i LEFT JOIN documents AS d ON d.company = i.company AND d.invoice = i.id`,
+  where: sql<boolean>`i.company = ${company} AND i.status = 'issued' AND d.invoice IS NULL`,
+  key: ['i.id'],
+  rowsMax: DOCUMENTS_AT_ONCE,
+});
 
 /** How many ids `unprintedDocuments` gives. */
-export async function countUnprinted(engine: Engine, company: string): Promise<number> {
-  const { rows } = await sql<{ count: number }>`SELECT COUNT(*) AS count ${unprinted(company)}`.execute(
-    engine.db,
-  );
-  return Number(rows[0]?.count);
+export async function countUnprinted({ db }: Engine, company: string): Promise<number> {
+  const { from, where } = unprinted(company);
+  return countRows(db, from, where);
 }
 
 /** The ids of a company's issued documents that have no PDF yet. */
-export async function* unprintedDocuments(engine: Engine, company: string): AsyncGenerator<string> {
-  let after = '';
-  for (;;) {
-    const { rows } = await sql<{ id: string }>`
-      SELECT i.id ${unprinted(company)} AND i.id > ${after}
-      ORDER BY i.id LIMIT ${sql.lit(DOCUMENTS_AT_ONCE)}`.execute(engine.db);
+export async function* unprintedDocuments({ db }: Engine, company: string): AsyncGenerator<string> {
+  for await (const rows of batchesOf<{ id: string }>(db, unprinted(company)))
     for (const { id } of rows) yield id;
-    const last = rows.at(-1);
-    if (!last) return;
-    after = last.id;
-  }
 }
 
 function exported(row: Row, table: keyof Tables, hidden: readonly string[]): Row {

@@ -8,15 +8,14 @@ import { refuseDifferences } from '../backup/examine.ts';
 import type { Engine } from '../engines/engine.ts';
 import { migrate, planMigration, UNFINISHED_COPY } from '../migrations/migrate.ts';
 import { schemaDifferences } from '../migrations/schema-check.ts';
+import { batchesOf, columnList, countRows } from '../batches.ts';
 import {
-  batchesOf,
-  columnList,
   columnsOf,
-  STORED_TABLES,
-  type StoredTable,
-  countRows,
   lastRow,
   type Row,
+  selectionOf,
+  STORED_TABLES,
+  type StoredTable,
 } from '../stored-tables.ts';
 
 /** How a copy is watched and stopped. */
@@ -47,7 +46,7 @@ export async function copyStore(
     throw new UsageError('The source and the target are the same database.');
   }
   let total = 0;
-  for (const table of STORED_TABLES) total += await countRows(source, table);
+  for (const { name } of STORED_TABLES) total += await countRows(source.db, sql.table(name));
   const steps = { copied: 0, verified: 0 };
   const watch = async (step: keyof typeof steps, rows: number) => {
     steps[step] += rows;
@@ -134,8 +133,8 @@ async function copyTable(
   const after = await lastRow(target, table);
   // A migration has made its row.
   if (table.name === 'served_clock') await target.run('DELETE FROM served_clock');
-  if (after !== undefined) await onRows(await countRows(target, table));
-  for await (const rows of batchesOf(source, table, columns, { after })) {
+  if (after !== undefined) await onRows(await countRows(target.db, sql.table(table.name)));
+  for await (const rows of batchesOf<Row>(source.db, { ...selectionOf(table, columns), after })) {
     const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`);
     await target.transaction(async (transaction) => {
       await sql`
@@ -156,7 +155,7 @@ async function digestOf(
   const columns = await columnsOf(engine, table);
   columns.sort();
   const digest = createHash('sha256');
-  for await (const rows of batchesOf(engine, table, columns)) {
+  for await (const rows of batchesOf<Row>(engine.db, selectionOf(table, columns))) {
     for (const row of rows)
       digest.update(`${JSON.stringify(columns.map((column) => textOf(row[column])))}\n`);
     await onRows(rows.length);

@@ -3,6 +3,8 @@ import { type Selectable, sql } from 'kysely';
 import type { MoveEventKind } from '../../../contract/events.ts';
 import { actorId, type AuditAction } from '../portal/audit.ts';
 import type { AuthorisedTransaction } from '../portal/authorised-transaction.ts';
+import { batchesOf } from '../batches.ts';
+import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 
@@ -157,6 +159,8 @@ function toWebhook(row: Pick<Selectable<Tables['webhooks']>, (typeof SHOWN)[numb
   };
 }
 
+const SECRETS_AT_ONCE = 500;
+
 /** The stored form of a webhook's secret. */
 export interface StoredSecret {
   company: string;
@@ -164,20 +168,11 @@ export interface StoredSecret {
   secret: string;
 }
 
-/** The stored secrets after a key, of every company and also of deleted webhooks, in the order of their keys. */
-export async function listStoredSecrets(
-  engine: Engine,
-  after: Pick<StoredSecret, 'company' | 'id'>,
-  limit: number,
-): Promise<StoredSecret[]> {
-  return engine.db
-    .selectFrom('webhooks')
-    .select(['company', 'id', 'secret'])
-    .where((row) => row(row.refTuple('company', 'id'), '>', row.tuple(after.company, after.id)))
-    .orderBy('company')
-    .orderBy('id')
-    .limit(limit)
-    .execute();
+/** The stored secrets of every company, also of deleted webhooks. */
+export async function* storedSecrets(db: Connection): AsyncGenerator<StoredSecret> {
+  const columns = sql`company, id, secret`;
+  const selection = { columns, from: sql`webhooks`, key: ['company', 'id'], rowsMax: SECRETS_AT_ONCE };
+  for await (const rows of batchesOf<StoredSecret>(db, selection)) yield* rows;
 }
 
 /** The first characters of a sealed secret, which name its key; see ../../webhooks/secrets.ts. */

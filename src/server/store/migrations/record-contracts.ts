@@ -8,12 +8,13 @@
  * each locks the row that says how far they have come, so any number of processes may render at once, and each goes on
  * where the last one, which may have been killed, has ended.
  */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 
 import { contractVersion } from '../../../contract/document.ts';
 import type { Resource } from '../../../contract/records.ts';
 import { renderingDigest, resources } from '../../../contract/rendering.ts';
 import { UsageError } from '../../errors.ts';
+import { countRows } from '../batches.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 import { lockSchema } from './migration.ts';
@@ -55,23 +56,11 @@ export async function findOutdated(
     const after = begun ? placeOf(begun) : START;
     if (after === undefined) continue;
     const hasBegun = begun !== undefined;
-    found.push({ resource, hasBegun, records: has.records ? await countAfter(engine, resource, after) : 0 });
+    const isLeft = sql<boolean>`(company, id) > (${after.company}, ${after.id})`;
+    const records = has.records ? await countRows(engine.db, sql.table(resource), isLeft) : 0;
+    found.push({ resource, hasBegun, records });
   }
   return found;
-}
-
-async function countAfter(engine: Engine, resource: Resource, after: Place): Promise<number> {
-  const row = await engine.db
-    .selectFrom(resource as 'invoices')
-    .select(({ fn }) => fn.countAll().as('records'))
-    .where(isAfter(after))
-    .executeTakeFirstOrThrow();
-  return Number(row.records);
-}
-
-/** Whether a record comes after a place. */
-export function isAfter({ company, id }: Place): RawBuilder<boolean> {
-  return sql<boolean>`(company, id) > (${company}, ${id})`;
 }
 
 /**

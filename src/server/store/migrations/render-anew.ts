@@ -1,21 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { sql } from 'kysely';
+
 import { contractVersion } from '../../../contract/document.ts';
 import type { Resource } from '../../../contract/records.ts';
 import { InvalidRecordError, type RenderedRecord, renderStored } from '../../../contract/render.ts';
 import { hasDetail, renderingDigest } from '../../../contract/rendering.ts';
 import { quote, UsageError } from '../../errors.ts';
+import { batchesOf, readBatch, type Selection } from '../batches.ts';
 import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import {
-  beginRendering,
-  isAfter,
-  isRendered,
-  type Outdated,
-  type Place,
-  placeOf,
-  START,
-} from './record-contracts.ts';
+import { beginRendering, isRendered, type Outdated, type Place, placeOf } from './record-contracts.ts';
 
 /** SQLite lets nobody else write while a batch is made, some 50 ms. */
 const BATCH_RECORDS = 500;
@@ -40,7 +35,7 @@ export async function checkRecords(
   const shown: string[] = [];
   let problems = 0;
   for (const { resource } of unchecked) {
-    for await (const rows of batchesOf(engine, resource)) {
+    for await (const rows of batchesOf<StoredRow>(engine.db, selectionOf(resource))) {
       const found = rows.flatMap((row) => problemOf(resource, row) ?? []);
       problems += found.length;
       shown.push(...found.slice(0, SHOWN_PROBLEMS_MAX - shown.length));
@@ -134,7 +129,8 @@ async function lockNext(
   resource: Resource,
   after: Place,
 ): Promise<StoredRow[] | undefined> {
-  const next = await recordsAfter(transaction, resource, after, 1).executeTakeFirst();
+  const selection = { ...selectionOf(resource), after: { ...after } };
+  const [next] = await readBatch<StoredRow>(transaction, { ...selection, rowsMax: 1 });
   if (!next) return undefined;
   const { company } = next;
   // As every move locks it (../records/moves.ts).
@@ -144,7 +140,7 @@ async function lockNext(
     .where('company', '=', company)
     .modifyEnd(dialectOf(transaction).forUpdate)
     .execute();
-  return recordsAfter(transaction, resource, after, BATCH_RECORDS).where('company', '=', company).execute();
+  return readBatch<StoredRow>(transaction, { ...selection, where: sql`company = ${company}` });
 }
 
 /** An earlier version may have stored a record that can't be rendered after all were checked. */
@@ -192,24 +188,14 @@ interface StoredRow extends Place {
   digest: string | null;
 }
 
-/** The next records in the order of companies and ids. */
-function recordsAfter(db: Engine['db'], resource: Resource, after: Place, max: number) {
-  return db
-    .selectFrom(resource as 'invoices')
-    .select(['company', 'id', 'body', 'digest'])
-    .$if(hasDetail(resource), (query) => query.select('detail'))
-    .where(isAfter(after))
-    .orderBy('company')
-    .orderBy('id')
-    .limit(max);
-}
-
-async function* batchesOf(engine: Engine, resource: Resource): AsyncGenerator<StoredRow[]> {
-  let rows: StoredRow[] = [];
-  do {
-    rows = await recordsAfter(engine.db, resource, rows.at(-1) ?? START, BATCH_RECORDS).execute();
-    yield rows;
-  } while (rows.length === BATCH_RECORDS);
+/** Records in the order of companies and ids. */
+function selectionOf(resource: Resource): Selection {
+  return {
+    columns: sql`company, id, body, digest${hasDetail(resource) ? sql`, detail` : sql``}`,
+    from: sql.table(resource),
+    key: ['company', 'id'],
+    rowsMax: BATCH_RECORDS,
+  };
 }
 
 function progressOf(step: Parameters<OnProgress>[0], outdated: readonly Outdated[], onProgress: OnProgress) {

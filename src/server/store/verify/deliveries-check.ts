@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 
 import { isMoveEventKind } from '../../../contract/events.ts';
-import type { Engine } from '../engines/engine.ts';
+import type { Connection } from '../dialects/dialect.ts';
 import type { DeliveryState } from '../schema.ts';
-import { type Check, countRows, type Finding, lookThrough } from './findings.ts';
+import { type Check, tableCheck } from './findings.ts';
 
-const ROWS_AT_ONCE = sql.lit(1_000);
+const ROWS_AT_ONCE = 1_000;
 
 const STATES: Record<DeliveryState, true> = {
   waiting: true,
@@ -24,26 +24,18 @@ interface EventRow {
 }
 
 /** Whether every event is of a kind that there is, and has data. */
-export function eventsCheck(engine: Engine): Check {
-  const read = async ([id]: readonly string[]) => {
-    const { rows } = await sql<EventRow>`
-      SELECT id, company, kind, data FROM events WHERE id > ${id} ORDER BY id LIMIT ${ROWS_AT_ONCE}`.execute(
-      engine.db,
-    );
-    return rows;
-  };
-  const problemsOf = ({ id, company, kind, data }: EventRow): Finding[] => {
-    const problems = [
+export function eventsCheck(db: Connection): Check {
+  return tableCheck<EventRow>(db, 'events', {
+    id: 'id',
+    columns: sql`id, company, kind, data`,
+    from: sql`events`,
+    key: ['id'],
+    rowsMax: ROWS_AT_ONCE,
+    problemsOf: ({ kind, data }) => [
       ...(kind === 'ping' || isMoveEventKind(kind) ? [] : [`the kind ${kind} is unknown`]),
       ...(isJsonObject(data) ? [] : ['the data is not a JSON object']),
-    ];
-    return problems.map((problem) => ({ in: 'events', company, id, problem }));
-  };
-  return {
-    in: 'events',
-    count: countRows(engine, sql.table('events')),
-    looks: () => lookThrough(read, ({ id }) => [id], problemsOf, 1),
-  };
+    ],
+  });
 }
 
 function isJsonObject(text: string): boolean {
@@ -67,35 +59,25 @@ interface DeliveryRow {
 }
 
 /** Whether every delivery has its event and its webhook, and a state that there is. */
-export function deliveriesCheck(engine: Engine): Check {
-  const read = async ([company, webhook, id]: readonly string[]) => {
-    const { rows } = await sql<DeliveryRow>`
-      SELECT d.company, d.webhook, d.id, d.event, d.state, d.lease, e.company AS event_company, w.id AS webhook_id
-      FROM deliveries AS d
+export function deliveriesCheck(db: Connection): Check {
+  return tableCheck<DeliveryRow>(db, 'deliveries', {
+    id: 'id',
+    columns: sql`d.company, d.webhook, d.id, d.event, d.state, d.lease, e.company AS event_company, w.id AS webhook_id`,
+    from: sql`deliveries AS d
       LEFT JOIN events AS e ON e.id = d.event
-      LEFT JOIN webhooks AS w ON w.company = d.company AND w.id = d.webhook
-      WHERE (d.company, d.webhook, d.id) > (${company}, ${webhook}, ${id})
-      ORDER BY d.company, d.webhook, d.id LIMIT ${ROWS_AT_ONCE}`.execute(engine.db);
-    return rows;
-  };
-  const problemsOf = (row: DeliveryRow): Finding[] => {
-    const { company, id } = row;
-    const problems = [
+      LEFT JOIN webhooks AS w ON w.company = d.company AND w.id = d.webhook`,
+    key: ['d.company', 'd.webhook', 'd.id'],
+    rowsMax: ROWS_AT_ONCE,
+    problemsOf: (row) => [
       ...(row.event_company === null ? [`there is no event ${row.event}`] : []),
-      ...(row.event_company !== null && row.event_company !== company
+      ...(row.event_company !== null && row.event_company !== row.company
         ? [`the event ${row.event} is another company's`]
         : []),
       ...(row.webhook_id === null ? [`there is no webhook ${row.webhook}`] : []),
       ...(Object.hasOwn(STATES, row.state) ? [] : [`the state ${row.state} is unknown`]),
       ...(row.state === 'sending' && row.lease === null ? ['it is being sent by no worker'] : []),
-    ];
-    return problems.map((problem) => ({ in: 'deliveries', company, id, problem }));
-  };
-  return {
-    in: 'deliveries',
-    count: countRows(engine, sql.table('deliveries')),
-    looks: () => lookThrough(read, ({ company, webhook, id }) => [company, webhook, id], problemsOf, 3),
-  };
+    ],
+  });
 }
 
 interface AttemptRow {
@@ -107,26 +89,17 @@ interface AttemptRow {
 }
 
 /** Whether every attempt belongs to a delivery that has begun as many. */
-export function attemptsCheck(engine: Engine): Check {
-  const read = async ([company, webhook, delivery, number]: readonly string[]) => {
-    const { rows } = await sql<AttemptRow>`
-      SELECT a.company, a.webhook, a.delivery, a.number, d.attempt_count
-      FROM delivery_attempts AS a
-      LEFT JOIN deliveries AS d ON d.company = a.company AND d.webhook = a.webhook AND d.id = a.delivery
-      WHERE (a.company, a.webhook, a.delivery, a.number)
-        > (${company}, ${webhook}, ${delivery}, CAST(${number || '0'} AS INTEGER))
-      ORDER BY a.company, a.webhook, a.delivery, a.number LIMIT ${ROWS_AT_ONCE}`.execute(engine.db);
-    return rows;
-  };
-  const problemsOf = ({ company, delivery, number, attempt_count: count }: AttemptRow): Finding[] => {
-    const finding = (problem: string) => [{ in: 'delivery_attempts', company, id: delivery, problem }];
-    if (count === null) return finding(`attempt ${number} belongs to no delivery`);
-    return number > count ? finding(`attempt ${number} is one of ${count}`) : [];
-  };
-  return {
-    in: 'delivery_attempts',
-    count: countRows(engine, sql.table('delivery_attempts')),
-    looks: () =>
-      lookThrough(read, (row) => [row.company, row.webhook, row.delivery, String(row.number)], problemsOf, 4),
-  };
+export function attemptsCheck(db: Connection): Check {
+  return tableCheck<AttemptRow>(db, 'delivery_attempts', {
+    id: 'delivery',
+    columns: sql`a.company, a.webhook, a.delivery, a.number, d.attempt_count`,
+    from: sql`delivery_attempts AS a
+      LEFT JOIN deliveries AS d ON d.company = a.company AND d.webhook = a.webhook AND d.id = a.delivery`,
+    key: ['a.company', 'a.webhook', 'a.delivery', 'a.number'],
+    rowsMax: ROWS_AT_ONCE,
+    problemsOf({ number, attempt_count: count }) {
+      if (count === null) return [`attempt ${number} belongs to no delivery`];
+      return number > count ? [`attempt ${number} is one of ${count}`] : [];
+    },
+  });
 }

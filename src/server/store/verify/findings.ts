@@ -1,6 +1,7 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql } from 'kysely';
 
-import type { Engine } from '../engines/engine.ts';
+import { batchesOf, countRows, type Selection } from '../batches.ts';
+import type { Connection } from '../dialects/dialect.ts';
 
 /** Something that is wrong with a stored row, or with the file of the database. */
 export interface Finding {
@@ -25,34 +26,28 @@ export interface Check {
   looks: () => AsyncIterable<Looked>;
 }
 
-/** Reads the next rows of a table, of which each has a key; `key` is undefined for the first ones. */
-type ReadPage<Row> = (after: readonly string[]) => Promise<Row[]>;
-
-/** Goes through a table in the order of its keys, some rows at a time; others write meanwhile. */
-export async function* lookThrough<Row>(
-  read: ReadPage<Row>,
-  keyOf: (row: Row) => string[],
-  problemsOf: (row: Row) => Finding[] | Promise<Finding[]>,
-  keyLength: number,
-): AsyncGenerator<Looked> {
-  let after: string[] = Array.from({ length: keyLength }, () => '');
-  for (;;) {
-    const rows = await read(after);
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    const findings: Finding[] = [];
-    for (const row of rows) findings.push(...(await problemsOf(row)));
-    yield { rowCount: rows.length, findings };
-    after = keyOf(last);
-  }
+/** Looks at every row of a table. @param id the column by which findings name a row. */
+export function tableCheck<Row extends { company: string }>(
+  db: Connection,
+  table: string,
+  { id, problemsOf, ...selection }: Selection & TableCheck<Row>,
+): Check {
+  return {
+    in: table,
+    count: () => countRows(db, sql.table(table)),
+    async *looks() {
+      for await (const rows of batchesOf<Row>(db, selection)) {
+        const findings: Finding[] = [];
+        for (const row of rows)
+          for (const problem of await problemsOf(row))
+            findings.push({ in: table, company: row.company, id: String(row[id]), problem });
+        yield { rowCount: rows.length, findings };
+      }
+    },
+  };
 }
 
-/** Counts the rows of a table. */
-export function countRows({ db }: Engine, table: RawBuilder<unknown>): () => Promise<number> {
-  return async () => {
-    const { rows } = await sql<{ count: number | string }>`SELECT count(*) AS count FROM ${table}`.execute(
-      db,
-    );
-    return Number(rows[0]?.count ?? 0);
-  };
+interface TableCheck<Row> {
+  id: keyof Row;
+  problemsOf: (row: Row) => string[] | Promise<string[]>;
 }

@@ -26,9 +26,9 @@ export async function verifyStore(
   engine: Engine,
   { signal, onProgress, onFinding }: Verifying,
 ): Promise<{ rowCount: number }> {
-  const records = resources.map((resource) => recordsCheck(engine, resource));
+  const records = resources.map((resource) => recordsCheck(engine.db, resource));
   const others = [documentsCheck, numbersCheck, eventsCheck, deliveriesCheck, attemptsCheck];
-  const checks: Check[] = [...records, ...others.map((check) => check(engine))];
+  const checks: Check[] = [...records, ...others.map((check) => check(engine.db))];
   let total = 0;
   for (const { in: part, count } of checks) total += await orDamage(part, count, onFinding, 0);
   onProgress(0, total);
