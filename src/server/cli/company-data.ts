@@ -53,11 +53,15 @@ export function addCompanyDataCommands(command: Command, terminal: Terminal): vo
       if (confirm !== id)
         throw new UsageError(`--confirm is ${quote(confirm)}, and the company is ${quote(id)}.`);
       await withDatabase(terminal, async (engine) => {
-        const isVacuumLater = vacuum === 'later' && engine.dialect.name === 'sqlite';
-        const { id: erasure, rowCount } = await watched(showProgress('rows erased'), (bar, signal) =>
+        const isVacuumLater = vacuum === 'later';
+        const {
+          id: erasure,
+          rowCount,
+          isTraced,
+        } = await watched(showProgress('rows erased'), (bar, signal) =>
           eraseCompany(engine, id, { now: new Date(), signal, onProgress: bar.update, isVacuumLater }),
         );
-        const left = isVacuumLater
+        const left = isTraced
           ? ' Unused parts of the file still have some of it: repeat the command without "--vacuum later".'
           : '';
         terminal.show(

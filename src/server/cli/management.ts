@@ -104,7 +104,7 @@ const CLOCK_MS_MAX = 3_000;
 
 /** Tells the log when this machine's clock isn't that of PostgreSQL's machine. */
 export async function compareClocks(engine: Engine, log: Logger): Promise<void> {
-  if (engine.dialect.name !== 'postgres') return;
+  if (!engine.dialect.isShared) return;
   const askedMs = Date.now();
   const [row] = await engine.run('SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS ms');
   const aheadMs = (askedMs + Date.now()) / 2 - Number(row?.ms);

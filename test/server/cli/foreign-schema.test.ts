@@ -5,7 +5,8 @@ import Database from 'better-sqlite3';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 
-import { CREATE_MIGRATIONS, dialects, migrations } from '../../../src/server/store/migrations/migrate.ts';
+import { sqliteAdministration } from '../../../src/server/store/dialects/sqlite-administration.ts';
+import { CREATE_MIGRATIONS, migrations } from '../../../src/server/store/migrations/migrate.ts';
 import { openWorkplace, type Workplace } from '../../_command.ts';
 
 const PROBLEM = /^fieldledger: .* has been changed by something else: (.*)\.\n$/;
@@ -71,7 +72,7 @@ t.test(
       const database = new Database(file);
       database.exec(CREATE_MIGRATIONS);
       for (const { name, statements } of migrations.slice(0, count)) {
-        for (const statement of statements(dialects.sqlite)) database.exec(statement);
+        for (const statement of statements(sqliteAdministration.migrations)) database.exec(statement);
         database.prepare('INSERT INTO migrations (name) VALUES (?)').run(name);
       }
       database.close();

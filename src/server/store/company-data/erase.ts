@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
@@ -23,14 +23,12 @@ export interface Erased {
   id: string;
   /** Rows that were removed, by earlier calls too. */
   rowCount: number;
+  /** Whether unused parts of the file still have some of it. */
+  isTraced: boolean;
 }
 
 /** Rows that one transaction removes: SQLite does nothing else meanwhile. */
 const ROWS_AT_ONCE = 500;
-
-/** How long writing the file anew waits for others that write. */
-const BUSY_MS_MAX = 60_000;
-const BUSY_PAUSE_MS = 20;
 
 /** Rows that refer to a table go before it. */
 const tables = STORED_TABLES.filter(({ ofCompany }) => ofCompany !== null).reverse();
@@ -46,9 +44,8 @@ export async function eraseCompany(
   company: string,
   { now, signal, onProgress, isVacuumLater = false }: Erasing,
 ): Promise<Erased> {
-  // Otherwise SQLite leaves the content of rows in the file until something else takes their place.
-  if (engine.dialect.name === 'sqlite') await engine.run('PRAGMA secure_delete = ON');
-  await refuseWithoutAudit(engine);
+  const { administration } = engine.dialect;
+  await administration.prepareErasure(engine.run);
   const id = await beginErasure(engine, company, now);
   let total = 0;
   for (const table of tables)
@@ -70,45 +67,9 @@ export async function eraseCompany(
   }
   await removeRest(engine, company, id);
   onProgress(total, total);
-  if (engine.dialect.name === 'sqlite' && !isVacuumLater) await writeAnew(engine);
-  return { id, rowCount: await endErasures(engine, { id, now, isWaiting: isVacuumLater }) };
-}
-
-/** The audit trail of a company goes with it, which the server's own role may not do on PostgreSQL. */
-async function refuseWithoutAudit(engine: Engine): Promise<void> {
-  if (engine.dialect.name === 'sqlite') return;
-  const [row] = await engine.run("SELECT has_table_privilege('audit_entries', 'DELETE') AS may");
-  if (row?.may !== true)
-    throw new UsageError(
-      'This role may not remove entries of the audit trail. Erase the company as the role that owns the tables.',
-    );
-}
-
-/**
- * Writes SQLite's file anew: parts of rows are left wherever SQLite has moved them, in pages of others too. Nobody else
- * writes meanwhile; a gigabyte takes some ten seconds.
- */
-async function writeAnew(engine: Engine): Promise<void> {
-  try {
-    await engine.run(`PRAGMA busy_timeout = ${BUSY_MS_MAX}`);
-    await engine.run('VACUUM');
-    await emptyLog(engine);
-  } catch (error) {
-    throw new UsageError(
-      `The company's rows are gone, but not yet from the unused parts of the file and its log, which can't be written anew: ${(error as Error).message}. The same command tries that again.`,
-    );
-  }
-}
-
-/** Empties the log beside the file, which still has what was written before. Others' checkpoints have to end first. */
-async function emptyLog(engine: Engine): Promise<void> {
-  const deadline = performance.now() + BUSY_MS_MAX;
-  for (;;) {
-    const [result] = await engine.run('PRAGMA wal_checkpoint(TRUNCATE)');
-    if (result?.busy === 0) return;
-    if (performance.now() > deadline) throw new Error('somebody reads the log beside it');
-    await pause(BUSY_PAUSE_MS);
-  }
+  const isTraced = administration.leavesTraces && isVacuumLater;
+  if (!isTraced) await administration.removeTraces(engine.run);
+  return { id, rowCount: await endErasures(engine, { id, now, isWaiting: isTraced }), isTraced };
 }
 
 /** @returns the id of the erasure, which one that was broken off has already. */
@@ -167,12 +128,7 @@ async function removeSome(
 /** Removes the company itself, with the few rows that somebody may have added who had begun before. */
 async function removeRest(engine: Engine, company: string, id: string): Promise<void> {
   await engine.transaction(async (transaction) => {
-    if (engine.dialect.name === 'postgres') {
-      // New rows that refer to the company wait for this lock, and are refused then.
-      await sql`SELECT id FROM companies WHERE id = ${company} FOR UPDATE`.execute(transaction);
-      // The counts of the keys' requests, which nothing refers to.
-      await sql`DELETE FROM rate_counts WHERE strpos(key, ${`:${company}.`}) > 0`.execute(transaction);
-    }
+    await engine.dialect.administration.endCompany(transaction, company);
     for (const table of tables) {
       let removed = ROWS_AT_ONCE;
       while (removed === ROWS_AT_ONCE) removed = await removeSome(transaction, table, { company, id });

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 
 import type { Tables } from '../schema.ts';
+import type { Administration } from './administration.ts';
 
 /** A database, or a transaction of it. */
 export type Connection = Kysely<Tables>;
@@ -10,6 +11,7 @@ export type Connection = Kysely<Tables>;
  */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
+  readonly administration: Administration;
   /** Whether processes on several machines share the database, and so their counts. */
   readonly isShared: boolean;
   /** Follows a SELECT whose rows are to be locked until the transaction ends. */
@@ -30,6 +32,8 @@ export interface Dialect {
   readonly hasLateral: boolean;
   /** The rows of a JSON text, an array of arrays, as a table that is called `chosen`. */
   readonly chosenIn: (text: string) => RawBuilder<unknown>;
+  /** A text whose capitals of the basic alphabet are small ones, as the indexes of searches have it (../migrations/0002-records.ts). */
+  readonly lowered: (text: string) => RawBuilder<string>;
   /** A column of bytes as the driver reads it fastest. */
   readonly selectBytes: (column: string) => RawBuilder<Buffer | string>;
   /** Tells workers of other processes of new deliveries; SQLite tells of every commit. */

@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
 
 import type { Dialect } from './dialect.ts';
+import { sqliteAdministration } from './sqlite-administration.ts';
 
 const nothing = sql``;
 
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
+  administration: sqliteAdministration,
   isShared: false,
   forUpdate: nothing,
   forUpdateSkipLocked: nothing,
@@ -18,6 +20,7 @@ export const sqliteDialect: Dialect = {
   mergedPart: (selection) => selection,
   hasLateral: false,
   chosenIn: (text) => sql`json_each(${text}) AS chosen`,
+  lowered: (text) => sql.raw(`lower(${text})`),
   selectBytes: (column) => sql.ref<Buffer>(column),
   tellWorkers: async () => undefined,
   columnsOf: (table) => sql`SELECT name FROM pragma_table_xinfo(${table}) WHERE hidden = 0 ORDER BY cid`,

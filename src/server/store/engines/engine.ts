@@ -29,5 +29,5 @@ export interface Engine extends AsyncDisposable {
    */
   version(): number | undefined;
   /** Runs a statement of a schema change or of an inspection as it is, where writes are made. */
-  run(sql: string, parameters?: readonly unknown[]): Promise<Record<string, unknown>[]>;
+  readonly run: (sql: string, parameters?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 }

@@ -15,16 +15,10 @@ import { accounts } from './0011-accounts.ts';
 import { operations } from './0012-operations.ts';
 import { storeGeneration } from './0014-store-generation.ts';
 import { attemptCounts } from './0015-attempt-counts.ts';
-import { type Dialect, lockSchema, type Migration } from './migration.ts';
+import type { Migration } from './migration.ts';
 import { findOutdated, type Outdated, refuseLater } from './record-contracts.ts';
 import type { OnProgress } from './render-anew.ts';
 import type { Tables } from '../schema.ts';
-
-/** How each engine writes what the other writes in another way. */
-export const dialects: Record<Engine['dialect']['name'], Dialect> = {
-  sqlite: { name: 'sqlite', text: 'TEXT', json: 'TEXT', table: 'STRICT' },
-  postgres: { name: 'postgres', text: 'TEXT COLLATE "C"', json: 'JSON', table: '' },
-};
 
 /** All migrations, in their order. */
 export const migrations: readonly Migration[] = [
@@ -108,12 +102,13 @@ const renderer = () => import('./render-anew.ts');
 
 /** @returns whether it was applied now. */
 async function applyMigration(engine: Engine, migration: Migration): Promise<boolean> {
+  const { administration } = engine.dialect;
   return engine.transaction(async (transaction) => {
-    await lockSchema(engine, transaction);
+    await administration.lockSchema(transaction);
     const names = await appliedNames(transaction);
     refuseUnknown(names);
     if (names.includes(migration.name)) return false;
-    for (const statement of migration.statements(dialects[engine.dialect.name]))
+    for (const statement of migration.statements(administration.migrations))
       await sql.raw(statement).execute(transaction);
     await sql`INSERT INTO migrations (name) VALUES (${migration.name})`.execute(transaction);
     return true;
@@ -126,14 +121,7 @@ async function applyMigration(engine: Engine, migration: Migration): Promise<boo
  */
 async function presentNames(engine: Engine): Promise<string[]> {
   // One statement: another process may make all tables between two.
-  const [schema] = await engine.run(
-    engine.dialect.name === 'sqlite'
-      ? `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations') AS has_migrations,
-           (SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'migrations' ORDER BY name LIMIT 1) AS other`
-      : `SELECT to_regclass('migrations') IS NOT NULL AS has_migrations,
-           (SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'migrations'
-             ORDER BY tablename LIMIT 1) AS other`,
-  );
+  const [schema] = await engine.run(engine.dialect.administration.presentTables);
   // All columns: another program's table of that name may have others.
   const rows = schema?.has_migrations ? await engine.run('SELECT * FROM migrations') : [];
   if (schema?.has_migrations || typeof schema?.other === 'string')

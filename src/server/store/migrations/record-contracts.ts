@@ -17,7 +17,6 @@ import { UsageError } from '../../errors.ts';
 import { countRows } from '../batches.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
-import { lockSchema } from './migration.ts';
 
 /** A resource whose records have to be rendered anew. */
 export interface Outdated {
@@ -69,7 +68,7 @@ export async function findOutdated(
  */
 export async function beginRendering(engine: Engine, outdated: readonly Outdated[]): Promise<void> {
   await engine.transaction(async (transaction) => {
-    await lockSchema(engine, transaction);
+    await engine.dialect.administration.lockSchema(transaction);
     const rows = await transaction.selectFrom('record_contracts').selectAll().execute();
     refuseLater(rows);
     for (const { resource } of outdated) {

@@ -2,7 +2,6 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 
 import type { InvoiceSummary } from '../../../contract/records.ts';
 import type { Engine } from '../engines/engine.ts';
-import { searchable } from '../migrations/0002-records.ts';
 import type { Tables } from '../schema.ts';
 
 /** A document as a search finds it. */
@@ -36,7 +35,7 @@ export async function findByNumber(
   beginning: string,
   { after, limit }: PageAfter,
 ): Promise<FoundDocument[]> {
-  const number = sql<string>`${sql.raw(searchable(engine.dialect, "body ->> 'number'"))}`;
+  const number = engine.dialect.lowered("body ->> 'number'");
   const first = lowered(beginning);
   let query = documents(engine, company)
     .select(number.as('at'))
@@ -117,7 +116,7 @@ export async function findCustomersByName(
   beginning: string,
   limit: number,
 ): Promise<FoundCustomer[]> {
-  const name = sql<string>`${sql.raw(searchable(engine.dialect, "body ->> 'name'"))}`;
+  const name = engine.dialect.lowered("body ->> 'name'");
   const small = beginning.toLocaleLowerCase('en');
   const titled = small.replace(/(?<![\p{L}\p{M}])\p{L}/gu, (letter) => letter.toLocaleUpperCase('en'));
   const typed = new Set([beginning, small, titled, beginning.toLocaleUpperCase('en')].map(lowered));

@@ -34,7 +34,9 @@ export async function verifyStore(
   onProgress(0, total);
   for (const problem of await orDamage('schema', () => schemaDifferences(engine), onFinding, []))
     onFinding({ in: 'schema', company: null, id: null, problem });
-  (await orDamage('pages', () => fileFindings(engine), onFinding, [])).forEach(onFinding);
+  const { fileProblems } = engine.dialect.administration;
+  for (const problem of await orDamage('pages', () => fileProblems(engine.run), onFinding, []))
+    onFinding({ in: 'file', company: null, id: null, problem });
   let rowCount = 0;
   const look = async ({ looks }: Check) => {
     for await (const looked of looks()) {
@@ -50,18 +52,6 @@ export async function verifyStore(
   for (const check of checks)
     if (!signal.aborted) await orDamage(check.in, () => look(check), onFinding, undefined);
   return { rowCount };
-}
-
-const FILE_FINDINGS_MAX = 100;
-
-/** SQLite's own check of the file; see sqlite.org/pragma.html#pragma_quick_check. */
-async function fileFindings(engine: Engine): Promise<Finding[]> {
-  if (engine.dialect.name !== 'sqlite') return [];
-  const rows = await engine.run(`PRAGMA quick_check(${FILE_FINDINGS_MAX})`);
-  return rows
-    .map((row) => String(Object.values(row)[0]))
-    .filter((text) => text !== 'ok')
-    .map((problem) => ({ in: 'file', company: null, id: null, problem }));
 }
 
 /** A page that is damaged ends one check, and not the others. */

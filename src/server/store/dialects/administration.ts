@@ -1,0 +1,45 @@
+import type { Connection } from './dialect.ts';
+
+/** A table, an index, a trigger, a view or the like, and what defines it. */
+export interface SchemaObject {
+  type: string;
+  name: string;
+  definition: string | null;
+}
+
+/** How the text of a migration differs between the databases. */
+export interface MigrationDialect {
+  name: 'sqlite' | 'postgres';
+  /** Type of a text column that compares byte by byte. */
+  text: string;
+  /** Type of a column that keeps JSON text exactly as written. */
+  json: string;
+  /** The text after a table's closing parenthesis. */
+  table: string;
+}
+
+/** Runs a statement as it is, where writes are made. */
+type Run = (sql: string) => Promise<Record<string, unknown>[]>;
+
+/** All in which looking after a database differs between SQLite and PostgreSQL. */
+export interface Administration {
+  readonly migrations: MigrationDialect;
+  /** Makes a transaction the only one that changes the schema, or begins to render records anew, until it ends. */
+  readonly lockSchema: (transaction: Connection) => Promise<void>;
+  /** Selects whether there is a table `migrations` (`has_migrations`), and the name of another table (`other`). */
+  readonly presentTables: string;
+  /** Selects all objects of the schema. */
+  readonly schemaObjects: string;
+  /** The objects of the schema that statements of migrations make. */
+  readonly objectsMadeBy: (statements: readonly string[]) => SchemaObject[];
+  /** What is wrong with the file of the database, if it is one. */
+  readonly fileProblems: (run: Run) => Promise<string[]>;
+  /** @throws UsageError when this process may not erase a company. */
+  readonly prepareErasure: (run: Run) => Promise<void>;
+  /** Keeps others from adding to a company whose rows are to go, and removes what no other table refers to. */
+  readonly endCompany: (transaction: Connection, company: string) => Promise<void>;
+  /** Whether rows that are gone can still be read in a file. */
+  readonly leavesTraces: boolean;
+  /** Removes such traces. @throws UsageError when it can't. */
+  readonly removeTraces: (run: Run) => Promise<void>;
+}
