@@ -41,7 +41,7 @@ export function scopeOfEvent(kind: MoveEventKind): Scope {
   return eventScopes[kind];
 }
 
-/** The module that a plan has to include for an event to be sent. */
-export function moduleOfEvent(kind: MoveEventKind): Module {
-  return moduleOf(eventScopes[kind]);
+/** The module that a plan has to include for an event to be sent; undefined for a ping. */
+export function moduleOfEvent(kind: EventKind): Module | undefined {
+  return isMoveEventKind(kind) ? moduleOf(eventScopes[kind]) : undefined;
 }

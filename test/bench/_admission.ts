@@ -1,6 +1,6 @@
 import { type Caller, createAuthentication } from '../../src/server/access/keys.ts';
 import { createAllowance, WINDOW_SECONDS } from '../../src/server/api/allowance.ts';
-import { authorise } from '../../src/server/api/authorisation.ts';
+import { authorise } from '../../src/server/api/api.ts';
 import { errorStatuses } from '../../src/server/api/error-replies.ts';
 import type { Scope } from '../../src/contract/scopes.ts';
 import { AppError } from '../../src/server/errors.ts';

@@ -1,6 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-import type { Module, Scope } from '../../contract/scopes.ts';
+import type { Scope } from '../../contract/scopes.ts';
+import type { Switches } from '../../contract/withholding.ts';
 import { AppError, quote, UsageError } from '../errors.ts';
 import { type Authority, authorisedTransaction } from '../store/portal/authorised-transaction.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -14,6 +15,7 @@ import {
   revokeKeyRow,
 } from '../store/keys/keys.ts';
 import type { Counted } from '../store/keys/rate-counters.ts';
+import { switchesOf } from '../store/records/companies.ts';
 import { grantedScopes } from './administrators.ts';
 import { getCompany } from './companies.ts';
 import { checkedLine } from './names.ts';
@@ -28,14 +30,10 @@ const REMEMBERED_MAX = 10_000;
 export const KEY_NAME_CHARACTERS_MAX = 100;
 
 /** The holder of a key and the switches of their company, at the time of the request. */
-export interface Caller {
+export interface Caller extends Switches {
   readonly company: string;
   readonly keyId: string;
   readonly scopes: readonly Scope[];
-  readonly apiEnabled: boolean;
-  readonly subscriptionActive: boolean;
-  readonly invoicingEnabled: boolean;
-  readonly modules: readonly Module[];
   readonly timeZone: string;
 }
 
@@ -180,12 +178,9 @@ function toCaller({ company, id }: { company: string; id: string }, row: KeyRow)
   return {
     company,
     keyId: id,
-    // Both lists were written from checked values.
+    // Written from checked values.
     scopes: JSON.parse(row.scopes) as Scope[],
-    apiEnabled: row.api_enabled === 1,
-    subscriptionActive: row.subscription_active === 1,
-    invoicingEnabled: row.invoicing_enabled === 1,
-    modules: JSON.parse(row.modules) as Module[],
+    ...switchesOf(row),
     timeZone: row.time_zone,
   };
 }

@@ -2,7 +2,9 @@ import type { ServerResponse } from 'node:http';
 
 import type { RequestHandler } from 'express';
 
-import { createAuthentication } from '../access/keys.ts';
+import { type Caller, createAuthentication } from '../access/keys.ts';
+import { moduleOf, type Scope } from '../../contract/scopes.ts';
+import { type WithheldFor, whyWithheld } from '../../contract/withholding.ts';
 import { AppError } from '../errors.ts';
 import type { Documents } from '../invoice-pdf/documents.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -10,7 +12,6 @@ import type { Counted } from '../store/keys/rate-counters.ts';
 import { openGeneration } from '../store/records/generation.ts';
 import { type AllowanceLimits, createAllowance, type Taken, WINDOW_SECONDS } from './allowance.ts';
 import { sendBody } from './answer.ts';
-import { authorise } from './authorisation.ts';
 import { type ContractRequest, createContractBackend, type Duties } from './contract-backend.ts';
 import { errorStatuses } from './error-replies.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
@@ -82,6 +83,23 @@ function createAdmission({ engine, keyPrefix, ...limits }: ApiOptions): Duties['
     take(exchange, res, await allowance.takeRequest(exchange.caller, counted));
     authorise(exchange.caller, scope);
   };
+}
+
+const refusals: Record<WithheldFor, string> = {
+  company_unavailable: 'The subscription of this company is not active.',
+  api_not_enabled: 'API access is switched off for this company.',
+  module_not_licensed: 'The plan of this company does not include this data.',
+  invoicing_not_enabled: 'Invoicing is not switched on for this company.',
+};
+
+/**
+ * Checks that a caller's company and key may read what a scope covers.
+ * @throws AppError with the first reason why not.
+ */
+export function authorise(caller: Caller, scope: Scope): void {
+  const reason = whyWithheld(caller, moduleOf(scope), caller.scopes);
+  if (reason === 'missing_scope') throw new AppError(reason, `This API key lacks the scope ${scope}.`);
+  if (reason !== undefined) throw new AppError(reason, refusals[reason]);
 }
 
 /** Sends replies: JSON together with the turn's others, a file by itself. */

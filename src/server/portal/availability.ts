@@ -1,10 +1,8 @@
-import { invoicingModules, type Module, type Scope } from '../../contract/scopes.ts';
-import type { Administrator } from '../store/portal/administrators.ts';
-import type { Company } from '../store/records/companies.ts';
+import type { Module } from '../../contract/scopes.ts';
+import { maySee, type Switches, type WithheldFor, whyWithheld } from '../../contract/withholding.ts';
 import type { Html } from './views/html.ts';
 import { warning } from './views/notice.ts';
-
-type Switches = Pick<Company, 'apiEnabled' | 'subscriptionActive' | 'invoicingEnabled' | 'modules'>;
+import type { Visit } from './visit.ts';
 
 /** A warning when the API and all webhooks are stopped. */
 export function stoppedWarning({ subscriptionActive, apiEnabled }: Switches): Html | false {
@@ -19,26 +17,25 @@ export function stoppedWarning({ subscriptionActive, apiEnabled }: Switches): Ht
   return false;
 }
 
-/** Whether an administrator may see what a scope covers. Every page asks it before it looks up records of a company. */
-export function maySee({ scopes }: Pick<Administrator, 'scopes'>, scope: Scope): boolean {
-  return scopes.includes(scope);
-}
-
-/** Why an administrator is shown nothing of a module; undefined when they are. The API asks the same of a key. */
+/** Why an administrator is shown nothing of a module; undefined when they are. */
 export function whyNotShown(
-  { administrator, company }: { administrator: Administrator; company: Company },
+  { administrator, company }: Pick<Visit, 'administrator' | 'company'>,
   module: Module,
 ): string | undefined {
-  if (!maySee(administrator, `${module}:read`))
+  if (!maySee(administrator.scopes, module))
     return `You don’t have the access ${module}:read yourself. An administrator who has it can invite you with it.`;
   return whyNot(company, module);
 }
 
-/** Why the API refuses a company's data, in the order of its checks; undefined when it doesn't. */
-export function whyNot(company: Switches, module: Module): string | undefined {
-  if (!company.subscriptionActive) return 'The subscription is not active.';
-  if (!company.apiEnabled) return 'API access is off.';
-  if (!company.modules.includes(module)) return 'Your plan does not include it.';
-  if (invoicingModules.includes(module) && !company.invoicingEnabled) return 'Invoicing is not switched on.';
-  return undefined;
+const reasons: Record<WithheldFor, string> = {
+  company_unavailable: 'The subscription is not active.',
+  api_not_enabled: 'API access is off.',
+  module_not_licensed: 'Your plan does not include it.',
+  invoicing_not_enabled: 'Invoicing is not switched on.',
+};
+
+/** Why the API withholds a company's data, as a sentence; undefined when it doesn't. */
+export function whyNot(company: Switches, module: Module | undefined): string | undefined {
+  const reason = whyWithheld(company, module);
+  return reason && reasons[reason];
 }

@@ -1,8 +1,8 @@
-import { type EventKind, isMoveEventKind, type MoveEventKind, scopeOfEvent } from '../../contract/events.ts';
+import type { EventKind, MoveEventKind } from '../../contract/events.ts';
+import { maySeeEvent } from '../../contract/withholding.ts';
 import type { Administrator } from '../store/portal/administrators.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { findWebhookRow, type Webhook } from '../store/deliveries/webhooks.ts';
-import { maySee } from './availability.ts';
 import { notFound } from './page-error.ts';
 import type { Visit } from './visit.ts';
 
@@ -19,17 +19,12 @@ export async function getOwnWebhook(
   return webhook;
 }
 
-/** Whether an administrator may see what an event carries; a ping carries nothing. */
-export function maySeeEvent(administrator: Pick<Administrator, 'scopes'>, kind: EventKind): boolean {
-  return !isMoveEventKind(kind) || maySee(administrator, scopeOfEvent(kind));
-}
-
 /** The events of a webhook that an administrator may see, a ping among them. */
-export function visibleKinds(administrator: Administrator, { events }: Webhook): EventKind[] {
-  return [...events.filter((kind) => maySeeEvent(administrator, kind)), 'ping'];
+export function visibleKinds({ scopes }: Administrator, { events }: Webhook): EventKind[] {
+  return [...events.filter((kind) => maySeeEvent(scopes, kind)), 'ping'];
 }
 
 /** The events of a webhook that an administrator may not see. */
-export function hiddenKinds(administrator: Administrator, { events }: Webhook): MoveEventKind[] {
-  return events.filter((kind) => !maySeeEvent(administrator, kind));
+export function hiddenKinds({ scopes }: Administrator, { events }: Webhook): MoveEventKind[] {
+  return events.filter((kind) => !maySeeEvent(scopes, kind));
 }

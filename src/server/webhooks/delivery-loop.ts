@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { moduleOfEvent } from '../../contract/events.ts';
+import { whyWithheld } from '../../contract/withholding.ts';
 import { UsageError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { DeliveryMetrics } from '../metrics.ts';
@@ -23,7 +25,6 @@ import { ResultGroup } from './result-group.ts';
 import type { OpenedBox } from './secret-key.ts';
 import type { SecretBox } from './secrets.ts';
 import { type AttemptResult, millisecondsSince, type Sender } from './sender.ts';
-import { reasonToWithhold } from './withholding.ts';
 
 export interface DeliveryLoopOptions {
   engine: Engine;
@@ -251,7 +252,9 @@ export class DeliveryLoop implements AsyncDisposable {
       return unsentResult(delivery, 'retrying', delivery.dueAt);
     let ending: AttemptResult;
     try {
-      const withheldFor = reasonToWithhold(delivery);
+      const withheldFor = delivery.isWebhookDeleted
+        ? 'webhook_deleted'
+        : whyWithheld(delivery.switches, moduleOfEvent(delivery.kind));
       if (withheldFor) return unsentResult(delivery, 'withheld', delivery.dueAt, withheldFor);
       if (delivery.attempt === 1)
         this.#options.metrics.firstAttempted((attemptedAt.getTime() - Date.parse(delivery.dueAt)) / 1000);

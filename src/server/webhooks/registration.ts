@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { isMoveEventKind, type MoveEventKind, moveEventKinds, scopeOfEvent } from '../../contract/events.ts';
 import type { Scope } from '../../contract/scopes.ts';
+import { maySeeEvent, scopesLacked } from '../../contract/withholding.ts';
 import { quote, unknownName, UsageError } from '../errors.ts';
 import type { Administrator } from '../store/portal/administrators.ts';
 import { findCompanyRow } from '../store/records/companies.ts';
@@ -142,8 +143,7 @@ export function whyNotTouch(
   { events }: Pick<Webhook, 'events'>,
   { scopes }: Pick<Administrator, 'scopes'>,
 ): string | undefined {
-  const needed = new Set<Scope>(events.map(scopeOfEvent));
-  const missing = [...needed].filter((scope) => !scopes.includes(scope));
+  const missing = scopesLacked(scopes, events);
   if (missing.length === 0) return undefined;
   return `You have no access to data that this webhook sends: ${missing.join(', ')}. Ask an administrator who has it.`;
 }
@@ -153,10 +153,7 @@ export function unknownWebhook({ company, webhook }: { company: string; webhook:
 }
 
 /** The chosen events in the contract's order. */
-function checkedEvents(
-  given: readonly string[],
-  allowedScopes: readonly Scope[] | undefined,
-): MoveEventKind[] {
+function checkedEvents(given: readonly string[], held: readonly Scope[] | undefined): MoveEventKind[] {
   if (given.length === 0)
     throw new UsageError(`A webhook needs at least one event of ${moveEventKinds.join(', ')}.`);
   for (const event of given) {
@@ -165,10 +162,10 @@ function checkedEvents(
         '"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.',
       );
     if (!isMoveEventKind(event)) throw new UsageError(unknownName(event, 'an event', moveEventKinds));
-    const scope = scopeOfEvent(event);
-    if (allowedScopes && !allowedScopes.includes(scope)) {
-      throw new UsageError(`${quote(event)} can't be chosen without access to its data, which is ${scope}.`);
-    }
+    if (held && !maySeeEvent(held, event))
+      throw new UsageError(
+        `${quote(event)} can't be chosen without access to its data, which is ${scopeOfEvent(event)}.`,
+      );
   }
   return moveEventKinds.filter((kind) => given.includes(kind));
 }

@@ -1,3 +1,4 @@
+import { maySeeEvent } from '../../../contract/withholding.ts';
 import { type DeliveryDetail, findDelivery } from '../../store/deliveries/delivery-details.ts';
 import type { KeptAttempt } from '../../store/deliveries/deliveries-results.ts';
 import type { Engine } from '../../store/engines/engine.ts';
@@ -15,7 +16,7 @@ import { type Html, html } from '../views/html.ts';
 import { copyButton, emptyState } from '../views/notice.ts';
 import { facts, table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
-import { getOwnWebhook, maySeeEvent } from '../webhook-access.ts';
+import { getOwnWebhook } from '../webhook-access.ts';
 
 /** One delivery: its request and its attempts. */
 export const showDelivery: Page = async (visit, services) => {
@@ -55,7 +56,7 @@ async function getVisible(
   { id: webhook }: Webhook,
 ): Promise<DeliveryDetail> {
   const found = await findDelivery(engine.db, { company: company.id, webhook, id: params.delivery ?? '' });
-  if (!found || !maySeeEvent(administrator, found.event)) throw notFound();
+  if (!found || !maySeeEvent(administrator.scopes, found.event)) throw notFound();
   return found;
 }
 

@@ -7,12 +7,13 @@ import {
   revokeKey,
 } from '../../access/keys.ts';
 import { moduleOf, type Scope, scopes } from '../../../contract/scopes.ts';
+import { maySee } from '../../../contract/withholding.ts';
 import { UsageError } from '../../errors.ts';
 import type { Administrator } from '../../store/portal/administrators.ts';
 import type { Company } from '../../store/records/companies.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { listActiveKeys, listRevokedKeys, type RevokedBefore, type UsedKey } from '../../store/keys/keys.ts';
-import { maySee, stoppedWarning, whyNot } from '../availability.ts';
+import { stoppedWarning, whyNot } from '../availability.ts';
 import { notFound, problemOf, refusalOf } from '../page-error.ts';
 import { button, checkboxes, type Choice, confirmForm, form, textField } from '../views/form.ts';
 import { time } from '../views/formats.ts';
@@ -265,7 +266,7 @@ async function newKeyPage(
 
 function choiceOf(scope: Scope, { administrator, company }: Visit, people: readonly Administrator[]): Choice {
   const label = `${readings[scope]} (${scope})`;
-  if (!maySee(administrator, scope)) {
+  if (!maySee(administrator.scopes, moduleOf(scope))) {
     const able = people.filter(({ disabledAt, scopes: held }) => disabledAt === null && held.includes(scope));
     const names = able
       .slice(0, NAMED_MAX)

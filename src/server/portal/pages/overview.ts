@@ -1,12 +1,13 @@
 import { ACTIVE_KEYS_MAX } from '../../access/keys.ts';
 import { type Module, modules } from '../../../contract/scopes.ts';
+import { maySee } from '../../../contract/withholding.ts';
 import { listAdministratorRows } from '../../store/portal/administrators.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { listActiveKeys } from '../../store/keys/keys.ts';
 import { readHealth } from '../../store/deliveries/webhook-health.ts';
 import { listWebhookRows } from '../../store/deliveries/webhooks.ts';
 import { WEBHOOKS_MAX } from '../../webhooks/registration.ts';
-import { maySee, stoppedWarning, whyNot } from '../availability.ts';
+import { stoppedWarning, whyNot } from '../availability.ts';
 import { type Html, html } from '../views/html.ts';
 import { badge } from '../views/notice.ts';
 import { facts, table } from '../views/table.ts';
@@ -31,7 +32,7 @@ export const showOverview: Page = async (visit, { engine }) => {
             nameOf(module),
             reason === undefined ? badge('good', 'On') : badge('bad', 'Off'),
             reason ?? 'Your plan includes it.',
-            maySee(administrator, `${module}:read`) ? 'Yes' : 'No: another administrator can give it',
+            maySee(administrator.scopes, module) ? 'Yes' : 'No: another administrator can give it',
           ];
         }),
       })}

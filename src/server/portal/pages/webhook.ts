@@ -1,3 +1,4 @@
+import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { DeliveryDetail } from '../../store/deliveries/delivery-details.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { readHealth } from '../../store/deliveries/webhook-health.ts';
@@ -22,7 +23,7 @@ import {
   stateBadge,
 } from '../views/webhook-health.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
-import { getOwnWebhook, maySeeEvent } from '../webhook-access.ts';
+import { getOwnWebhook } from '../webhook-access.ts';
 
 export const showWebhook: Page = async (visit, { engine }) =>
   webhookPage(engine, visit, await getOwnWebhook(engine, visit));
@@ -169,7 +170,7 @@ function eventList({ administrator }: Visit, { events }: Webhook): Html {
       (kind) =>
         html`<li>
           <code>${kind}</code>
-          ${!maySeeEvent(administrator, kind) && html`${badge('plain', 'Not yours')} <span class="hint">You have no access to its data, so its deliveries aren’t shown to you.</span>`}
+          ${!maySeeEvent(administrator.scopes, kind) && html`${badge('plain', 'Not yours')} <span class="hint">You have no access to its data, so its deliveries aren’t shown to you.</span>`}
         </li>`,
     )}
   </ul>`;

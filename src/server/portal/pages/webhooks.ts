@@ -1,4 +1,5 @@
 import { type MoveEventKind, moduleOfEvent, moveEventKinds, scopeOfEvent } from '../../../contract/events.ts';
+import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { Administrator } from '../../store/portal/administrators.ts';
 import type { Company } from '../../store/records/companies.ts';
 import type { Engine } from '../../store/engines/engine.ts';
@@ -21,7 +22,6 @@ import {
   stateBadge,
 } from '../views/webhook-health.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
-import { maySeeEvent } from '../webhook-access.ts';
 
 /** The webhooks of the company and their states. */
 export const showWebhooks: Page = async (visit, { engine }) => {
@@ -99,7 +99,7 @@ export const showNewWebhook: Page = async (visit, { engine }) => {
   if (like === null) return newPage(engine, visit, { url: '', events: [] });
   const webhook = await findWebhookRow(engine, company.id, like);
   if (!webhook) throw notFound();
-  const events = webhook.events.filter((kind) => maySeeEvent(administrator, kind));
+  const events = webhook.events.filter((kind) => maySeeEvent(administrator.scopes, kind));
   return newPage(engine, visit, { url: webhook.url, events });
 };
 
@@ -205,7 +205,7 @@ function availability(
   kind: MoveEventKind,
   { company, administrator }: { company: Company; administrator: Administrator },
 ): { unavailable?: string; hint?: string } {
-  if (!maySeeEvent(administrator, kind))
+  if (!maySeeEvent(administrator.scopes, kind))
     return { unavailable: `You have no access to its data, which is ${scopeOfEvent(kind)}.` };
   const reason = whyNot(company, moduleOfEvent(kind));
   return reason === undefined ? {} : { hint: `${occasions[kind]} Nothing is sent now: ${reason}` };

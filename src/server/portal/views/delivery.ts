@@ -1,3 +1,4 @@
+import type { WithheldFor } from '../../../contract/withholding.ts';
 import type { KeptAttempt } from '../../store/deliveries/deliveries-results.ts';
 import type { DeliveryState } from '../../store/schema.ts';
 import { outcomeText } from '../../webhooks/attempt-errors.ts';
@@ -23,7 +24,7 @@ const reasons: Readonly<Record<string, string>> = {
   api_not_enabled: 'API access was off.',
   module_not_licensed: 'The plan did not include its data.',
   invoicing_not_enabled: 'Invoicing was off.',
-};
+} satisfies Record<WithheldFor, string>;
 
 /** The reason why a delivery was withheld, as a sentence. */
 export function withheldText(reason: string): string {

@@ -2,9 +2,11 @@ import { sql } from 'kysely';
 
 import type { EventKind } from '../../../contract/events.ts';
 import type { JsonText } from '../../../contract/json-text.ts';
+import type { Switches } from '../../../contract/withholding.ts';
 import { type DeliveryKey, isChosen, keyRows } from './delivery-keys.ts';
 import type { Engine } from '../engines/engine.ts';
 import { withoutIndex } from '../dialects/dialect.ts';
+import { type SwitchColumns, switchesOf } from '../records/companies.ts';
 
 /** A delivery that this worker may send, with all that its request is made of. */
 export interface LeasedDelivery extends DeliveryKey {
@@ -21,11 +23,8 @@ export interface LeasedDelivery extends DeliveryKey {
   secret: string;
   isWebhookDeleted: boolean;
   isWebhookPaused: boolean;
-  apiEnabled: boolean;
-  subscriptionActive: boolean;
-  invoicingEnabled: boolean;
-  /** JSON array of module names. */
-  modules: string;
+  /** Of its company, now. */
+  switches: Switches;
 }
 
 /** A delivery whose time has come: a retry that is due, or one whose worker let its lease run out. */
@@ -75,7 +74,7 @@ export async function leaseDeliveries(
 }
 
 /** A leased delivery with its surroundings. */
-interface LeasedRow extends DeliveryKey {
+interface LeasedRow extends DeliveryKey, SwitchColumns {
   attempt_count: number;
   failure_count: number;
   kind: EventKind;
@@ -85,10 +84,6 @@ interface LeasedRow extends DeliveryKey {
   secret: string;
   deleted_at: string | null;
   paused_at: string | null;
-  api_enabled: number;
-  subscription_active: number;
-  invoicing_enabled: number;
-  modules: string;
 }
 
 function toLeased(row: LeasedRow, lease: string): LeasedDelivery {
@@ -106,10 +101,7 @@ function toLeased(row: LeasedRow, lease: string): LeasedDelivery {
     secret: row.secret,
     isWebhookDeleted: row.deleted_at !== null,
     isWebhookPaused: row.paused_at !== null,
-    apiEnabled: row.api_enabled === 1,
-    subscriptionActive: row.subscription_active === 1,
-    invoicingEnabled: row.invoicing_enabled === 1,
-    modules: row.modules,
+    switches: switchesOf(row),
   };
 }
 

@@ -1,8 +1,9 @@
 import { type MoveEventKind, moduleOfEvent } from '../../../contract/events.ts';
 import type { JsonText } from '../../../contract/json-text.ts';
-import { invoicingModules } from '../../../contract/scopes.ts';
+import { whyWithheld } from '../../../contract/withholding.ts';
 import { dialectOf } from '../dialects/dialect.ts';
 import type { StoreTransaction } from '../engines/engine.ts';
+import { type SwitchColumns, switchesOf } from '../records/companies.ts';
 
 /** An event for the company's webhooks. */
 export interface CompanyEvent {
@@ -28,6 +29,7 @@ export async function appendEvents(
     .selectFrom('webhooks')
     .innerJoin('companies', 'companies.id', 'webhooks.company')
     .select(['webhooks.id', 'webhooks.events', 'companies.modules', 'companies.invoicing_enabled'])
+    .select(['companies.subscription_active', 'companies.api_enabled'])
     .where('webhooks.company', '=', company)
     .where('webhooks.deleted_at', 'is', null)
     .orderBy('webhooks.id')
@@ -52,15 +54,9 @@ export async function appendEvents(
 
 export type AppendEvents = typeof appendEvents;
 
-interface Listener {
-  events: string;
-  modules: string;
-  invoicing_enabled: number;
-}
-
-function isHeard(kind: MoveEventKind, { events, modules, invoicing_enabled }: Listener): boolean {
-  const module = moduleOfEvent(kind);
-  if (invoicing_enabled === 0 && invoicingModules.includes(module)) return false;
-  // Both are JSON arrays of plain words, so a quoted word is found in one as it is.
-  return events.includes(`"${kind}"`) && modules.includes(`"${module}"`);
+/** Whether the API is on counts when the delivery is due, not yet here. */
+function isHeard(kind: MoveEventKind, { events, ...row }: SwitchColumns & { events: string }): boolean {
+  const inPlan = { ...switchesOf(row), subscriptionActive: true, apiEnabled: true };
+  // A JSON array of plain words, so a quoted word is found in it as it is.
+  return events.includes(`"${kind}"`) && whyWithheld(inPlan, moduleOfEvent(kind)) === undefined;
 }

@@ -6,6 +6,7 @@ import type { AuthorisedTransaction } from '../portal/authorised-transaction.ts'
 import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type Counted, countOn } from './rate-counters.ts';
+import type { SwitchColumns } from '../records/companies.ts';
 import type { Tables } from '../schema.ts';
 
 /** A key, without its secret. */
@@ -33,14 +34,10 @@ export interface RevokedBefore {
 }
 
 /** A key's row beside its company's switches. */
-export interface KeyRow {
+export interface KeyRow extends SwitchColumns {
   secret_sha256: string;
   scopes: string;
   revoked_at: string | null;
-  api_enabled: number;
-  subscription_active: number;
-  invoicing_enabled: number;
-  modules: string;
   time_zone: string;
 }
 

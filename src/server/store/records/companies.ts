@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Module } from '../../../contract/scopes.ts';
+import type { Switches } from '../../../contract/withholding.ts';
 import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
@@ -26,14 +27,9 @@ export interface CompanyProfile {
 }
 
 /** A company and its switches. */
-export interface Company {
+export interface Company extends Switches {
   id: string;
   name: string;
-  apiEnabled: boolean;
-  subscriptionActive: boolean;
-  invoicingEnabled: boolean;
-  /** The modules that the plan includes. */
-  modules: Module[];
   /** IANA time zone: the company's calendar day decides when a quote expires. */
   timeZone: string;
   /** The company's own currency, in which its VAT is accounted for. */
@@ -120,17 +116,30 @@ function toRow(company: Omit<Company, 'id' | 'createdAt'>) {
   };
 }
 
+/** The columns of a company's switches. */
+export type SwitchColumns = Pick<
+  Selectable<Tables['companies']>,
+  'api_enabled' | 'subscription_active' | 'invoicing_enabled' | 'modules'
+>;
+
+export function switchesOf(row: SwitchColumns): Switches {
+  return {
+    apiEnabled: row.api_enabled === 1,
+    subscriptionActive: row.subscription_active === 1,
+    invoicingEnabled: row.invoicing_enabled === 1,
+    // Written by `toRow`.
+    modules: JSON.parse(row.modules) as Module[],
+  };
+}
+
 function toCompany(row: Selectable<Tables['companies']>): Company {
   return {
     id: row.id,
     name: row.name,
-    apiEnabled: row.api_enabled === 1,
-    subscriptionActive: row.subscription_active === 1,
-    invoicingEnabled: row.invoicing_enabled === 1,
-    // Both were written by `toRow`.
-    modules: JSON.parse(row.modules) as Company['modules'],
+    ...switchesOf(row),
     timeZone: row.time_zone,
     currency: row.currency,
+    // Written by `toRow`.
     profile: JSON.parse(row.profile) as Company['profile'],
     createdAt: row.created_at,
   };
