@@ -1,4 +1,6 @@
-import type { Connection } from './dialect.ts';
+import type { Kysely } from 'kysely';
+
+import type { Tables } from '../schema.ts';
 
 /** A table, an index, a trigger, a view or the like, and what defines it. */
 export interface SchemaObject {
@@ -25,7 +27,7 @@ type Run = (sql: string) => Promise<Record<string, unknown>[]>;
 export interface Administration {
   readonly migrations: MigrationDialect;
   /** Makes a transaction the only one that changes the schema, or begins to render records anew, until it ends. */
-  readonly lockSchema: (transaction: Connection) => Promise<void>;
+  readonly lockSchema: (transaction: Kysely<Tables>) => Promise<void>;
   /** Selects whether there is a table `migrations` (`has_migrations`), and the name of another table (`other`). */
   readonly presentTables: string;
   /** Selects all objects of the schema. */
@@ -37,7 +39,7 @@ export interface Administration {
   /** @throws UsageError when this process may not erase a company. */
   readonly prepareErasure: (run: Run) => Promise<void>;
   /** Keeps others from adding to a company whose rows are to go, and removes what no other table refers to. */
-  readonly endCompany: (transaction: Connection, company: string) => Promise<void>;
+  readonly endCompany: (transaction: Kysely<Tables>, company: string) => Promise<void>;
   /** Whether rows that are gone can still be read in a file. */
   readonly leavesTraces: boolean;
   /** Removes such traces. @throws UsageError when it can't. */
