@@ -1,17 +1,7 @@
-import type { Resource, ResourceRecord } from '../src/contract/records.ts';
+import { hasDetail, type Resource, type ResourceRecord, resources } from '../src/contract/records.ts';
 import type { RenderedRecord } from '../src/contract/render.ts';
 import { examplesOf } from '../src/demo/example-company.ts';
 import type { Engine, StoreTransaction } from '../src/server/store/engines/engine.ts';
-
-export const resources = [
-  'people',
-  'customers',
-  'forms',
-  'jobs',
-  'submissions',
-  'invoices',
-  'quotes',
-] as const satisfies Resource[];
 
 /** Every record of the example company, each once, as it is stored. */
 export function exampleRecords(): ResourceRecord[] {
@@ -54,7 +44,6 @@ async function upsert(
   company: string,
   records: readonly RenderedRecord[],
 ): Promise<void> {
-  const hasDetail = resource === 'invoices' || resource === 'quotes';
   const rows = records.map(({ body, detail, digest }) => ({
     company,
     body,
@@ -69,7 +58,7 @@ async function upsert(
       conflict.columns(['company', 'id']).doUpdateSet((row) => ({
         body: row.ref('excluded.body'),
         digest: row.ref('excluded.digest'),
-        ...(hasDetail ? { detail: row.ref('excluded.detail') } : {}),
+        ...(hasDetail(resource) ? { detail: row.ref('excluded.detail') } : {}),
       })),
     )
     .execute();

@@ -8,22 +8,20 @@ export type ErrorCode = components['schemas']['ErrorCode'];
 /** openapi-typescript lists the webhooks among the operations; only the API's own are answered here. */
 export type OperationId = Exclude<keyof operations, keyof webhookOperations>;
 
-/** Parameters that the contract gives a default, so that a handler always finds them; a test compares the two. */
+/**
+ * Parameters beside `limit` that the contract gives a default, so that a handler always finds them; a test compares the two.
+ */
 export interface DefaultedParameters {
-  listJobs: 'limit';
-  listPeople: 'limit';
-  listForms: 'limit';
-  listFormSubmissions: 'limit';
-  listInvoices: 'limit' | 'status';
-  listCustomers: 'limit';
-  listQuotes: 'limit' | 'versions';
+  listInvoices: 'status';
+  listQuotes: 'versions';
 }
 
 /** The parameters of an operation that has none of a kind. */
 type None = object;
 
 type Parameters<K extends OperationId> = operations[K]['parameters'];
-type Defaulted<K extends OperationId> = K extends keyof DefaultedParameters ? DefaultedParameters[K] : never;
+type Defaulted<K extends OperationId> =
+  'limit' | (K extends keyof DefaultedParameters ? DefaultedParameters[K] : never);
 
 /** The path parameters of an operation. */
 export type PathParameters<K extends OperationId> = Parameters<K> extends { path: infer P } ? P : None;

@@ -1,4 +1,5 @@
 import type { components } from '../../generated/openapi.ts';
+import type { OperationId } from './operations.ts';
 
 type Schemas = components['schemas'];
 
@@ -13,18 +14,40 @@ export type Customer = Schemas['Customer'];
 export type QuoteSummary = Schemas['QuoteSummary'];
 export type Quote = Schemas['Quote'];
 
-/** The whole record of each resource: an invoice and a quote with their details. */
-export interface RecordOf {
-  people: Person;
-  customers: Customer;
-  forms: Form;
-  jobs: Job;
-  submissions: Submission;
-  invoices: Invoice;
-  quotes: Quote;
-}
+/** A list of the contract is a resource: `listJobs` gives the resource `jobs`. */
+export type Resource = {
+  [Id in OperationId]: Id extends 'listFormSubmissions'
+    ? 'submissions'
+    : Id extends `list${infer Name}`
+      ? Uncapitalize<Name>
+      : never;
+}[OperationId];
 
-export type Resource = keyof RecordOf;
+/** The schemas of each resource: of what lists serve, and of the single record where it has more. */
+export const schemaNames = {
+  people: { body: 'Person' },
+  customers: { body: 'Customer' },
+  forms: { body: 'Form' },
+  jobs: { body: 'Job' },
+  submissions: { body: 'Submission' },
+  invoices: { body: 'InvoiceSummary', whole: 'Invoice' },
+  quotes: { body: 'QuoteSummary', whole: 'Quote' },
+} as const satisfies Record<Resource, { body: keyof Schemas; whole?: keyof Schemas }>;
+
+type WholeName<Names extends { body: string; whole?: string }> = Names extends { whole: infer Whole }
+  ? Whole
+  : Names['body'];
+
+/** The whole record of each resource: an invoice and a quote with their details. */
+export type RecordOf = { [R in Resource]: Schemas[WholeName<(typeof schemaNames)[R]> & keyof Schemas] };
+
+/** Every resource of the API. */
+export const resources = Object.keys(schemaNames) as readonly Resource[];
+
+/** Whether a single record of the resource has members that lists leave out. */
+export function hasDetail(resource: Resource): boolean {
+  return 'whole' in schemaNames[resource];
+}
 
 /** A record with the name of its resource. */
 export type ResourceRecord = { [R in Resource]: { resource: R; record: RecordOf[R] } }[Resource];

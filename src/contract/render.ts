@@ -3,8 +3,7 @@ import { hash } from 'node:crypto';
 import { joinObjects, type JsonText } from './json-text.ts';
 import type { JsonSchema } from './document.ts';
 import { contractDocument } from './document.ts';
-import type { Resource, ResourceRecord } from './records.ts';
-import { schemaNames } from './rendering.ts';
+import { type Resource, type ResourceRecord, schemaNames } from './records.ts';
 import { type StoredRecord, upgradeRecord } from './upgrades.ts';
 import { recordProblem } from './validators.ts';
 

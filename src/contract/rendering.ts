@@ -1,22 +1,8 @@
 import { hash } from 'node:crypto';
 
 import { contractDocument } from './document.ts';
-import type { Resource } from './records.ts';
+import { type Resource, schemaNames } from './records.ts';
 import { schemaWithoutProse } from './schemas.ts';
-
-/** The schemas that render each resource: of what lists serve, and of the single record where it has more. */
-export const schemaNames = {
-  people: { body: 'Person' },
-  customers: { body: 'Customer' },
-  forms: { body: 'Form' },
-  jobs: { body: 'Job' },
-  submissions: { body: 'Submission' },
-  invoices: { body: 'InvoiceSummary', whole: 'Invoice' },
-  quotes: { body: 'QuoteSummary', whole: 'Quote' },
-} as const satisfies Record<Resource, { body: string; whole?: string }>;
-
-/** Every resource of the API that is stored. */
-export const resources = Object.keys(schemaNames) as readonly Resource[];
 
 /** To be raised when the functions of render.ts render a record as another text than before. */
 const RENDERING = 1;
@@ -38,9 +24,4 @@ function digestOf(resource: Resource): string {
     schemaWithoutProse(contractDocument().components.schemas[name] ?? {}),
   );
   return hash('sha256', JSON.stringify([RENDERING, resource, schemas]), 'base64url');
-}
-
-/** Whether a single record of the resource has members that lists leave out. */
-export function hasDetail(resource: Resource): boolean {
-  return 'whole' in schemaNames[resource];
 }

@@ -1,7 +1,13 @@
 import type { Resource } from '../contract/records.ts';
 
-/** Of all records but the people and the forms, who are few and there from the start. */
-const shares = { jobs: 0.35, submissions: 0.3, invoices: 0.2, quotes: 0.1, customers: 0.05 } as const;
+/** The shares of the records that arrive over time. People and forms are few, and there from the start. */
+const shares = {
+  jobs: 0.35,
+  submissions: 0.3,
+  invoices: 0.2,
+  quotes: 0.1,
+  customers: 0.05,
+} as const satisfies Record<Exclude<Resource, 'people' | 'forms'>, number>;
 
 export type ArrivingResource = keyof typeof shares;
 
@@ -20,24 +26,16 @@ export interface Census {
 }
 
 export function createCensus(countMax: number): Census {
-  const counts: Record<Resource, number> = {
-    people: 0,
-    customers: 0,
-    forms: 0,
-    jobs: 0,
-    submissions: 0,
-    invoices: 0,
-    quotes: 0,
-  };
+  const counts = new Map<Resource, number>();
   let count = 0;
-  const lack = (resource: ArrivingResource) => shares[resource] * (count + 1) - counts[resource];
+  const lack = (resource: ArrivingResource) => shares[resource] * (count + 1) - (counts.get(resource) ?? 0);
 
   return {
     countMax,
     admit(resource) {
       if (count >= countMax) return false;
       count += 1;
-      counts[resource] += 1;
+      counts.set(resource, (counts.get(resource) ?? 0) + 1);
       return true;
     },
     scarcest: () => arrivingResources.reduce((first, other) => (lack(other) > lack(first) ? other : first)),

@@ -1,4 +1,5 @@
 import { exampleBodies } from '../contract/examples.ts';
+import type { OperationId } from '../contract/operations.ts';
 import type { RecordOf, Resource } from '../contract/records.ts';
 import type { CompanyProfile } from '../server/store/records/companies.ts';
 import type { TeamChange } from './story.ts';
@@ -37,7 +38,7 @@ const sources = {
   submissions: 'listFormSubmissions',
   invoices: 'getInvoice',
   quotes: 'getQuote',
-} as const satisfies Record<Resource, string>;
+} as const satisfies Record<Resource, OperationId>;
 
 /** The records of a resource as the contract shows them, each once. */
 export function examplesOf<R extends Resource>(resource: R): RecordOf[R][] {

@@ -108,6 +108,13 @@ export const events = Object.entries(contract.webhooks).flatMap(([kind, methods]
   Object.entries(methods).map(([method, operation]) => ({ kind, method, ...operation })),
 );
 
+/** The scope of each operation as the guide's table has it (openapi.yaml, "Authentication"). */
+export const scopesInGuide = new Map(
+  [...contract.info.description.matchAll(/^\| `(\w+:read)` \|[^|]*\|([^|]*)\|$/gm)].flatMap(
+    ([, scope = '', list = '']) => [...list.matchAll(/`(\w+)`/g)].map(([, id = '']) => [id, scope] as const),
+  ),
+);
+
 export function operationOf(operationId: string): (typeof operations)[number] {
   const operation = operations.find((candidate) => candidate.operationId === operationId);
   if (!operation) throw new Error(`The contract has no operation ${operationId}.`);

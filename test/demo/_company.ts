@@ -1,9 +1,8 @@
 import { createCompany } from '../../src/server/access/companies.ts';
-import type { RecordOf, Resource, ResourceRecord } from '../../src/contract/records.ts';
+import { type RecordOf, type Resource, type ResourceRecord, resources } from '../../src/contract/records.ts';
 import { generateCompany, generatedProfile } from '../../src/demo/generate-company.ts';
 import { openStory, type StoryChange } from '../../src/demo/story.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
-import { resources } from '../_records.ts';
 import { openTestDatabase, STORY_NOW } from '../_server.ts';
 
 export const nowText = STORY_NOW.toISOString();
@@ -29,15 +28,7 @@ export async function generate(records: number, seed?: number): Promise<Generate
   await createCompany(engine, COMPANY, { profile: generatedProfile }, STORY_NOW);
   await openStory(engine)(changes);
   const all = await readRecords(engine);
-  const company: Company = {
-    people: [],
-    customers: [],
-    forms: [],
-    jobs: [],
-    submissions: [],
-    invoices: [],
-    quotes: [],
-  };
+  const company = Object.fromEntries(resources.map((resource) => [resource, []])) as unknown as Company;
   // One union member's array takes that member's record; TypeScript cannot tell which.
   for (const { resource, record } of all) (company[resource] as unknown[]).push(record);
   return { changes, all, company };

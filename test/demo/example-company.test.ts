@@ -2,6 +2,7 @@ import t from 'tap';
 
 import { createCompany } from '../../src/server/access/companies.ts';
 import type { RenderedRecord } from '../../src/contract/render.ts';
+import { resources } from '../../src/contract/records.ts';
 import { renderRecord } from '../../src/contract/render.ts';
 import { exampleChanges } from '../../src/demo/example-changes.ts';
 import { exampleCompany } from '../../src/demo/example-company.ts';
@@ -9,7 +10,7 @@ import { loadExampleCompany } from '../../src/demo/load.ts';
 import { openStory } from '../../src/demo/story.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
 import { findTexts } from '../../src/server/store/records/record-writes.ts';
-import { exampleRecords, resources } from '../_records.ts';
+import { exampleRecords } from '../_records.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
 import { eventBodyOf, events } from '../contract/_contract.ts';
 

@@ -6,7 +6,7 @@ import { wholeSchema } from '../sync/columns.ts';
 import { inParallel } from '../sync/in-parallel.ts';
 import { type Resource, resources } from '../sync/sink.ts';
 import { contractDocument, type JsonSchema } from '../../contract/document.ts';
-import { schemaNames } from '../../contract/rendering.ts';
+import { schemaNames } from '../../contract/records.ts';
 import { unknownName, UsageError } from '../../errors.ts';
 import { listOf } from '../../command-line/given-values.ts';
 import { type Column, columnsOf } from './columns.ts';

@@ -1,5 +1,5 @@
 import { contractDocument, type JsonSchema } from '../../contract/document.ts';
-import { schemaNames } from '../../contract/rendering.ts';
+import { schemaNames } from '../../contract/records.ts';
 import { brokenContract } from '../errors.ts';
 import { type Resource, resources } from './sink.ts';
 

@@ -14,13 +14,12 @@ import type {
  * serves; every column marked `GeneratedAlways` is computed by the database from that text, so it can't disagree.
  * Times are `YYYY-MM-DDTHH:MM:SS.mmmZ`, days `YYYY-MM-DD`: both order as text. Switches are 0 or 1.
  */
-export interface Tables {
+export interface Tables extends Record<Resource, RecordTable> {
   companies: CompaniesTable;
   api_keys: ApiKeysTable;
   /** When each key was used last, as far as it was written down; see key-usage.ts. */
   key_uses: { company: string; key_id: string; used_at: string };
   key_hours: KeyHoursTable;
-  people: RecordTable;
   customers: RecordTable & { updated_at: GeneratedAlways<string> };
   forms: RecordTable & { updated_at: GeneratedAlways<string> };
   jobs: RecordTable & { updated_at: GeneratedAlways<string> };
@@ -244,6 +243,3 @@ interface ErasuresTable {
   row_count: number;
   rows_gone_at: Generated<string | null>;
 }
-
-/** The tables that hold records of the API. */
-export type RecordTableName = Resource;

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 
-import { resources } from '../../contract/rendering.ts';
+import { resources } from '../../contract/records.ts';
 import { columnList, type Selection } from './batches.ts';
 import { dialectOf } from './dialects/dialect.ts';
 import type { Engine, StoreTransaction } from './engines/engine.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import { joinObjects, type JsonText } from '../../../contract/json-text.ts';
-import { resources } from '../../../contract/rendering.ts';
+import { resources } from '../../../contract/records.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 import { batchesOf, countRows } from '../batches.ts';

@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { type RawBuilder, sql } from 'kysely';
 
+import type { Resource } from '../../../contract/records.ts';
 import { type Connection, type Dialect, dialectOf, withoutIndex } from '../dialects/dialect.ts';
-import type { RecordTableName } from '../schema.ts';
 
 /** A condition on a column that has an index: bounds are inclusive and compare as text. */
 export interface Range {
@@ -20,7 +20,7 @@ export interface Range {
  * company by its ids. The indexes are in ../migrations/0002-records.ts.
  */
 export interface Selection {
-  table: RecordTableName;
+  table: Resource;
   company: string;
   among: Readonly<Record<string, readonly string[]>>;
   ranges: readonly Range[];

@@ -11,8 +11,8 @@
 import { sql } from 'kysely';
 
 import { contractVersion } from '../../../contract/document.ts';
-import type { Resource } from '../../../contract/records.ts';
-import { renderingDigest, resources } from '../../../contract/rendering.ts';
+import { type Resource, resources } from '../../../contract/records.ts';
+import { renderingDigest } from '../../../contract/rendering.ts';
 import { UsageError } from '../../errors.ts';
 import { countRows } from '../batches.ts';
 import type { Engine } from '../engines/engine.ts';

@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 
 import { contractVersion } from '../../../contract/document.ts';
-import type { Resource } from '../../../contract/records.ts';
+import { hasDetail, type Resource } from '../../../contract/records.ts';
 import { InvalidRecordError, type RenderedRecord, renderStored } from '../../../contract/render.ts';
-import { hasDetail, renderingDigest } from '../../../contract/rendering.ts';
+import { renderingDigest } from '../../../contract/rendering.ts';
 import { quote, UsageError } from '../../errors.ts';
 import { batchesOf, readBatch, type Selection } from '../batches.ts';
 import { dialectOf } from '../dialects/dialect.ts';

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 
-import { renderingDigest, resources } from '../../../contract/rendering.ts';
+import { resources } from '../../../contract/records.ts';
+import { renderingDigest } from '../../../contract/rendering.ts';
 import { unavailable } from '../../errors.ts';
 import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';

@@ -2,7 +2,7 @@ import type { Insertable } from 'kysely';
 
 import type { JsonText } from '../../../contract/json-text.ts';
 import type { RenderedRecord } from '../../../contract/render.ts';
-import type { Resource } from '../../../contract/records.ts';
+import { hasDetail, type Resource } from '../../../contract/records.ts';
 import type { StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 
@@ -22,7 +22,7 @@ export async function findTexts(
 ): Promise<StoredTexts | undefined> {
   return transaction
     .selectFrom(tableOf(resource))
-    .select(columnsOf[resource])
+    .select(columnsOf(resource))
     .where('company', '=', company)
     .where('id', '=', id)
     .executeTakeFirst();
@@ -52,7 +52,7 @@ export async function putRecord(
   unpublished?: string,
 ): Promise<void> {
   const given: StoredTexts = { body, detail, unpublished };
-  const columns = columnsOf[resource].filter((column) => given[column] !== undefined);
+  const columns = columnsOf(resource).filter((column) => given[column] !== undefined);
   const texts = { ...Object.fromEntries(columns.map((column) => [column, given[column]])), digest };
   await transaction
     .insertInto(tableOf(resource))
@@ -79,12 +79,5 @@ export async function removeRecord(
 /** The tables of records share these columns; invoices and quotes have all that any of them has. */
 const tableOf = (resource: Resource) => resource as 'invoices';
 
-const columnsOf: Record<Resource, (keyof StoredTexts)[]> = {
-  people: ['body'],
-  customers: ['body'],
-  forms: ['body'],
-  jobs: ['body'],
-  submissions: ['body'],
-  invoices: ['body', 'detail', 'unpublished'],
-  quotes: ['body', 'detail', 'unpublished'],
-};
+const columnsOf = (resource: Resource): (keyof StoredTexts)[] =>
+  hasDetail(resource) ? ['body', 'detail', 'unpublished'] : ['body'];

@@ -1,8 +1,8 @@
 import type { JsonText } from '../../../contract/json-text.ts';
+import type { Resource } from '../../../contract/records.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { PageRequest } from '../lists/lists.ts';
 import { type Page, readPage } from '../lists/pages.ts';
-import type { RecordTableName } from '../schema.ts';
 
 /** A record as it is served, and its digest, if that is known. */
 export interface Found<T> {
@@ -13,7 +13,7 @@ export interface Found<T> {
 /** Reads one record of a table that has no separate details; undefined when the company has none with that id. */
 export async function findRecord<T>(
   db: Connection,
-  table: RecordTableName,
+  table: Resource,
   company: string,
   id: string,
 ): Promise<Found<T> | undefined> {
@@ -54,7 +54,7 @@ export async function findDetailed(
 /** Lists a company's records of a table in id order, or those of them that changed at or after a time. */
 export async function listRecords<T>(
   db: Connection,
-  table: RecordTableName,
+  table: Resource,
   company: string,
   updatedSince: string | undefined,
   page: PageRequest,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { Resource } from '../../../contract/records.ts';
 import { storedRecordProblem } from '../../../contract/render.ts';
-import { hasDetail } from '../../../contract/rendering.ts';
+import { hasDetail } from '../../../contract/records.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import { type Check, tableCheck } from './findings.ts';
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { resources } from '../../../contract/rendering.ts';
+import { resources } from '../../../contract/records.ts';
 import { isDamage } from '../backup/examine.ts';
 import type { Engine } from '../engines/engine.ts';
 import { schemaDifferences } from '../migrations/schema-check.ts';
