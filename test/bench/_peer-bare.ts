@@ -4,19 +4,20 @@
  * is counted, validated, hashed or logged: the fields of the real head that tell of that are fixed here.
  */
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
 import { answerPage } from '../../src/server/api/pages.ts';
 import { answerRecord } from '../../src/server/api/records.ts';
 import type { JsonText } from '../../src/contract/json-text.ts';
 import type { Job } from '../../src/contract/records.ts';
+import { openEngine } from '../../src/server/store/engines/open-engine.ts';
 import { listInvoices } from '../../src/server/store/records/invoices.ts';
 import { findRecord, listRecords } from '../../src/server/store/records/records.ts';
 import { COMPANY } from './_company.ts';
-import { listen, openGivenDatabase } from './_listen.ts';
 
 const JOBS = '/api/v1/jobs/';
 
-const engine = await openGivenDatabase();
+const engine = await openEngine(process.env.DATABASE_URL ?? '');
 
 const cacheHead = ['Cache-Control', 'private, no-cache', 'Vary', 'Accept-Encoding'];
 const tagHead = ['ETag', `"${'0'.repeat(27)}"`];
@@ -38,7 +39,10 @@ const server = createServer((req, res) => {
 });
 // Told in every head.
 server.keepAliveTimeout = 65_000;
-await listen(server);
+server.listen(0, '127.0.0.1', () => {
+  // A server that listens on a port has an address of this shape.
+  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+});
 
 async function bodyOf(url: string): Promise<{ status: number; body: JsonText<unknown> }> {
   if (url.startsWith(JOBS))

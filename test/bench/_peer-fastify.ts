@@ -8,7 +8,9 @@ import { randomUUID } from 'node:crypto';
 
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 
-import type { Caller } from '../../src/server/access/keys.ts';
+import { type Caller, createAuthentication } from '../../src/server/access/keys.ts';
+import { createAllowance, WINDOW_SECONDS } from '../../src/server/api/allowance.ts';
+import { authorise } from '../../src/server/api/api.ts';
 import { digestOf } from '../../src/server/api/answer.ts';
 import type { AnyHandler, JsonReply } from '../../src/server/api/contract-backend.ts';
 import { errorReply } from '../../src/server/api/error-replies.ts';
@@ -22,11 +24,11 @@ import type { OperationId } from '../../src/contract/operations.ts';
 import { createLogger } from '../../src/server/log.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { openKeyUsage } from '../../src/server/store/keys/key-usage.ts';
-import { createAdmission } from './_admission.ts';
-import { announce, openGivenDatabase } from './_listen.ts';
+import { openEngine } from '../../src/server/store/engines/open-engine.ts';
 
-const engine = await openGivenDatabase();
-const admit = createAdmission(engine);
+const engine = await openEngine(process.env.DATABASE_URL ?? '');
+const authenticate = createAuthentication(engine, { keyPrefix: 'fl', windowSeconds: WINDOW_SECONDS });
+const allowance = createAllowance(engine, { rateLimitPerMinute: 10_000_000, wrongKeysPerMinute: 10_000_000 });
 const metrics = createMetrics();
 const usage = openKeyUsage(engine, {
   now: () => new Date(),
@@ -75,8 +77,7 @@ app.setErrorHandler(async (error, _req, reply) => {
   return reply.code(status).headers(headers).type('application/json').send(body);
 });
 for (const operation of contractOperations()) route(operation);
-await app.listen({ port: 0, host: '127.0.0.1' });
-announce(app.server);
+process.stdout.write(`${await app.listen({ port: 0, host: '127.0.0.1' })}\n`);
 
 /** The names by which later hooks know an operation's route. */
 type Configured = Pick<ContractOperation, 'operationId' | 'path'>;
@@ -89,10 +90,12 @@ function route({ operationId, path, parameters, scope }: ContractOperation): voi
     config: { operationId, path } satisfies Configured,
     schema: { params: schemaOf(parameters, 'path'), querystring: schemaOf(parameters, 'query') },
     onRequest: async (req, reply) => {
-      const { authorization } = req.headers;
-      const { caller, headers } = await admit(authorization, req.ip, scope);
+      const { caller, counted } = await authenticate(req.headers.authorization);
+      const { headers, refusal } = await allowance.takeRequest(caller, counted);
+      if (refusal) throw refusal;
+      authorise(caller, scope);
       Object.assign(req, { caller });
-      reply.headers(headers);
+      reply.headers({ ...headers });
     },
     handler: async (req, reply) => {
       const caller = callerOf(req);

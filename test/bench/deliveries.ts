@@ -1,211 +1,227 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import type { JsonText } from '../../src/contract/json-text.ts';
+import { createCompany } from '../../src/server/access/companies.ts';
+import { createLogger } from '../../src/server/log.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { appendEvents } from '../../src/server/store/deliveries/events.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
-import { openEngine } from '../../src/server/store/engines/open-engine.ts';
-import { migrate } from '../../src/server/store/migrations/migrate.ts';
-import { createDatabase, startPostgres } from '../_postgres.ts';
-import type { Bench } from './_bench.ts';
-import { addDeliveries, addWebhooks, type Connections, countDeliveries } from './_delivery-rows.ts';
-import type { Results, Settings, Task } from './_delivery-worker.ts';
-import { type Memory, memoryOf } from './_process.ts';
-import { aligned, compareRates, quantile, type Reached, tableOf, whole } from './_rounds.ts';
-import { endChild, type ReceiverProcess, startReceiver } from './_receiver-process.ts';
+import { DeliveryLoop } from '../../src/server/webhooks/delivery-loop.ts';
+import { createSecretBox } from '../../src/server/webhooks/secrets.ts';
+import { createSender, type Sender } from '../../src/server/webhooks/sender.ts';
+import { SECRET_KEY } from '../_command.ts';
+import { engineNames, openTestDatabase } from '../_server.ts';
+import type { ReceiverPlace } from './_receiver.ts';
+import { aligned, compareRates, quantile, whole } from './_rounds.ts';
+import { highestMemory, memoryOf } from './_servers.ts';
 
 const ROUNDS = Number(process.env.DELIVERIES_ROUNDS ?? 3);
-/** Deliveries of a round, by their connections. */
-const COUNTS: Record<Connections, number> = { kept: 10_000, close: 2_000 };
+/** Deliveries of a round: over connections that are kept, and over a new one each. */
+const COUNTS = { kept: 10_000, close: 2_000 };
+type Connections = keyof typeof COUNTS;
 const EVENTS = Number(process.env.DELIVERIES_EVENTS ?? 300);
 const BACKLOG = Number(process.env.DELIVERIES_BACKLOG ?? 100_000);
 /** Of a backlog so many are delivered; and as many again when there is none, to compare with. */
 const DRAINED = 20_000;
-const SAMPLE_MS = 20;
 
-/** The loop of deliveries as the product runs it, to a receiver on the same machine. */
-export const deliveries: Bench = {
-  about:
-    'deliveries a second beside attempts alone, from commit to arrival, and a backlog of DELIVERIES_BACKLOG (100,000)',
-  run: async () => {
-    const figures = await benchDeliveries();
-    return { figures, text: textOf(figures) };
-  },
-};
-
-interface Figures {
-  rates: { connections: Connections; reached: Reached[] }[];
-  latencies: { engine: string; p50: number; p99: number; longest: number }[];
-  backlogs: BacklogFigures[];
-}
-
-interface BacklogFigures {
-  engine: string;
-  /** Before anything was delivered with a backlog, and the most while it was being drained. */
-  memory: { before: Memory; highest: Memory };
-  /** Deliveries a second while no more than these were due, and with a backlog. */
-  alone: number;
-  draining: number;
-}
+/** The deliveries go to 32 webhooks, each at a host of its own, so that no webhook's limit is the limit. */
+const COMPANIES = 8;
+const WEBHOOKS_EACH = 4;
+/** The company of the webhook that hears of what is committed. */
+const HEARING = 'hearing';
+const AT_ONCE = 64;
+/** Makes a body of 1 kB, beside what stands around a record. */
+const DATA = JSON.stringify({ id: 'job_1', notes: 'x'.repeat(800) }) as JsonText<unknown>;
+/** Rows of one INSERT, which the database makes by itself. */
+const ROWS_MAX = 100_000;
 
 interface Side {
   engine: Engine;
-  worker: Worker;
+  sender: Sender;
   /** The number of the next delivery. */
   next: number;
 }
 
-async function benchDeliveries(): Promise<Figures> {
-  const folder = mkdtempSync(join(tmpdir(), 'fieldledger-bench-'));
-  try {
-    await using receiver = await startReceiver();
-    await using server = await startPostgres({ isDurable: true });
-    const urls = [`sqlite:${join(folder, 'bench.db')}`, await createDatabase(server.url)];
-    await using running = new AsyncDisposableStack();
-    const sides: Side[] = [];
-    for (const databaseUrl of urls) {
-      const engine = running.use(await openEngine(databaseUrl));
-      await migrate(engine);
-      await addWebhooks(engine);
-      const worker = running.use(startWorker({ databaseUrl, place: receiver.place }, join(folder, 'log')));
-      sides.push({ engine, worker, next: 1 });
-    }
-    const rates = [];
-    for (const connections of ['kept', 'close'] as const)
-      rates.push({ connections, reached: await compareSides(sides, connections) });
-    const latencies = [];
-    for (const side of sides) latencies.push(await measureLatency(side, receiver));
-    const backlogs = [];
-    for (const side of sides) backlogs.push(await measureBacklog(side));
-    return { rates, latencies, backlogs };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-async function compareSides(sides: readonly Side[], connections: Connections): Promise<Reached[]> {
-  const count = COUNTS[connections];
-  const [{ worker: alone }] = sides as [Side];
-  return await compareRates(
-    [
-      {
-        name: 'the sender alone',
-        rate: () => alone.perform({ task: 'send', path: `/${connections}`, count }),
-      },
-      ...sides.map((side) => ({
-        name: side.engine.dialect.name,
-        rate: () => deliverAll(side, connections, count),
-      })),
-    ],
-    ROUNDS,
-  );
-}
-
-/** Makes deliveries and lets the worker make all of them. */
-async function deliverAll(side: Side, connections: Connections, count: number): Promise<number> {
-  await addDue(side, connections, count);
-  const delivered = await side.worker.perform({ task: 'deliver', count });
-  const left = await countDeliveries(side.engine, 'waiting');
-  if (left > 0) throw new Error(`${left} deliveries are left on ${side.engine.dialect.name}.`);
-  return delivered;
-}
-
-async function addDue(side: Side, connections: Connections, count: number): Promise<void> {
-  await addDeliveries(side.engine, { connections, first: side.next, count });
-  side.next += count;
-}
-
-async function measureLatency({ engine, worker }: Side, receiver: ReceiverProcess) {
-  const committed = await worker.perform({ task: 'commit', count: EVENTS });
-  const arrivals = await receiver.arrivals(committed.map(({ delivery }) => delivery));
-  const times = committed.map(({ delivery, atMs }) => (arrivals.get(delivery) ?? Infinity) - atMs);
-  return {
-    engine: engine.dialect.name,
-    p50: quantile(times, 0.5),
-    p99: quantile(times, 0.99),
-    longest: quantile(times, 1),
-  };
-}
-
-async function measureBacklog(side: Side): Promise<BacklogFigures> {
-  const { engine, worker } = side;
-  const alone = await deliverAll(side, 'kept', DRAINED);
-  const before = worker.memory();
-  await addDue(side, 'kept', BACKLOG);
-  await settle(engine);
-  using watch = watchMemory(worker);
-  const draining = await worker.perform({ task: 'deliver', count: DRAINED });
-  return { engine: engine.dialect.name, memory: { before, highest: watch.highest() }, alone, draining };
-}
-
-/** A backlog grows over hours; written at once, it would keep PostgreSQL busy with it while claims are measured. */
-async function settle(engine: Engine): Promise<void> {
-  if (engine.dialect.name !== 'postgres') return;
-  await engine.run('VACUUM ANALYZE deliveries');
-  await engine.run('CHECKPOINT');
-}
-
-function watchMemory(worker: Worker): Disposable & { highest: () => Memory } {
-  const highest = worker.memory();
-  const look = () => {
-    const { residentMb, ownMb } = worker.memory();
-    highest.residentMb = Math.max(highest.residentMb, residentMb);
-    highest.ownMb = Math.max(highest.ownMb, ownMb);
-  };
-  const timer = setInterval(look, SAMPLE_MS);
-  return { highest: () => highest, [Symbol.dispose]: () => clearInterval(timer) };
-}
-
-interface Worker extends AsyncDisposable {
-  perform: <T extends Task>(task: T) => Promise<Results[T['task']]>;
-  memory: () => Memory;
-}
-
-function startWorker(settings: Settings, logFile: string): Worker {
-  const errors = openSync(logFile, 'a');
-  const script = join(import.meta.dirname, '_delivery-worker.ts');
-  const child = fork(script, [JSON.stringify(settings)], { stdio: ['ignore', 'inherit', errors, 'ipc'] });
-  closeSync(errors);
-  return {
-    async perform<T extends Task>(task: T) {
-      using ended = new DisposableStack();
-      const failed = new AbortController();
-      const fail = () => failed.abort(new Error(`The worker ended while it was to ${task.task}.`));
-      child.once('exit', fail);
-      ended.defer(() => child.off('exit', fail));
-      child.send(task);
-      const [answer] = (await once(child, 'message', { signal: failed.signal })) as [{ result: unknown }];
-      // It answers each task with what belongs to it.
-      return answer.result as Results[T['task']];
-    },
-    memory: () => memoryOf(child.pid ?? 0),
-    [Symbol.asyncDispose]: () => endChild(child),
-  };
-}
-
-function textOf({ rates, latencies, backlogs }: Figures): string {
-  const tables = rates.map(({ connections, reached }) => {
-    const unit = connections === 'kept' ? 'connections are kept' : 'a new connection each';
-    return tableOf(`${unit}: deliveries`, reached);
+/** Deliveries a second beside attempts alone, the time from a commit to its answer, and a backlog. */
+export async function benchDeliveries(): Promise<string> {
+  await using stack = new AsyncDisposableStack();
+  const receiver = fork(join(import.meta.dirname, '_receiver.ts'));
+  stack.defer(() => receiver.disconnect());
+  const [place] = (await once(receiver, 'message')) as [ReceiverPlace];
+  const sender = createSender({
+    resolve: async () => ['127.0.0.1'],
+    isCallable: (address) => address === '127.0.0.1',
+    ...place,
   });
-  const ms = (value: number) => value.toFixed(1);
-  const latencyTable = aligned([
-    [`ms from commit to arrival, ${EVENTS} events`, 'p50', 'p99', 'longest'],
-    ...latencies.map(({ engine, p50, p99, longest }) => [engine, ms(p50), ms(p99), ms(longest)]),
-  ]);
-  const backlogTable = aligned([
-    [
-      `${whole(BACKLOG)} deliveries are due`,
-      'own MB before',
-      'while draining',
-      'deliveries/s without',
-      'with them',
-    ],
-    ...backlogs.map(({ engine, memory: { before, highest }, alone, draining }) => [
-      engine,
-      ...[before.ownMb, highest.ownMb, alone, draining].map(whole),
-    ]),
-  ]);
-  return [...tables, latencyTable, backlogTable].join('\n\n');
+  stack.use(sender);
+  const sides: Side[] = [];
+  for (const name of engineNames) {
+    const { engine } = stack.use(await openTestDatabase(name));
+    await addWebhooks(engine);
+    sides.push({ engine, sender, next: 0 });
+  }
+  const tables: string[] = [];
+  for (const connections of ['kept', 'close'] as const) {
+    const alone = { name: 'the sender alone', rate: () => sendAlone(sender, connections) };
+    const loops = sides.map((side) => ({
+      name: side.engine.dialect.name,
+      rate: () => deliverNew(side, connections, COUNTS[connections]),
+    }));
+    const unit = connections === 'kept' ? 'connections are kept' : 'a new connection each';
+    tables.push(await compareRates(`${unit}: deliveries`, [alone, ...loops], ROUNDS));
+  }
+  const heads = [`ms from commit to answer, ${EVENTS} events`, 'p50', 'p99', 'longest'];
+  const latencies: string[][] = [];
+  for (const side of sides) latencies.push([side.engine.dialect.name, ...(await measureLatency(side))]);
+  tables.push(aligned([heads, ...latencies]));
+  const backlogs: string[][] = [];
+  for (const side of sides) backlogs.push([side.engine.dialect.name, ...(await measureBacklog(side))]);
+  const backlogHeads = [
+    `${whole(BACKLOG)} deliveries are due`,
+    'more MB',
+    'deliveries/s without',
+    'with them',
+  ];
+  return [...tables, aligned([backlogHeads, ...backlogs])].join('\n\n');
+}
+
+/** Each of so many at once makes one attempt after the other, without store and signature. */
+async function sendAlone(sender: Sender, connections: Connections): Promise<number> {
+  const count = COUNTS[connections];
+  let made = 0;
+  const startedAt = performance.now();
+  const sendSome = async () => {
+    while (made < count) {
+      made += 1;
+      const url = `https://h${made % (COMPANIES * WEBHOOKS_EACH)}.example.net/${connections}`;
+      const { status, error } = await sender.send({ url, headers: {}, body: DATA });
+      if (status !== 200) throw new Error(`An attempt came to ${status ?? error}.`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, sendSome));
+  return (count * 1000) / (performance.now() - startedAt);
+}
+
+function startLoop({ engine, sender }: Side, onDelivered: () => void): DeliveryLoop {
+  const metrics = createMetrics().deliveries;
+  return new DeliveryLoop({
+    engine,
+    sender,
+    secrets: createSecretBox(SECRET_KEY),
+    serviceName: 'Fieldledger',
+    log: createLogger('silent'),
+    metrics: {
+      ...metrics,
+      attempted(outcome, seconds) {
+        metrics.attempted(outcome, seconds);
+        if (outcome !== 'delivered') throw new Error(`A delivery became ${outcome}.`);
+        onDelivered();
+      },
+    },
+    now: () => new Date(),
+    concurrencyMax: AT_ONCE,
+  });
+}
+
+/** Runs a loop until so many deliveries are made and written. @returns how many in a second. */
+async function deliver(side: Side, count: number): Promise<number> {
+  const { promise: enough, resolve } = Promise.withResolvers<undefined>();
+  let made = 0;
+  const startedAt = performance.now();
+  const loop = startLoop(side, () => {
+    if (++made === count) resolve(undefined);
+  });
+  await enough;
+  // Waits for what is under way, and until all of it is written.
+  await loop[Symbol.asyncDispose]();
+  return (made * 1000) / (performance.now() - startedAt);
+}
+
+async function deliverNew(side: Side, connections: Connections, count: number): Promise<number> {
+  await addDeliveries(side, connections, count);
+  return deliver(side, count);
+}
+
+/** Commits events one by one beside a loop that has nothing to do, and waits for each to be delivered. */
+async function measureLatency(side: Side): Promise<string[]> {
+  let onDelivered = () => {};
+  await using loop = startLoop(side, () => onDelivered());
+  await loop.idle();
+  const times: number[] = [];
+  for (let index = 0; index < EVENTS; index += 1) {
+    const { promise: delivered, resolve } = Promise.withResolvers<undefined>();
+    onDelivered = () => resolve(undefined);
+    const createdAt = new Date().toISOString();
+    const event = { id: `evt_${index}`, kind: 'job.created', createdAt, data: DATA } as const;
+    let startedAt = 0;
+    await side.engine.transaction(async (transaction) => {
+      const options = { mintId: () => `dlv_${index}`, dueAt: createdAt };
+      await appendEvents(transaction, HEARING, [event], options);
+      startedAt = performance.now();
+    });
+    await delivered;
+    times.push(performance.now() - startedAt);
+    // Written, and the loop sleeps again.
+    await loop.idle();
+  }
+  return [0.5, 0.99, 1].map((share) => quantile(times, share).toFixed(1));
+}
+
+async function measureBacklog(side: Side): Promise<string[]> {
+  const { engine } = side;
+  const alone = await deliverNew(side, 'kept', DRAINED);
+  await addDeliveries(side, 'kept', BACKLOG);
+  // A backlog grows over hours; written at once, it would keep PostgreSQL busy with it meanwhile.
+  if (engine.dialect.name === 'postgres')
+    for (const step of ['VACUUM ANALYZE deliveries', 'CHECKPOINT']) await engine.run(step);
+  const before = memoryOf(process.pid);
+  let draining = 0;
+  const highest = await highestMemory(process.pid, async () => {
+    draining = await deliver(side, DRAINED);
+  });
+  return [highest.own - before.own, alone, draining].map(whole);
+}
+
+/** Makes companies with webhooks for both kinds of connections, and one event of each. */
+async function addWebhooks(engine: Engine): Promise<void> {
+  const now = new Date();
+  const created_at = now.toISOString();
+  const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
+  for (let index = 0; index < COMPANIES; index += 1) {
+    const company = `c${index}`;
+    await createCompany(engine, company, {}, now);
+    const webhooks = Array.from({ length: WEBHOOKS_EACH }, (_, place) =>
+      (['kept', 'close'] as const).map((connections) => {
+        const url = `https://h${index * WEBHOOKS_EACH + place}.example.net/${connections}`;
+        return { company, id: `whk_${connections}_${place}`, url, events: '[]', secret, created_at };
+      }),
+    ).flat();
+    const event = { id: `evt_${company}`, company, kind: 'job.created', created_at, data: DATA };
+    await engine.transaction(async (transaction) => {
+      await transaction.insertInto('webhooks').values(webhooks).execute();
+      await transaction.insertInto('events').values(event).execute();
+    });
+  }
+  await createCompany(engine, HEARING, {}, now);
+  const url = 'https://h0.example.net/kept';
+  const webhook = { company: HEARING, id: 'whk', url, events: '["job.created"]', secret, created_at };
+  await engine.transaction((transaction) => transaction.insertInto('webhooks').values(webhook).execute());
+}
+
+/** Adds deliveries that are due, spread over the webhooks. */
+async function addDeliveries(side: Side, connections: Connections, count: number): Promise<void> {
+  const end = side.next + count;
+  for (let start = side.next; start < end; start += ROWS_MAX) {
+    const last = Math.min(start + ROWS_MAX, end) - 1;
+    await side.engine.run(`
+      WITH RECURSIVE numbers (n) AS (SELECT ${start} UNION ALL SELECT n + 1 FROM numbers WHERE n < ${last})
+      INSERT INTO deliveries (company, webhook, id, event, state, due_at)
+      SELECT 'c' || (n % ${COMPANIES}), 'whk_${connections}_' || (n / ${COMPANIES} % ${WEBHOOKS_EACH}),
+        'dlv_00000000-0000-7000-8000-' || (100000000000 + n), 'evt_c' || (n % ${COMPANIES}), 'waiting',
+        '2026-01-01T00:00:00.' || (100 + n % 900) || 'Z'
+      FROM numbers`);
+  }
+  side.next = end;
 }
