@@ -33,7 +33,7 @@ generated/reference.html: generated/openapi.json $(wildcard src/server/reference
 format: setup ## Format everything, and repair what the linters can
 	npm run --silent format
 
-lint: setup ## Formatting, code rules and contract rules
+lint: setup ## Formatting, imports, code rules and contract rules
 	npm run --silent lint
 
 types: setup ## Check the types

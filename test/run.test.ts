@@ -12,6 +12,7 @@ const root = join(import.meta.dirname, '..');
 const steps = {
   docs: 'true',
   'lint:format': 'true',
+  'lint:imports': 'true',
   'lint:code': 'true',
   'lint:contract': 'true',
   types: 'true',
@@ -59,7 +60,7 @@ t.test('a whole run that passes counts its tests and steps', async (t) => {
     deep: { 'two.test.ts': file("t.ok(true, 'a file may assert by itself');") },
   });
   t.equal(status, 0);
-  t.equal(lastLine, '8 passed, 0 failed');
+  t.equal(lastLine, '9 passed, 0 failed');
 });
 
 t.test('a file that is named runs alone, without the steps', async (t) => {
@@ -73,7 +74,7 @@ t.test('a skipped test is neither passed nor failed', async (t) => {
   const skipped = "t.test('later', { skip: 'no network' }, async () => {});";
   const { status, lastLine } = runOn(t, { 'one.test.ts': file(good, skipped) });
   t.equal(status, 0);
-  t.equal(lastLine, '6 passed, 0 failed, 1 skipped');
+  t.equal(lastLine, '7 passed, 0 failed, 1 skipped');
 });
 
 t.test('a failed step fails the run', async (t) => {
@@ -84,7 +85,7 @@ t.test('a failed step fails the run', async (t) => {
   );
   t.equal(status, 1);
   t.match(stdout, 'wrong type');
-  t.equal(lastLine, '5 passed, 1 failed');
+  t.equal(lastLine, '6 passed, 1 failed');
 });
 
 t.test('whatever breaks a file is one failure, and the file beside it still counts', async (t) => {
@@ -101,20 +102,20 @@ t.test('whatever breaks a file is one failure, and the file beside it still coun
     t.match(stdout, `FAILED  test/${name}.test.ts  0 passed, 1 failed`);
   }
   t.match(stdout, 'passed  test/good.test.ts  1 passed, 0 failed');
-  t.equal(lastLine, '6 passed, 5 failed');
+  t.equal(lastLine, '7 passed, 5 failed');
 });
 
 t.test('a test that never ends fails the run', async (t) => {
   const source = file("t.test('bad', async () => { await new Promise(() => setInterval(() => {}, 50)); });");
   const { status, lastLine } = runOn(t, { 'bad.test.ts': source }, {}, { timeoutSeconds: 5 });
   t.equal(status, 1);
-  t.match(lastLine, /^5 passed, [1-9] failed$/);
+  t.match(lastLine, /^6 passed, [1-9] failed$/);
 });
 
 t.test('a run without any test file fails', async (t) => {
   const { status, lastLine } = runOn(t, {});
   t.equal(status, 1);
-  t.equal(lastLine, '5 passed, 1 failed');
+  t.equal(lastLine, '6 passed, 1 failed');
 });
 
 /** Listens to no SIGTERM, and notes its id in the name of a file. */

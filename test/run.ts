@@ -17,7 +17,7 @@ import type { Failure, Tally } from './_tally.ts';
  * Some tests read the reference that `docs` builds.
  * Freshness, contract, browser and fault tests are tap tests like the rest.
  */
-const STEPS = [['lint:code'], ['docs', 'lint:format', 'lint:contract', 'types']];
+const STEPS = [['lint:code'], ['docs', 'lint:format', 'lint:imports', 'lint:contract', 'types']];
 
 /** The test files that were named; all of them when there are none. */
 const files = process.argv.slice(2);

@@ -9,8 +9,6 @@ const { schemas } = (
   }
 ).components;
 
-export const feedSchemas = schemas;
-
 /** The schema of each change, by its name. */
 export const changeSchemas = new Map(
   (schemas['Change']?.['oneOf'] as Schema[]).map((schema) => [
