@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { moduleOfEvent } from '../../contract/events.ts';
-import { whyWithheld } from '../../contract/withholding.ts';
-import { UsageError } from '../errors.ts';
-import type { Logger } from '../log.ts';
-import type { DeliveryMetrics } from '../metrics.ts';
 import {
   bringForward,
   leaseDeliveries,
@@ -14,32 +9,22 @@ import {
   nextDeliveryTime,
   type TimedDelivery,
 } from '../store/deliveries/deliveries.ts';
-import type { DeliveryResult } from '../store/deliveries/deliveries-results.ts';
+import { ResultGroup } from '../store/deliveries/deliveries-results.ts';
 import type { WaitingDelivery } from '../store/deliveries/deliveries-walk.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { traceIdOfDelivery } from '../../contract/trace-context.ts';
-import { deliveryRequest } from '../../contract/delivery-request.ts';
+import { type AttemptMeans, interruptedResult, makeAttempt } from './attempt.ts';
 import { FairShare, WebhookRound } from './fair-share.ts';
-import { endingWithout, resultOf, resultOfInterruption, unsentResult } from './outcomes.ts';
-import { ResultGroup } from './result-group.ts';
 import type { OpenedBox } from './secret-key.ts';
-import type { SecretBox } from './secrets.ts';
-import { type AttemptResult, millisecondsSince, type Sender } from './sender.ts';
 
-export interface DeliveryLoopOptions {
+export interface DeliveryLoopOptions extends Omit<AttemptMeans, 'random'> {
   engine: Engine;
-  sender: Sender;
-  secrets: SecretBox & Partial<Pick<OpenedBox, 'missing'>>;
-  serviceName: string;
-  log: Logger;
-  metrics: DeliveryMetrics;
-  now: () => Date;
+  secrets: AttemptMeans['secrets'] & Partial<Pick<OpenedBox, 'missing'>>;
   /** Deliveries that are under way at once. */
   concurrencyMax?: number;
   /** For tests, as everything below. */
   perWebhookMax?: number;
   leaseMs?: number;
-  random?: () => number;
+  random?: AttemptMeans['random'];
 }
 
 const CONCURRENCY_MAX = 64;
@@ -50,8 +35,6 @@ const LEASE_MS = 30_000;
 const SLEEP_MS_MAX = 1_000;
 /** Pause when other workers took, or have locked, all that this one found. It doubles each time. */
 const CONTENDED_MS = { min: 5, max: 320 };
-/** How often what can't be signed is looked at again. */
-const HELD_MS = 600_000;
 const TIMED_MAX = 100;
 const WALK_WEBHOOKS_MAX = 500;
 /**
@@ -173,7 +156,7 @@ export class DeliveryLoop implements AsyncDisposable {
 
   /** Moves all deliveries that are due now to the waiting ones. @returns whether none is left. */
   async #bringForward(): Promise<boolean> {
-    const { engine, now, leaseMs, random } = this.#options;
+    const { engine, now, leaseMs } = this.#options;
     const nowMs = now().getTime();
     if (nowMs < this.#nextTimeMs && performance.now() < this.#lookedAtMs + SLEEP_MS_MAX) return true;
     const countMax = TIMED_MAX + this.#leases.size;
@@ -183,10 +166,8 @@ export class DeliveryLoop implements AsyncDisposable {
     const retries = timed.filter(({ state }) => state === 'retrying');
     if (retries.length > 0) await bringForward(engine, retries, now());
     for (const delivery of timed.filter(isInterrupted)) {
-      const attemptedAt = new Date(Date.parse(delivery.dueAt) - leaseMs);
-      this.#results.add(resultOfInterruption(delivery, { attemptedAt, endedAt: now(), random }), () =>
-        this.#tell(),
-      );
+      const result = interruptedResult(delivery, leaseMs, this.#options);
+      void this.#results.add(result).then(() => this.#tell());
     }
     // Until they are written they would be found again.
     if (timed.some(isInterrupted)) await this.#results.written();
@@ -231,67 +212,12 @@ export class DeliveryLoop implements AsyncDisposable {
   /** Makes one attempt, unless it may not, and gives its slot back when the result is written. */
   async #deliver(delivery: LeasedDelivery, dueAt: string): Promise<void> {
     this.#leases.set(delivery.id, delivery.lease);
-    const result = await this.#resultOf({ ...delivery, dueAt, interruptionCount: 0 });
-    await new Promise<void>((resolve) => this.#results.add(result, resolve));
+    const result = await makeAttempt({ ...delivery, dueAt }, this.#options);
+    await this.#results.add(result);
     if (this.#leases.get(delivery.id) === delivery.lease) this.#leases.delete(delivery.id);
     this.#share.giveBack(delivery);
     if (result.state === 'retrying') this.#nextTimeMs = Math.min(this.#nextTimeMs, Date.parse(result.dueAt));
     this.#tell();
-  }
-
-  async #resultOf(delivery: LeasedDelivery & Pick<TimedDelivery, 'dueAt' | 'interruptionCount'>) {
-    const { now, random, log } = this.#options;
-    const { company, webhook, id } = delivery;
-    const attemptedAt = now();
-    const startedAt = performance.now();
-    // It was paused after this worker had found it.
-    if (delivery.isWebhookPaused && !delivery.isWebhookDeleted)
-      return unsentResult(delivery, 'waiting', delivery.dueAt);
-    // The clock was set back after it was brought forward. A first attempt has no time before which it would be early.
-    if (delivery.attempt > 1 && Date.parse(delivery.dueAt) > attemptedAt.getTime())
-      return unsentResult(delivery, 'retrying', delivery.dueAt);
-    let ending: AttemptResult;
-    try {
-      const withheldFor = delivery.isWebhookDeleted
-        ? 'webhook_deleted'
-        : whyWithheld(delivery.switches, moduleOfEvent(delivery.kind));
-      if (withheldFor) return unsentResult(delivery, 'withheld', delivery.dueAt, withheldFor);
-      if (delivery.attempt === 1)
-        this.#options.metrics.firstAttempted((attemptedAt.getTime() - Date.parse(delivery.dueAt)) / 1000);
-      ending = await this.#send(delivery, attemptedAt);
-    } catch (error) {
-      // A delivery whose request can't be made fails like one whose receiver refuses it.
-      log.error({ company, webhook, delivery: id, err: error }, 'delivery.not-sent');
-      // Its secret can't be opened: it was damaged, or sealed meanwhile by a process with another key.
-      if (error instanceof UsageError)
-        return unsentResult(delivery, 'retrying', new Date(attemptedAt.getTime() + HELD_MS).toISOString());
-      ending = endingWithout('internal', millisecondsSince(startedAt));
-    }
-    const result = resultOf(delivery, ending, { attemptedAt, endedAt: now(), random });
-    this.#report(delivery, ending, result);
-    return result;
-  }
-
-  /** @throws Error when the request can't be made. */
-  #send(delivery: LeasedDelivery, at: Date): Promise<AttemptResult> {
-    const { serviceName, secrets, sender } = this.#options;
-    const { company, webhook, kind: event, url } = delivery;
-    const secret = secrets.open(delivery.secret, { company, id: webhook });
-    const { body, headers } = deliveryRequest({ ...delivery, event }, { serviceName, secret, at });
-    return sender.send({ url, headers, body });
-  }
-
-  #report(delivery: LeasedDelivery, ending: AttemptResult, result: DeliveryResult): void {
-    const { company, webhook, id, kind, attempt } = delivery;
-    const { status, error, phases, totalMs } = ending;
-    this.#options.metrics.attempted(result.state, totalMs / 1000);
-    this.#options.log.info(
-      {
-        ...{ company, webhook, delivery: id, event: kind, attempt, status, error },
-        ...{ traceId: traceIdOfDelivery(id), phases, ms: totalMs, next: result.attempt?.nextAttemptAt },
-      },
-      'delivery.attempted',
-    );
   }
 }
 

@@ -1,5 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 import { sql } from 'kysely';
 
+import type { Logger } from '../../log.ts';
 import { dialectOf } from '../dialects/dialect.ts';
 import { chosenInteger, chosenText, type DeliveryKey, isChosen, rowsOf } from './delivery-keys.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
@@ -32,11 +35,111 @@ export interface DeliveryResult extends DeliveryKey {
   attempt: KeptAttempt | undefined;
 }
 
+/** Results of this time are committed together: a commit costs as much as a dozen results. */
+const GROUP_MS = 3;
+const GROUP_MAX = 256;
+/** Between two tries to write when the database doesn't take it. */
+const RETRY_MS = 250;
+
+interface Waiting {
+  result: DeliveryResult;
+  onWritten: (value: undefined) => void;
+}
+
+/**
+ * Writes results in groups, in the order in which they come. While the database can't be written, results wait here and
+ * are retried. Their number is bounded by the deliveries under way: each keeps its slot until its result is written.
+ */
+export class ResultGroup {
+  readonly #engine: Engine;
+  readonly #log: Logger;
+  readonly #onStale: (count: number) => void;
+  readonly #waiting: Waiting[] = [];
+  #writing: Promise<void> | undefined;
+  #isStuck = false;
+  #isAbandoned = false;
+
+  /** @param onStale is told of results that were dropped because another worker has the lease. */
+  constructor(engine: Engine, log: Logger, onStale: (count: number) => void) {
+    this.#engine = engine;
+    this.#log = log;
+    this.#onStale = onStale;
+  }
+
+  /** Whether the last write failed. Then no delivery may begin: its result couldn't be written either. */
+  get isStuck(): boolean {
+    return this.#isStuck;
+  }
+
+  /** Resolves when the result is committed, or given up because the database refuses it. */
+  async add(result: DeliveryResult): Promise<void> {
+    const { promise, resolve: onWritten } = Promise.withResolvers<undefined>();
+    this.#waiting.push({ result, onWritten });
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+    });
+    await promise;
+  }
+
+  /** Resolves when everything that was added is written. */
+  async written(): Promise<void> {
+    while (this.#writing) await this.#writing;
+  }
+
+  /** Gives up what isn't written yet. */
+  abandon(): void {
+    this.#isAbandoned = true;
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0 && !this.#isAbandoned) {
+      await pause(this.#isStuck ? RETRY_MS : GROUP_MS);
+      if (!(await this.#write(this.#waiting.slice(0, GROUP_MAX)))) continue;
+      if (this.#isStuck) this.#log.info('deliveries.written-again');
+      this.#isStuck = false;
+    }
+  }
+
+  /** Writes the first results. @returns false when the database doesn't take any now. */
+  async #write(group: readonly Waiting[]): Promise<boolean> {
+    try {
+      const staleCount = await recordResults(
+        this.#engine,
+        group.map(({ result }) => result),
+      );
+      if (staleCount > 0) this.#onStale(staleCount);
+    } catch (error) {
+      if (!isRefusal(error)) return this.#getStuck(error);
+      if (group.length > 1) return this.#writeOneByOne(group);
+      // Its lease runs out, and the attempt counts as interrupted. The other results don't wait for that.
+      for (const { result } of group) {
+        const { company, webhook, id } = result;
+        this.#log.error({ company, webhook, delivery: id, err: error }, 'delivery.result-refused');
+      }
+    }
+    this.#waiting.splice(0, group.length);
+    for (const { onWritten } of group) onWritten(undefined);
+    return true;
+  }
+
+  async #writeOneByOne(group: readonly Waiting[]): Promise<boolean> {
+    for (const one of group) if (!(await this.#write([one]))) return false;
+    return true;
+  }
+
+  #getStuck(error: unknown): false {
+    if (!this.#isStuck)
+      this.#log.error({ err: error, results: this.#waiting.length }, 'deliveries.not-written');
+    this.#isStuck = true;
+    return false;
+  }
+}
+
 /**
  * Whether the database can never take the given values: one is out of range, or breaks a rule of its table (SQLSTATE
  * classes 22 and 23). Other errors may pass.
  */
-export function isRefusal(error: unknown): boolean {
+function isRefusal(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return /^(?:SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG)|2[23]\w{3}$)/.test(code);
 }

@@ -1,0 +1,182 @@
+import { deliveryRequest } from '../../contract/delivery-request.ts';
+import { moduleOfEvent } from '../../contract/events.ts';
+import { traceIdOfDelivery } from '../../contract/trace-context.ts';
+import { whyWithheld } from '../../contract/withholding.ts';
+import { UsageError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { DeliveryMetrics } from '../metrics.ts';
+import type { LeasedDelivery, TimedDelivery } from '../store/deliveries/deliveries.ts';
+import type { DeliveryResult } from '../store/deliveries/deliveries-results.ts';
+import type { AttemptError } from './attempt-errors.ts';
+import type { SecretBox } from './secrets.ts';
+import { type AttemptResult, millisecondsSince, type Sender } from './sender.ts';
+
+export interface AttemptMeans {
+  sender: Sender;
+  secrets: SecretBox;
+  serviceName: string;
+  log: Logger;
+  metrics: DeliveryMetrics;
+  now: () => Date;
+  /** A number from 0 up to 1. */
+  random: () => number;
+}
+
+/** A delivery that is leased. */
+type Attempted = Pick<LeasedDelivery, 'company' | 'webhook' | 'id' | 'lease' | 'attempt' | 'failureCount'> & {
+  dueAt: string;
+};
+
+/** How often what can't be signed is looked at again. */
+const HELD_MS = 600_000;
+
+/**
+ * Makes one attempt of a delivery, unless it may not be sent now.
+ * @returns the new state of the delivery. It never rejects.
+ */
+export async function makeAttempt(
+  delivery: LeasedDelivery & Attempted,
+  means: AttemptMeans,
+): Promise<DeliveryResult> {
+  const { log, metrics } = means;
+  const { company, webhook, id, kind, attempt, dueAt } = delivery;
+  const attemptedAt = means.now();
+  const startedAt = performance.now();
+  let answer: AttemptResult;
+  try {
+    const unsent = resultWithoutSending(delivery, attemptedAt);
+    if (unsent) return unsent;
+    if (attempt === 1) metrics.firstAttempted((attemptedAt.getTime() - Date.parse(dueAt)) / 1000);
+    answer = await send(delivery, attemptedAt, means);
+  } catch (error) {
+    // A delivery whose request can't be made fails like one whose receiver refuses it.
+    log.error({ company, webhook, delivery: id, err: error }, 'delivery.not-sent');
+    // Its secret can't be opened: it was damaged, or sealed meanwhile by a process with another key.
+    if (error instanceof UsageError)
+      return {
+        ...settled(delivery, 'retrying'),
+        dueAt: new Date(attemptedAt.getTime() + HELD_MS).toISOString(),
+      };
+    answer = withoutAnswer('internal', millisecondsSince(startedAt));
+  }
+  const result = resultOf(delivery, { answer, attemptedAt }, means);
+  const { status, error, phases, totalMs } = answer;
+  metrics.attempted(result.state, totalMs / 1000);
+  log.info(
+    {
+      ...{ company, webhook, delivery: id, event: kind, attempt, status, error },
+      ...{ traceId: traceIdOfDelivery(id), phases, ms: totalMs, next: result.attempt?.nextAttemptAt },
+    },
+    'delivery.attempted',
+  );
+  return result;
+}
+
+/** The result of a delivery that may not be sent now; undefined when it may. */
+function resultWithoutSending(delivery: LeasedDelivery & Attempted, now: Date): DeliveryResult | undefined {
+  const { dueAt, attempt, kind, switches, isWebhookPaused, isWebhookDeleted } = delivery;
+  // It was paused after this worker had found it.
+  if (isWebhookPaused && !isWebhookDeleted) return settled(delivery, 'waiting');
+  // The clock was set back after it was brought forward. A first attempt has no time before which it would be early.
+  if (attempt > 1 && Date.parse(dueAt) > now.getTime()) return settled(delivery, 'retrying');
+  const withheldFor = isWebhookDeleted ? 'webhook_deleted' : whyWithheld(switches, moduleOfEvent(kind));
+  return withheldFor && { ...settled(delivery, 'withheld'), withheldFor };
+}
+
+/** @throws Error when the request can't be made. */
+function send(
+  delivery: LeasedDelivery,
+  at: Date,
+  { serviceName, secrets, sender }: AttemptMeans,
+): Promise<AttemptResult> {
+  const { company, webhook, kind: event, url } = delivery;
+  const secret = secrets.open(delivery.secret, { company, id: webhook });
+  const { body, headers } = deliveryRequest({ ...delivery, event }, { serviceName, secret, at });
+  return sender.send({ url, headers, body });
+}
+
+/** The new state of a delivery after an attempt: delivered, retrying by the schedule, or failed for good. */
+function resultOf(
+  delivery: Attempted,
+  { answer, attemptedAt }: Ended,
+  { now, random }: Pick<AttemptMeans, 'now' | 'random'>,
+): DeliveryResult {
+  // Any 2xx status (openapi.yaml, "Answer").
+  if (answer.status !== null && answer.status >= 200 && answer.status < 300)
+    return settled(delivery, 'delivered', { answer, attemptedAt });
+  const failureCount = delivery.failureCount + 1;
+  const nextAt = nextAttemptAt(failureCount, now(), random);
+  return {
+    ...settled(delivery, nextAt ? 'retrying' : 'failed', { answer, attemptedAt, nextAt }),
+    failureCount,
+  };
+}
+
+/** After so many interrupted attempts the schedule is followed. */
+const INTERRUPTIONS_MAX = 3;
+
+/**
+ * The new state of a delivery whose worker let its lease run out. It is retried at once, because its receiver did
+ * nothing wrong. After several times the delivery itself may be the reason, and it waits as after any failure.
+ * @param leaseMs stands for the length of the attempt, which isn't known.
+ */
+export function interruptedResult(
+  delivery: Attempted & Pick<TimedDelivery, 'interruptionCount'>,
+  leaseMs: number,
+  means: Pick<AttemptMeans, 'now' | 'random'>,
+): DeliveryResult {
+  const attemptedAt = new Date(Date.parse(delivery.dueAt) - leaseMs);
+  const ended = { answer: withoutAnswer('interrupted', leaseMs), attemptedAt };
+  const interruptionCount = delivery.interruptionCount + 1;
+  if (interruptionCount >= INTERRUPTIONS_MAX) return resultOf(delivery, ended, means);
+  return { ...settled(delivery, 'waiting', { ...ended, nextAt: means.now() }), interruptionCount };
+}
+
+/** An attempt that made no request, or whose worker ended meanwhile. */
+function withoutAnswer(error: AttemptError, totalMs: number): AttemptResult {
+  return { status: null, error, phases: { dns: null, connect: null, tls: null, firstByte: null }, totalMs };
+}
+
+/** An attempt that has ended, and the time of the next one. */
+interface Ended {
+  answer: AttemptResult;
+  attemptedAt: Date;
+  nextAt?: Date | undefined;
+}
+
+/** The new state of a delivery; `ended` is left out when nothing was sent. */
+function settled(delivery: Attempted, state: DeliveryResult['state'], ended?: Ended): DeliveryResult {
+  const { company, webhook, id, lease, failureCount, attempt: number } = delivery;
+  const nextAttemptAt = ended?.nextAt?.toISOString() ?? null;
+  return {
+    ...{ company, webhook, id, lease, state, failureCount },
+    dueAt: nextAttemptAt ?? delivery.dueAt,
+    interruptionCount: 0,
+    withheldFor: null,
+    attempt: ended && {
+      ...ended.answer,
+      ...{ number, attemptedAt: ended.attemptedAt.toISOString(), nextAttemptAt },
+    },
+  };
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Time from an attempt that failed to the next one (openapi.yaml, "Retries"). */
+const DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS] as const;
+
+/** The largest random part of a delay: after an outage the retries of an hour don't all come in the same second. */
+const JITTER = 0.1;
+
+/**
+ * When a delivery is retried; undefined when it has failed for good.
+ * @param failureCount attempts of this schedule that have failed, the last one included.
+ * @param endedAt when the last one ended. It never gets less time than the schedule says.
+ * @param random a number from 0 up to 1.
+ */
+export function nextAttemptAt(failureCount: number, endedAt: Date, random: () => number): Date | undefined {
+  const delayMs = DELAYS_MS[failureCount - 1];
+  if (delayMs === undefined) return undefined;
+  return new Date(endedAt.getTime() + Math.ceil(delayMs * (1 + JITTER * random())));
+}
