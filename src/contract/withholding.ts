@@ -1,4 +1,4 @@
-import { type EventKind, moduleOfEvent, type MoveEventKind, scopeOfEvent } from './events.ts';
+import { type EventKind, isMoveEventKind, type MoveEventKind, scopeOfEvent } from './events.ts';
 import type { ErrorCode } from './operations.ts';
 import { invoicingModules, type Module, type Scope } from './scopes.ts';
 
@@ -44,8 +44,7 @@ export function maySee(held: readonly Scope[], module: Module): boolean {
 
 /** Whether somebody who holds scopes may see what an event carries; a ping carries nothing. */
 export function maySeeEvent(held: readonly Scope[], kind: EventKind): boolean {
-  const module = moduleOfEvent(kind);
-  return module === undefined || maySee(held, module);
+  return !isMoveEventKind(kind) || held.includes(scopeOfEvent(kind));
 }
 
 /** The scopes that somebody lacks to see what some events carry. */
