@@ -23,7 +23,8 @@ EmptyQuery.prototype = Object.freeze(Object.create(null)) as RawQuery;
 export function readQuery(text: string): RawQuery {
   const query = new EmptyQuery();
   if (/[%+]/.test(text)) {
-    for (const [name, value] of new URLSearchParams(text)) addTo(query, name, value);
+    // It drops one question mark at the beginning, which here would be part of a name.
+    for (const [name, value] of new URLSearchParams(`?${text}`)) addTo(query, name, value);
     return query;
   }
   // The same as URLSearchParams for a query without escapes, in a fifth of its time.
