@@ -1,5 +1,5 @@
 import type { Customer, Form, Job } from '../contract/records.ts';
-import { examplesOf, pick, type Told } from './example-company.ts';
+import { examplesOf, omit, pick, type Told } from './example-company.ts';
 
 /** The day on which the company began, a minute for each of its people. */
 const JOINED_AT = Date.parse('2026-08-24T08:00:00.000Z');
@@ -102,9 +102,6 @@ function jobChanges(job: Job): Told[] {
 
 /** A job as it was made, for whichever customer. */
 export function jobAtFirst(job: Job) {
-  return {
-    ...pick(job, 'id', 'title', 'statusLabelId', 'dates', 'assignedTo', 'teamId'),
-    ...pick(job, 'jobTypeId', 'jobTypeVersion', 'customFields', 'notes', 'createdBy'),
-    ...jobsAtFirst[job.id],
-  };
+  const made = omit(job, 'completed', 'completedAt', 'customerId', 'createdAt', 'updatedAt');
+  return { ...made, ...jobsAtFirst[job.id] };
 }

@@ -21,7 +21,7 @@ interface Setting {
   fallback?: string;
   /** @throws Error whose message completes "NAME must be ...". */
   parse: (text: string) => string | number | boolean | readonly string[];
-  /** How a value is shown that holds a secret, which may come from a file; an error doesn't show it at all. */
+  /** Redacts a secret for display. Errors don't show the value at all. */
   shown?: (value: string) => string;
 }
 

@@ -198,12 +198,12 @@ const additions: Plant[] = [
   [
     'an operation',
     'openapi.yaml paths',
-    put({ '/api/v1/teams': { get: { responses: { 200: { description: 'Teams.' } } } } }),
+    put({ '/api/v1/stand-ins': { get: { responses: { 200: { description: 'Stand-ins.' } } } } }),
   ],
   ['an optional parameter', `${JOBS} parameters`, add(parameter)],
   ['a parameter that takes more', 'openapi.yaml components parameters Limit schema maximum', () => 200],
   ['a value of a set that is only asked for', `${SCHEMAS} QuoteVersions enum`, add('first')],
-  ['a member of a record', `${SCHEMAS} Job`, withMember('priority', text)],
+  ['a member of a record', `${SCHEMAS} Job`, withMember('standIn', text)],
   ['a member of a record that can be absent', `${SCHEMAS} Customer properties`, put({ nickname: text })],
   ['an optional member that is always there now', `${SCHEMAS} Submission required`, add('jobId')],
   [
@@ -245,7 +245,7 @@ const additions: Plant[] = [
     `${FEED} Change oneOf`,
     add({ type: 'object', required: ['change'], properties: { change: { const: 'job.archive' } } }),
   ],
-  ['an optional member of the feed', `${FEED} NewJob properties`, put({ priority: text })],
+  ['an optional member of the feed', `${FEED} NewJob properties`, put({ standIn: text })],
   ['a member that the feed requires no longer', `${FEED} NewJob required`, drop('createdBy')],
   [
     'a member of the feed that may be null',

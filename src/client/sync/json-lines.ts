@@ -2,8 +2,8 @@
  * Keeps a copy of a company's records in files of JSON Lines, for `sync`. It needs Node.
  *
  * Each resource has a file, `invoices.jsonl` for example, which only grows. A line is `{"put":RECORD}` or
- * `{"remove":ID}`, and the last line about an id counts. After `{"clear":true}` nothing before it does. `state.json` says how long each file is (`bytes`): what comes
- * after that was being written when the program was killed, and has to be left out.
+ * `{"remove":ID}`: read the last line about each id, and no line before the last `{"clear":true}`. `state.json` says how long each
+ * file is (`bytes`). Ignore what comes after: it was being written when the program was killed.
  * @module
  */
 import {

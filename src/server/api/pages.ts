@@ -25,7 +25,7 @@ export async function answerPage<T>(
   return {
     status: 200,
     body: listEnvelope(records, nextCursor),
-    // More than one part even without records: a page has a digest of its own.
+    // Includes 'page', so that an empty page's ETag can't equal a record's.
     digests: ['page', ...digests, nextCursor ?? 'end'],
   };
 }

@@ -5,15 +5,25 @@ import type {
   Job,
   Person,
   Quote,
+  RecordOf,
+  Resource,
   ResourceRecord,
   Submission,
 } from '../../../src/contract/records.ts';
 import { renderRecord } from '../../../src/contract/render.ts';
+import { examplesOf } from '../../../src/demo/example-company.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { putRecords } from '../../_records.ts';
 
 /** A time at which records were made when nothing else is said. */
 const MADE_AT = '2026-11-01T09:00:00.000Z';
+
+/** An example, so that a member that the contract gains has a value here too. */
+function exampleOf<R extends Resource>(resource: R): RecordOf[R] {
+  const [example] = examplesOf(resource);
+  if (!example) throw new Error(`The contract has no example of ${resource}.`);
+  return example;
+}
 
 type Given<T> = Partial<T> & { id: string };
 
@@ -29,6 +39,7 @@ export function idOf(prefix: string, index: number): string {
 
 export function personOf(given: Given<Person>): ResourceRecord {
   const record: Person = {
+    ...exampleOf('people'),
     displayName: 'Aoife Byrne',
     email: 'aoife@brennan.example',
     status: 'active',
@@ -43,6 +54,7 @@ export function personOf(given: Given<Person>): ResourceRecord {
 
 export function customerOf(given: Given<Customer>): ResourceRecord {
   const record: Customer = {
+    ...exampleOf('customers'),
     name: 'Harbour View Hotel',
     legalName: null,
     archived: false,
@@ -64,6 +76,7 @@ export function customerOf(given: Given<Customer>): ResourceRecord {
 
 export function formOf(given: Given<Form>): ResourceRecord {
   const record: Form = {
+    ...exampleOf('forms'),
     title: 'Safety check',
     description: '',
     published: true,
@@ -77,6 +90,7 @@ export function formOf(given: Given<Form>): ResourceRecord {
 
 export function jobOf(given: Given<Job>): ResourceRecord {
   const record: Job = {
+    ...exampleOf('jobs'),
     title: 'Service the boiler',
     statusLabelId: 'label_1',
     completed: false,
@@ -165,6 +179,7 @@ export function invoiceOf(given: Given<Invoice>): ResourceRecord {
 
 export function quoteOf(given: Given<Quote>): ResourceRecord {
   const record: Quote = {
+    ...exampleOf('quotes'),
     quoteGroupId: given.id,
     number: 'Q-1',
     version: 1,

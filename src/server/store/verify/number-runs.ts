@@ -18,7 +18,7 @@ export function readNumber(all: readonly Series[], text: string): Read | undefin
     .map(({ series, last }) => ({ last, read: readIn(series, text) }))
     .filter(({ last, read }) => read !== undefined && read.number <= last)
     .map(({ read }) => read);
-  // Where two can be meant, the one with more text of its own is.
+  // If two series match, prefer the one with the longer fixed text.
   return found.sort((a, b) => (a?.digits ?? 0) - (b?.digits ?? 0))[0];
 }
 

@@ -11,6 +11,9 @@ import type { Outcome } from '../../../_command.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 
+/** The name of a member that no contract will have. */
+const STAND_IN = 'standIn';
+
 /** The version of the contract that the next release has. */
 export const NEXT_CONTRACT = '1.2.0';
 
@@ -40,11 +43,9 @@ export function makeNextVersion({ hasUpgrades = true } = {}): NextVersion {
   if (hasUpgrades) {
     rewrite(join(folder, 'src', 'contract', 'upgrades.ts'), (text) =>
       text.replace(
-        '=> StoredRecord>> = {};',
-        `=> StoredRecord>> = {
-          jobs: (job) => ({ priority: 'normal', ...job }),
-          quotes: (quote) => ({ terms: null, ...quote }),
-        };`,
+        'return upgrades[resource]?.(record) ?? record;',
+        `const standIn = { jobs: { standIn: 'normal' }, quotes: { standIn: null } }[resource];
+         return { ...standIn, ...(upgrades[resource]?.(record) ?? record) };`,
       ),
     );
   }
@@ -78,20 +79,20 @@ function changedContract(text: string): string {
     components: { schemas: Record<string, Required<Pick<JsonSchema, 'required' | 'properties'>>> };
   };
   const { schemas } = contract.components;
-  const add = (name: string, member: string, schema: JsonSchema, isRequired: boolean) => {
+  const add = (name: string, schema: JsonSchema, isRequired: boolean) => {
     const { required, properties } = schemas[name] ?? { required: [], properties: {} };
     const [id, ...others] = Object.entries(properties);
     // Second, so that it has to be put between what is stored.
     schemas[name] = {
       ...schemas[name],
-      required: isRequired ? [...required, member] : required,
-      properties: Object.fromEntries([...(id ? [id] : []), [member, schema], ...others]),
+      required: isRequired ? [...required, STAND_IN] : required,
+      properties: Object.fromEntries([...(id ? [id] : []), [STAND_IN, schema], ...others]),
     };
   };
   contract.info.version = NEXT_CONTRACT;
-  add('Job', 'priority', { type: 'string', enum: ['normal', 'urgent'] }, true);
-  add('Quote', 'terms', { type: ['string', 'null'] }, true);
-  add('Customer', 'reference', { type: 'string' }, false);
+  add('Job', { type: 'string', enum: ['normal', 'urgent'] }, true);
+  add('Quote', { type: ['string', 'null'] }, true);
+  add('Customer', { type: 'string' }, false);
   for (const name of ['InvoiceSummary', 'Invoice']) schemas[name]?.properties.kind?.enum?.push('debit_note');
   return JSON.stringify(contract);
 }

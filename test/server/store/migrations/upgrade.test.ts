@@ -104,7 +104,7 @@ async function copyDatabase({ databaseUrl }: Workplace): Promise<string> {
   return createDatabase(url.href, template);
 }
 
-const ADDED: Record<string, object> = { jobs: { priority: 'normal' }, quotes: { terms: null } };
+const ADDED: Record<string, object> = { jobs: { standIn: 'normal' }, quotes: { standIn: null } };
 
 /** A record after an upgrade, unless it is as it has to be. */
 function upgradeProblem(table: string, before: StoredRow, after: StoredRow): string | undefined {
@@ -159,8 +159,8 @@ for (const name of engineNames) {
           }),
     );
     t.strictSame(problems.slice(0, 3), []);
-    t.match(after.jobs?.[0]?.body, /^\{"id":"[^"]+","priority":"normal","title":/, 'in the contract’s order');
-    t.match(after.quotes?.[0]?.detail, '"terms":null');
+    t.match(after.jobs?.[0]?.body, /^\{"id":"[^"]+","standIn":"normal","title":/, 'in the contract’s order');
+    t.match(after.quotes?.[0]?.detail, '"standIn":null');
     t.equal(
       (await place.next(['migrate', '--check'])).stdout,
       'Nothing to do: the database is up to date.\n',
@@ -222,7 +222,7 @@ t.test("records that a contract can't render stop its upgrade before it has begu
       ),
       stderr,
     );
-    t.equal(stderr.match(/ must have required property 'priority' \(company "/g)?.length, 20);
+    t.equal(stderr.match(/ must have required property 'standIn' \(company "/g)?.length, 20);
     t.match(stderr, new RegExp(`; and ${(unrenderable - 20).toLocaleString('en')} more\\.\\n$`));
   }
   t.strictSame(differences(await readStored(place.url), before), []);
