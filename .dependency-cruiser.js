@@ -121,7 +121,7 @@ const doors = {
     'notifications',
     'serving-lock',
   ],
-  'server/store/lists': ['lists', 'pages'],
+  'server/store/lists': ['lists'],
   // A search follows the index that the migration makes.
   'server/store/migrations': ['migrate', 'schema-check', '0002-records'],
 };

@@ -50,12 +50,11 @@ async function bodyOf(url: string): Promise<{ status: number; body: JsonText<unk
   const query = new URLSearchParams(url.slice(url.indexOf('?')));
   const limit = Number(query.get('limit'));
   if (url.startsWith('/api/v1/jobs')) {
-    return answerPage('listJobs', { limit }, (page) =>
-      listRecords<Job>(engine.db, 'jobs', COMPANY, undefined, page),
-    );
+    const page = { after: '', limit };
+    const found = await listRecords<Job>(engine.db, 'jobs', COMPANY, undefined, page);
+    return answerPage('listJobs', { limit }, found);
   }
   const filters = { status: 'issued', kind: 'invoice', customer: query.get('customer') ?? '' } as const;
-  return answerPage('listInvoices', { ...filters, limit }, (page) =>
-    listInvoices(engine.db, COMPANY, filters, page),
-  );
+  const found = await listInvoices(engine.db, COMPANY, filters, { after: '', limit });
+  return answerPage('listInvoices', { ...filters, limit }, found);
 }

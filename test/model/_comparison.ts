@@ -169,7 +169,7 @@ async function compareLists(db: Connection, company: ModelCompany, today: string
   for (const { expected, ...filter } of filters) {
     const page = { after: '', limit: 100 };
     const { records } = await listQuotes(db, company.id, today, filter, page);
-    const listed = records.map((text) => JSON.parse(text) as unknown);
+    const listed = records.map(({ body }) => JSON.parse(body) as unknown);
     compareEach(
       `the list of quotes ${JSON.stringify(filter)} of ${company.id}`,
       listed,

@@ -1,6 +1,6 @@
 import { type JsonText, recordEnvelope } from '../../contract/json-text.ts';
 import { AppError } from '../errors.ts';
-import type { Found } from '../store/records/records.ts';
+import type { Found } from '../store/lists/lists.ts';
 
 /**
  * Answers one record.
@@ -12,7 +12,7 @@ export function answerRecord<T>(record: Found<T> | undefined): {
   digests: (string | null)[];
 } {
   if (record === undefined) throw noRecord();
-  return { status: 200, body: recordEnvelope(record.text), digests: [record.digest] };
+  return { status: 200, body: recordEnvelope(record.body), digests: [record.digest] };
 }
 
 /** The refusal of an id that the company has no record with. */

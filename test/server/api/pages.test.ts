@@ -24,9 +24,8 @@ t.test('a page holds as many records as it may, and tells where the next one beg
     const page = await listRecords(engine.db, 'people', company, undefined, { after: '', limit: 2 });
     t.equal(page.lastId, lastId);
     t.strictSame(
-      page.records.map((text) => (JSON.parse(text) as { id: string }).id),
+      page.records.map(({ body }) => (JSON.parse(body) as { id: string }).id),
       ids.slice(0, 2),
     );
-    t.equal(page.digests.length, page.records.length);
   }
 });

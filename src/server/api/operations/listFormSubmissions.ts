@@ -2,7 +2,7 @@ import type { Form, Submission } from '../../../contract/records.ts';
 import type { Connection } from '../../store/dialects/dialect.ts';
 import { findRecord, listFormSubmissions as listStoredSubmissions } from '../../store/records/records.ts';
 import type { Handler } from '../handler.ts';
-import { answerPage } from '../pages.ts';
+import { answerPage, requestedPage } from '../pages.ts';
 import { noRecord } from '../records.ts';
 
 /** GET /api/v1/forms/{formId}/submissions */
@@ -10,12 +10,11 @@ export const listFormSubmissions =
   (db: Connection): Handler<'listFormSubmissions'> =>
   async ({ caller, path, query }) => {
     const { company } = caller;
-    const { updatedSince } = query;
-    return answerPage('listFormSubmissions', { ...path, ...query }, async (page) => {
-      const found = await listStoredSubmissions<Submission>(db, company, path.formId, updatedSince, page);
-      // Only an empty page leaves open whether there is such a form.
-      if (found.records.length === 0 && !(await findRecord<Form>(db, 'forms', company, path.formId)))
-        throw noRecord();
-      return found;
-    });
+    const asked = { ...path, ...query };
+    const page = requestedPage('listFormSubmissions', asked);
+    const found = await listStoredSubmissions<Submission>(db, company, path.formId, query.updatedSince, page);
+    // Only an empty page leaves open whether there is such a form.
+    if (found.records.length === 0 && !(await findRecord<Form>(db, 'forms', company, path.formId)))
+      throw noRecord();
+    return answerPage('listFormSubmissions', asked, found);
   };

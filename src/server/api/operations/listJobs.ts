@@ -2,12 +2,13 @@ import type { Job } from '../../../contract/records.ts';
 import type { Connection } from '../../store/dialects/dialect.ts';
 import { listRecords } from '../../store/records/records.ts';
 import type { Handler } from '../handler.ts';
-import { answerPage } from '../pages.ts';
+import { answerPage, requestedPage } from '../pages.ts';
 
 /** GET /api/v1/jobs */
 export const listJobs =
   (db: Connection): Handler<'listJobs'> =>
-  async ({ caller, query }) =>
-    answerPage('listJobs', query, (page) =>
-      listRecords<Job>(db, 'jobs', caller.company, query.updatedSince, page),
-    );
+  async ({ caller, query }) => {
+    const page = requestedPage('listJobs', query);
+    const found = await listRecords<Job>(db, 'jobs', caller.company, query.updatedSince, page);
+    return answerPage('listJobs', query, found);
+  };

@@ -15,7 +15,7 @@ export const showDocument: Page = async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
   const found = await findInvoice(engine.db, visit.company.id, visit.params.id ?? '');
   if (!found) throw notFound();
-  const document = JSON.parse(found.text) as Invoice;
+  const document = JSON.parse(found.body) as Invoice;
   const { kind, number, id, note } = document;
   return page(
     `${kindNames[kind]} ${number ?? '(draft)'}`,

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { type RawBuilder, sql } from 'kysely';
 
+import type { JsonText } from '../../../contract/json-text.ts';
 import type { Resource } from '../../../contract/records.ts';
 import { type Connection, type Dialect, dialectOf, withoutIndex } from '../dialects/dialect.ts';
 
@@ -26,9 +27,10 @@ export interface Selection {
   ranges: readonly Range[];
 }
 
-export interface ListedRow {
+interface ListedRow {
   id: string;
-  body: string;
+  /** Rendered from a record of the table's resource. */
+  body: JsonText<never>;
   digest: string | null;
 }
 
@@ -38,19 +40,38 @@ export interface PageRequest {
   limit: number;
 }
 
+/** A record as it is served, and its digest, if that is known. */
+export interface Found<T> {
+  body: JsonText<T>;
+  digest: string | null;
+}
+
+/** One page of a list, and the id after which the next page begins, null on the last page. */
+export interface Page<T> {
+  records: Found<T>[];
+  lastId: string | null;
+}
+
 /** Comes after every id: ids consist of ASCII letters, digits and `. _ : -`. */
 const AFTER_ALL_IDS = '~';
+
+/** Reads a page of a selection, and one row more: its presence says that there is a next page. */
+export async function readPage<T>(
+  db: Connection,
+  { after, limit }: PageRequest,
+  selection: Selection,
+): Promise<Page<T>> {
+  const found = await readList(db, selection, { after, limit: limit + 1 });
+  const rows = found.slice(0, limit);
+  return { records: rows, lastId: found.length > limit ? (rows.at(-1)?.id ?? null) : null };
+}
 
 /**
  * Reads at most `limit` rows of a selection whose ids come after `after` (`''`: all). A list without ranges walks its index in id
  * order. With ranges, the matches of the first range that has few are sorted. Where each has many, the list walks the
  * company's index and passes over what doesn't match; that takes about 200 ms when the first match comes after a million rows.
  */
-export async function readList(
-  db: Connection,
-  selection: Selection,
-  page: PageRequest,
-): Promise<ListedRow[]> {
+async function readList(db: Connection, selection: Selection, page: PageRequest): Promise<ListedRow[]> {
   if (Object.values(selection.among).some((values) => values.length === 0)) return [];
   if (selection.ranges.length === 0) return (await walkSql(dialectOf(db), selection, page).execute(db)).rows;
   const ranged = firstColumnAsRange(selection);

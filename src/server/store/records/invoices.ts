@@ -2,9 +2,8 @@ import type { JsonText } from '../../../contract/json-text.ts';
 import { joinObjects } from '../../../contract/json-text.ts';
 import type { Invoice, InvoiceSummary } from '../../../contract/records.ts';
 import type { Connection } from '../dialects/dialect.ts';
-import type { PageRequest, Selection } from '../lists/lists.ts';
-import { type Page, readPage } from '../lists/pages.ts';
-import { findDetailed, type Found } from './records.ts';
+import { type Found, type Page, type PageRequest, readPage, type Selection } from '../lists/lists.ts';
+import { findDetailed } from './records.ts';
 
 const kinds = ['invoice', 'credit_note', 'pro_forma'] as const;
 const statuses = ['issued', 'draft'] as const;
@@ -52,5 +51,5 @@ export async function findInvoice(
 ): Promise<Found<Invoice> | undefined> {
   const row = await findDetailed(db, 'invoices', company, id);
   // The two parts were rendered from one Invoice.
-  return row && { text: joinObjects(row.body, row.detail) as JsonText<Invoice>, digest: row.digest };
+  return row && { body: joinObjects(row.body, row.detail) as JsonText<Invoice>, digest: row.digest };
 }

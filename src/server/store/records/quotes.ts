@@ -2,9 +2,15 @@ import type { JsonText } from '../../../contract/json-text.ts';
 import { joinObjects } from '../../../contract/json-text.ts';
 import type { Quote, QuoteSummary } from '../../../contract/records.ts';
 import type { Connection } from '../dialects/dialect.ts';
-import type { PageRequest, Range, Selection } from '../lists/lists.ts';
-import { type Page, readPage } from '../lists/pages.ts';
-import { findDetailed, type Found } from './records.ts';
+import {
+  type Found,
+  type Page,
+  type PageRequest,
+  type Range,
+  readPage,
+  type Selection,
+} from '../lists/lists.ts';
+import { findDetailed } from './records.ts';
 
 const latestStatuses = ['draft', 'sent', 'accepted', 'declined'] as const;
 
@@ -30,7 +36,8 @@ export async function listQuotes(
   page: PageRequest,
 ): Promise<Page<QuoteSummary>> {
   const selection = { table: 'quotes', company, ...conditionsOf(filters, today) } as const;
-  return readPage(db, page, selection, (row) => asOf(row, today));
+  const { records, lastId } = await readPage<QuoteSummary>(db, page, selection);
+  return { records: records.map((quote) => asOf(quote, today)), lastId };
 }
 
 function conditionsOf(
@@ -67,23 +74,23 @@ export async function findQuote(
   if (!row) return undefined;
   const { body, digest } = asOf(row, today);
   // The two parts were rendered from one Quote.
-  return { text: joinObjects(body, row.detail) as JsonText<Quote>, digest };
+  return { body: joinObjects(body, row.detail) as JsonText<Quote>, digest };
 }
 
 const SENT = '"status":"sent"';
 const VALID_UNTIL = /"validUntil":"(\d{4}-\d{2}-\d{2})"/;
 
 /**
- * A row with its summary as it reads on a day, which gives it a digest of its own. Within a JSON text neither pattern can match inside a string, whose quotation
- * marks are escaped, and no other member of a quote's summary has these names.
+ * A quote's summary as it reads on a day, which gives it a digest of its own. Within a JSON text neither pattern can match
+ * inside a string, whose quotation marks are escaped, and no other member of a quote's summary has these names.
  */
-function asOf<Row extends { body: string; digest: string | null }>(row: Row, today: string): Row {
-  const { body, digest } = row;
-  if (!body.includes(SENT)) return row;
+function asOf<T>(found: Found<T>, today: string): Found<T> {
+  const { body, digest } = found;
+  if (!body.includes(SENT)) return found;
   const validUntil = VALID_UNTIL.exec(body)?.[1];
-  if (validUntil === undefined || validUntil >= today) return row;
-  const expired = body.replace(SENT, '"status":"expired"');
-  return { ...row, body: expired, digest: digest && `${digest}-expired` };
+  if (validUntil === undefined || validUntil >= today) return found;
+  const expired = body.replace(SENT, '"status":"expired"') as JsonText<T>;
+  return { body: expired, digest: digest && `${digest}-expired` };
 }
 
 function dayBefore(day: string): string {

@@ -1,14 +1,7 @@
 import type { JsonText } from '../../../contract/json-text.ts';
 import type { Resource } from '../../../contract/records.ts';
 import type { Connection } from '../dialects/dialect.ts';
-import type { PageRequest } from '../lists/lists.ts';
-import { type Page, readPage } from '../lists/pages.ts';
-
-/** A record as it is served, and its digest, if that is known. */
-export interface Found<T> {
-  text: JsonText<T>;
-  digest: string | null;
-}
+import { type Found, type Page, type PageRequest, readPage } from '../lists/lists.ts';
 
 /** Reads one record of a table that has no separate details; undefined when the company has none with that id. */
 export async function findRecord<T>(
@@ -24,14 +17,12 @@ export async function findRecord<T>(
     .where('id', '=', id)
     .executeTakeFirst();
   // The stored text was rendered from a record of this type.
-  return row && { text: row.body as JsonText<T>, digest: row.digest };
+  return row as Found<T> | undefined;
 }
 
 /** A record in its two parts: what lists serve, and what only the single record has. */
-export interface DetailedRow {
-  body: JsonText<object>;
+export interface DetailedRow extends Found<object> {
   detail: JsonText<object>;
-  digest: string | null;
 }
 
 /** Reads one record of a table with separate details. */
