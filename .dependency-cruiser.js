@@ -113,17 +113,9 @@ const rooms = [
 
 /** The files of a room by which the rest of src uses it. In the other rooms each file is a subject of its own. */
 const doors = {
-  'server/store/engines': [
-    'engine',
-    'open-engine',
-    // The counters share the pool.
-    'postgres',
-    'notifications',
-    'serving-lock',
-  ],
+  'server/store/engines': ['engine', 'open-engine', 'serving-lock'],
   'server/store/lists': ['lists'],
-  // A search follows the index that the migration makes.
-  'server/store/migrations': ['migrate', 'schema-check', '0002-records'],
+  'server/store/migrations': ['migrate', 'schema-check'],
 };
 
 /** Which parts a package belongs to: only there its name, its types and its errors are known. */

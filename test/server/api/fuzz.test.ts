@@ -37,7 +37,6 @@ const known = {
 };
 const WIRES = 6;
 const BATCH = 50;
-let requestCount = 0;
 
 async function start(t: Test, name: EngineName) {
   const database = await openTestDatabase(name);
@@ -62,7 +61,6 @@ async function start(t: Test, name: EngineName) {
   /** Sends requests over a few connections, each of which takes the next one when it is free. */
   const sendAll = async <T>(items: readonly T[], send: (wire: Wire, item: T) => Promise<void>) => {
     const queue = [...items];
-    requestCount += items.length;
     await Promise.all(
       wires.map(async (wire) => {
         for (let item = queue.shift(); item !== undefined; item = queue.shift()) await send(wire, item);
@@ -283,7 +281,6 @@ t.test('a damaged request is answered as an error, or as what it has become', as
   const batches = fc.array(damage, { minLength: 25, maxLength: 25 });
   await fc.assert(
     fc.asyncProperty(batches, async (batch) => {
-      requestCount += batch.length;
       await Promise.all(batch.map(send));
     }),
     { numRuns: 30, endOnFailure: true, reporter: report },
@@ -312,7 +309,6 @@ t.test('a request that is never finished is answered within 15 seconds, and hold
   const whole = `GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
   const startedAt = performance.now();
   const answers = Array.from({ length: 40 }, async (_value, index) => {
-    requestCount += 1;
     const socket = connect(Number(port), '127.0.0.1');
     socket.setEncoding('latin1').on('error', () => undefined);
     let received = '';
@@ -327,9 +323,4 @@ t.test('a request that is never finished is answered within 15 seconds, and hold
     if (seconds > 15) t.fail(`it took ${seconds} seconds`);
   }
   t.ok(await isWell(), 'and afterwards');
-});
-
-t.test('at least 10,000 requests were sent', async (t) => {
-  t.comment(`${requestCount} requests`);
-  t.ok(requestCount >= 10_000);
 });
