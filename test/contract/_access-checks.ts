@@ -1,205 +1,201 @@
-import { type Module, moduleOf, type Scope, scopes } from '../../src/contract/scopes.ts';
-import type { Note } from './_checks.ts';
-import { codeOf } from './_conformance.ts';
-import { declaredOperation } from './_declared.ts';
-import { type Answer, parsed } from './_exchange.ts';
-import { type Asker, NotGiven, type Party } from './_parties.ts';
-import { absentPath } from './_questions.ts';
-import { answeredOperations, anyList, askChecked, operationsFor, withParameters } from './_reading.ts';
+import { invoicingModules, moduleOf, type Scope, scopes } from '../../src/contract/scopes.ts';
+import { operationOf } from './_contract.ts';
+import { ask, type Exam, expect, withParameters } from './_exam.ts';
+import { absentPath, answeredOperations, anyList, listsOf, operationsFor } from './_lists.ts';
+import { type Asker, NotGiven } from './_parties.ts';
 
-/** Why somebody is refused, as `status code`. */
-type Refusal = string | undefined;
+const INVALID = '401 invalid_key';
 
-interface Right {
-  asker: Asker;
-  refusal: (scope: Scope) => Refusal;
-}
+/** Why an asker may not use a scope, (openapi.yaml, "Errors and retries"). */
+type Refusal = (scope: Scope) => string | undefined;
 
-const needsInvoicing: readonly Module[] = ['invoices', 'quotes'];
-
-/** The rights of each asker (openapi.yaml, "Errors and retries"). */
-const rights: readonly Right[] = [
-  { asker: 'nobody', refusal: () => '401 invalid_key' },
-  { asker: 'wrong', refusal: () => '401 invalid_key' },
-  { asker: 'revoked', refusal: () => '401 revoked_key' },
-  { asker: 'unpaid', refusal: () => '403 company_unavailable' },
-  { asker: 'cut off', refusal: () => '403 api_not_enabled' },
-  {
-    asker: 'uninvoiced',
-    refusal: (scope) => (needsInvoicing.includes(moduleOf(scope)) ? '503 invoicing_not_enabled' : undefined),
-  },
-  { asker: 'reader', refusal: () => undefined },
-  ...scopes.flatMap((one) => [
-    right(`without ${one}`, (scope) => (scope === one ? '403 missing_scope' : undefined)),
-    right(`with ${one} alone`, (scope) => (scope === one ? undefined : '403 missing_scope')),
-    right(`unlicensed for ${one}`, (scope) => (scope === one ? '403 module_not_licensed' : undefined)),
-    right(`licensed for ${one} alone`, (scope) => (scope === one ? undefined : '403 module_not_licensed')),
+/** Every asker of the reader's company or of one that is switched otherwise, with the reason why each is refused. */
+const refusals = new Map<Asker, Refusal>([
+  ['nobody', () => INVALID],
+  ['wrong', () => INVALID],
+  ['revoked', () => '401 revoked_key'],
+  ['unpaid', () => '403 company_unavailable'],
+  ['cut off', () => '403 api_not_enabled'],
+  [
+    'uninvoiced',
+    (scope) => (invoicingModules.includes(moduleOf(scope)) ? '503 invoicing_not_enabled' : undefined),
+  ],
+  ['reader', () => undefined],
+  ...scopes.flatMap((own): [Asker, Refusal][] => [
+    [`without ${own}`, (scope) => (scope === own ? '403 missing_scope' : undefined)],
+    [`with ${own} alone`, (scope) => (scope === own ? undefined : '403 missing_scope')],
+    [`unlicensed for ${own}`, (scope) => (scope === own ? '403 module_not_licensed' : undefined)],
+    [`licensed for ${own} alone`, (scope) => (scope === own ? undefined : '403 module_not_licensed')],
   ]),
-];
-
-function right(asker: Asker, refusal: Right['refusal']): Right {
-  return { asker, refusal };
-}
-
-/** Every asker, with the reason why an operation refuses them. */
-export const refusedAskers = rights.map(({ asker }) => asker);
-
-function refusalOf(asker: Asker, scope: Scope): Refusal {
-  return rights.find((right) => right.asker === asker)?.refusal(scope);
-}
+]);
+export const refusedAskers = [...refusals.keys()];
 
 /**
  * Asks every operation for an asker. A path that has an id gets one that names nothing, so that whoever may read it
- * gets 404, and nobody else learns as much.
+ * gets 404, and nobody else learns as much. Whatever is refused to a known key tells the key's allowance.
  */
-export async function readsOf(asker: Asker, party: Party, note: Note): Promise<void> {
-  for (const operation of await operationsFor(asker, party)) {
+export async function readsOf(exam: Exam, asker: Asker): Promise<void> {
+  for (const operation of await operationsFor(exam, asker)) {
+    const { operationId, path, scope } = operation;
     const target = absentPath(operation);
-    const wanted = refusalOf(asker, operation.scope) ?? (target === operation.path ? '200' : '404 not_found');
-    const answer = await askChecked(party, note, { operationId: operation.operationId, target, asker });
-    if (outcomeOf(answer) !== wanted) {
-      note(`${target} for ${asker}: ${outcomeOf(answer)}, not ${wanted}`);
+    const refusal = refusals.get(asker)?.(scope);
+    const asked = { operationId, target, asker };
+    const answers = [await expect(exam, asked, refusal ?? (target === path ? '200' : '404 not_found'))];
+    if (refusal !== INVALID) {
+      const query = { ...asked, target: `${target}?nothing=1` };
+      answers.push(await expect(exam, query, refusal ?? '400 invalid_parameter'));
+    }
+    for (const { status, headers } of answers) {
+      if (status === 401) continue;
+      for (const name of ['RateLimit', 'RateLimit-Policy'].filter((one) => !(one.toLowerCase() in headers)))
+        exam.note(`${target}: ${status} without ${name}`);
     }
   }
 }
 
 /** Asks with a tag that is right, and with one that any body has, as somebody who may not read the body. */
-export async function unchangedFor(asker: Asker, party: Party, note: Note): Promise<void> {
+export async function unchangedFor(exam: Exam, asker: Asker): Promise<void> {
   let count = 0;
-  for (const { operationId, target } of await answeredOperations(party)) {
-    const operation = declaredOperation(operationId);
+  for (const { operationId, target } of await answeredOperations(exam)) {
+    const { scope, parameters } = operationOf(operationId);
     // Another company has no such invoice and no such quote; of jobs and customers it has others under the same ids.
-    const isOwn = operation.parameters.some(
-      ({ in: place, schema }) => place === 'path' && schema.format === 'uuid',
-    );
-    const wanted =
-      asker === 'neighbour' ? (isOwn ? '404 not_found' : undefined) : refusalOf(asker, operation.scope);
-    if (wanted === undefined) continue;
+    const isOwn = parameters.some(({ in: place, schema }) => place === 'path' && schema.format === 'uuid');
+    const wanted = asker === 'neighbour' ? isOwn && '404 not_found' : refusals.get(asker)?.(scope);
+    if (wanted === undefined || wanted === false) continue;
     count += 1;
-    const tag = (await askChecked(party, note, { operationId, target })).headers['etag'] ?? '';
+    const tag = (await ask(exam, { operationId, target })).headers['etag'] ?? '';
     for (const ifNoneMatch of [tag, '*']) {
+      const what = `${target} with If-None-Match ${ifNoneMatch} for ${asker}`;
       const headers = { 'if-none-match': ifNoneMatch };
-      const answer = await askChecked(party, note, { operationId, target, asker, headers });
-      if (outcomeOf(answer) !== wanted) {
-        note(`${target} with If-None-Match ${ifNoneMatch} for ${asker}: ${outcomeOf(answer)}, not ${wanted}`);
-      }
+      await expect(exam, { operationId, target, asker, headers }, wanted, what);
     }
   }
   if (count === 0) throw new NotGiven(`a record that ${asker} may not read`);
 }
 
-function outcomeOf(answer: Answer): string {
-  return answer.status < 400 ? String(answer.status) : `${answer.status} ${codeOf(parsed(answer))}`;
-}
+const other = (text: string) => text.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+const swapped = (text: string) =>
+  text.replace(/[a-z]/i, (one) => (one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase()));
+const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-type Presentation = [name: string, headers: Record<string, string>, wanted: string];
+/** Authorizations that let the key in. The scheme's letters may be of any size, and several blanks may follow it (RFC 9110 section 11). */
+const rightForms: Readonly<Record<string, (key: string) => string>> = {
+  bearer: (key) => `bearer ${key}`,
+  BEARER: (key) => `BEARER ${key}`,
+  'two blanks before the key': (key) => `Bearer  ${key}`,
+  'blanks around the header': (key) => `  Bearer ${key}  `,
+};
 
-/** A key in every place and form, and what is answered. */
-function presentations(key: string): Presentation[] {
-  const [prefix = '', company = '', id = '', secret = ''] = key.split('.');
-  const right = (name: string, authorization: string): Presentation => [name, { authorization }, '200'];
-  const wrong = (name: string, authorization: string): Presentation => [name, { authorization }, INVALID];
-  const elsewhere = (name: string, header: string, value = key): Presentation => [
-    name,
-    { [header]: value },
-    INVALID,
-  ];
-  const other = (text: string) => text.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'));
-  const swapped = (text: string) =>
-    text.replace(/[a-z]/i, (letter) =>
-      letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
-    );
-  const withParts = (...parts: string[]) => `Bearer ${parts.join('.')}`;
-  return [
-    // The scheme's letters may be of any size, and several blanks may follow it (RFC 9110 section 11).
-    right('bearer', `bearer ${key}`),
-    right('BEARER', `BEARER ${key}`),
-    right('two blanks before the key', `Bearer  ${key}`),
-    right('blanks around the header', `  Bearer ${key}  `),
-    wrong('no scheme', key),
-    wrong('Basic', `Basic ${key}`),
-    wrong('Basic with the key as the name', `Basic ${Buffer.from(`${key}:`).toString('base64')}`),
-    wrong('Basic with the key as the password', `Basic ${Buffer.from(`api:${key}`).toString('base64')}`),
-    ...['Token', 'ApiKey', 'Key', 'JWT', 'Bearer,', 'Bearer:', 'Bearers'].map((scheme) =>
-      wrong(scheme, `${scheme} ${key}`),
-    ),
-    wrong('a tab after the scheme', `Bearer\t${key}`),
-    wrong('no blank after the scheme', `Bearer${key}`),
-    wrong('the scheme alone', 'Bearer'),
-    wrong('the key twice', `Bearer ${key} ${key}`),
-    wrong('the key twice, with a comma', `Bearer ${key}, Bearer ${key}`),
-    wrong('a parameter after the key', `Bearer ${key}, realm="api"`),
-    wrong('a quoted key', `Bearer "${key}"`),
-    wrong('a named key', `Bearer token=${key}`),
-    wrong('another prefix', withParts(other(prefix), company, id, secret)),
-    wrong('no prefix', withParts(company, id, secret)),
-    wrong('a prefix in other letters', withParts(swapped(prefix), company, id, secret)),
-    wrong('another company', withParts(prefix, other(company), id, secret)),
-    wrong('no company', withParts(prefix, '', id, secret)),
-    wrong('a company in other letters', withParts(prefix, swapped(company), id, secret)),
-    wrong('another id', withParts(prefix, company, other(id), secret)),
-    wrong('the beginning of a secret', withParts(prefix, company, id, secret.slice(0, -1))),
-    wrong('more than a secret', withParts(prefix, company, id, `${secret}A`)),
-    wrong('a secret in other letters', withParts(prefix, company, id, swapped(secret))),
-    wrong('no secret', withParts(prefix, company, id, '')),
-    wrong('more than a key', withParts(prefix, company, id, secret, 'x')),
-    wrong('an endless key', `Bearer ${key}${'A'.repeat(5_000)}`),
-    ...['X-Api-Key', 'Api-Key', 'X-Auth-Token', 'X-Access-Token', 'Access-Token', 'Token', 'Key'].map(
-      (name) => elsewhere(name, name),
-    ),
-    ...['X-Authorization', 'Proxy-Authorization', 'X-Forwarded-Authorization', 'Authentication'].map((name) =>
-      elsewhere(name, name, `Bearer ${key}`),
-    ),
-    elsewhere(
-      'Cookie',
-      'Cookie',
-      ['access_token', 'api_key', 'token'].map((name) => `${name}=${key}`).join('; '),
-    ),
-  ];
-}
+/** Authorizations that don't, by the key and its parts. */
+const wrongForms: Readonly<Record<string, (key: string, ...parts: string[]) => string>> = {
+  'no scheme': (key) => key,
+  Basic: (key) => `Basic ${key}`,
+  'Basic with the key as the name': (key) => `Basic ${base64(`${key}:`)}`,
+  'Basic with the key as the password': (key) => `Basic ${base64(`api:${key}`)}`,
+  Token: (key) => `Token ${key}`,
+  ApiKey: (key) => `ApiKey ${key}`,
+  Key: (key) => `Key ${key}`,
+  JWT: (key) => `JWT ${key}`,
+  'Bearer,': (key) => `Bearer, ${key}`,
+  'Bearer:': (key) => `Bearer: ${key}`,
+  Bearers: (key) => `Bearers ${key}`,
+  'a tab after the scheme': (key) => `Bearer\t${key}`,
+  'no blank after the scheme': (key) => `Bearer${key}`,
+  'the scheme alone': () => 'Bearer',
+  'the key twice': (key) => `Bearer ${key} ${key}`,
+  'the key twice, with a comma': (key) => `Bearer ${key}, Bearer ${key}`,
+  'a parameter after the key': (key) => `Bearer ${key}, realm="api"`,
+  'a quoted key': (key) => `Bearer "${key}"`,
+  'a named key': (key) => `Bearer token=${key}`,
+  'another prefix': (_key, prefix = '', ...rest) => `Bearer ${[other(prefix), ...rest].join('.')}`,
+  'no prefix': (_key, _prefix, ...rest) => `Bearer ${rest.join('.')}`,
+  'a prefix in other letters': (_key, prefix = '', ...rest) =>
+    `Bearer ${[swapped(prefix), ...rest].join('.')}`,
+  'another company': (_key, prefix, company = '', id, secret) =>
+    `Bearer ${prefix}.${other(company)}.${id}.${secret}`,
+  'no company': (_key, prefix, _company, id, secret) => `Bearer ${prefix}..${id}.${secret}`,
+  'a company in other letters': (_key, prefix, company = '', id, secret) =>
+    `Bearer ${prefix}.${swapped(company)}.${id}.${secret}`,
+  'another id': (_key, prefix, company, id = '', secret) =>
+    `Bearer ${prefix}.${company}.${other(id)}.${secret}`,
+  'the beginning of a secret': (key) => `Bearer ${key.slice(0, -1)}`,
+  'more than a secret': (key) => `Bearer ${key}A`,
+  'a secret in other letters': (_key, prefix, company, id, secret = '') =>
+    `Bearer ${prefix}.${company}.${id}.${swapped(secret)}`,
+  'no secret': (_key, prefix, company, id) => `Bearer ${prefix}.${company}.${id}.`,
+  'more than a key': (key) => `Bearer ${key}.x`,
+  'an endless key': (key) => `Bearer ${key}${'A'.repeat(5_000)}`,
+};
 
-const INVALID = '401 invalid_key';
+/** Headers and parameters in which no key counts. */
+const elsewhere =
+  'X-Api-Key Api-Key X-Auth-Token X-Access-Token Access-Token Token Key X-Authorization Proxy-Authorization X-Forwarded-Authorization Authentication'.split(
+    ' ',
+  );
+const parameters = 'access_token api_key apikey key token authorization bearer'.split(' ');
 
 /** Shows the reader's key in every place and form. */
-export async function keysAnywhere(party: Party, note: Note): Promise<void> {
-  const key = (party.authorization('reader') ?? '').replace(/^Bearer /, '');
-  const { operationId, target } = await anyList(party);
-  for (const [name, headers, wanted] of presentations(key)) {
-    const answer = await askChecked(party, note, { operationId, target, asker: 'nobody', headers });
-    if (outcomeOf(answer) !== wanted) note(`the key as ${name}: ${outcomeOf(answer)}, not ${wanted}`);
-  }
-  for (const name of ['access_token', 'api_key', 'apikey', 'key', 'token', 'authorization', 'bearer']) {
-    for (const [asker, wanted] of [
-      ['nobody', INVALID],
-      ['reader', '400 invalid_parameter'],
-    ] as const) {
-      const asked = withParameters(target, { [name]: key });
-      const answer = await askChecked(party, note, { operationId, target: asked, asker });
-      if (outcomeOf(answer) !== wanted)
-        note(`the key as ?${name}= of ${asker}: ${outcomeOf(answer)}, not ${wanted}`);
-    }
+export async function keysAnywhere(exam: Exam): Promise<void> {
+  const key = (exam.party.authorization('reader') ?? '').replace(/^Bearer /, '');
+  const asked = { ...(await anyList(exam)), asker: 'nobody' } as const;
+  const present = (headers: Record<string, string>, wanted: string, what: string) =>
+    expect(exam, { ...asked, headers }, wanted, `the key as ${what}`);
+  for (const [name, write] of Object.entries(rightForms))
+    await present({ authorization: write(key) }, '200', name);
+  for (const [name, write] of Object.entries(wrongForms))
+    await present({ authorization: write(key, ...key.split('.')) }, INVALID, name);
+  for (const name of elsewhere)
+    for (const value of [key, `Bearer ${key}`]) await present({ [name]: value }, INVALID, name);
+  const cookie = ['access_token', 'api_key', 'token'].map((name) => `${name}=${key}`).join('; ');
+  await present({ cookie }, INVALID, 'Cookie');
+  for (const name of parameters) {
+    const target = withParameters(asked.target, { [name]: key });
+    await expect(exam, { ...asked, target }, INVALID, `the key as ?${name}=`);
+    await expect(
+      exam,
+      { ...asked, target, asker: 'reader' },
+      '400 invalid_parameter',
+      `the reader with ?${name}=`,
+    );
   }
 }
 
 /** Only who has the secret learns that a key was revoked. */
-export async function revokedKeys(party: Party, note: Note): Promise<void> {
-  const revoked = party.authorization('revoked') ?? '';
-  const { operationId, target } = await anyList(party);
-  for (const [authorization, wanted] of [
-    [revoked, '401 revoked_key'],
-    [revoked.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')), INVALID],
-    [revoked.slice(0, -1), INVALID],
-  ] as const) {
-    const answer = await askChecked(party, note, {
-      operationId,
-      target,
-      asker: 'nobody',
-      headers: { authorization },
-    });
-    if (outcomeOf(answer) !== wanted) {
-      note(
-        `a revoked key with ${authorization === revoked ? 'its' : 'another'} secret: ${outcomeOf(answer)}, not ${wanted}`,
-      );
-    }
-  }
+export async function revokedKeys(exam: Exam): Promise<void> {
+  const revoked = exam.party.authorization('revoked') ?? '';
+  const asked = { ...(await anyList(exam)), asker: 'nobody' } as const;
+  for (const [authorization, wanted, whose] of [
+    [revoked, '401 revoked_key', 'its'],
+    [other(revoked), INVALID, 'another'],
+    [revoked.slice(0, -1), INVALID, 'another'],
+  ] as const)
+    await expect(
+      exam,
+      { ...asked, headers: { authorization } },
+      wanted,
+      `a revoked key with ${whose} secret`,
+    );
+}
+
+/** Requests for invoices with two things amiss, and the one that is named (openapi.yaml, "Authentication"). */
+export const doublyWrong: readonly [asker: Asker, query: string, wanted: string][] = [
+  ['nobody', '?limit=0', INVALID],
+  ['revoked', '?limit=0', '401 revoked_key'],
+  ['unpaid', '?limit=0', '403 company_unavailable'],
+  ['cut off', '?limit=0', '403 api_not_enabled'],
+  ['unlicensed for invoices:read', '?limit=0', '403 module_not_licensed'],
+  ['without invoices:read', '?limit=0', '403 missing_scope'],
+  ['uninvoiced', '?limit=0', '503 invoicing_not_enabled'],
+  ['unpaid and cut off', '', '403 company_unavailable'],
+  ['cut off and unlicensed for invoices:read', '', '403 api_not_enabled'],
+  ['unlicensed for and without invoices:read', '', '403 module_not_licensed'],
+  ['uninvoiced and without invoices:read', '', '403 missing_scope'],
+];
+
+export async function firstReason(
+  exam: Exam,
+  [asker, query, wanted]: (typeof doublyWrong)[number],
+): Promise<void> {
+  if (asker.startsWith('with')) await listsOf(exam, 'listInvoices');
+  await expect(exam, { operationId: 'listInvoices', target: `/api/v1/invoices${query}`, asker }, wanted);
 }

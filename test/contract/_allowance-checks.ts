@@ -1,18 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { scopes } from '../../src/contract/scopes.ts';
-import type { Note } from './_checks.ts';
-import { codeOf, conformanceProblems } from './_conformance.ts';
-import { type DeclaredOperation, declaredOperation, declaredOperations, knownPath } from './_declared.ts';
-import { type Answer, ask, parsed } from './_exchange.ts';
-import { type Asker, headersOf, type Party, type ServerName } from './_parties.ts';
-import { absentPath } from './_questions.ts';
-import { askChecked, operationsFor } from './_reading.ts';
+import { knownPath, operations } from './_contract.ts';
+import { ask, type Exam } from './_exam.ts';
+import type { Answer } from './_exchange.ts';
+import type { Asker, ServerName } from './_parties.ts';
 
-/** The allowance of a key (openapi.yaml, "Rate limit"). */
+/** The allowance of a key, as the contract promises it (openapi.yaml, "Rate limit"). */
 const PROMISED = { policy: '"default";q=120;w=60', count: 120 };
 /** A window that is longer isn't waited for. */
 const WINDOW_SECONDS_MAX = 60;
+/** A slow machine may need another window to use one up. */
+const WINDOWS_MAX = 5;
 
 /** Where a key stands, as an answer tells it. */
 interface Standing {
@@ -23,18 +21,46 @@ interface Standing {
   r: number;
   t: number;
 }
+type Take = () => Promise<Standing>;
+
+/** Gives the means to use up one request of a key, by another operation each time; all of them count together. */
+function taker(exam: Exam, server: ServerName, asker: Asker): Take {
+  let count = 0;
+  const ids = operations.map(({ operationId }) => operationId).filter((id) => id !== 'getInvoicePdf');
+  return async () => {
+    const operationId = ids[count++ % ids.length] ?? '';
+    return standingOf(exam, await ask(exam, { operationId, target: knownPath(operationId), server, asker }));
+  };
+}
+
+function standingOf({ note }: Exam, { status, headers }: Answer): Standing {
+  const policy = String(headers['ratelimit-policy']);
+  const [, name, q, w] = /^("\w+");q=(\d+);w=(\d+)$/.exec(policy) ?? [];
+  const [, named, r, t] = /^("\w+");r=(\d+);t=(\d+)$/.exec(String(headers['ratelimit'])) ?? [];
+  const wait = headers['retry-after'];
+  if (name !== named) note(`RateLimit tells of ${named}, RateLimit-Policy of ${name}`);
+  if (Number(t) > Number(w)) note(`t is ${t} in a window of ${w} seconds`);
+  if (Number(r) >= Number(q)) note(`r is ${r} in a window of ${q} requests`);
+  if (status === 429) {
+    if (Number(wait) > Number(w)) note(`Retry-After is ${wait} in a window of ${w} seconds`);
+    if (wait !== t) note(`Retry-After is ${wait}, t=${t}`);
+    if (r !== '0') note(`r is ${r} on a 429`);
+  }
+  return { status, policy, q: Number(q), w: Number(w), r: Number(r), t: Number(t) };
+}
 
 /** Uses up an allowance, waits for the next one, and looks at what each answer tells. */
-export async function countdown(party: Party, note: Note): Promise<void> {
-  const take = taker(party, note, 'short window', 'spender of short windows');
+export async function countdown(exam: Exam): Promise<void> {
+  const { note } = exam;
+  const take = taker(exam, 'short window', 'spender of short windows');
   const first = await take();
   if (first.w > WINDOW_SECONDS_MAX) note(`the window has ${first.w} seconds`);
-  const last = await useUp(take, first, note);
+  const last = await useUp(exam, take, first);
   if (last.status !== 429) {
     note(`more requests are answered than ${first.policy} allows`);
     return;
   }
-  const colleague = await taker(party, note, 'short window', 'colleague of spenders')();
+  const colleague = await taker(exam, 'short window', 'colleague of spenders')();
   if (colleague.status !== 200) note(`another key of the company is answered ${colleague.status}`);
   await pause(last.t * 1000);
   const fresh = await take();
@@ -47,7 +73,7 @@ export async function countdown(party: Party, note: Note): Promise<void> {
   if (!(await fallsWithTime(take, fresh))) note('t did not fall in a second');
 }
 
-async function fallsWithTime(take: () => Promise<Standing>, first: Standing): Promise<boolean> {
+async function fallsWithTime(take: Take, first: Standing): Promise<boolean> {
   let before = first;
   // On a busy machine a pause may outlast the window, and then says nothing.
   for (let count = 0; count < 3; count++) {
@@ -59,11 +85,8 @@ async function fallsWithTime(take: () => Promise<Standing>, first: Standing): Pr
   return false;
 }
 
-/** A slow machine may need another window to use one up. */
-const WINDOWS_MAX = 5;
-
 /** Asks until the answer is 429, which may be the first one; gives the last answer. */
-async function useUp(take: () => Promise<Standing>, first: Standing, note: Note): Promise<Standing> {
+async function useUp({ note }: Exam, take: Take, first: Standing): Promise<Standing> {
   let before = first;
   for (let count = 0; before.status !== 429 && count <= first.q * WINDOWS_MAX; count++) {
     const next = await take();
@@ -77,100 +100,17 @@ async function useUp(take: () => Promise<Standing>, first: Standing, note: Note)
   return before;
 }
 
-/** Gives the means to use up one request of a key, by another operation each time; all of them count together. */
-function taker(party: Party, note: Note, server: ServerName, asker: Asker): () => Promise<Standing> {
-  let count = 0;
-  return async () => {
-    const operations = declaredOperations().filter(({ operationId }) => operationId !== 'getInvoicePdf');
-    const { operationId } = operations[count % operations.length] ?? declaredOperation('listJobs');
-    count += 1;
-    const answer = await ask(party.urls[server], {
-      target: knownPath(operationId),
-      headers: headersOf(party, asker),
-    });
-    for (const problem of conformanceProblems(operationId, answer)) note(`${operationId}: ${problem}`);
-    return standingOf(answer, note);
-  };
-}
-
-function standingOf({ status, headers }: Answer, note: Note): Standing {
-  const policy = headers['ratelimit-policy'] ?? '';
-  const left = headers['ratelimit'] ?? '';
-  const [, name, q, w] = /^("\w+");q=(\d+);w=(\d+)$/.exec(policy) ?? [];
-  const [, named, r, t] = /^("\w+");r=(\d+);t=(\d+)$/.exec(left) ?? [];
-  if (name !== named) note(`RateLimit tells of ${named}, RateLimit-Policy of ${name}`);
-  const standing = { status, policy, q: Number(q), w: Number(w), r: Number(r), t: Number(t) };
-  if (standing.t > standing.w) note(`t is ${t} in a window of ${w} seconds`);
-  if (standing.r >= standing.q) note(`r is ${r} in a window of ${q} requests`);
-  if (status === 429) {
-    const wait = headers['retry-after'];
-    if (Number(wait) > standing.w) note(`Retry-After is ${wait} in a window of ${w} seconds`);
-    if (wait !== t) note(`Retry-After is ${wait}, t=${t}`);
-    if (standing.r !== 0) note(`r is ${r} on a 429`);
-  }
-  return standing;
-}
-
 /** Counts what is really allowed on a server that is to keep the promise. */
-export async function promisedAllowance(party: Party, note: Note): Promise<void> {
-  const take = taker(party, note, 'busy', 'counting spender');
+export async function promisedAllowance(exam: Exam): Promise<void> {
+  const take = taker(exam, 'busy', 'counting spender');
   const first = await take();
   if (first.policy !== PROMISED.policy) {
-    note(`the policy is ${first.policy}, not ${PROMISED.policy}`);
+    exam.note(`the policy is ${first.policy}, not ${PROMISED.policy}`);
     return;
   }
   let allowed = 0;
-  for (let standing = first; standing.status !== 429 && allowed <= PROMISED.count; standing = await take()) {
+  for (let standing = first; standing.status !== 429 && allowed <= PROMISED.count; standing = await take())
     allowed += 1;
-  }
-  if (allowed !== PROMISED.count) note(`${allowed} requests are answered in a window, not ${PROMISED.count}`);
-}
-
-/** The askers of a known key who are refused, and the code of it. */
-export const toldAskers: readonly {
-  asker: Asker;
-  of: (operation: DeclaredOperation) => string | undefined;
-}[] = [
-  { asker: 'reader', of: () => 'invalid_parameter' },
-  { asker: 'cut off', of: () => 'api_not_enabled' },
-  { asker: 'unpaid', of: () => 'company_unavailable' },
-  {
-    asker: 'uninvoiced',
-    of: ({ responses }) =>
-      responses.get(503)?.examples.some(({ name }) => name === 'invoicingNotEnabled')
-        ? 'invoicing_not_enabled'
-        : undefined,
-  },
-  ...scopes.map((scope) => ({
-    asker: `without ${scope}` as const,
-    of: (operation: DeclaredOperation) => (operation.scope === scope ? 'missing_scope' : undefined),
-  })),
-];
-
-/** Asks for the answers that a known key gets; those of a refusal tell the allowance as well. */
-export async function toldAllowance(
-  { asker, of }: (typeof toldAskers)[number],
-  party: Party,
-  note: Note,
-): Promise<void> {
-  const operations = await operationsFor(asker, party);
-  for (const operation of operations) {
-    const { operationId } = operation;
-    const wanted = of(operation);
-    const absent = absentPath(operation);
-    const isOfRecord = asker === 'reader' && absent !== operation.path;
-    const cases = [
-      ...(wanted === undefined ? [] : [{ target: `${absent}?nothing=1`, code: wanted }]),
-      ...(isOfRecord ? [{ target: absent, code: 'not_found' }] : []),
-    ];
-    for (const { target, code } of cases) {
-      const answer = await askChecked(party, note, { operationId, target, asker });
-      const actual = codeOf(parsed(answer));
-      if (actual !== code) note(`${target} for ${asker}: ${actual}, not ${code}`);
-      const missing = ['RateLimit', 'RateLimit-Policy'].filter(
-        (name) => !(name.toLowerCase() in answer.headers),
-      );
-      for (const name of missing) note(`${target}: ${answer.status} without ${name}`);
-    }
-  }
+  if (allowed !== PROMISED.count)
+    exam.note(`${allowed} requests are answered in a window, not ${PROMISED.count}`);
 }

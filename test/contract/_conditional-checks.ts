@@ -1,78 +1,63 @@
-import type { Note } from './_checks.ts';
-import { declaredOperations } from './_declared.ts';
-import { NotGiven, type Party } from './_parties.ts';
-import { answeredOperations, askChecked, detailOf, pathOf, withParameters } from './_reading.ts';
 import { STORY_NOW } from '../_server.ts';
+import { examplesOf, operations } from './_contract.ts';
+import { ask, type Exam, expect, type Request, withParameters } from './_exam.ts';
+import { answeredOperations, detailOf, pathOf } from './_lists.ts';
+import { NotGiven } from './_parties.ts';
 
 /** Asks again with the tag in each form that HTTP allows, and with others (RFC 9110 sections 8.8.3 and 13.1). */
-export async function conditionalAnswers(party: Party, note: Note): Promise<void> {
-  for (const asked of await answeredOperations(party)) {
-    const tag = (await askChecked(party, note, asked)).headers['etag'] ?? '';
-    for (const [headers, status] of [...conditionsOf(tag), ...besideOthers(tag)]) {
-      const answer = await askChecked(party, note, { ...asked, headers });
-      const what = Object.entries(headers).map(([name, value]) => `${name} ${value}`);
-      if (answer.status !== status) {
-        note(`${asked.target}: ${what.join(' with ')} is answered ${answer.status}, not ${status}`);
-      }
-      if (answer.headers['etag'] !== tag)
-        note(`${asked.target}: ${answer.status} names another tag than 200`);
+export async function conditionalAnswers(exam: Exam): Promise<void> {
+  for (const asked of await answeredOperations(exam)) {
+    const tag = (await ask(exam, asked)).headers['etag'] ?? '';
+    const conditions = [
+      ...sameTags(tag).map((text) => [{ 'If-None-Match': text }, '304'] as const),
+      ...otherTags(tag).map((text) => [{ 'If-None-Match': text }, '200'] as const),
+      ...besides.flatMap(
+        (header) =>
+          [
+            [{ 'If-None-Match': tag, ...header }, '304'],
+            [{ 'If-None-Match': '"another"', ...header }, '200'],
+          ] as const,
+      ),
+    ];
+    for (const [headers, wanted] of conditions) {
+      const what = [asked.target, ...Object.entries(headers).flat()].join(' ');
+      const answer = await expect(exam, { ...asked, headers }, wanted, what);
+      if (answer.headers['etag'] !== tag) exam.note(`${what}: ${answer.status} names another tag than 200`);
     }
     const refused = { ...asked, target: `${asked.target}?nothing=1`, headers: { 'If-None-Match': '*' } };
-    const { status } = await askChecked(party, note, refused);
-    if (status !== 400) note(`${refused.target} with If-None-Match * is answered ${status}, not 400`);
+    await expect(exam, refused, '400 invalid_parameter', `${refused.target} If-None-Match *`);
   }
 }
 
-type Condition = readonly [headers: Record<string, string>, status: number];
+function sameTags(tag: string): string[] {
+  return [tag, `W/${tag}`, `"another", ${tag}`, `${tag},"another"`, `W/"another" , W/${tag}`, '*'];
+}
 
-function conditionsOf(tag: string): Condition[] {
+function otherTags(tag: string): string[] {
   const bare = tag.slice(1, -1);
-  const same = [tag, `W/${tag}`, `"another", ${tag}`, `${tag},"another"`, `W/"another" , W/${tag}`, '*'];
-  const others = [
-    '"another"',
-    tag.slice(0, -2).concat('"'),
-    `"${bare}x"`,
-    bare,
-    `w/${tag}`,
-    '""',
-    swapped(tag),
-  ];
-  return [
-    ...same.map((text): Condition => [{ 'If-None-Match': text }, 304]),
-    ...others.map((text): Condition => [{ 'If-None-Match': text }, 200]),
-  ];
+  const swapped = tag.replaceAll(/[a-z]/gi, (one) =>
+    one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase(),
+  );
+  return ['"another"', tag.slice(0, -2).concat('"'), `"${bare}x"`, bare, `w/${tag}`, '""', swapped];
 }
 
 /** Beside other conditions and a range, If-None-Match alone counts (RFC 9110 section 13.2.2). */
-function besideOthers(tag: string): Condition[] {
-  const beside = [
-    { 'If-Modified-Since': 'Fri, 01 Jan 2100 00:00:00 GMT' },
-    { 'If-Modified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' },
-    { Range: 'bytes=0-3' },
-  ];
-  return beside.flatMap((header): Condition[] => [
-    [{ 'If-None-Match': tag, ...header }, 304],
-    [{ 'If-None-Match': '"another"', ...header }, 200],
-  ]);
-}
-
-/** The same letters in the other size. */
-function swapped(text: string): string {
-  return text.replaceAll(/[a-z]/gi, (one) =>
-    one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase(),
-  );
-}
+const besides = [
+  { 'If-Modified-Since': 'Fri, 01 Jan 2100 00:00:00 GMT' },
+  { 'If-Modified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' },
+  { Range: 'bytes=0-3' },
+];
 
 /** Compares the tags of all the bodies that the contract shows, or of all that the company has. */
-export async function tagsOfBodies(party: Party, note: Note): Promise<void> {
+export async function tagsOfBodies(exam: Exam): Promise<void> {
   const tags = new Map<string, string>();
   const bodies = new Map<string, string>();
-  const all = party.isExample ? shown() : await existing(party);
-  for (const asked of all) {
-    const { headers, body } = await askChecked(party, note, asked);
+  for (const asked of exam.party.isExample ? shown() : await existing(exam)) {
+    const { headers, body } = await ask(exam, asked);
     const tag = headers['etag'] ?? '';
-    if ((bodies.get(tag) ?? body) !== body) note(`${asked.target}: the tag ${tag} names another body too`);
-    if ((tags.get(body) ?? tag) !== tag) note(`${asked.target}: the same body has two tags`);
+    if ((bodies.get(tag) ?? body) !== body)
+      exam.note(`${asked.target}: the tag ${tag} names another body too`);
+    if ((tags.get(body) ?? tag) !== tag) exam.note(`${asked.target}: the same body has two tags`);
     bodies.set(tag, body);
     tags.set(body, tag);
   }
@@ -80,61 +65,57 @@ export async function tagsOfBodies(party: Party, note: Note): Promise<void> {
 }
 
 /** Requests that the contract shows an answer to, and that a server answers with 200. */
-function shown(): { operationId: string; target: string }[] {
-  return declaredOperations().flatMap(({ operationId, responses }) =>
-    (responses.get(200)?.examples ?? []).map(({ request = '' }) => ({ operationId, target: request })),
+function shown(): Request[] {
+  return operations.flatMap(({ operationId }) =>
+    examplesOf(operationId, 200).map((example) => ({ operationId, target: example['x-request'] ?? '' })),
   );
 }
 
 const EXISTING_MAX = 5;
 
 /** Pages of each list, and some of its records. */
-async function existing(party: Party): Promise<{ operationId: string; target: string }[]> {
+async function existing({ party }: Exam): Promise<Request[]> {
   return (await party.lists('reader')).flatMap(({ operationId, target, records }) => {
-    const detail = detailOf[operationId];
-    const some = detail === undefined ? [] : records.slice(0, EXISTING_MAX);
+    const detail = detailOf(operationId);
     return [
       ...[undefined, '1', '2'].map((limit) => ({ operationId, target: withParameters(target, { limit }) })),
-      ...some.map(({ id }) => ({ operationId: detail ?? '', target: pathOf(detail ?? '', id) })),
+      ...records
+        .slice(0, detail === undefined ? 0 : EXISTING_MAX)
+        .map(({ id }) => ({ operationId: detail ?? '', target: pathOf(detail ?? '', id) })),
     ];
   });
 }
 
 /** A draft can still change: its tag does then, and that of its PDF as well. */
-export async function tagsOfDrafts(party: Party, note: Note): Promise<void> {
-  const id = await party.editDraft(false);
-  const all = [
-    { operationId: 'getInvoice', target: pathOf('getInvoice', id) },
-    { operationId: 'getInvoicePdf', target: pathOf('getInvoicePdf', id) },
-  ];
-  const tags = new Map<string, string>();
-  for (const asked of all)
-    tags.set(asked.target, (await askChecked(party, note, asked)).headers['etag'] ?? '');
-  await party.editDraft(true);
+export async function tagsOfDrafts(exam: Exam): Promise<void> {
+  const id = await exam.party.editDraft(false);
+  const conditional: Request[] = [];
+  for (const operationId of ['getInvoice', 'getInvoicePdf']) {
+    const asked = { operationId, target: pathOf(operationId, id) };
+    const { headers } = await ask(exam, asked);
+    conditional.push({ ...asked, headers: { 'if-none-match': headers['etag'] ?? '' } });
+  }
+  await exam.party.editDraft(true);
   try {
-    for (const asked of all) {
-      const headers = { 'if-none-match': tags.get(asked.target) ?? '' };
-      const { status } = await askChecked(party, note, { ...asked, headers });
-      if (status !== 200) note(`${asked.target}: its tag is answered ${status} when the draft was edited`);
-    }
+    for (const asked of conditional)
+      await expect(exam, asked, '200', `${asked.target} with the tag from before the draft was edited`);
   } finally {
-    await party.editDraft(false);
+    await exam.party.editDraft(false);
   }
 }
 
 /** A quote expires by the passing of a day: nothing is written, and yet the body is another. */
-export async function tagsOverTime(party: Party, note: Note): Promise<void> {
+export async function tagsOverTime(exam: Exam): Promise<void> {
   const asked = { operationId: 'listQuotes', target: '/api/v1/quotes' };
-  const before = await askChecked(party, note, asked);
-  party.setNow(new Date('2027-01-31T12:00:00.000Z'));
+  const before = await ask(exam, asked);
+  exam.party.setNow(new Date('2027-01-31T12:00:00.000Z'));
   try {
     const tag = before.headers['etag'] ?? '';
-    const after = await askChecked(party, note, { ...asked, headers: { 'if-none-match': tag } });
-    if (after.status !== 200)
-      note(`the tag of a list with a valid quote is answered ${after.status} when it expired`);
-    if (after.body === before.body) note('no quote expired by the passing of its last valid day');
-    if (after.headers['etag'] === tag) note('the tag stayed when a quote expired');
+    const later = { ...asked, headers: { 'if-none-match': tag } };
+    const after = await expect(exam, later, '200', 'the tag of a list with a quote that has expired since');
+    if (after.body === before.body) exam.note('no quote expired by the passing of its last valid day');
+    if (after.headers['etag'] === tag) exam.note('the tag stayed when a quote expired');
   } finally {
-    party.setNow(STORY_NOW);
+    exam.party.setNow(STORY_NOW);
   }
 }

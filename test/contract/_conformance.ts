@@ -1,21 +1,9 @@
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 
-import type { JsonSchema } from '../../src/contract/document.ts';
 import { closedSchema } from '../../src/contract/schemas.ts';
 import { createAjv } from '../../src/contract/validators.ts';
-import { type DeclaredHeader, type DeclaredResponse, declaredOperation } from './_declared.ts';
-import { type Answer, parsed } from './_exchange.ts';
-
-/** The codes that may come with each status (openapi.yaml, "Errors and retries"). */
-const errorCodes: Readonly<Record<number, readonly string[]>> = {
-  400: ['invalid_parameter', 'invalid_cursor', 'invalid_request'],
-  401: ['invalid_key', 'revoked_key'],
-  403: ['missing_scope', 'api_not_enabled', 'company_unavailable', 'module_not_licensed'],
-  404: ['not_found'],
-  405: ['method_not_allowed'],
-  429: ['rate_limited'],
-  503: ['unavailable', 'invoicing_not_enabled'],
-};
+import { operationOf, type Response, type Schema } from './_contract.ts';
+import { type Answer, codeOf, parsed } from './_exchange.ts';
 
 /** Headers of the transport, which a contract doesn't declare; everything else has to be declared. */
 const transportHeaders = [
@@ -33,10 +21,10 @@ const transportHeaders = [
   'strict-transport-security',
 ];
 
-/** How far clocks may be apart (the contract, "Staying in sync"). */
+/** How far clocks may be apart (openapi.yaml, "Staying in sync"). */
 const CLOCKS_APART_SECONDS_MAX = 60;
 
-export interface ConformanceOptions {
+interface ConformanceOptions {
   method?: string;
   /** Headers that this party adds, by a declared difference. */
   extraHeaders?: readonly string[];
@@ -48,80 +36,82 @@ export function conformanceProblems(
   answer: Answer,
   options: ConformanceOptions = {},
 ): string[] {
-  const response = declaredOperation(operationId).responses.get(answer.status);
+  const response = operationOf(operationId).responses[answer.status];
   if (!response) return [`the status ${answer.status} is not declared`];
   return responseProblems(response, answer, options);
 }
 
+const allow = { required: true, schema: { type: 'string', const: 'GET, HEAD' } };
+
 /** As {@link conformanceProblems}, for a method that a path doesn't take: the contract describes 405 in words. */
 export function refusedMethodProblems(answer: Answer, method: string): string[] {
-  if (answer.status !== 405) return [`the status is ${answer.status}, not 405`];
-  const { headers, ...unauthorized } = errorResponse();
-  const declared = new Map([...headers].filter(([name]) => name !== 'www-authenticate'));
-  declared.set('allow', { required: true, schema: { type: 'string', const: 'GET, HEAD' } });
-  return responseProblems({ ...unauthorized, headers: declared }, answer, { method });
-}
-
-/** As {@link conformanceProblems}, for a method that HTTP doesn't have: what isn't HTTP may be told so instead. */
-export function unknownMethodProblems(answer: Answer, method: string): string[] {
-  return answer.status === 400
-    ? conformanceProblems('listJobs', answer, { method })
-    : refusedMethodProblems(answer, method);
+  return undeclaredProblems(answer, { status: 405, code: 'method_not_allowed', headers: { allow } }, method);
 }
 
 /** As {@link conformanceProblems}, for a path that the contract doesn't have. */
 export function unknownPathProblems(answer: Answer): string[] {
-  if (answer.status !== 404) return [`the status is ${answer.status}, not 404`];
-  const { headers, ...unauthorized } = errorResponse();
-  const declared = new Map([...headers].filter(([name]) => name !== 'www-authenticate'));
-  return responseProblems({ ...unauthorized, headers: declared }, answer, {});
+  return undeclaredProblems(answer, { status: 404, code: 'not_found', headers: {} });
 }
 
-/** The headers and the schema that every error has: those of an answer to an unknown caller. */
-function errorResponse(): DeclaredResponse {
-  const response = declaredOperation('listJobs').responses.get(401);
-  if (!response) throw new Error('The contract declares no 401 for listJobs.');
-  return { ...response, examples: [] };
+/** An error outside of all operations has the schema and the headers that every error has: those of a 401. */
+function undeclaredProblems(
+  answer: Answer,
+  { status, code, headers }: { status: number; code: string; headers: object },
+  method?: string,
+): string[] {
+  if (answer.status !== status) return [`the status is ${answer.status}, not ${status}`];
+  const { headers: known = {}, content = {} } = operationOf('listJobs').responses['401'] ?? {};
+  const everywhere = Object.fromEntries(
+    Object.entries(known).filter(([name]) => name !== 'WWW-Authenticate'),
+  );
+  const { schema = {} } = content['application/json'] ?? {};
+  const examples = { only: { summary: '', value: { error: { code } } } };
+  const response = {
+    description: '',
+    headers: { ...everywhere, ...headers },
+    content: { 'application/json': { schema, examples } },
+  };
+  return responseProblems(response, answer, method === undefined ? {} : { method });
 }
 
 function responseProblems(
-  response: DeclaredResponse,
+  response: Response,
   answer: Answer,
   { method = 'GET', extraHeaders = [] }: ConformanceOptions,
 ): string[] {
   const isBodiless = method === 'HEAD' || answer.status === 304;
   return [
-    ...headerProblems(response.headers, answer, extraHeaders),
+    ...headerProblems(response, answer, extraHeaders),
     ...dateProblems(answer),
     ...lengthProblems(answer, isBodiless),
-    ...mediaTypeProblems(response, answer),
-    ...(isBodiless || response.schema === undefined ? [] : bodyProblems(response, response.schema, answer)),
+    ...contentProblems(response, answer, isBodiless),
   ];
 }
 
 function headerProblems(
-  declared: ReadonlyMap<string, DeclaredHeader>,
+  response: Response,
   { headers, repeated }: Answer,
   extraHeaders: readonly string[],
 ): string[] {
-  const problems = repeated.map((name) => `the header ${name} came more than once`);
-  for (const [name, { required, schema }] of declared) {
-    const text = headers[name];
-    if (text === undefined) {
-      if (required) problems.push(`the header ${name} is missing`);
-      continue;
-    }
-    problems.push(...schemaProblems(schema, headerValue(schema, text), `the header ${name}`));
-  }
-  const known = [...declared.keys(), ...transportHeaders, ...extraHeaders];
-  for (const name of Object.keys(headers)) {
-    if (!known.includes(name)) problems.push(`the header ${name} is not declared`);
-  }
-  return problems;
+  const declared = Object.entries(response.headers ?? {}).map(
+    ([name, header]) => [name.toLowerCase(), header] as const,
+  );
+  const known = [...declared.map(([name]) => name), ...transportHeaders, ...extraHeaders];
+  return [
+    ...repeated.map((name) => `the header ${name} came more than once`),
+    ...declared.flatMap(([name, { required, schema }]) => {
+      const text = headers[name];
+      if (text === undefined) return required ? [`the header ${name} is missing`] : [];
+      return schemaProblems(schema, headerValue(schema, text), `the header ${name}`);
+    }),
+    ...Object.keys(headers)
+      .filter((name) => !known.includes(name))
+      .map((name) => `the header ${name} is not declared`),
+  ];
 }
 
 /**
- * A checkpoint is made of `Date` (the contract, "Staying in sync"), so every answer has one (RFC 9110 section 6.6.1), and
+ * A checkpoint is made of `Date` (openapi.yaml, "Staying in sync"), so every answer has one (RFC 9110 section 6.6.1), and
  * it is no further from anybody's clock than the seconds that the contract has clients allow for.
  */
 function dateProblems({ headers }: Answer): string[] {
@@ -135,67 +125,58 @@ function dateProblems({ headers }: Answer): string[] {
 }
 
 /** Headers are text; one that is declared a number has to be written as nothing but its digits. */
-function headerValue(schema: JsonSchema, text: string): unknown {
+function headerValue(schema: Schema, text: string): unknown {
   return schema.type === 'integer' && /^-?(0|[1-9]\d*)$/.test(text) ? Number(text) : text;
 }
 
 function lengthProblems({ headers, byteCount, status }: Answer, isBodiless: boolean): string[] {
-  const declared = headers['content-length'];
   if (isBodiless) {
-    const withBody = byteCount > 0 ? [`a body of ${byteCount} bytes came with it`] : [];
-    const withType = status === 304 && headers['content-type'] !== undefined;
-    return withType ? [...withBody, 'a 304 has a Content-Type'] : withBody;
+    return [
+      ...(byteCount > 0 ? [`a body of ${byteCount} bytes came with it`] : []),
+      ...(status === 304 && headers['content-type'] !== undefined ? ['a 304 has a Content-Type'] : []),
+    ];
   }
+  const declared = headers['content-length'];
   if (declared === undefined) return ['the header content-length is missing'];
   return Number(declared) === byteCount ? [] : [`Content-Length is ${declared}, the body ${byteCount} bytes`];
 }
 
-function mediaTypeProblems({ mediaType }: DeclaredResponse, { headers }: Answer): string[] {
-  const sent = headers['content-type'];
-  return sent === mediaType ? [] : [`the media type is ${sent ?? 'none'}, not ${mediaType ?? 'none'}`];
+function contentProblems({ content = {} }: Response, answer: Answer, isBodiless: boolean): string[] {
+  if (answer.status === 304) return [];
+  const [mediaType = 'none', declared] = Object.entries(content)[0] ?? [];
+  const { 'content-type': sent = 'none' } = answer.headers;
+  const problems = sent === mediaType ? [] : [`the media type is ${sent}, not ${mediaType}`];
+  if (isBodiless) return problems;
+  if (mediaType === 'application/json' && declared)
+    return [...problems, ...bodyProblems(declared.schema, declared.examples ?? {}, answer)];
+  // Other checks look into the bytes of a PDF.
+  return answer.byteCount > 0 ? problems : [...problems, 'the body is empty'];
 }
 
 function bodyProblems(
-  { mediaType, examples }: DeclaredResponse,
-  schema: JsonSchema,
+  schema: Schema,
+  examples: Record<string, { value: unknown }>,
   answer: Answer,
 ): string[] {
-  // Other checks look into the bytes of a PDF.
-  if (mediaType !== 'application/json') return answer.byteCount > 0 ? [] : ['the body is empty'];
   const body = parsed(answer);
   if (body === undefined) return ['the body is not JSON'];
   const problems = schemaProblems(schema, body, 'the body');
   // Strict parsers refuse a member that comes twice, and an integer that is written 1200.0 or 12e2.
   if (JSON.stringify(body) !== answer.body) problems.push('the body is not the plain JSON text of its value');
-  if (answer.status >= 400) problems.push(...errorProblems(examples, answer, body));
-  return problems;
-}
-
-function errorProblems(examples: DeclaredResponse['examples'], answer: Answer, body: unknown): string[] {
+  if (answer.status < 400) return problems;
   const code = codeOf(body);
-  const problems: string[] = [];
-  if (!errorCodes[answer.status]?.includes(code))
-    problems.push(`the code ${code} is not of ${answer.status}`);
-  const shown = examples.map(({ value }) => codeOf(value));
-  if (shown.length > 0 && !shown.includes(code))
+  if (!Object.values(examples).some(({ value }) => codeOf(value) === code))
     problems.push(`no example of this response has the code ${code}`);
   const needsRetryAfter = code === 'rate_limited' || code === 'unavailable';
-  if (needsRetryAfter && answer.headers['retry-after'] === undefined) {
+  if (needsRetryAfter && answer.headers['retry-after'] === undefined)
     problems.push('the header retry-after is missing');
-  }
   return problems;
-}
-
-/** The code in an error's body. */
-export function codeOf(body: unknown): string {
-  const error = (body as { error?: { code?: unknown } } | undefined)?.error;
-  return typeof error?.code === 'string' ? error.code : 'none';
 }
 
 const ajv = createAjv();
-const validators = new Map<JsonSchema, ValidateFunction>();
+const validators = new Map<Schema, ValidateFunction>();
 
-function schemaProblems(schema: JsonSchema, value: unknown, what: string): string[] {
+function schemaProblems(schema: Schema, value: unknown, what: string): string[] {
   let validate = validators.get(schema);
   if (!validate) {
     validate = ajv.compile(closedSchema(schema));

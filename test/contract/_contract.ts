@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
+import { isScope, type Scope } from '../../src/contract/scopes.ts';
+
 /** As much of JSON Schema 2020-12 as the tests look into. */
 export interface Schema {
   type?: string | string[];
@@ -102,8 +104,14 @@ export const contract = read('openapi.dereferenced.json') as Contract;
 export const bundle = read('openapi.json') as Contract;
 
 export const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+  Object.entries(methods).map(([method, operation]) => ({
+    path,
+    method,
+    scope: scopeOf(operation),
+    ...operation,
+  })),
 );
+export type DeclaredOperation = (typeof operations)[number];
 export const events = Object.entries(contract.webhooks).flatMap(([kind, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ kind, method, ...operation })),
 );
@@ -115,10 +123,34 @@ export const scopesInGuide = new Map(
   ),
 );
 
-export function operationOf(operationId: string): (typeof operations)[number] {
+function scopeOf({ operationId, security }: Operation): Scope {
+  const [scope = ''] = security.flatMap((requirement) => requirement['bearerAuth'] ?? []);
+  if (!isScope(scope)) throw new Error(`${operationId} names no scope.`);
+  return scope;
+}
+
+export function operationOf(operationId: string): DeclaredOperation {
   const operation = operations.find((candidate) => candidate.operationId === operationId);
   if (!operation) throw new Error(`The contract has no operation ${operationId}.`);
   return operation;
+}
+
+/** The named examples of an operation's answers with a status; each success names the request that it answers. */
+export function examplesOf(operationId: string, status: number): (Example & { name: string })[] {
+  const contents = Object.values(operationOf(operationId).responses[status]?.content ?? {});
+  return contents.flatMap(({ examples = {} }) =>
+    Object.entries(examples).map(([name, example]) => ({ name, ...example })),
+  );
+}
+
+/** The path of an operation whose answer the contract shows: its first example's, without the query. */
+export function knownPath(operationId: string): string {
+  const [example] = examplesOf(operationId, 200);
+  return withoutQuery(example?.['x-request'] ?? '');
+}
+
+export function withoutQuery(target: string): string {
+  return target.replace(/\?.*$/, '');
 }
 
 /** The media type of an operation's successful answer. */

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectByTls } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 
-import got, { type Method } from 'got';
+import got from 'got';
 
 /** An answer as it came over the wire. */
 export interface Answer {
@@ -25,10 +25,12 @@ export interface ReceivedAnswer extends Answer {
 }
 
 export interface Asked {
-  method?: Method | undefined;
+  method?: string | undefined;
   /** Path and query. */
   target: string;
   headers?: Record<string, string>;
+  /** Sends address and headers byte by byte on a connection of its own; a client library would write some otherwise. */
+  isAsWritten?: boolean | undefined;
 }
 
 const client = got.extend({
@@ -51,55 +53,35 @@ export function awaitAllowanceOf(url: string): void {
 }
 
 /** Sends one request and takes whatever is answered. */
-export async function ask(
-  url: string,
-  { method = 'GET', target, headers = {} }: Asked,
-): Promise<ReceivedAnswer> {
-  return withAllowance(url, async () => {
-    const { statusCode, rawHeaders, body } = await client(`${url}${target}`, {
-      method,
-      headers: { accept: '*/*', ...headers },
-    });
-    return toAnswer(statusCode, rawHeaders, body);
-  });
-}
-
-async function withAllowance(url: string, send: () => Promise<ReceivedAnswer>): Promise<ReceivedAnswer> {
-  let answer = await send();
+export async function exchange(url: string, asked: Asked): Promise<ReceivedAnswer> {
+  const send = asked.isAsWritten ? sendAsWritten : sendByClient;
+  let answer = await send(url, asked);
   for (let tries = 1; awaited.has(url) && answer.status === 429 && tries < TRIES_MAX; tries += 1) {
     await pause(Number(answer.headers['retry-after'] ?? 1) * 1000);
-    answer = await send();
+    answer = await send(url, asked);
   }
   return answer;
 }
 
-/** Sends bytes as they are on a connection of their own, and takes all that comes until it is closed. */
-export async function askRaw(url: string, lines: readonly string[]): Promise<ReceivedAnswer> {
-  return withAllowance(url, () => sendRaw(url, lines));
+async function sendByClient(url: string, { method = 'GET', target, headers = {} }: Asked) {
+  const { statusCode, rawHeaders, body } = await client(`${url}${target}`, {
+    method,
+    headers: { accept: '*/*', ...headers },
+  });
+  return toAnswer(statusCode, rawHeaders, body);
 }
 
-/** Asks with the address as it is written; a client library would write some otherwise. */
-export async function askAsWritten(
-  url: string,
-  { method = 'GET', target, headers = {} }: Omit<Asked, 'method'> & { method?: string },
-): Promise<ReceivedAnswer> {
-  return askRaw(url, [
-    `${method} ${target} HTTP/1.1`,
-    `Host: ${new URL(url).host}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    'Connection: close',
-  ]);
-}
-
-async function sendRaw(url: string, lines: readonly string[]): Promise<ReceivedAnswer> {
-  const { hostname, port, protocol } = new URL(url);
+async function sendAsWritten(url: string, { method = 'GET', target, headers = {} }: Asked) {
+  const { host, hostname, port, protocol } = new URL(url);
   const socket =
     protocol === 'https:'
       ? connectByTls({ host: hostname, servername: hostname, port: Number(port || 443) })
       : connect(Number(port || 80), hostname);
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-  socket.write([...lines, '', ''].join('\r\n'));
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const head = [`${method} ${target} HTTP/1.1`, `Host: ${host}`, ...lines, 'Connection: close'];
+  socket.write([...head, '', ''].join('\r\n'));
   await once(socket, 'close');
   const bytes = Buffer.concat(chunks);
   const headEnd = bytes.indexOf('\r\n\r\n');
@@ -119,6 +101,17 @@ export function parsed(answer: Answer): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The code in an error's body. */
+export function codeOf(body: unknown): string {
+  const error = (body as { error?: { code?: unknown } } | undefined)?.error;
+  return typeof error?.code === 'string' ? error.code : 'none';
+}
+
+/** What an answer says, in short: `200`, or `404 not_found`. */
+export function said(answer: Answer): string {
+  return answer.status < 400 ? String(answer.status) : `${answer.status} ${codeOf(parsed(answer))}`;
 }
 
 function toAnswer(status: number, rawHeaders: readonly string[], bytes: Uint8Array): ReceivedAnswer {

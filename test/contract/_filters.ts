@@ -1,41 +1,42 @@
-import { declaredOperation } from './_declared.ts';
-import type { ReadRecord } from './_reading.ts';
+import { type DeclaredOperation, operationOf } from './_contract.ts';
+import type { ListedRecord } from './_exam.ts';
 
 /** Filters by name; one that isn't given is undefined. */
-export type Query = Record<string, string | undefined>;
-type Keeps = (record: ReadRecord, value: string, all: readonly ReadRecord[]) => boolean;
+export type Query = Readonly<Record<string, string | undefined>>;
 
-const customerIs: Keeps = (record, value) => (record['customer'] as { id: string }).id === value;
-const changedSince: Keeps = (record, value) => text(record['updatedAt']) >= value;
-
-/** The records that each filter keeps of a whole list. */
-const filters: Record<string, Record<string, Keeps>> = {
-  listJobs: { updatedSince: changedSince },
-  listForms: { updatedSince: changedSince },
-  listCustomers: { updatedSince: changedSince },
-  listFormSubmissions: { updatedSince: (record, value) => text(record['createdAt']) >= value },
-  listPeople: {},
-  listInvoices: {
-    kind: (record, value) => record['kind'] === value,
-    status: (record, value) => value === 'all' || record['status'] === value,
-    customer: customerIs,
-    issuedFrom: (record, value) => record['issueDate'] !== null && text(record['issueDate']) >= value,
-    issuedTo: (record, value) => record['issueDate'] !== null && text(record['issueDate']) <= value,
-    updatedSince: changedSince,
-  },
-  listQuotes: {
-    status: (record, value) => record['status'] === value,
-    customer: customerIs,
+/** Which records of a whole list each filter keeps; no list takes two filters of one name that mean different things. */
+const rules: Record<string, (record: ListedRecord, value: string, all: readonly ListedRecord[]) => boolean> =
+  {
+    kind: ({ kind }, value) => kind === value,
+    status: ({ status }, value) => value === 'all' || status === value,
+    customer: ({ customer }, value) => (customer as { id: string }).id === value,
+    issuedFrom: ({ issueDate }, value) => typeof issueDate === 'string' && issueDate >= value,
+    issuedTo: ({ issueDate }, value) => typeof issueDate === 'string' && issueDate <= value,
+    updatedSince: (record, value) => nanosecondsOf(changedAt(record)) >= nanosecondsOf(value),
     versions: (record, value, all) => value === 'all' || isLatest(record, all),
-    updatedSince: changedSince,
-  },
-};
+  };
 
-/** The values that a filter has when it isn't given. */
-const defaults: Record<string, Query> = {
-  listInvoices: { status: 'issued' },
-  listQuotes: { versions: 'latest' },
-};
+/** The records that a query leaves of a whole list. What isn't given counts with the contract's default. */
+export function keptBy<R extends ListedRecord>(
+  operationId: string,
+  query: Query,
+  records: readonly R[],
+): R[] {
+  const given = Object.entries({ ...defaultsOf(operationOf(operationId)), ...query });
+  const wanted = given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  return records.filter((record) => wanted.every(([name, value]) => rules[name]?.(record, value, records)));
+}
+
+const filtersIn = ({ parameters }: DeclaredOperation) =>
+  parameters.filter(({ in: place, name }) => place === 'query' && name !== 'limit' && name !== 'cursor');
+
+/** The values that filters have when they aren't given. */
+export function defaultsOf(operation: DeclaredOperation): Record<string, string> {
+  const defaults = filtersIn(operation).flatMap(({ name, schema: { default: value } }) =>
+    typeof value === 'string' ? [[name, value] as const] : [],
+  );
+  return Object.fromEntries(defaults);
+}
 
 /** A filter of a list, and values to ask it with. */
 export interface Filter {
@@ -43,52 +44,43 @@ export interface Filter {
   values: readonly string[];
 }
 
-/** The records that a query leaves of a whole list. */
-export function keptBy(operationId: string, query: Query, records: readonly ReadRecord[]): ReadRecord[] {
-  const given: Query = { ...defaults[operationId], ...query };
-  return records.filter((record) =>
-    Object.entries(given).every(
-      ([name, value]) => value === undefined || filters[operationId]?.[name]?.(record, value, records),
-    ),
-  );
-}
-
-/** The value that a filter has when it isn't given, if there is one. */
-export function defaultOf(operationId: string, name: string): string | undefined {
-  return defaults[operationId]?.[name];
-}
-
 /** Every filter that a list takes, with each value of a closed set and otherwise those that some record has. */
-export function filtersOf(operationId: string, records: readonly ReadRecord[]): Filter[] {
-  const { parameters } = declaredOperation(operationId);
-  return parameters
-    .filter(({ in: place, name }) => place === 'query' && name !== 'limit' && name !== 'cursor')
-    .map(({ name, schema }) => ({
-      name,
-      values: (schema.enum as string[] | undefined) ?? valuesOf(name, records),
-    }));
+export function filtersOf(operationId: string, records: readonly ListedRecord[]): Filter[] {
+  return filtersIn(operationOf(operationId)).map(({ name, schema }) => ({
+    name,
+    values: schema.enum ?? valuesOf(name, records),
+  }));
 }
 
 /** Values at the very edge of each record, and one that no record has. */
-function valuesOf(name: string, records: readonly ReadRecord[]): string[] {
-  const found = records.map((record) => {
-    if (name === 'customer') return text((record['customer'] as { id: string }).id);
-    if (name === 'updatedSince') return text(record['updatedAt'] ?? record['createdAt']);
-    return record['issueDate'];
-  });
-  const distinct = [...new Set(found.filter((value) => typeof value === 'string'))];
-  if (name === 'customer') return [...distinct, 'cus_9999'];
-  if (name !== 'updatedSince') return [...distinct, '2099-12-31'];
-  const justAfter = distinct.map((time) => new Date(Date.parse(time) + 1).toISOString());
-  return distinct.flatMap((time, index) => [time, justAfter[index] ?? time]);
+function valuesOf(name: string, records: readonly ListedRecord[]): string[] {
+  if (name === 'customer')
+    return [...distinct(records.map(({ customer }) => (customer as { id: string }).id)), 'cus_9999'];
+  if (name !== 'updatedSince')
+    return [...distinct(records.flatMap(({ issueDate }) => issueDate as string | null)), '2099-12-31'];
+  return distinct(records.map(changedAt)).flatMap((time) => [
+    time,
+    new Date(Date.parse(time) + 1).toISOString(),
+  ]);
 }
 
-function isLatest(record: ReadRecord, all: readonly ReadRecord[]): boolean {
-  const versions = all.filter((other) => other['quoteGroupId'] === record['quoteGroupId']);
-  return versions.every((other) => Number(other['version']) <= Number(record['version']));
+const distinct = (values: (string | null)[]) => [...new Set(values.filter((value) => value !== null))];
+
+/** When a record was last changed: a submission never is after it was made. */
+export function changedAt({ updatedAt, createdAt }: ListedRecord): string {
+  return String(updatedAt ?? createdAt);
 }
 
-function text(value: unknown): string {
-  if (typeof value !== 'string') throw new Error(`${JSON.stringify(value)} is not text.`);
-  return value;
+function isLatest({ quoteGroupId, version }: ListedRecord, all: readonly ListedRecord[]): boolean {
+  return !all.some((other) => other.quoteGroupId === quoteGroupId && Number(other.version) > Number(version));
+}
+
+/** An RFC 3339 time as nanoseconds since 1970; the sixtieth second of a minute is the first of the next. */
+function nanosecondsOf(time: string): bigint {
+  const numbers = /^(\d+)-(\d+)-(\d+).(\d+):(\d+):(\d+)(?:\.(\d+))?(?:[Zz]|([+-])(\d+):(\d+))$/.exec(time);
+  if (!numbers) throw new Error(`${time} is not a time.`);
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = numbers.slice(1, 7).map(Number);
+  const offset = (Number(numbers[9] ?? 0) * 60 + Number(numbers[10] ?? 0)) * (numbers[8] === '-' ? -1 : 1);
+  const seconds = Date.UTC(year, month - 1, day, hour, minute - offset, second) / 1000;
+  return BigInt(seconds) * 1_000_000_000n + BigInt((numbers[7] ?? '').padEnd(9, '0'));
 }

@@ -17,7 +17,7 @@ import {
 } from '../_server.ts';
 import { fillLargeCompany } from './_large-company.ts';
 import { startMock } from './_mock.ts';
-import { exampleLists, readLists, type WholeList } from './_reading.ts';
+import { exampleLists, readLists, type WholeList } from './_lists.ts';
 
 /** The servers of a party: each is in another state, so that a question needs no preparation. */
 export type ServerName = 'normal' | 'busy' | 'short window' | 'without records' | 'without keys';

@@ -20,13 +20,8 @@ export interface ProxiedReply {
   stray?: Buffer;
 }
 
-/** A defect that the proxy puts between the server and whoever asks it. */
-export interface Defect {
-  name: string;
-  /** The suite's words about it have to match this: being caught by accident doesn't count. */
-  says: RegExp;
-  /** The questions or the check that have to say it, by name; all of them unless told. */
-  within?: RegExp;
+/** What the proxy changes between the server and whoever asks it. */
+export interface Change {
   /** Changes the request before the server gets it. */
   request?: (request: ProxiedRequest, party: Party) => ProxiedRequest;
   /** Changes the answer; `again` asks the server something else. */
@@ -43,23 +38,23 @@ export interface Defect {
 export interface DefectiveParty extends AsyncDisposable {
   /** The same party, reached through the proxy. */
   party: Party;
-  /** Plants a defect in place of the one before; without one the proxy changes nothing. */
-  plant: (defect: Defect | undefined) => void;
+  /** Plants a defect in place of the one before. */
+  plant: (defect: Change) => void;
 }
 
 /** Puts a proxy in front of each server of a party. */
 export async function startDefectiveParty(party: Party): Promise<DefectiveParty> {
-  let defect: Defect | undefined;
+  let defect: Change = {};
   const agent = new Agent({ keepAlive: true });
   const servers: Server[] = [];
   const urls: Record<ServerName, string> = { ...party.urls };
   for (const [name, url] of Object.entries(party.urls)) {
     const server = createServer({ maxHeaderSize: 100_000 }, (req, res) => {
       const request = toRequest(req);
-      const changed = defect?.request?.(request, party) ?? request;
+      const changed = defect.request?.(request, party) ?? request;
       const again = (other: ProxiedRequest) => forward(agent, url, other);
       forward(agent, url, changed)
-        .then((reply) => defect?.reply?.(reply, request, again, party) ?? reply)
+        .then((reply) => defect.reply?.(reply, request, again, party) ?? reply)
         .then(
           (reply) => {
             res.sendDate = false;
@@ -75,7 +70,7 @@ export async function startDefectiveParty(party: Party): Promise<DefectiveParty>
     });
     server.on('clientError', (error: Error & { rawPacket?: Buffer }, socket: Socket) => {
       const sent = error.rawPacket?.toString('latin1') ?? '';
-      const changed = defect?.unparsed?.(sent) ?? sent;
+      const changed = defect.unparsed?.(sent) ?? sent;
       if (changed.startsWith('HTTP/')) socket.end(changed, 'latin1');
       else passOn(url, changed, socket);
     });

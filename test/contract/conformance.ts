@@ -5,8 +5,9 @@
  */
 import { readFileSync } from 'node:fs';
 
-import { deploymentAt, examineDeployment, type Keys } from './_deployment.ts';
+import { deploymentAt, type Keys } from './_deployment.ts';
 import { askers } from './_parties.ts';
+import { stepsFor, take } from './_suite.ts';
 
 const CHAPTER = 'test/contract/README.md has an example.';
 
@@ -27,7 +28,9 @@ async function exitCodeOf(address: string, file: string): Promise<number> {
 async function conform(origin: string, keys: Keys): Promise<number> {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const leftOut = new Map<string, number>();
-  for await (const { name, problems, needs } of examineDeployment(await deploymentAt(origin, keys))) {
+  const party = await deploymentAt(origin, keys);
+  for (const step of stepsFor(party)) {
+    const { name, problems, needs } = await take(step, party);
     const outcome = needs !== undefined ? 'skipped' : problems.length > 0 ? 'failed' : 'passed';
     counts[outcome] += 1;
     if (needs !== undefined) leftOut.set(needs, 1 + (leftOut.get(needs) ?? 0));

@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { operations } from '../../../src/client/operations.ts';
 import { openGeneration } from '../../../src/server/store/records/generation.ts';
-import { knownPath } from '../../contract/_declared.ts';
+import { knownPath } from '../../contract/_contract.ts';
 import { engineNames, openTestDatabase, startExampleServer } from '../../_server.ts';
 import { until } from '../../_command.ts';
 
