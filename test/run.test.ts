@@ -91,6 +91,7 @@ t.test('a failed step fails the run', async (t) => {
 t.test('whatever breaks a file is one failure, and the file beside it still counts', async (t) => {
   const { status, stdout, lastLine } = runOn(t, {
     'asserts-wrongly.test.ts': file("t.test('bad', async (t) => { t.equal(1, 2); t.equal(3, 4); });"),
+    'asserts-nothing.test.ts': file("t.test('bad', async () => {});"),
     'throws.test.ts': file("t.test('bad', async () => { throw new Error('no'); });"),
     'leaves.test.ts': file("t.test('bad', async () => { process.exit(0); });"),
     'does-not-load.test.ts': 'this is not TypeScript',
@@ -98,11 +99,18 @@ t.test('whatever breaks a file is one failure, and the file beside it still coun
     'good.test.ts': file(good),
   });
   t.equal(status, 1);
-  for (const name of ['asserts-wrongly', 'throws', 'leaves', 'does-not-load', 'has-no-test']) {
+  for (const name of [
+    'asserts-wrongly',
+    'asserts-nothing',
+    'throws',
+    'leaves',
+    'does-not-load',
+    'has-no-test',
+  ]) {
     t.match(stdout, `FAILED  test/${name}.test.ts  0 passed, 1 failed`);
   }
   t.match(stdout, 'passed  test/good.test.ts  1 passed, 0 failed');
-  t.equal(lastLine, '7 passed, 5 failed');
+  t.equal(lastLine, '7 passed, 6 failed');
 });
 
 t.test('a test that never ends fails the run', async (t) => {

@@ -28,12 +28,12 @@ t.test('the contract only adds to each release', async (t) => {
   }
 });
 
-t.test('Redocly finds no break either', async () => {
+t.test('Redocly finds no break either', async (t) => {
   const redocly = join(root, 'node_modules', '.bin', 'redocly');
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
   for (const release of versions) {
     const contracts = [join(releases, release, 'openapi.yaml'), join(root, 'openapi.yaml')];
-    await promisify(execFile)(redocly, ['diff', ...contracts, '--fail-on=major'], { env });
+    await t.resolves(promisify(execFile)(redocly, ['diff', ...contracts, '--fail-on=major'], { env }));
   }
 });
 

@@ -42,11 +42,13 @@ for (const name of engineNames) {
     await using database = await openTestDatabase(name);
     const arena = openArena(database.engine);
     const numRuns = sequences === undefined ? SEQUENCES[name] : Number(sequences);
-    await fc.assert(
-      fc.asyncProperty(new Sequences(), async (seeds) => {
-        await runSequence(arena, seeds);
-      }),
-      { numRuns, ...(seed === undefined ? {} : { seed: Number(seed) }) },
+    await t.resolves(
+      fc.assert(
+        fc.asyncProperty(new Sequences(), async (seeds) => {
+          await runSequence(arena, seeds);
+        }),
+        { numRuns, ...(seed === undefined ? {} : { seed: Number(seed) }) },
+      ),
     );
     for (const line of reportOf(arena.tally)) t.comment(line);
     for (const [key, count] of arena.tally) whole.set(key, (whole.get(key) ?? 0) + count);

@@ -156,7 +156,7 @@ t.test('a bad chunk gets one answer on the port for operators', async (t) => {
   t.match(text, /^X-Content-Type-Options: nosniff\r$/m);
 });
 
-t.test('a client that asked to CONNECT and stays does not keep the port for operators open', async () => {
+t.test('a client that asked to CONNECT and stays does not keep the port for operators open', async (t) => {
   await using database = await openTestDatabase('sqlite');
   await using server = await startTestServer({ engine: database.engine });
   const management = await openManagement(server);
@@ -164,7 +164,7 @@ t.test('a client that asked to CONNECT and stays does not keep the port for oper
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   socket.on('error', () => undefined).write('CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n');
   await once(socket, 'data');
-  await management[Symbol.asyncDispose]();
+  await t.resolves(async () => management[Symbol.asyncDispose]());
   socket.destroy();
 });
 

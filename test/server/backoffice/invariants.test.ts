@@ -53,16 +53,18 @@ for (const name of engineNames) {
     t.ok(tally.issued > tally.drafted / 2, 'most documents are issued');
   });
 
-  t.test(`of random histories (${name})`, async () => {
+  t.test(`of random histories (${name})`, async (t) => {
     await using database = await openTestDatabase(name);
     const testBackoffice = createTestBackoffice(database);
-    await fc.assert(
-      fc.asyncProperty(historyDraw, async (draw) => {
-        const history = await runHistory(testBackoffice, draw);
-        countMoves(moves, history);
-        noProblem(problemsOf(historyInvariants, history));
-      }),
-      { numRuns: HISTORIES[name] },
+    await t.resolves(
+      fc.assert(
+        fc.asyncProperty(historyDraw, async (draw) => {
+          const history = await runHistory(testBackoffice, draw);
+          countMoves(moves, history);
+          noProblem(problemsOf(historyInvariants, history));
+        }),
+        { numRuns: HISTORIES[name] },
+      ),
     );
   });
 }

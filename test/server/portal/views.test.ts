@@ -24,12 +24,14 @@ t.test('nothing that looks like a piece is taken for one', async (t) => {
   t.throws(() => html`${pretender}`.toString());
 });
 
-t.test('no text ever leaves the place where it was put', async () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
-      const page = html`<p title="${text}">${text}</p>`.toString();
-      return /^<p title="[^<>"]*">(?:<bdi>)?[^<>]*(?:<\/bdi>)?<\/p>$/.test(page);
-    }),
+t.test('no text ever leaves the place where it was put', async (t) => {
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const page = html`<p title="${text}">${text}</p>`.toString();
+        return /^<p title="[^<>"]*">(?:<bdi>)?[^<>]*(?:<\/bdi>)?<\/p>$/.test(page);
+      }),
+    ),
   );
 });
 
