@@ -69,6 +69,8 @@ const parts = Object.entries({
   'server/metrics': ['contract'],
   // Processes of PDFs and the thread of passwords.
   'server/memory-usage': [],
+  // Signing secrets, and notices that are shown once.
+  'server/sealed-text': [],
   'server/errors': ['contract'],
   // Integrators run it: it knows the contract and nothing of the service.
   client: ['sqlite-look', 'command-line', 'contract'],
@@ -88,6 +90,7 @@ const leaves = [
   'server/metrics',
   'server/memory-usage',
   'server/errors',
+  'server/sealed-text',
 ];
 
 /** The folders and files of the store: each imports only those that stand below it. */

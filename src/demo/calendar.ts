@@ -1,8 +1,5 @@
+import { DAY_MS, HOUR_MS } from '../contract/durations.ts';
 import type { Random } from './random.ts';
-
-export const MINUTE_MS = 60_000;
-export const HOUR_MS = 60 * MINUTE_MS;
-export const DAY_MS = 24 * HOUR_MS;
 
 const workStartsMs = 8 * HOUR_MS;
 const workDayMs = 9 * HOUR_MS;

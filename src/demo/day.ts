@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../contract/durations.ts';
 import { companyDay } from '../contract/company-time.ts';
 import { createCompany } from '../server/access/companies.ts';
 import { createIds } from '../server/backoffice/ids.ts';
@@ -9,8 +10,6 @@ import type { Engine } from '../server/store/engines/engine.ts';
 import { exampleCompany, examplesOf, pick } from './example-company.ts';
 import { createRandom } from './random.ts';
 import { openStory, type StoryChange, type TeamChange } from './story.ts';
-
-const MINUTE_MS = 60_000;
 
 /**
  * Lets the example company work for a day: a job from the call to the paid and credited invoice, and a quote. The moves

@@ -1,14 +1,7 @@
 import type { CompanyProfile } from '../server/store/records/companies.ts';
 import { arrival } from './arrivals.ts';
-import {
-  DAY_MS,
-  HOUR_MS,
-  MINUTE_MS,
-  startOfDay,
-  timeText,
-  type WorkingTime,
-  workingTime,
-} from './calendar.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../contract/durations.ts';
+import { startOfDay, timeText, type WorkingTime, workingTime } from './calendar.ts';
 import { createCensus } from './census.ts';
 import { createCustomerBook, customer } from './customers.ts';
 import { formPlans } from './form-catalogue.ts';

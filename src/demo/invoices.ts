@@ -1,5 +1,6 @@
 import type { DraftLine, Exchange, NewInvoice } from '../contract/feed.ts';
-import { DAY_MS, MINUTE_MS, dayText, isWorkday } from './calendar.ts';
+import { DAY_MS, MINUTE_MS } from '../contract/durations.ts';
+import { dayText, isWorkday } from './calendar.ts';
 import { type Deal, grossMinorOf } from './deals.ts';
 import { settle } from './settlement.ts';
 import type { Strand } from './strands.ts';

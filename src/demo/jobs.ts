@@ -1,5 +1,6 @@
 import type { Job } from '../contract/records.ts';
-import { DAY_MS, dayText, isWorkday, workingMoment } from './calendar.ts';
+import { DAY_MS } from '../contract/durations.ts';
+import { dayText, isWorkday, workingMoment } from './calendar.ts';
 import { type Deal, lineItems } from './deals.ts';
 import { someForm } from './forms.ts';
 import { document } from './invoices.ts';

@@ -1,4 +1,5 @@
-import { DAY_MS, MINUTE_MS, dayText, workingMoment } from './calendar.ts';
+import { DAY_MS, MINUTE_MS } from '../contract/durations.ts';
+import { dayText, workingMoment } from './calendar.ts';
 import { type Deal, lineItems } from './deals.ts';
 import { issue, terms } from './invoices.ts';
 import { newJob, workAndInvoice, workOn } from './jobs.ts';

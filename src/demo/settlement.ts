@@ -1,5 +1,6 @@
 import type { DraftLine, NewInvoice } from '../contract/feed.ts';
-import { MINUTE_MS, workingMoment } from './calendar.ts';
+import { MINUTE_MS } from '../contract/durations.ts';
+import { workingMoment } from './calendar.ts';
 import { goodwill, grossMinorOf } from './deals.ts';
 import type { Weighted } from './random.ts';
 import type { Strand } from './strands.ts';

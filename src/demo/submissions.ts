@@ -1,5 +1,6 @@
 import type { WithOf } from '../contract/feed.ts';
-import { DAY_MS, MINUTE_MS, dayText, timeText } from './calendar.ts';
+import { DAY_MS, MINUTE_MS } from '../contract/durations.ts';
+import { dayText, timeText } from './calendar.ts';
 import type { FieldPlan } from './form-catalogue.ts';
 import type { DemoForm } from './forms.ts';
 import type { Random } from './random.ts';

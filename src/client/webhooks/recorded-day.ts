@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
+import { DAY_MS } from '../../contract/durations.ts';
 import type { DeliveredEvent } from '../../contract/delivery-request.ts';
 import day from '../../../generated/recorded-day.json' with { type: 'json' };
 
-const DAY_MS = 24 * 60 * 60_000;
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 /** A UUIDv7 (RFC 9562 section 5.7): its time in two parts, then a counter, then chance. */

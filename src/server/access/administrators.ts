@@ -1,6 +1,5 @@
-import { isScope, type Scope, scopes } from '../../contract/scopes.ts';
 import { AppError, quote, UsageError } from '../errors.ts';
-import { type ApiKey, listKeysMadeBy, revokeKeyRow } from '../store/keys/keys.ts';
+import { type ApiKey, listKeysMadeBy } from '../store/keys/keys.ts';
 import {
   type Account,
   type Administrator,
@@ -19,15 +18,14 @@ import { deleteLinksOf } from '../store/portal/portal-links.ts';
 import { deleteSessionRows } from '../store/portal/portal-sessions.ts';
 import { getCompany } from './companies.ts';
 import { knownBrowserOf, rememberBrowser } from './known-browsers.ts';
-import { checkedLine } from './names.ts';
+import { canonicalEmail, EMAIL_CHARACTERS_MAX } from './checked-input.ts';
+import { revokeIn } from './keys.ts';
 import { isStillPassword, provePassword } from './own-password.ts';
 import { refuseWeakPassword } from './password-strength.ts';
 import { arePasswords, hashPassword } from './passwords.ts';
 import { beginSession, endBrowserSessions, recordFailedSignIn, type SessionLengths } from './sessions.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
-const EMAIL_CHARACTERS_MAX = 254;
-const NAME_CHARACTERS_MAX = 100;
 /** Accounts that one sign-in opens, the oldest first: each adds to the browser's cookie. */
 const OPENED_MAX = 20;
 
@@ -193,7 +191,7 @@ export async function removeAdministrator(
     });
     const keys = await listKeysMadeBy(transaction, company, id);
     const revoked = keys.filter((key) => revoke === 'all keys' || revoke.includes(key.id));
-    for (const key of revoked) await revokeKeyRow(authorised, key.id);
+    for (const key of revoked) await revokeIn(authorised, key.id);
     const left = keys.filter((key) => !revoked.includes(key));
     return { administrator: { ...administrator, disabledAt: now.toISOString() }, revoked, left };
   });
@@ -240,56 +238,4 @@ export function whyNotRemove(
   const more = administrator.scopes.filter((scope) => !by.scopes.includes(scope));
   if (more.length > 0) return `${administrator.name} has access that you don't have: ${more.join(', ')}.`;
   return undefined;
-}
-
-/** The stored form of an e-mail address: capitals don't matter. */
-function canonicalEmail(email: string): string {
-  return email.trim().normalize('NFC').toLowerCase();
-}
-
-/**
- * Checks the e-mail address of a new administrator. Letters beyond the basic alphabet are refused, because some look the
- * same as others (UTS 39): an address with them could pass for a colleague's.
- * @throws UsageError naming the value when it isn't an e-mail address, or the character that it can't have.
- */
-export function checkedEmail(given: string): string {
-  const email = canonicalEmail(given);
-  const [foreign] = /[^\0-\x7f]/u.exec(email) ?? [];
-  if (foreign !== undefined) {
-    const code = (foreign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-    throw new UsageError(
-      `${quote(given)} has the character ${quote(foreign)} (U+${code}). An e-mail address here has only the letters a to z, digits and signs, because other letters can look like these. Write a domain with other letters in its form that begins with xn--.`,
-    );
-  }
-  // Only a message to the address could show more.
-  if (
-    email.length > EMAIL_CHARACTERS_MAX ||
-    !/^[^\s@"<>(),:;\\[\]\p{C}]+@[^\s@"<>(),:;\\[\]\p{C}]+$/u.test(email)
-  )
-    throw new UsageError(`${quote(given)} is not an e-mail address such as jane@example.com.`);
-  return email;
-}
-
-/** @throws UsageError when the name is empty, too long, not one line, or has a character that can't be seen. */
-export function checkedName(given: string): string {
-  return checkedLine(given, 'The name', NAME_CHARACTERS_MAX);
-}
-
-/**
- * Checks the scopes that somebody gives: they can give only their own.
- * @throws UsageError naming the scope that is refused, or when there is none.
- */
-export function grantedScopes(
-  given: readonly string[],
-  by: Pick<Administrator, 'scopes'> | 'operator',
-): Scope[] {
-  const own = by === 'operator' ? scopes : by.scopes;
-  if (given.length === 0) throw new UsageError(`Choose at least one scope of ${own.join(', ')}.`);
-  for (const scope of given) {
-    if (isScope(scope) && own.includes(scope)) continue;
-    const rule =
-      by === 'operator' ? 'is not a scope; the scopes are' : 'is not a scope that you can give; you have';
-    throw new UsageError(`${quote(scope)} ${rule} ${own.join(', ')}.`);
-  }
-  return scopes.filter((scope) => given.includes(scope));
 }

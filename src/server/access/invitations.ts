@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 
+import { HOUR_MS } from '../../contract/durations.ts';
 import { AppError, quote, UsageError } from '../errors.ts';
 import {
   type Administrator,
@@ -25,7 +26,8 @@ import {
   takeLink,
 } from '../store/portal/portal-links.ts';
 import { deleteSessionRows } from '../store/portal/portal-sessions.ts';
-import { checkedEmail, checkedName, getByEmail, grantedScopes } from './administrators.ts';
+import { getByEmail } from './administrators.ts';
+import { checkedEmail, checkedName, grantedScopes } from './checked-input.ts';
 import { getCompany } from './companies.ts';
 import { rememberBrowser } from './known-browsers.ts';
 import { refuseWeakPassword } from './password-strength.ts';
@@ -36,7 +38,6 @@ import { isToken, mintToken, tokenHash } from './tokens.ts';
 
 const INVITATION_HOURS = 72;
 const RESET_HOURS = 24;
-const HOUR_MS = 3_600_000;
 /** Open invitations of one company. */
 export const INVITATIONS_MAX = 20;
 /** Administrators that a company can have at once. */

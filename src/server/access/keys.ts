@@ -3,7 +3,11 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Scope } from '../../contract/scopes.ts';
 import type { Switches } from '../../contract/withholding.ts';
 import { AppError, quote, UsageError } from '../errors.ts';
-import { type Authority, authorisedTransaction } from '../store/portal/authorised-transaction.ts';
+import {
+  type Authority,
+  type AuthorisedTransaction,
+  authorisedTransaction,
+} from '../store/portal/authorised-transaction.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import {
   type ApiKey,
@@ -16,9 +20,8 @@ import {
 } from '../store/keys/keys.ts';
 import type { Counted } from '../store/keys/rate-counters.ts';
 import { switchesOf } from '../store/records/companies.ts';
-import { grantedScopes } from './administrators.ts';
 import { getCompany } from './companies.ts';
-import { checkedLine } from './names.ts';
+import { checkedLine, grantedScopes } from './checked-input.ts';
 
 /** Active keys that a company can have at once (openapi.yaml, "Authentication"). */
 export const ACTIVE_KEYS_MAX = 20;
@@ -61,10 +64,12 @@ export async function createKey(engine: Engine, options: NewKey): Promise<{ key:
   const record = await authorisedTransaction(engine, { company, by, now }, async (authorised) => {
     const scopes = grantedScopes(options.scopes, authorised.by);
     const inserted = await insertKey(authorised, { id, name, scopes }, hashOf(secret), ACTIVE_KEYS_MAX);
-    if (inserted) return inserted;
-    throw new UsageError(
-      `The company ${quote(company)} has ${ACTIVE_KEYS_MAX} active keys, which is the limit; revoke one first.`,
-    );
+    if (!inserted)
+      throw new UsageError(
+        `The company ${quote(company)} has ${ACTIVE_KEYS_MAX} active keys, which is the limit; revoke one first.`,
+      );
+    await authorised.record({ action: 'key.created', subject: id, details: detailsOf(inserted) });
+    return inserted;
   });
   return { key: [prefix, company, id, secret].join('.'), record };
 }
@@ -91,10 +96,23 @@ export async function revokeKey(
   by: Authority = 'operator',
 ): Promise<ApiKey> {
   return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
-    const key = await revokeKeyRow(authorised, id);
+    const key = await revokeIn(authorised, id);
     if (!key) throw new UsageError(`The company ${quote(company)} has no key ${quote(id)}.`);
     return key;
   });
+}
+
+/** Revokes a key in a transaction that also does something else; undefined when there is no such key. */
+export async function revokeIn(authorised: AuthorisedTransaction, id: string): Promise<ApiKey | undefined> {
+  const { key, isChanged } = await revokeKeyRow(authorised, id);
+  if (key && isChanged)
+    await authorised.record({ action: 'key.revoked', subject: id, details: detailsOf(key) });
+  return key;
+}
+
+/** The details of a key in the audit trail. */
+function detailsOf({ name, id, scopes }: Pick<ApiKey, 'name' | 'id' | 'scopes'>): Record<string, string> {
+  return { name, 'key id': id, scopes: scopes.join(', ') };
 }
 
 /** The holder of a key; on PostgreSQL also the count of the key's requests in the current window. */

@@ -1,5 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
+import { DAY_MS } from '../../contract/durations.ts';
+
 /** Browsers forget a cookie after 400 days (RFC 6265bis section 5.5); each sign-in renews it. */
 export const KNOWN_DAYS_MAX = 400;
 /** Accounts that one browser is remembered for: several people may use it. */
@@ -26,7 +28,7 @@ export function rememberBrowser(cookie: string | undefined, account: Account, no
   const proofs = proofsOf(cookie);
   const old = proofs.find((proof) => isProof(proof, account, now));
   const number = old?.split('.')[0] ?? randomBytes(16).toString('base64url');
-  const endsAt = Math.floor(now.getTime() / 1000) + KNOWN_DAYS_MAX * 86_400;
+  const endsAt = Math.floor((now.getTime() + KNOWN_DAYS_MAX * DAY_MS) / 1000);
   const proof = `${number}.${endsAt}.${macOf(`${number}.${endsAt}`, account)}`;
   return [proof, ...proofs.filter((one) => one !== old)].slice(0, PROOFS_MAX).join(SEPARATOR);
 }

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 
+import { MINUTE_MS } from '../../contract/durations.ts';
 import { AppError, UsageError } from '../errors.ts';
 import { type Administrator, updateAdministratorRow } from '../store/portal/administrators.ts';
 import { type AuditAction, countAuditRows, type Origin, recordEntry } from '../store/portal/audit.ts';
@@ -39,7 +40,6 @@ interface BrowserSession {
   administrator: Administrator;
 }
 
-const MINUTE_MS = 60_000;
 /** Failed sign-ins to one account that are recorded in a day, so that somebody who guesses can't fill the audit trail. */
 const FAILED_SIGN_INS_RECORDED_MAX = 20;
 

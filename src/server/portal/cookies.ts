@@ -1,5 +1,6 @@
 import type { CookieOptions, Request, Response } from 'express';
 
+import { DAY_MS } from '../../contract/durations.ts';
 import { KNOWN_DAYS_MAX } from '../access/known-browsers.ts';
 import { isToken } from '../access/tokens.ts';
 
@@ -38,8 +39,7 @@ export function createCookies({ isSecure }: { isSecure: () => boolean }): Cookie
     setSessions: (res, tokens) => set(res, 'fieldledger_session', tokens.join(SEPARATOR)),
     endSessions: (res) => res.clearCookie(nameOf('fieldledger_session'), options()),
     setGuest: (res, token) => set(res, 'fieldledger_guest', token),
-    setBrowser: (res, proofs) =>
-      set(res, 'fieldledger_browser', proofs, { maxAge: KNOWN_DAYS_MAX * 86_400_000 }),
+    setBrowser: (res, proofs) => set(res, 'fieldledger_browser', proofs, { maxAge: KNOWN_DAYS_MAX * DAY_MS }),
   };
 }
 

@@ -1,7 +1,8 @@
+import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { openSealed, seal } from '../access/sealed-text.ts';
 import type { ActiveSession } from '../access/sessions.ts';
+import { openSealed, seal } from '../sealed-text.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { findFormResult, setFormResult, takeNotice } from '../store/portal/form-results.ts';
 import { PageError } from './page-error.ts';
@@ -31,7 +32,7 @@ export async function keepResult(
   { to, notice }: RedirectReply,
 ): Promise<string> {
   const leadsTo = notice ? `${to}${to.includes('?') ? '&' : '?'}${DONE}=${form}` : to;
-  const sealed = notice ? seal(JSON.stringify(notice), session.token) : null;
+  const sealed = notice ? seal(JSON.stringify(notice), keyOf(session)) : null;
   await setFormResult(engine, { session: session.id, form }, { leadsTo, notice: sealed });
   return leadsTo;
 }
@@ -72,6 +73,13 @@ export async function takeNoticeOf(
   const of = { session: session.id, form };
   const sealed = (await findFormResult(engine, of))?.notice ?? null;
   if (sealed === null || !(await takeNotice(engine, of, sealed))) return undefined;
+  const text = openSealed(sealed, keyOf(session));
+  if (text === undefined) throw new Error('The notice of a form was changed.');
   // `keepResult` wrote it.
-  return JSON.parse(openSealed(sealed, session.token)) as Notice;
+  return JSON.parse(text) as Notice;
+}
+
+/** The key of a session's notices. The database has only a digest of the token that it is derived from. */
+function keyOf({ token }: ActiveSession): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', token, '', 'fieldledger portal notice', 32)));
 }

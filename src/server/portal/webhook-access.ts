@@ -14,7 +14,7 @@ export async function getOwnWebhook(
   engine: Engine,
   { company, params }: Pick<Visit, 'company' | 'params'>,
 ): Promise<Webhook> {
-  const webhook = await findWebhookRow(engine, company.id, params.id ?? '');
+  const webhook = await findWebhookRow(engine.db, company.id, params.id ?? '');
   if (!webhook) throw notFound();
   return webhook;
 }

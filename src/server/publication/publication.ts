@@ -4,6 +4,7 @@ import { type RequestHandler, Router } from 'express';
 import { stringify } from 'yaml';
 
 import { bundledContract, isReferenceBuilt, referenceFile } from '../../contract/document.ts';
+import { DAY_MS } from '../../contract/durations.ts';
 import { AppError } from '../errors.ts';
 import { changelogFeed, changelogPage } from './changelog.ts';
 import { brunoCollection, postmanCollection } from './collections.ts';
@@ -64,7 +65,7 @@ export function createPublication(options: PublicationOptions): Router {
 /** Where to report a security fault (RFC 9116), good for half a year from each day on which it is asked for. */
 function showSecurityText({ baseUrl, securityContact, now }: PublicationOptions): RequestHandler {
   return (_req, res) => {
-    const expiresAt = new Date(now().getTime() + 180 * 86_400_000);
+    const expiresAt = new Date(now().getTime() + 180 * DAY_MS);
     const lines = [
       `Contact: ${securityContact}`,
       `Expires: ${expiresAt.toISOString().slice(0, 10)}T00:00:00Z`,

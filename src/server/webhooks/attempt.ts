@@ -1,4 +1,5 @@
 import { deliveryRequest } from '../../contract/delivery-request.ts';
+import { HOUR_MS, MINUTE_MS } from '../../contract/durations.ts';
 import { moduleOfEvent } from '../../contract/events.ts';
 import { traceIdOfDelivery } from '../../contract/trace-context.ts';
 import { whyWithheld } from '../../contract/withholding.ts';
@@ -159,9 +160,6 @@ function settled(delivery: Attempted, state: DeliveryResult['state'], ended?: En
     },
   };
 }
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** Time from an attempt that failed to the next one (openapi.yaml, "Retries"). */
 const DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS] as const;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { DAY_MS } from '../../contract/durations.ts';
 import { pingData } from '../../contract/delivery-request.ts';
 import { quote, UsageError } from '../errors.ts';
 import {
@@ -40,7 +41,6 @@ const RECOVER_BATCH = 100;
 const PINGS_MAX = 5;
 const PINGS_OF_COMPANY_MAX = 20;
 const PING_WINDOW_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /**
  * The deliveries of a webhook with every attempt, the newest first.
@@ -53,7 +53,7 @@ export async function listDeliveries(
 ): Promise<DeliveryPage> {
   if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX)
     throw new UsageError(`The limit must be an integer from 1 to ${PAGE_MAX}, not ${limit}.`);
-  const webhook = await findWebhookRow(engine, of.company, of.webhook);
+  const webhook = await findWebhookRow(engine.db, of.company, of.webhook);
   if (!webhook) throw unknownWebhook(of);
   if (before !== undefined && !(await findDelivery(engine.db, { ...of, id: before })))
     throw new UsageError(`The webhook ${quote(of.webhook)} has no delivery ${quote(before)}.`);
@@ -85,6 +85,12 @@ export async function resend(
       throw new UsageError(`The ${name} is being sent at this moment; look at its result first.`);
     if (outcome === 'limit reached')
       throw new UsageError(`The ${name} has had ${ATTEMPTS_MAX} attempts, which is the limit.`);
+    if (outcome === 'waiting')
+      await authorised.record({
+        action: 'delivery.sent_again',
+        subject: of.id,
+        details: { webhook: of.webhook, delivery: of.id },
+      });
     return outcome;
   });
 }
@@ -110,7 +116,12 @@ export async function recover(
     authorisedTransaction(engine, { company, by: authority, now }, async (authorised) => {
       await getWebhookToChange(authorised, webhook);
       const page = { since: since.toISOString(), after, countMax: RECOVER_BATCH, attemptsMax: ATTEMPTS_MAX };
-      return resendUnsent(authorised, webhook, { ...page, isToldOf: count === 0 });
+      const sent = await resendUnsent(authorised, webhook, page);
+      if (count === 0 && sent.count > 0) {
+        const details = { webhook, since: page.since };
+        await authorised.record({ action: 'deliveries.recovered', subject: webhook, details });
+      }
+      return sent;
     });
   let batch = await sendBatch('', by);
   count += batch.count;
@@ -151,6 +162,7 @@ export async function ping(
       throw new UsageError(
         `A webhook can be pinged ${PINGS_MAX} times a minute, and those of a company ${PINGS_OF_COMPANY_MAX} times together; wait a little.`,
       );
+    await authorised.record({ action: 'webhook.pinged', subject: webhook, details: { webhook } });
   });
   return ids.id;
 }

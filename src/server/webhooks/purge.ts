@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { DAY_MS } from '../../contract/durations.ts';
 import type { Logger } from '../log.ts';
 import { removeDeleted, removeOld } from '../store/deliveries/deliveries-purge.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -10,7 +11,6 @@ import { removeOldHours } from '../store/stored-tables.ts';
 export const HISTORY_DAYS = 30;
 /** How long attempts stay counted by the hour: longer than any page looks back. */
 const COUNTED_DAYS = 32;
-const DAY_MS = 86_400_000;
 /** Pauses between two rounds, and between two passes of one, in which other work has its turn. */
 const ROUND_MS = 60_000;
 const PASS_MS = 20;

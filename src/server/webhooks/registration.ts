@@ -11,10 +11,11 @@ import {
   type AuthorisedTransaction,
   authorisedTransaction,
 } from '../store/portal/authorised-transaction.ts';
+import type { AuditAction } from '../store/portal/audit.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import {
   deleteWebhookRow,
-  findWebhookToChange,
+  findWebhookRow,
   insertWebhook,
   listWebhookRows,
   setWebhookPaused,
@@ -64,6 +65,7 @@ export async function createWebhook(
         `The company ${quote(company)} has ${WEBHOOKS_MAX} webhooks, which is the limit; delete one first.`,
       );
     }
+    await recordOf(authorised, 'webhook.registered', record, { events: events.join(' ') });
     return { secret, record };
   });
 }
@@ -95,6 +97,7 @@ type ChangeWebhook = (
 /** Deletes a webhook: no further attempt begins, and nothing of it is shown. */
 export const deleteWebhook = webhookChange(async (authorised, webhook) => {
   await deleteWebhookRow(authorised, webhook);
+  await recordOf(authorised, 'webhook.deleted', webhook);
   return webhook;
 });
 
@@ -102,17 +105,35 @@ export const deleteWebhook = webhookChange(async (authorised, webhook) => {
  * Pauses a webhook: no further attempt begins. New events wait for it, 30 days at most, and so do retries that fall
  * due. To pause a paused webhook changes nothing.
  */
-export const pauseWebhook = webhookChange((authorised, webhook) =>
-  setWebhookPaused(authorised, webhook, true),
-);
+export const pauseWebhook = webhookChange((authorised, webhook) => setPaused(authorised, webhook, true));
 
 /**
  * Resumes a webhook: waiting deliveries are sent at once, a few at a time. To resume one that isn't paused changes
  * nothing.
  */
-export const resumeWebhook = webhookChange((authorised, webhook) =>
-  setWebhookPaused(authorised, webhook, false),
-);
+export const resumeWebhook = webhookChange((authorised, webhook) => setPaused(authorised, webhook, false));
+
+async function setPaused(
+  authorised: AuthorisedTransaction,
+  webhook: Webhook,
+  isPaused: boolean,
+): Promise<Webhook> {
+  const changed = await setWebhookPaused(authorised, webhook, isPaused);
+  if (changed !== webhook)
+    await recordOf(authorised, isPaused ? 'webhook.paused' : 'webhook.resumed', webhook);
+  return changed;
+}
+
+/** The audit trail names the host alone, because the path or the query of an address may hold a password. */
+async function recordOf(
+  authorised: AuthorisedTransaction,
+  action: AuditAction,
+  { id, url }: Webhook,
+  details: Record<string, string> = {},
+): Promise<void> {
+  const host = URL.canParse(url) ? new URL(url).host : url;
+  await authorised.record({ action, subject: id, details: { webhook: id, host, ...details } });
+}
 
 function webhookChange(
   change: (authorised: AuthorisedTransaction, webhook: Webhook) => Promise<Webhook>,
@@ -129,7 +150,7 @@ function webhookChange(
  *   administrator who may not choose an event may not stop or repeat it either.
  */
 export async function getWebhookToChange(authorised: AuthorisedTransaction, id: string): Promise<Webhook> {
-  const webhook = await findWebhookToChange(authorised, id);
+  const webhook = await findWebhookRow(authorised.transaction, authorised.company, id);
   if (!webhook) throw unknownWebhook({ company: authorised.company, webhook: id });
   const reason = authorised.by === 'operator' ? undefined : whyNotTouch(webhook, authorised.by);
   if (reason !== undefined) throw new UsageError(reason);

@@ -144,7 +144,7 @@ export async function listUnreadable(engine: Engine, box: SecretBox): Promise<We
   for await (const stored of storedSecrets(engine.db)) {
     if (openedOr([], () => box.open(stored.secret, stored)) !== undefined) continue;
     // One that was deleted still has its row, and its secret.
-    const webhook = await findWebhookRow(engine, stored.company, stored.id);
+    const webhook = await findWebhookRow(engine.db, stored.company, stored.id);
     if (webhook) found.push(webhook);
   }
   return found;

@@ -1,19 +1,10 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createSecretKey,
-  hash,
-  type KeyObject,
-  randomBytes,
-} from 'node:crypto';
+import { createSecretKey, hash, type KeyObject, randomBytes } from 'node:crypto';
 
 import { quote, UsageError } from '../errors.ts';
+import { openSealed, seal } from '../sealed-text.ts';
 
 const SECRET_BYTES = 32;
 const KEY_BYTES = 32;
-/** NIST SP 800-38D section 8.2.2: random, and good for 2^32 secrets under one key. */
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 
 /**
  * A new signing secret: `whsec_` and 32 random bytes in base64. The whole text is the key of the signature
@@ -58,13 +49,13 @@ export function createSecretBox(
     fingerprints: keys.map(({ fingerprint }) => fingerprint),
     seal(secret, owner) {
       if (!current) throw new UsageError(WITHOUT_KEY);
-      return seal(secret, current, owner);
+      return `sealed1.${current.fingerprint}.${seal(secret, current.key, contextOf(owner))}`;
     },
     open(stored, owner) {
       if (isPlain(stored)) return stored;
       const [, fingerprint, sealed] = SEALED.exec(stored) ?? [];
       const fitting = keys.find((candidate) => candidate.fingerprint === fingerprint);
-      const secret = fitting && sealed !== undefined ? unseal(sealed, fitting, owner) : undefined;
+      const secret = fitting && sealed ? openSealed(sealed, fitting.key, contextOf(owner)) : undefined;
       if (secret === undefined) throw new UsageError(unopened(owner, fingerprint, fitting));
       return secret;
     },
@@ -96,32 +87,8 @@ function sealingKeyOf(text: string): SealingKey {
 }
 
 /** No id has a line break, so two owners never have the same text. */
-function contextOf({ company, id }: SecretOwner): Buffer {
-  return Buffer.from(`${company}\n${id}`);
-}
-
-function seal(secret: string, { fingerprint, key }: SealingKey, owner: SecretOwner): string {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(contextOf(owner));
-  const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-  return `sealed1.${fingerprint}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`;
-}
-
-/** Undefined when the text isn't what this key sealed for this owner. */
-function unseal(sealed: string, { key }: SealingKey, owner: SecretOwner): string | undefined {
-  const bytes = Buffer.from(sealed, 'base64url');
-  if (bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;
-  const nonce = bytes.subarray(0, NONCE_BYTES);
-  const tag = bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
-  decipher.setAAD(contextOf(owner)).setAuthTag(tag);
-  try {
-    const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
-    return Buffer.concat([text, decipher.final()]).toString('utf8');
-  } catch {
-    // The tag doesn't fit. The caller explains it.
-    return undefined;
-  }
+function contextOf({ company, id }: SecretOwner): string {
+  return `${company}\n${id}`;
 }
 
 function unopened(

@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { checkedName } from '../../../src/server/access/administrators.ts';
+import { checkedName } from '../../../src/server/access/checked-input.ts';
 import { createCompany, setCompany } from '../../../src/server/access/companies.ts';
 import {
   ACTIVE_KEYS_MAX,
@@ -138,8 +138,10 @@ const insert = (engine: Engine, key: ApiKey, secretSha256: string) =>
 
 /** Revokes a key, as an operator does. */
 const revoke = (engine: Engine, company: string, id: string, now: string) =>
-  authorisedTransaction(engine, { company, by: 'operator', now: new Date(now) }, (authorised) =>
-    revokeKeyRow(authorised, id),
+  authorisedTransaction(
+    engine,
+    { company, by: 'operator', now: new Date(now) },
+    async (authorised) => (await revokeKeyRow(authorised, id)).key,
   );
 
 /** The row of a key, found with a wrong secret, which isn't counted. */

@@ -3,7 +3,7 @@ import { randomBytes, randomUUIDv7, scryptSync } from 'node:crypto';
 import got, { type Response } from 'got';
 import type { Test } from 'tap';
 
-import { grantedScopes } from '../../../src/server/access/administrators.ts';
+import { grantedScopes } from '../../../src/server/access/checked-input.ts';
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { beginSession } from '../../../src/server/access/sessions.ts';
 import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';

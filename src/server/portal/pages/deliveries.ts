@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../contract/durations.ts';
 import { companyInstant, companyLocal } from '../../../contract/company-time.ts';
 import type { EventKind } from '../../../contract/events.ts';
 import { UsageError } from '../../errors.ts';
@@ -18,7 +19,6 @@ import { page, type Page, type PageReply, redirect, type Visit } from '../visit.
 import { getOwnWebhook, hiddenKinds, visibleKinds } from '../webhook-access.ts';
 
 const PAGE_DELIVERIES = 50;
-const DAY_MS = 86_400_000;
 
 const stateNames: Record<StateGroup, string> = {
   waiting: 'Waiting or being sent',

@@ -1,4 +1,5 @@
-import { grantedScopes, listAdministrators } from '../../access/administrators.ts';
+import { listAdministrators } from '../../access/administrators.ts';
+import { grantedScopes } from '../../access/checked-input.ts';
 import {
   ACTIVE_KEYS_MAX,
   checkedKeyName,

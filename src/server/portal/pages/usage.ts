@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../contract/durations.ts';
 import { modules } from '../../../contract/scopes.ts';
 import type { Company } from '../../store/records/companies.ts';
 import { type KeyHour, listKeyHours } from '../../store/keys/key-usage.ts';
@@ -11,7 +12,6 @@ import { facts, table } from '../views/table.ts';
 import { page, type Page, type Visit } from '../visit.ts';
 
 const HOURS = 24;
-const HOUR_MS = 3_600_000;
 /** Rows that a page reads at most: 24 hours of 20 active keys and of 200 keys that were revoked in a day. */
 const ROWS_MAX = HOURS * 220;
 

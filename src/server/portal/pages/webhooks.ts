@@ -97,7 +97,7 @@ export const showNewWebhook: Page = async (visit, { engine }) => {
   const { company, administrator, query } = visit;
   const like = query.get('like');
   if (like === null) return newPage(engine, visit, { url: '', events: [] });
-  const webhook = await findWebhookRow(engine, company.id, like);
+  const webhook = await findWebhookRow(engine.db, company.id, like);
   if (!webhook) throw notFound();
   const events = webhook.events.filter((kind) => maySeeEvent(administrator.scopes, kind));
   return newPage(engine, visit, { url: webhook.url, events });

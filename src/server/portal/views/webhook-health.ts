@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../contract/durations.ts';
 import { companyDay, companyInstant } from '../../../contract/company-time.ts';
 import type { AttemptCounts, HourSpan, WebhookHealth } from '../../store/deliveries/webhook-health.ts';
 import type { Webhook } from '../../store/deliveries/webhooks.ts';
@@ -10,7 +11,6 @@ import { badge } from './notice.ts';
 import { table } from './table.ts';
 
 const DAYS = 30;
-const DAY_MS = 86_400_000;
 
 /** The periods over which a webhook's attempts are counted. */
 export interface HealthSpans {

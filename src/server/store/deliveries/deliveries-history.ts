@@ -33,11 +33,6 @@ export async function resendDelivery(
   if (attemptCount !== undefined)
     update = update.where('attempt_count', '=', attemptCount).where('state', '<>', 'waiting');
   if ((await update.returning('id').execute()).length > 0) {
-    await authorised.record({
-      action: 'delivery.sent_again',
-      subject: id,
-      details: { webhook, delivery: id },
-    });
     await engine.dialect.tellWorkers(transaction);
     return 'waiting';
   }
@@ -56,13 +51,12 @@ export async function resendDelivery(
 /**
  * Sends the deliveries again that failed or were withheld, of events from a time on, in the order of their ids.
  * @param page.after the id after which to go on; an empty text at first.
- * @param page.isToldOf whether the audit trail gets an entry.
  * @returns the number of deliveries that will be sent, and the last id of this page; undefined when it is the last page.
  */
 export async function resendUnsent(
   authorised: AuthorisedTransaction,
   webhook: string,
-  page: { since: string; after: string; countMax: number; attemptsMax: number; isToldOf: boolean },
+  page: { since: string; after: string; countMax: number; attemptsMax: number },
 ): Promise<{ count: number; last: string | undefined }> {
   const { engine, transaction, company, now } = authorised;
   const rows = await transaction
@@ -92,10 +86,6 @@ export async function resendUnsent(
       .returning('id')
       .execute();
     count = changed.length;
-    if (page.isToldOf && count > 0) {
-      const details = { webhook, since: page.since };
-      await authorised.record({ action: 'deliveries.recovered', subject: webhook, details });
-    }
     await engine.dialect.tellWorkers(transaction);
   }
   return { count, last: rows.length === page.countMax ? rows.at(-1)?.id : undefined };
@@ -149,6 +139,5 @@ export async function insertPing(
     .values({ company, webhook, id, event, due_at: at, state: 'waiting' })
     .execute();
   await authorised.engine.dialect.tellWorkers(transaction);
-  await authorised.record({ action: 'webhook.pinged', subject: webhook, details: { webhook } });
   return 'created';
 }

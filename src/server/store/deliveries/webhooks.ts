@@ -1,11 +1,11 @@
 import { type Selectable, sql } from 'kysely';
 
 import type { MoveEventKind } from '../../../contract/events.ts';
-import { actorId, type AuditAction } from '../portal/audit.ts';
+import { actorId } from '../portal/audit.ts';
 import type { AuthorisedTransaction } from '../portal/authorised-transaction.ts';
 import { batchesOf } from '../batches.ts';
 import type { Connection } from '../dialects/dialect.ts';
-import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import type { Engine } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 
 /** A webhook, without its secret. */
@@ -20,7 +20,10 @@ export interface Webhook {
   pausedAt: string | null;
 }
 
-/** Adds a webhook unless the company has `webhooksMax`. The transaction has the company's lock, so there is never one too many. */
+/**
+ * Adds a webhook unless the company has `webhooksMax`. The transaction has the company's lock, so there is never one too
+ * many.
+ */
 export async function insertWebhook(
   authorised: AuthorisedTransaction,
   webhook: Omit<Webhook, 'pausedAt'>,
@@ -47,7 +50,6 @@ export async function insertWebhook(
       made_by: actorId(by),
     })
     .execute();
-  await recordOf(authorised, 'webhook.registered', webhook, { events: webhook.events.join(' ') });
   return 'created';
 }
 
@@ -68,23 +70,7 @@ export async function listWebhookRows(engine: Engine, company: string): Promise<
 
 /** A webhook of a company that wasn't deleted. */
 export async function findWebhookRow(
-  engine: Engine,
-  company: string,
-  id: string,
-): Promise<Webhook | undefined> {
-  return findIn(engine.db, company, id);
-}
-
-/** A webhook that wasn't deleted, in the transaction that is to change it. */
-export async function findWebhookToChange(
-  { transaction, company }: AuthorisedTransaction,
-  id: string,
-): Promise<Webhook | undefined> {
-  return findIn(transaction, company, id);
-}
-
-async function findIn(
-  db: Engine['db'] | StoreTransaction,
+  db: Connection,
   company: string,
   id: string,
 ): Promise<Webhook | undefined> {
@@ -110,7 +96,6 @@ export async function deleteWebhookRow(authorised: AuthorisedTransaction, webhoo
     .where('company', '=', authorised.company)
     .where('id', '=', webhook.id)
     .execute();
-  await recordOf(authorised, 'webhook.deleted', webhook);
 }
 
 /**
@@ -131,20 +116,8 @@ export async function setWebhookPaused(
     .where('company', '=', company)
     .where('id', '=', webhook.id)
     .execute();
-  await recordOf(authorised, isPaused ? 'webhook.paused' : 'webhook.resumed', webhook);
   if (!isPaused) await engine.dialect.tellWorkers(transaction);
   return { ...webhook, pausedAt };
-}
-
-/** The audit trail names the host alone, because the path or the query of an address may hold a password. */
-async function recordOf(
-  authorised: AuthorisedTransaction,
-  action: AuditAction,
-  { id, url }: Pick<Webhook, 'id' | 'url'>,
-  details: Record<string, string> = {},
-): Promise<void> {
-  const host = URL.canParse(url) ? new URL(url).host : url;
-  await authorised.record({ action, subject: id, details: { webhook: id, host, ...details } });
 }
 
 function toWebhook(row: Pick<Selectable<Tables['webhooks']>, (typeof SHOWN)[number]>): Webhook {

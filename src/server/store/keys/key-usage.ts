@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { HOUR_MS } from '../../../contract/durations.ts';
 import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { removeOldHours } from '../stored-tables.ts';
@@ -24,7 +25,6 @@ interface Use {
 
 /** Counts are written this long after the first of them. A process that is killed loses as much. */
 const FLUSH_MS = 5_000;
-const HOUR_MS = 3_600_000;
 /** Keys and hours that are kept in memory while they can't be written. Requests beyond them aren't counted. */
 const USES_MAX = 10_000;
 /** Rows of one transaction. SQLite answers no request meanwhile. */

@@ -152,7 +152,6 @@ export async function insertKey(
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await authorised.record({ action: 'key.created', subject: key.id, details: detailsOf(key) });
   return toKey(row);
 }
 
@@ -233,11 +232,11 @@ function toUsedKey(row: Selectable<Tables['api_keys']> & { used_at: string | nul
   return { ...toKey(row), usedAt: row.used_at };
 }
 
-/** Marks a key revoked, unless it is already; undefined when there is no such key. */
+/** Marks a key revoked, unless it is already. */
 export async function revokeKeyRow(
   authorised: AuthorisedTransaction,
   id: string,
-): Promise<ApiKey | undefined> {
+): Promise<{ key: ApiKey | undefined; isChanged: boolean }> {
   const { transaction, company, now } = authorised;
   const revoked = await transaction
     .updateTable('api_keys')
@@ -252,15 +251,7 @@ export async function revokeKeyRow(
     .where('company', '=', company)
     .where('id', '=', id)
     .executeTakeFirst();
-  const key = row && toKey(row);
-  if (key && Number(revoked.numUpdatedRows) > 0)
-    await authorised.record({ action: 'key.revoked', subject: id, details: detailsOf(key) });
-  return key;
-}
-
-/** The details of a key in the audit trail. */
-function detailsOf({ name, id, scopes }: Pick<ApiKey, 'name' | 'id' | 'scopes'>): Record<string, string> {
-  return { name, 'key id': id, scopes: scopes.join(', ') };
+  return { key: row && toKey(row), isChanged: Number(revoked.numUpdatedRows) > 0 };
 }
 
 function toKey(row: Selectable<Tables['api_keys']>): ApiKey {

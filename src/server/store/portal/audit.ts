@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { PostgresAdapter, type Selectable, sql } from 'kysely';
 
+import { DAY_MS } from '../../../contract/durations.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { AuditEntriesTable } from '../portal-schema.ts';
 
@@ -80,7 +81,6 @@ export interface NewAuditEntry {
 }
 
 const KEPT_DAYS = 730;
-const DAY_MS = 86_400_000;
 const OLD_AT_ONCE = 20;
 
 /**

@@ -76,20 +76,34 @@ export async function updateCompanyRow(
   });
 }
 
+/** The times by which the changes of a company that is locked are stamped. */
+export interface CompanyClock {
+  /** Of the last change. */
+  lastStampMs: number;
+  /** The latest time that the API told its readers, or some seconds less; see served-clock.ts. */
+  servedMs: number;
+}
+
 /**
  * Makes this transaction the only one that changes the company until it ends: changes of a company are serial. SQLite's
  * transactions are serial anyway. On PostgreSQL the lock is the row of the company's clock, because foreign keys lock the
- * company's own row.
- * @returns whether there is such a company.
+ * company's own row. That row is read anew after waiting for it, as a joined one would not be.
+ * @returns undefined when there is no such company.
  */
-export async function lockCompany(transaction: StoreTransaction, id: string): Promise<boolean> {
+export async function lockCompany(
+  transaction: StoreTransaction,
+  id: string,
+): Promise<CompanyClock | undefined> {
   const row = await transaction
     .selectFrom('company_clocks')
-    .select('company')
+    .select([
+      'last_stamp_ms',
+      (clocks) => clocks.selectFrom('served_clock').select('latest_ms').as('served_ms'),
+    ])
     .where('company', '=', id)
     .modifyEnd(dialectOf(transaction).forUpdate)
     .executeTakeFirst();
-  return row !== undefined;
+  return row && { lastStampMs: Number(row.last_stamp_ms), servedMs: Number(row.served_ms) };
 }
 
 export async function findCompanyRow(engine: Engine, id: string): Promise<Company | undefined> {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { DAY_MS } from '../../../contract/durations.ts';
 import type { Engine } from '../engines/engine.ts';
 
 /** How a company is doing, as an operator looks at all of them. */
@@ -15,8 +16,6 @@ export interface CompanyStatus {
   /** Keys that the rate limit refused something, in the last 24 hours. */
   limitedKeys: number;
 }
-
-const DAY_MS = 86_400_000;
 
 /** The status of every company, in the order of their ids. */
 export async function listCompanyStatus(engine: Engine, now: Date): Promise<CompanyStatus[]> {

@@ -3,20 +3,17 @@ import { sql } from 'kysely';
 import { resources } from '../../../contract/records.ts';
 import { renderingDigest } from '../../../contract/rendering.ts';
 import { unavailable } from '../../errors.ts';
-import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import { type CompanyClock, lockCompany } from './companies.ts';
 import { deleteSome } from '../stored-tables.ts';
 
 /** The facts of a company that every move needs. */
-export interface LockedCompany {
+export interface LockedCompany extends CompanyClock {
   id: string;
   timeZone: string;
   currency: string;
   /** By kind of document; a kind that isn't there is numbered as usual. */
   numberFormats: Partial<Record<string, string>>;
-  lastStampMs: number;
-  /** The latest time that the API told its readers, or some seconds less; see served-clock.ts. */
-  servedMs: number;
 }
 
 /** A change that was made: its name, and the digest of what it said; null of one that was made by an earlier version. */
@@ -34,16 +31,7 @@ export async function lockForMoves(
   transaction: StoreTransaction,
   company: string,
 ): Promise<LockedCompany | undefined> {
-  // The clock's row is the lock: PostgreSQL reads it anew after waiting for it, as it would not with a joined one.
-  const clock = await transaction
-    .selectFrom('company_clocks')
-    .select([
-      'last_stamp_ms',
-      (clocks) => clocks.selectFrom('served_clock').select('latest_ms').as('served_ms'),
-    ])
-    .where('company', '=', company)
-    .modifyEnd(dialectOf(transaction).forUpdate)
-    .executeTakeFirst();
+  const clock = await lockCompany(transaction, company);
   if (!clock) return undefined;
   // A statement of its own, after the lock: a version that renders a company's records anew locks it, too. It takes 3 us.
   const settings = await transaction
@@ -69,8 +57,7 @@ export async function lockForMoves(
     currency: settings.currency,
     // Written by `setNumberFormat`.
     numberFormats: JSON.parse(settings.number_formats) as LockedCompany['numberFormats'],
-    lastStampMs: Number(clock.last_stamp_ms),
-    servedMs: Number(clock.served_ms),
+    ...clock,
   };
 }
 

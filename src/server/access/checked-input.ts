@@ -1,0 +1,86 @@
+import { isScope, type Scope, scopes } from '../../contract/scopes.ts';
+import { quote, UsageError } from '../errors.ts';
+import type { Administrator } from '../store/portal/administrators.ts';
+
+export const EMAIL_CHARACTERS_MAX = 254;
+const NAME_CHARACTERS_MAX = 100;
+
+/**
+ * Characters that a name can't have: controls, line breaks, direction marks and unassigned characters. The two joiners
+ * are allowed, because Persian, the languages of India and emoji are spelt with them.
+ */
+const NO_PART_OF_A_NAME = /(?![\u200c\u200d])[\p{C}\u2028\u2029]/u;
+
+/**
+ * Checks a name of a thing or a person.
+ * @param what the beginning of the sentence of a refusal, such as `The name`.
+ * @returns the name without blanks around it.
+ * @throws UsageError of the field `name`, naming the character or the rule.
+ */
+export function checkedLine(given: string, what: string, charactersMax: number): string {
+  const name = given.trim().normalize('NFC');
+  const refuse = (rule: string): never => {
+    throw new UsageError(`${what} ${rule}.`, { field: 'name' });
+  };
+  const [wrong] = NO_PART_OF_A_NAME.exec(name) ?? [];
+  if (wrong !== undefined) {
+    const code = (wrong.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    const before = name.slice(0, name.indexOf(wrong));
+    refuse(`has a character that can't be seen, U+${code}, after ${quote(before)}; leave it out`);
+  }
+  if (!/[^\s\u200c\u200d]/u.test(name) || name.length > charactersMax)
+    refuse(`must have 1 to ${charactersMax} characters, in one line`);
+  return name;
+}
+
+/** The stored form of an e-mail address: capitals don't matter. */
+export function canonicalEmail(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase();
+}
+
+/**
+ * Checks the e-mail address of a new administrator. Letters beyond the basic alphabet are refused, because some look the
+ * same as others (UTS 39): an address with them could pass for a colleague's.
+ * @throws UsageError naming the value when it isn't an e-mail address, or the character that it can't have.
+ */
+export function checkedEmail(given: string): string {
+  const email = canonicalEmail(given);
+  const [foreign] = /[^\0-\x7f]/u.exec(email) ?? [];
+  if (foreign !== undefined) {
+    const code = (foreign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    throw new UsageError(
+      `${quote(given)} has the character ${quote(foreign)} (U+${code}). An e-mail address here has only the letters a to z, digits and signs, because other letters can look like these. Write a domain with other letters in its form that begins with xn--.`,
+    );
+  }
+  // Only a message to the address could show more.
+  if (
+    email.length > EMAIL_CHARACTERS_MAX ||
+    !/^[^\s@"<>(),:;\\[\]\p{C}]+@[^\s@"<>(),:;\\[\]\p{C}]+$/u.test(email)
+  )
+    throw new UsageError(`${quote(given)} is not an e-mail address such as jane@example.com.`);
+  return email;
+}
+
+/** @throws UsageError when the name is empty, too long, not one line, or has a character that can't be seen. */
+export function checkedName(given: string): string {
+  return checkedLine(given, 'The name', NAME_CHARACTERS_MAX);
+}
+
+/**
+ * Checks the scopes that somebody gives: they can give only their own.
+ * @throws UsageError naming the scope that is refused, or when there is none.
+ */
+export function grantedScopes(
+  given: readonly string[],
+  by: Pick<Administrator, 'scopes'> | 'operator',
+): Scope[] {
+  const own = by === 'operator' ? scopes : by.scopes;
+  if (given.length === 0) throw new UsageError(`Choose at least one scope of ${own.join(', ')}.`);
+  for (const scope of given) {
+    if (isScope(scope) && own.includes(scope)) continue;
+    const rule =
+      by === 'operator' ? 'is not a scope; the scopes are' : 'is not a scope that you can give; you have';
+    throw new UsageError(`${quote(scope)} ${rule} ${own.join(', ')}.`);
+  }
+  return scopes.filter((scope) => given.includes(scope));
+}
