@@ -11,11 +11,9 @@ export interface ListCase {
   list: (db: Connection, company: string, page: { after: string; limit: number }) => Promise<unknown>;
 }
 
-/** The ways of reading a list that src/server/store/lists/lists.ts has. */
-export const statementKinds = ['walk', 'count', 'sort', 'slice end', 'slice'] as const;
-
 export interface ListStatement {
-  kind: (typeof statementKinds)[number];
+  /** A way of reading a list that src/server/store/lists/lists.ts has. */
+  kind: 'walk' | 'count' | 'sort' | 'slice end' | 'slice';
   sql: string;
   values: unknown[];
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 import t from 'tap';
 import type { Test } from 'tap';
 
@@ -6,7 +8,7 @@ import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { openTestDatabase, STORY_NOW } from '../../../_server.ts';
 import { type Filling, fillPostgres } from './_filling.ts';
-import { listCases, type ListStatement, statementKinds, statementsOf } from './_list-statements.ts';
+import { listCases, type ListStatement, statementsOf } from './_list-statements.ts';
 
 const COMPANY = 'planned';
 
@@ -30,17 +32,40 @@ t.test(
     for (const { kind, sql, values, list } of statements) {
       const rows = await database.engine.run(`EXPLAIN QUERY PLAN ${sql}`, values);
       const steps = (rows as { detail: string }[]).map(({ detail }) => detail);
-      const problem = indexProblem(kind, sql, steps);
-      if (problem) t.fail(`${kind} of ${list}: ${problem}`, { sql, steps });
-    }
-    t.ok(listCases.length > 250, 'every combination of filters is among them');
-    const kinds = Map.groupBy(statements, ({ kind }) => kind);
-    for (const kind of statementKinds) {
-      t.comment(`${kind}: ${kinds.get(kind)?.length} statements`);
-      t.ok((kinds.get(kind)?.length ?? 0) >= 6, `there are statements of the kind ${kind}`);
+      t.equal(indexProblem(kind, sql, steps), undefined, `${kind} of ${list}`, { sql, steps });
     }
   },
 );
+
+const TABLES = ['people', 'customers', 'forms', 'jobs', 'submissions', 'invoices', 'quotes'];
+
+/** Bytes that this process has read so far, from files and elsewhere. */
+const bytesRead = () => Number(/^rchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+
+t.test('on SQLite a count, a sort or a slice reads only the records that it serves', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  await createCompany(database.engine, COMPANY, {}, STORY_NOW);
+  const at = '2025-01-01T00:00:00.000Z';
+  // 5 MB in each table, of which next to nothing is kept in memory.
+  await database.engine.run('PRAGMA cache_size = 50');
+  const body = `json_object('id', printf('%012d', n), 'formId', 'form_1', 'kind', 'invoice', 'status', 'sent', 'quoteGroupId', n,
+    'customer', json_object('id', 'cus_1'), 'createdAt', '${at}', 'updatedAt', '${at}', 'issueDate', '2025-01-01',
+    'validUntil', '2025-01-01', 'note', hex(zeroblob(5000)))`;
+  for (const table of TABLES) {
+    const [detail, empty] = ['invoices', 'quotes'].includes(table) ? [', detail', ", '{}'"] : ['', ''];
+    await database.engine.run(`
+      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 500)
+      INSERT INTO ${table} (company, body${detail}) SELECT '${COMPANY}', ${body}${empty} FROM numbers`);
+  }
+  for (const { kind, sql, values, list } of await allStatements(database.engine)) {
+    // A walk without ranges serves all that it reads.
+    if (kind === 'walk') continue;
+    const before = bytesRead();
+    await database.engine.run(sql, values);
+    const bytes = bytesRead() - before;
+    t.ok(bytes < 1_000_000, `${bytes} bytes for ${kind} of ${list}`, { sql });
+  }
+});
 
 function indexProblem(
   kind: ListStatement['kind'],
@@ -116,17 +141,13 @@ t.test('on PostgreSQL no list passes more rows than its way of reading allows', 
     { company, isDense: false },
     { company, isDense: true },
   ]);
-  let measured = 0;
   for (const after of ['', '000000000300']) {
     // A later page has the same statements with another beginning: one company tells whether it is followed.
     const begun = after === '' ? cases : cases.filter(({ company }) => company === 'planned');
     for (const statement of await allStatements(engine, after)) {
       for (const one of begun) await checkRows(t, engine, statement, one);
-      measured += begun.length;
     }
   }
-  t.comment(`${measured} statements measured`);
-  t.ok(measured > 1_000);
 });
 
 async function checkRows(
@@ -143,10 +164,8 @@ async function checkRows(
   const [{ Plan: plan }] = JSON.parse(String(row?.['QUERY PLAN'])) as [{ Plan: PlanNode }];
   const passed = rowsPassed(plan);
   const allowed = rowsAllowed(kind, sql, { company, isDense });
-  if (passed > allowed) {
-    const which = `${kind} of ${list} of ${company}${isDense ? ', dense' : ''}`;
-    t.fail(`${which}: ${passed} rows, not ${allowed}`, { sql, plan: JSON.stringify(plan) });
-  }
+  const which = `${kind} of ${list} of ${company}${isDense ? ', dense' : ''}`;
+  t.ok(passed <= allowed, `${which}: ${passed} rows, not ${allowed}`, { sql, plan: JSON.stringify(plan) });
 }
 
 /** The rows that all scans of a plan have looked at, whether they were wanted or not. */
