@@ -10,7 +10,7 @@ import { callCommand, openWorkplace } from '../_command.ts';
 
 /** util-linux has it: it runs a program on a terminal of its own. */
 const SCRIPT = '/usr/bin/script';
-const program = join(import.meta.dirname, '..', '..', '..', 'src', 'fieldledger.js');
+const program = join(import.meta.dirname, '..', '..', 'src', 'fieldledger.js');
 
 /** Whether a shell is on this machine. */
 const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
