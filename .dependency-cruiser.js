@@ -100,7 +100,7 @@ const rooms = [
   'company-data',
   'deliveries',
   'keys',
-  'portal',
+  'accounts',
   'backup',
   'records',
   'stored-tables',
@@ -111,7 +111,7 @@ const rooms = [
   'batches',
   'dialects',
   'schema',
-  'portal-schema',
+  'accounts-schema',
 ].map((name) => `server/store/${name}`);
 
 /** The files of a room by which the rest of src uses it. In the other rooms each file is a subject of its own. */

@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { ACTIVE_KEYS_MAX, createKey, revokeKey } from '../../src/server/access/keys.ts';
-import type { Authority } from '../../src/server/store/portal/authorised-transaction.ts';
+import type { Authority } from '../../src/server/store/accounts/authorised-transaction.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
 import { KEY_PREFIX, STORY_NOW } from '../_server.ts';
 import { COMPANY, signedInAs, startPortal } from '../server/portal/_portal.ts';

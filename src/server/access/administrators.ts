@@ -6,16 +6,16 @@ import {
   findAccounts,
   listAdministratorRows,
   updateAdministratorRow,
-} from '../store/portal/administrators.ts';
-import type { Origin } from '../store/portal/audit.ts';
+} from '../store/accounts/administrator-rows.ts';
+import type { Origin } from '../store/accounts/audit-trail.ts';
 import {
   type Authority,
   authorisedTransaction,
   type SignedIn,
-} from '../store/portal/authorised-transaction.ts';
+} from '../store/accounts/authorised-transaction.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
-import { deleteLinksOf } from '../store/portal/portal-links.ts';
-import { deleteSessionRows } from '../store/portal/portal-sessions.ts';
+import { deleteLinksOf } from '../store/accounts/link-rows.ts';
+import { deleteSessionRows } from '../store/accounts/session-rows.ts';
 import { getCompany } from './companies.ts';
 import { knownBrowserOf, rememberBrowser } from './known-browsers.ts';
 import { canonicalEmail, EMAIL_CHARACTERS_MAX } from './checked-input.ts';

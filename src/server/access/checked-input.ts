@@ -1,6 +1,6 @@
 import { isScope, type Scope, scopes } from '../../contract/scopes.ts';
 import { quote, UsageError } from '../errors.ts';
-import type { Administrator } from '../store/portal/administrators.ts';
+import type { Administrator } from '../store/accounts/administrator-rows.ts';
 
 export const EMAIL_CHARACTERS_MAX = 254;
 const NAME_CHARACTERS_MAX = 100;

@@ -8,14 +8,14 @@ import {
   insertAdministrator,
   listAdministratorRows,
   updateAdministratorRow,
-} from '../store/portal/administrators.ts';
-import { actorId, type Origin } from '../store/portal/audit.ts';
+} from '../store/accounts/administrator-rows.ts';
+import { actorId, type Origin } from '../store/accounts/audit-trail.ts';
 import { lockCompany } from '../store/records/companies.ts';
 import {
   type Authority,
   type AuthorisedTransaction,
   authorisedTransaction,
-} from '../store/portal/authorised-transaction.ts';
+} from '../store/accounts/authorised-transaction.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import {
   deleteInvitation,
@@ -24,8 +24,8 @@ import {
   listInvitations,
   type PortalLink,
   takeLink,
-} from '../store/portal/portal-links.ts';
-import { deleteSessionRows } from '../store/portal/portal-sessions.ts';
+} from '../store/accounts/link-rows.ts';
+import { deleteSessionRows } from '../store/accounts/session-rows.ts';
 import { getByEmail } from './administrators.ts';
 import { checkedEmail, checkedName, grantedScopes } from './checked-input.ts';
 import { getCompany } from './companies.ts';

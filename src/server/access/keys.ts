@@ -7,7 +7,7 @@ import {
   type Authority,
   type AuthorisedTransaction,
   authorisedTransaction,
-} from '../store/portal/authorised-transaction.ts';
+} from '../store/accounts/authorised-transaction.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import {
   type ApiKey,

@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
-import { type Account, findAccounts } from '../store/portal/administrators.ts';
-import type { SignedIn } from '../store/portal/authorised-transaction.ts';
+import { type Account, findAccounts } from '../store/accounts/administrator-rows.ts';
+import type { SignedIn } from '../store/accounts/authorised-transaction.ts';
 import { lockCompany } from '../store/records/companies.ts';
 import { isPassword } from './passwords.ts';
 import type { SignInLimits } from './sign-in-limits.ts';

@@ -2,10 +2,10 @@ import { randomUUIDv7 } from 'node:crypto';
 
 import { MINUTE_MS } from '../../contract/durations.ts';
 import { AppError, UsageError } from '../errors.ts';
-import { type Administrator, updateAdministratorRow } from '../store/portal/administrators.ts';
-import { type AuditAction, countAuditRows, type Origin, recordEntry } from '../store/portal/audit.ts';
+import { type Administrator, updateAdministratorRow } from '../store/accounts/administrator-rows.ts';
+import { type AuditAction, countAuditRows, type Origin, recordEntry } from '../store/accounts/audit-trail.ts';
 import { lockCompany } from '../store/records/companies.ts';
-import { authorisedTransaction, type SignedIn } from '../store/portal/authorised-transaction.ts';
+import { authorisedTransaction, type SignedIn } from '../store/accounts/authorised-transaction.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import {
   deleteSessionRows,
@@ -16,7 +16,7 @@ import {
   listSessionRows,
   type Session,
   touchSessions,
-} from '../store/portal/portal-sessions.ts';
+} from '../store/accounts/session-rows.ts';
 import type { StillProved } from './own-password.ts';
 import { mintToken, tokenHash } from './tokens.ts';
 

@@ -2,8 +2,8 @@ import type { Request, RequestHandler, Response } from 'express';
 
 import { getCompany } from '../access/companies.ts';
 import type { ActiveSession } from '../access/sessions.ts';
-import type { Administrator } from '../store/portal/administrators.ts';
-import { AuthorityEndedError, FormUsedError } from '../store/portal/authorised-transaction.ts';
+import type { Administrator } from '../store/accounts/administrator-rows.ts';
+import { AuthorityEndedError, FormUsedError } from '../store/accounts/authorised-transaction.ts';
 import type { AssetPaths } from './assets.ts';
 import type { Cookies } from './cookies.ts';
 import { findResult, keepResult, takeNoticeOf } from './form-results.ts';

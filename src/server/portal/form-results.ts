@@ -4,12 +4,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ActiveSession } from '../access/sessions.ts';
 import { openSealed, seal } from '../sealed-text.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { findFormResult, setFormResult, takeNotice } from '../store/portal/form-results.ts';
+import { findFormResult, setFormResult, takeNotice } from '../store/accounts/sent-forms.ts';
 import { PageError } from './page-error.ts';
 import type { Notice, RedirectReply } from './visit.ts';
 
 /*
- * A form does its work once. The transaction of its work marks it as used (../store/portal/authorised-transaction.ts). Its
+ * A form does its work once. The transaction of its work marks it as used (../store/accounts/authorised-transaction.ts). Its
  * result is kept here: the page that it leads to, and the notice that the page shows once. A visitor who sends the form
  * again is led to the same page.
  */

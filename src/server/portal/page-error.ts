@@ -1,5 +1,5 @@
 import { AppError, UsageError } from '../errors.ts';
-import { AuthorityEndedError } from '../store/portal/authorised-transaction.ts';
+import { AuthorityEndedError } from '../store/accounts/authorised-transaction.ts';
 
 /** The reason why a page can't be shown or an action can't be done, safe to show. */
 export class PageError extends Error {

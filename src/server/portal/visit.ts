@@ -1,7 +1,7 @@
 import type { ActiveSession } from '../access/sessions.ts';
-import type { Administrator } from '../store/portal/administrators.ts';
+import type { Administrator } from '../store/accounts/administrator-rows.ts';
 import type { Company } from '../store/records/companies.ts';
-import type { SignedIn } from '../store/portal/authorised-transaction.ts';
+import type { SignedIn } from '../store/accounts/authorised-transaction.ts';
 import type { Services } from './options.ts';
 import type { Html } from './views/html.ts';
 import type { SectionKey } from './views/navigation.ts';

@@ -1,6 +1,6 @@
 import type { EventKind, MoveEventKind } from '../../contract/events.ts';
 import { maySeeEvent } from '../../contract/withholding.ts';
-import type { Administrator } from '../store/portal/administrators.ts';
+import type { Administrator } from '../store/accounts/administrator-rows.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { findWebhookRow, type Webhook } from '../store/deliveries/webhooks.ts';
 import { notFound } from './page-error.ts';

@@ -7,7 +7,7 @@ import type {
   FormResultsTable,
   LinksTable,
   SessionsTable,
-} from './portal-schema.ts';
+} from './accounts-schema.ts';
 
 /**
  * The tables, as Kysely sees them; the migrations are what makes them. Records hold the JSON text that the API

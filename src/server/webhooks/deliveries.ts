@@ -8,7 +8,7 @@ import {
   AuthorityEndedError,
   type Authority,
   authorisedTransaction,
-} from '../store/portal/authorised-transaction.ts';
+} from '../store/accounts/authorised-transaction.ts';
 import { insertPing, resendDelivery, resendUnsent } from '../store/deliveries/deliveries-history.ts';
 import { listDeliveries as listStoredDeliveries } from '../store/deliveries/deliveries-list.ts';
 import {

@@ -4,14 +4,14 @@ import { isMoveEventKind, type MoveEventKind, moveEventKinds, scopeOfEvent } fro
 import type { Scope } from '../../contract/scopes.ts';
 import { maySeeEvent, scopesLacked } from '../../contract/withholding.ts';
 import { quote, unknownName, UsageError } from '../errors.ts';
-import type { Administrator } from '../store/portal/administrators.ts';
+import type { Administrator } from '../store/accounts/administrator-rows.ts';
 import { findCompanyRow } from '../store/records/companies.ts';
 import {
   type Authority,
   type AuthorisedTransaction,
   authorisedTransaction,
-} from '../store/portal/authorised-transaction.ts';
-import type { AuditAction } from '../store/portal/audit.ts';
+} from '../store/accounts/authorised-transaction.ts';
+import type { AuditAction } from '../store/accounts/audit-trail.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import {
   deleteWebhookRow,

@@ -9,8 +9,8 @@ import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import {
   type Administrator,
   updateAdministratorRow,
-} from '../../../src/server/store/portal/administrators.ts';
-import { deleteSessionRows, listSessionRows } from '../../../src/server/store/portal/portal-sessions.ts';
+} from '../../../src/server/store/accounts/administrator-rows.ts';
+import { deleteSessionRows, listSessionRows } from '../../../src/server/store/accounts/session-rows.ts';
 import { lockCompany } from '../../../src/server/store/records/companies.ts';
 import { until } from '../../_command.ts';
 import { type EngineName, engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';

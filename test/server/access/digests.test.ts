@@ -10,7 +10,7 @@ import { hashPassword, isPassword } from '../../../src/server/access/passwords.t
 import { useSession } from '../../../src/server/access/sessions.ts';
 import { tokenHash } from '../../../src/server/access/tokens.ts';
 import { formTokenFor, isFormToken } from '../../../src/server/portal/form-tokens.ts';
-import { authorisedTransaction } from '../../../src/server/store/portal/authorised-transaction.ts';
+import { authorisedTransaction } from '../../../src/server/store/accounts/authorised-transaction.ts';
 import { insertKey } from '../../../src/server/store/keys/keys.ts';
 import { addAdministrator, addCompany, COMPANY } from '../portal/_portal.ts';
 import { engineNames, KEY_PREFIX, openTestDatabase, STORY_NOW } from '../../_server.ts';

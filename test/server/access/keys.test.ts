@@ -11,7 +11,7 @@ import {
   revokeKey,
 } from '../../../src/server/access/keys.ts';
 import { type AppError, UsageError } from '../../../src/server/errors.ts';
-import { authorisedTransaction } from '../../../src/server/store/portal/authorised-transaction.ts';
+import { authorisedTransaction } from '../../../src/server/store/accounts/authorised-transaction.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { withQueriesThrough } from '../store/_queries.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';

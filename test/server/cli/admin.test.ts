@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import type { Administrator } from '../../../src/server/store/portal/administrators.ts';
+import type { Administrator } from '../../../src/server/store/accounts/administrator-rows.ts';
 import { openWorkplace } from '../../_command.ts';
 import { engineNames } from '../../_server.ts';
 import { Visitor } from '../portal/_portal.ts';

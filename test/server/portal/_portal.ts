@@ -12,10 +12,13 @@ import { exampleCompany } from '../../../src/demo/example-company.ts';
 import { loadExampleCompany } from '../../../src/demo/load.ts';
 import { createLogger } from '../../../src/server/log.ts';
 import type { Services } from '../../../src/server/portal/options.ts';
-import { type Administrator, insertAdministrator } from '../../../src/server/store/portal/administrators.ts';
-import type { SignedIn } from '../../../src/server/store/portal/authorised-transaction.ts';
+import {
+  type Administrator,
+  insertAdministrator,
+} from '../../../src/server/store/accounts/administrator-rows.ts';
+import type { SignedIn } from '../../../src/server/store/accounts/authorised-transaction.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
-import { listSessionRows } from '../../../src/server/store/portal/portal-sessions.ts';
+import { listSessionRows } from '../../../src/server/store/accounts/session-rows.ts';
 import {
   type EngineName,
   openTestDatabase,

@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { changePassword } from '../../../src/server/access/administrators.ts';
 import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
-import { listAuditRows, recordEntry } from '../../../src/server/store/portal/audit.ts';
+import { listAuditRows, recordEntry } from '../../../src/server/store/accounts/audit-trail.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { until } from '../../_command.ts';
 import { engineNames, STORY_NOW } from '../../_server.ts';

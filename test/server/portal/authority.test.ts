@@ -8,14 +8,14 @@ import { beginSession } from '../../../src/server/access/sessions.ts';
 import { scopes } from '../../../src/contract/scopes.ts';
 import { type Route, routes } from '../../../src/server/portal/routes.ts';
 import type { Visit } from '../../../src/server/portal/visit.ts';
-import type { Administrator } from '../../../src/server/store/portal/administrators.ts';
+import type { Administrator } from '../../../src/server/store/accounts/administrator-rows.ts';
 import {
   AuthorityEndedError,
   type SignedIn,
-} from '../../../src/server/store/portal/authorised-transaction.ts';
+} from '../../../src/server/store/accounts/authorised-transaction.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
-import { listSessionRows } from '../../../src/server/store/portal/portal-sessions.ts';
+import { listSessionRows } from '../../../src/server/store/accounts/session-rows.ts';
 import { ping } from '../../../src/server/webhooks/deliveries.ts';
 import { until } from '../../_command.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';

@@ -8,8 +8,11 @@ import { createCompany } from '../../../src/server/access/companies.ts';
 import { invite, inviteToReset } from '../../../src/server/access/invitations.ts';
 import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
-import { findAccounts, updateAdministratorRow } from '../../../src/server/store/portal/administrators.ts';
-import { listAuditRows } from '../../../src/server/store/portal/audit.ts';
+import {
+  findAccounts,
+  updateAdministratorRow,
+} from '../../../src/server/store/accounts/administrator-rows.ts';
+import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import { lockCompany } from '../../../src/server/store/records/companies.ts';
 import { until } from '../../_command.ts';
 import { type EngineName, engineNames, STORY_NOW } from '../../_server.ts';

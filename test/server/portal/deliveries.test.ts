@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { listAuditRows } from '../../../src/server/store/portal/audit.ts';
+import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { signatureOf } from '../../../src/contract/delivery-request.ts';
 import { engineNames, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';

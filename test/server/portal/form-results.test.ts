@@ -3,7 +3,7 @@ import t from 'tap';
 import { invite } from '../../../src/server/access/invitations.ts';
 import { listKeys } from '../../../src/server/access/keys.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
-import { RESULTS_OF_SESSION_MAX } from '../../../src/server/store/portal/form-results.ts';
+import { RESULTS_OF_SESSION_MAX } from '../../../src/server/store/accounts/sent-forms.ts';
 import { engineNames, KEY_PREFIX, openTestDatabase, startTestServer, STORY_NOW } from '../../_server.ts';
 import {
   addAdministrator,

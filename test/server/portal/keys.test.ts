@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { ACTIVE_KEYS_MAX, createKey, listKeys, revokeKey } from '../../../src/server/access/keys.ts';
-import { listAuditRows } from '../../../src/server/store/portal/audit.ts';
+import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { engineNames, KEY_PREFIX, STORY_NOW } from '../../_server.ts';
 import { addAdministrator, COMPANY, startPortal, textOf, type TestPortal, type Visitor } from './_portal.ts';

@@ -5,8 +5,8 @@ import { getLink, invite, INVITATIONS_MAX, inviteToReset } from '../../../src/se
 import { createKey } from '../../../src/server/access/keys.ts';
 import type { Scope } from '../../../src/contract/scopes.ts';
 import { listActiveKeys } from '../../../src/server/store/keys/keys.ts';
-import { insertAdministrator } from '../../../src/server/store/portal/administrators.ts';
-import { listInvitations } from '../../../src/server/store/portal/portal-links.ts';
+import { insertAdministrator } from '../../../src/server/store/accounts/administrator-rows.ts';
+import { listInvitations } from '../../../src/server/store/accounts/link-rows.ts';
 import { engineNames, STORY_NOW } from '../../_server.ts';
 import {
   addAdministrator,

@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { hashPassword } from '../../../src/server/access/passwords.ts';
-import { updateAdministratorRow } from '../../../src/server/store/portal/administrators.ts';
+import { updateAdministratorRow } from '../../../src/server/store/accounts/administrator-rows.ts';
 import { processorMs } from '../../_processor-time.ts';
 import { type EngineName, engineNames } from '../../_server.ts';
 import {

@@ -3,7 +3,7 @@ import t from 'tap';
 import { removeAdministrator } from '../../../src/server/access/administrators.ts';
 import { acceptLink, invite, inviteToReset } from '../../../src/server/access/invitations.ts';
 import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
-import { listSessionRows } from '../../../src/server/store/portal/portal-sessions.ts';
+import { listSessionRows } from '../../../src/server/store/accounts/session-rows.ts';
 import { engineNames, STORY_NOW } from '../../_server.ts';
 import {
   addAdministrator,

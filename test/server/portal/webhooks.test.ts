@@ -3,7 +3,7 @@ import t from 'tap';
 import { companyInstant, companyLocal } from '../../../src/contract/company-time.ts';
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { moveEventKinds } from '../../../src/contract/events.ts';
-import { listAuditRows } from '../../../src/server/store/portal/audit.ts';
+import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import { listWebhookRows } from '../../../src/server/store/deliveries/webhooks.ts';
 import { ping } from '../../../src/server/webhooks/deliveries.ts';
 import { engineNames, STORY_NOW } from '../../_server.ts';

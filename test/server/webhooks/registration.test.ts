@@ -4,7 +4,7 @@ import { createCompany } from '../../../src/server/access/companies.ts';
 import { moveEventKinds } from '../../../src/contract/events.ts';
 import type { Scope } from '../../../src/contract/scopes.ts';
 import { UsageError } from '../../../src/server/errors.ts';
-import { listAuditRows } from '../../../src/server/store/portal/audit.ts';
+import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { ping, recover, resend } from '../../../src/server/webhooks/deliveries.ts';

@@ -6,7 +6,7 @@ import {
   type AuditFilter,
   isAuditAction,
   listAuditRows,
-} from '../../store/portal/audit.ts';
+} from '../../store/accounts/audit-trail.ts';
 import { filterForm, select, withQuery } from '../views/form.ts';
 import { browserName, time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';

@@ -10,7 +10,7 @@ import { recover } from '../../webhooks/deliveries.ts';
 import { whyNotTouch } from '../../webhooks/registration.ts';
 import { refusalOf } from '../page-error.ts';
 import { button, filterForm, form, select, textField, withQuery } from '../views/form.ts';
-import { attemptText, deliveryBadge, withheldText } from '../views/delivery.ts';
+import { attemptText, deliveryBadge, withheldText } from '../views/delivery-texts.ts';
 import { countText, time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';

@@ -9,7 +9,7 @@ import { whyNotTouch } from '../../webhooks/registration.ts';
 import { canSign, sentRequest, sentSignature } from '../../webhooks/sent-request.ts';
 import type { Services } from '../options.ts';
 import { notFound, refusalOf } from '../page-error.ts';
-import { attemptText, deliveryBadge, withheldText } from '../views/delivery.ts';
+import { attemptText, deliveryBadge, withheldText } from '../views/delivery-texts.ts';
 import { button, form } from '../views/form.ts';
 import { countText, exactTime } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';

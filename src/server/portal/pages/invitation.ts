@@ -1,7 +1,7 @@
 import { getCompany } from '../../access/companies.ts';
 import { acceptLink, getLink } from '../../access/invitations.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import type { PortalLink } from '../../store/portal/portal-links.ts';
+import type { PortalLink } from '../../store/accounts/link-rows.ts';
 import { type Problems, problemsOf, refusalOf } from '../page-error.ts';
 import { accountField, button, form, newPasswordFields, newPasswordIn, textField } from '../views/form.ts';
 import { html } from '../views/html.ts';

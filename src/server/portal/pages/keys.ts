@@ -10,7 +10,7 @@ import {
 import { moduleOf, type Scope, scopes } from '../../../contract/scopes.ts';
 import { maySee } from '../../../contract/withholding.ts';
 import { UsageError } from '../../errors.ts';
-import type { Administrator } from '../../store/portal/administrators.ts';
+import type { Administrator } from '../../store/accounts/administrator-rows.ts';
 import type { Company } from '../../store/records/companies.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { listActiveKeys, listRevokedKeys, type RevokedBefore, type UsedKey } from '../../store/keys/keys.ts';

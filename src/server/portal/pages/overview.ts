@@ -1,7 +1,7 @@
 import { ACTIVE_KEYS_MAX } from '../../access/keys.ts';
 import { type Module, modules } from '../../../contract/scopes.ts';
 import { maySee } from '../../../contract/withholding.ts';
-import { listAdministratorRows } from '../../store/portal/administrators.ts';
+import { listAdministratorRows } from '../../store/accounts/administrator-rows.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { listActiveKeys } from '../../store/keys/keys.ts';
 import { readHealth } from '../../store/deliveries/webhook-health.ts';
@@ -11,7 +11,7 @@ import { stoppedWarning, whyNot } from '../availability.ts';
 import { type Html, html } from '../views/html.ts';
 import { badge } from '../views/notice.ts';
 import { facts, table } from '../views/table.ts';
-import { healthSpans, stateBadge } from '../views/webhook-health.ts';
+import { healthSpans, stateBadge } from '../views/health.ts';
 import { page, type Page, type Visit } from '../visit.ts';
 
 /** The state of the company's keys, webhooks and data. */

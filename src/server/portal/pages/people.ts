@@ -1,9 +1,9 @@
 import { listAdministrators, removeAdministrator, whyNotRemove } from '../../access/administrators.ts';
 import { invite, whyNotWithdraw, withdrawInvitation } from '../../access/invitations.ts';
 import { type ApiKey, listActiveKeys } from '../../store/keys/keys.ts';
-import type { Administrator } from '../../store/portal/administrators.ts';
+import type { Administrator } from '../../store/accounts/administrator-rows.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { listInvitations, type PortalLink } from '../../store/portal/portal-links.ts';
+import { listInvitations, type PortalLink } from '../../store/accounts/link-rows.ts';
 import { refusalOf } from '../page-error.ts';
 import { button, checkboxes, confirmForm, form, textField } from '../views/form.ts';
 import { emailText, time, timeText } from '../views/formats.ts';

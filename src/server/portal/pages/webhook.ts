@@ -12,7 +12,7 @@ import { exactTime, time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { badge } from '../views/notice.ts';
 import { facts } from '../views/table.ts';
-import { attemptPhases, attemptText, deliveryBadge } from '../views/delivery.ts';
+import { attemptPhases, attemptText, deliveryBadge } from '../views/delivery-texts.ts';
 import {
   attemptChart,
   attemptTable,
@@ -21,7 +21,7 @@ import {
   lastFailure,
   lastSuccess,
   stateBadge,
-} from '../views/webhook-health.ts';
+} from '../views/health.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { getOwnWebhook } from '../webhook-access.ts';
 

@@ -1,6 +1,6 @@
 import { type MoveEventKind, moduleOfEvent, moveEventKinds, scopeOfEvent } from '../../../contract/events.ts';
 import { maySeeEvent } from '../../../contract/withholding.ts';
-import type { Administrator } from '../../store/portal/administrators.ts';
+import type { Administrator } from '../../store/accounts/administrator-rows.ts';
 import type { Company } from '../../store/records/companies.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { readHealth, type WebhookHealth } from '../../store/deliveries/webhook-health.ts';
@@ -20,7 +20,7 @@ import {
   lastFailure,
   lastSuccess,
   stateBadge,
-} from '../views/webhook-health.ts';
+} from '../views/health.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 
 /** The webhooks of the company and their states. */

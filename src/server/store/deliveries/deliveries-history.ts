@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import type { JsonText } from '../../../contract/json-text.ts';
-import type { AuthorisedTransaction } from '../portal/authorised-transaction.ts';
+import type { AuthorisedTransaction } from '../accounts/authorised-transaction.ts';
 
 /** Begins the schedule of deliveries anew, now. */
 const anew = (dueAt: string) =>

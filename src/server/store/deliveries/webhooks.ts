@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely';
 
 import type { MoveEventKind } from '../../../contract/events.ts';
-import { actorId } from '../portal/audit.ts';
-import type { AuthorisedTransaction } from '../portal/authorised-transaction.ts';
+import { actorId } from '../accounts/audit-trail.ts';
+import type { AuthorisedTransaction } from '../accounts/authorised-transaction.ts';
 import { batchesOf } from '../batches.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { Engine } from '../engines/engine.ts';

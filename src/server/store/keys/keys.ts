@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely';
 
 import type { Scope } from '../../../contract/scopes.ts';
-import { actorId } from '../portal/audit.ts';
-import type { AuthorisedTransaction } from '../portal/authorised-transaction.ts';
+import { actorId } from '../accounts/audit-trail.ts';
+import type { AuthorisedTransaction } from '../accounts/authorised-transaction.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type Counted, countOn } from './rate-counters.ts';

@@ -7,7 +7,7 @@ import {
   type StoredSecret,
   storedSecrets,
 } from '../../../../src/server/store/deliveries/webhooks.ts';
-import { authorisedTransaction } from '../../../../src/server/store/portal/authorised-transaction.ts';
+import { authorisedTransaction } from '../../../../src/server/store/accounts/authorised-transaction.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../../../_server.ts';
 
 for (const name of engineNames) {

@@ -6,7 +6,7 @@ import {
   findAccounts,
   insertAdministrator,
   updateAdministratorRow,
-} from '../../../../src/server/store/portal/administrators.ts';
+} from '../../../../src/server/store/accounts/administrator-rows.ts';
 import { listCompanies, updateCompanyRow } from '../../../../src/server/store/records/companies.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../../../_server.ts';

@@ -2,8 +2,8 @@ import type { Selectable } from 'kysely';
 
 import type { Scope } from '../../../contract/scopes.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import type { LinksTable } from '../portal-schema.ts';
-import { removeExpired } from './expired.ts';
+import type { LinksTable } from '../accounts-schema.ts';
+import { removeExpired } from './session-rows.ts';
 
 /** A link that works once: it invites an administrator, or sets somebody's password anew. */
 export interface PortalLink {

@@ -1,10 +1,10 @@
 import { quote, UsageError } from '../../errors.ts';
-import type { Administrator } from './administrators.ts';
-import { type NewAuditEntry, type Origin, recordEntry } from './audit.ts';
+import type { Administrator } from './administrator-rows.ts';
+import { type NewAuditEntry, type Origin, recordEntry } from './audit-trail.ts';
 import { lockCompany } from '../records/companies.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import { takeForm } from './form-results.ts';
-import { findSessionOwner } from './portal-sessions.ts';
+import { takeForm } from './sent-forms.ts';
+import { findSessionOwner } from './session-rows.ts';
 
 /** The administrator and the session of a request, as they were looked up. Both may have ended when the transaction begins. */
 export interface SignedIn extends Origin {

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 
 import type { Scope } from '../../../contract/scopes.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import type { AdministratorsTable } from '../portal-schema.ts';
+import type { AdministratorsTable } from '../accounts-schema.ts';
 
 /** An administrator of a company, without their password. */
 export interface Administrator {

@@ -4,7 +4,7 @@ import { PostgresAdapter, type Selectable, sql } from 'kysely';
 
 import { DAY_MS } from '../../../contract/durations.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import type { AuditEntriesTable } from '../portal-schema.ts';
+import type { AuditEntriesTable } from '../accounts-schema.ts';
 
 /** One entry of the audit trail. */
 export interface AuditEntry {

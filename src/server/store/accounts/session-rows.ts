@@ -1,9 +1,8 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 
-import { type Administrator, toAdministrator } from './administrators.ts';
+import { type Administrator, toAdministrator } from './administrator-rows.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import type { SessionsTable } from '../portal-schema.ts';
-import { removeExpired } from './expired.ts';
+import type { SessionsTable } from '../accounts-schema.ts';
 
 /** A session, without its token. */
 export interface Session {
@@ -44,6 +43,20 @@ export async function insertSession(
       is_waiting: Number(session.isWaiting),
     })
     .execute();
+}
+
+const EXPIRED_AT_ONCE = 100;
+
+/** Removes some of the sessions or links that have ended, the oldest first. */
+export async function removeExpired(
+  transaction: StoreTransaction,
+  name: 'portal_links' | 'portal_sessions',
+  now: string,
+): Promise<void> {
+  const table = sql.table(name);
+  await sql`DELETE FROM ${table} WHERE token_sha256 IN (
+    SELECT token_sha256 FROM ${table} WHERE expires_at <= ${now}
+    ORDER BY expires_at LIMIT ${EXPIRED_AT_ONCE})`.execute(transaction);
 }
 
 /** The sessions with these tokens, in no order. Disabled administrators have none. */
