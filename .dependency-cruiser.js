@@ -156,6 +156,7 @@ const owners = {
   'openapi-fetch': ['client'],
   '@modelcontextprotocol/server': ['client'],
   tar: ['release'],
+  esbuild: ['release'],
 };
 
 const inParts = (names) => `^src/(${names.join('|')})(/|[.])`;

@@ -104,7 +104,7 @@ export default tseslint.config(
   },
   {
     // It has to be understood by every Node that may meet it, down to 12, so that the refusal can be read there.
-    files: ['src/fieldledger.js'],
+    files: ['src/fieldledger.js', 'src/client/*.js'],
     languageOptions: { ecmaVersion: 2020, sourceType: 'module' },
     rules: {
       'no-restricted-syntax': [

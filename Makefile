@@ -9,7 +9,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs format lint types test contract conformance check bench kills backups deliveries upgrades sync model samples mock release start dev clean
+.PHONY: help setup generate docs client format lint types test contract conformance check bench kills backups deliveries upgrades sync model samples mock release start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,11 @@ docs: generated/reference.html ## Build the reference, if generated/ changed
 
 generated/reference.html: generated/openapi.json $(wildcard src/server/reference/*) node_modules/.package-lock.json
 	$(BIN)/node src/server/reference/build.ts
+
+client: generated/client.tgz ## Build the integrators' package, if anything in it changed
+
+generated/client.tgz: $(shell find src/client src/command-line src/contract src/release -type f) src/errors.ts src/sqlite-look.ts generated/openapi.dereferenced.json generated/recorded-day.json package.json node_modules/.package-lock.json
+	$(WITH_NODE) $(BIN)/node src/release/client.ts
 
 format: setup ## Format everything, and repair what the linters can
 	npm run --silent format
@@ -79,14 +84,14 @@ samples: setup ## Run the reference's samples, those in Go and C# too where ther
 mock: setup ## Serve the contract's examples on http://127.0.0.1:4010
 	@exec $(BIN)/node $(BIN)/prism mock generated/openapi.json --host 127.0.0.1 --port 4010
 
-start: setup docs ## Serve the demo company, and print a request to try
+start: setup docs client ## Serve the demo company, and print a request to try
 	@$(WITH_NODE) exec src/fieldledger.js serve --demo
 
 dev: setup docs ## The same, starting again whenever a source file changes
 	@exec $(BIN)/node --watch-path=src --watch-path=generated src/fieldledger.js serve --demo
 
-release: setup docs ## Build into release/ what is handed out: an npm package, and an archive that needs nothing (ARM64=1: one for arm64 too)
+release: setup docs client ## Build into release/ what is handed out: two npm packages, and an archive that needs nothing (ARM64=1: one for arm64 too)
 	@$(WITH_NODE) $(BIN)/node src/release/build.ts $(if $(ARM64),--arm64)
 
 clean: ## Remove what make brought here, except data/
-	rm -rf node_modules .tap generated/reference.html release
+	rm -rf node_modules .tap generated/reference.html generated/client.* release

@@ -36,15 +36,13 @@ interface Desk {
 /**
  * Does what the reference of a server tells an integrator to do in the first hour: its commands and its samples in
  * curl, TypeScript and Python are copied out of the page and run, against the server and against the mock.
- * @param prefix where npm has installed the package.
- * @param served a server of that package with the demo company.
+ * @param folder of an integrator, with the installed package in it.
+ * @param served a server with the demo company.
  */
-export async function testFirstHour(t: Test, prefix: string, served: Served): Promise<void> {
+export async function testFirstHour(t: Test, folder: string, served: Served): Promise<void> {
   const { address, demo } = served.greeting;
-  const folder = join(prefix, 'lib', 'first-hour');
-  mkdirSync(folder);
   const key = demo?.key ?? '';
-  const desk = { folder, env: { PATH: process.env.PATH, HOME: folder, npm_config_prefix: prefix } };
+  const desk = { folder, env: { PATH: process.env.PATH, HOME: folder } };
   const { info, tags, paths } = await contractIn(`${address}/reference`);
   const shown = Object.values(paths).map(({ get }) => ({
     operationId: get.operationId,
@@ -78,10 +76,7 @@ export async function testFirstHour(t: Test, prefix: string, served: Served): Pr
   const webhooks = tags.find(({ name }) => name === 'Webhooks')?.description ?? '';
   // As one begins with it: copied beside the package.
   const receiver = join(folder, 'receiver.ts');
-  cpSync(
-    join(folder, '..', 'node_modules', 'fieldledger', 'src', 'client', 'examples', 'receiver.ts'),
-    receiver,
-  );
+  cpSync(join(folder, 'node_modules/@fieldledger/client/examples/receiver.ts'), receiver);
   const environment = { PORT: '0', DATABASE: join(folder, 'receiver.db') };
   const { port } = await startReceiver(t, [process.execPath, receiver], environment);
   for (const [shownCommand, outcome] of [

@@ -78,5 +78,5 @@ export async function testInstalledClient(t: Test, folder: string): Promise<void
 export async function testPackage(t: Test, file: string): Promise<void> {
   t.match(await run(join(bin, 'publint'), ['run', file, '--strict']), { stdout: /All good!/ });
   // The package has modules of ECMAScript and nothing else, as Node, Bun, Deno and bundlers import them.
-  t.match(await run(join(bin, 'attw'), [file, '--profile', 'esm-only']), { stdout: /fieldledger\/client/ });
+  t.match(await run(join(bin, 'attw'), [file, '--profile', 'esm-only']), { stdout: /@fieldledger\/client/ });
 }

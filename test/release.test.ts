@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { isBuiltin } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -9,19 +10,22 @@ import { rm } from 'node:fs/promises';
 import got from 'got';
 import t from 'tap';
 import type { Test } from 'tap';
+import ts from 'typescript';
 
 import { version } from '../src/contract/version.ts';
-import { openWorkplace, type Workplace } from './_command.ts';
+import { openWorkplace, type Served, type Workplace } from './_command.ts';
 import { testFirstHour } from './_first-hour.ts';
 import { testInstalledClient, testPackage } from './_installed-client.ts';
-import { referenceFile } from './_reference.ts';
+import { clientFile, referenceFile } from './_reference.ts';
 import { Visitor } from './server/portal/_portal.ts';
 
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'fieldledger-release-'));
 t.teardown(() => rm(folder, { recursive: true }));
 referenceFile();
-execFileSync(process.execPath, [join(root, 'src', 'release', 'build.ts'), join(folder, 'release')]);
+clientFile();
+const released = join(folder, 'release');
+execFileSync(process.execPath, [join(root, 'src', 'release', 'build.ts'), released], { stdio: 'ignore' });
 
 /** A place without the checkout's packages in reach, in which a release has been installed. */
 interface Installed {
@@ -33,7 +37,7 @@ interface Installed {
 
 function installPackage(): Installed {
   const prefix = join(folder, 'npm');
-  const file = join(folder, 'release', `fieldledger-${version}.tgz`);
+  const file = join(released, `fieldledger-server-${version}.tgz`);
   execFileSync('npm', ['install', '--global', '--prefer-offline', '--prefix', prefix, file], {
     cwd: folder,
     stdio: 'pipe',
@@ -42,13 +46,13 @@ function installPackage(): Installed {
   return {
     program: join(prefix, 'bin', 'fieldledger'),
     path,
-    packageFolder: join(prefix, 'lib', 'node_modules', 'fieldledger'),
+    packageFolder: join(prefix, 'lib', 'node_modules', '@fieldledger', 'server'),
   };
 }
 
 function unpackArchive(): Installed {
   const name = `fieldledger-${version}-linux-x64`;
-  execFileSync('tar', ['-xzf', join(folder, 'release', `${name}.tar.gz`)], { cwd: folder });
+  execFileSync('tar', ['-xzf', join(released, `${name}.tar.gz`)], { cwd: folder });
   const packageFolder = join(folder, name);
   return { program: join(packageFolder, 'bin', 'fieldledger'), path: '/nonexistent', packageFolder };
 }
@@ -67,8 +71,7 @@ for (const [name, install] of [
   t.test(`${name} does what a checkout does`, async (t) => {
     const { packageFolder, ...installed } = install();
     t.strictSame(foreignFiles(packageFolder), [], 'it holds nothing that only a checkout needs');
-    const examples = readdirSync(join(packageFolder, 'src', 'client', 'examples'));
-    t.strictSame(examples.sort(), ['receiver.py', 'receiver.ts'], 'the examples can be copied');
+    t.strictSame(importedBy(join(packageFolder, 'src')), declaredBy(packageFolder), 'it has what it needs');
     await using workplace = await openWorkplace('sqlite', { isEmpty: true, ...installed });
     await testCommands(t, workplace);
     await testServer(t, workplace);
@@ -76,31 +79,98 @@ for (const [name, install] of [
 }
 
 t.test('npm finds nothing wrong with the package, and runs no script of it', async (t) => {
-  const packageFolder = join(folder, 'npm', 'lib', 'node_modules', 'fieldledger');
+  const packageFolder = join(folder, 'npm', 'lib', 'node_modules', '@fieldledger', 'server');
   const { status, stderr } = spawnSync('npm', ['ls', '--omit=dev'], { cwd: packageFolder, encoding: 'utf8' });
   t.strictSame({ status, stderr }, { status: 0, stderr: '' });
   const lock = readFileSync(join(packageFolder, 'npm-shrinkwrap.json'), 'utf8');
   t.notMatch(lock, /"hasInstallScript"/);
 });
 
-t.test('an integrator’s program has types, runs, and no judge finds fault with the package', async (t) => {
-  await testInstalledClient(t, join(folder, 'npm', 'lib'));
-  await testPackage(t, join(folder, 'release', `fieldledger-${version}.tgz`));
+t.test('what a release says of its files is true', async (t) => {
+  const page = readFileSync(join(root, 'src', 'server', 'operating', 'README.md'), 'utf8');
+  const commands = [...page.matchAll(/^ {4}((?:sha256sum|node -p) .*)$/gm)].map(
+    ([, command = '']) => command,
+  );
+  t.equal(commands.length, 2);
+  const said = commands.map((command) =>
+    execFileSync('sh', ['-c', command], { cwd: released, encoding: 'utf8' }),
+  );
+  t.equal(said[0]?.match(/: OK$/gm)?.length, readdirSync(released).length - 1);
+  t.match(said[1], /^better-sqlite3 \d/m);
+  const bill = readFileSync(join(released, `fieldledger-client-${version}.cdx.json`), 'utf8');
+  t.match(bill, '"bom-ref": "@modelcontextprotocol/server@');
 });
 
-t.test('the first hour of an integrator goes as the reference tells it', async (t) => {
-  const prefix = join(folder, 'npm');
-  const program = join(prefix, 'bin', 'fieldledger');
-  await using workplace = await openWorkplace('sqlite', { isEmpty: true, program });
-  await testFirstHour(t, prefix, await workplace.serve(['--demo']));
-});
+t.test(
+  'a server hands out the integrators’ package, and the first hour with it goes as the reference tells',
+  async (t) => {
+    const program = join(folder, 'npm', 'bin', 'fieldledger');
+    await using workplace = await openWorkplace('sqlite', { isEmpty: true, program });
+    const served = await workplace.serve(['--demo']);
+    const desk = join(folder, 'desk');
+    await installClient(t, desk, served);
+    await testInstalledClient(t, desk);
+    await testPackage(t, join(released, `fieldledger-client-${version}.tgz`));
+    await testFirstHour(t, desk, served);
+  },
+);
 
-/** TypeScript that is neither the client's types nor an example to copy, and tests: a release shouldn't hold them. */
+/** Installs the package from the server into an empty folder, where npm can reach no registry. */
+async function installClient(t: Test, desk: string, { greeting }: Served): Promise<void> {
+  const url = `${greeting.address}/client.tgz`;
+  const { headers, rawBody } = await got(url, {
+    responseType: 'buffer',
+    headers: { 'accept-encoding': 'gzip' },
+  });
+  t.match(headers, { 'content-type': 'application/gzip', 'cache-control': 'no-cache' });
+  t.equal(headers['content-encoding'], undefined);
+  t.match(headers['content-disposition'], `filename="fieldledger-client-${version}.tgz"`);
+  t.ok(readFileSync(join(released, `fieldledger-client-${version}.tgz`)).equals(rawBody));
+  t.equal((await got(url, { headers: { 'if-none-match': headers.etag } })).statusCode, 304);
+  mkdirSync(desk);
+  const env = { PATH: process.env.PATH, HOME: desk, npm_config_registry: 'http://127.0.0.1:9' };
+  execFileSync('npm', ['install', url], { cwd: desk, env, stdio: 'pipe' });
+  const packageFolder = join(desk, 'node_modules', '@fieldledger', 'client');
+  t.strictSame(readdirSync(join(desk, 'node_modules')), ['.bin', '.package-lock.json', '@fieldledger']);
+  const files = readdirSync(packageFolder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  const bytes = files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+  t.ok(bytes < 5_000_000, `${bytes} bytes`);
+  t.strictSame(importedBy(packageFolder), declaredBy(packageFolder));
+  const manifest = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as Record<
+    string,
+    object
+  >;
+  t.match(manifest, { version, engines: { node: '>=22.15' }, scripts: undefined });
+  t.match(readFileSync(join(packageFolder, 'supported-node.js'), 'utf8'), "MINIMUM = '22.15'");
+}
+
+/** The packages that the programs of a folder import, or load by their names. */
+function importedBy(packageFolder: string): string[] {
+  const names = readdirSync(packageFolder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.js') && !path.startsWith('node_modules'))
+    .flatMap((path) => {
+      const text = readFileSync(join(packageFolder, path), 'utf8');
+      const loaded = [...text.matchAll(/\b(?:load|import\.meta\.resolve)\(['`]([^'`$]+)/g)];
+      const { importedFiles } = ts.preProcessFile(text, true, true);
+      return [...importedFiles.map(({ fileName }) => fileName), ...loaded.map(([, name = '']) => name)];
+    })
+    .filter((name) => !name.startsWith('.') && !isBuiltin(name));
+  return [...new Set(names.map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/')))].sort();
+}
+
+function declaredBy(packageFolder: string): string[] {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as {
+    dependencies?: Record<string, string>;
+  };
+  return Object.keys(dependencies).sort();
+}
+
+/** TypeScript and tests: a server shouldn't hold them. */
 function foreignFiles(packageFolder: string): string[] {
   return readdirSync(packageFolder, { recursive: true, encoding: 'utf8' }).filter(
-    (path) =>
-      !/^(node_modules|src\/client\/examples\/)/.test(path) &&
-      (/(?<!\.d)\.ts$/.test(path) || /^test\b/.test(path)),
+    (path) => !path.startsWith('node_modules') && (path.endsWith('.ts') || /^test\b/.test(path)),
   );
 }
 

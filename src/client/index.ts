@@ -3,6 +3,7 @@
  * and the verification of webhooks. It needs nothing but web standards.
  * @module
  */
+import './supported-node.js';
 export { createClient } from './create-client.ts';
 export type { Client, ClientOptions } from './create-client.ts';
 export { ApiError, NoAnswerError, WebhookError } from './errors.ts';

@@ -72,7 +72,10 @@ export function bundledContract(): string {
 /** Where the built reference is, when it has been built. */
 export const referenceFile = new URL('reference.html', generated);
 
-/** Whether it has been. */
+/** Where the integrators' package is, when it has been built. */
+export const clientFile = new URL('client.tgz', generated);
+
+/** Whether the reference has been built. */
 export function isReferenceBuilt(): boolean {
   return existsSync(referenceFile);
 }

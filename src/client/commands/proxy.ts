@@ -1,4 +1,4 @@
-import { setGlobalProxyFromEnv } from 'node:http';
+import http from 'node:http';
 
 import { quote, UsageError } from '../../errors.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
@@ -8,6 +8,9 @@ export interface ProxyUse extends Disposable {
   /** A sentence for a request that failed, with a blank before it; empty where there is no proxy. */
   hint: string;
 }
+
+/** Is missing in Node 22. */
+const setProxy = http.setGlobalProxyFromEnv as typeof http.setGlobalProxyFromEnv | undefined;
 
 /**
  * Lets `fetch` go by way of the proxies that the environment names, as other programs do: `HTTPS_PROXY` or `HTTP_PROXY`,
@@ -27,9 +30,13 @@ export function useProxy(url: string, environment: Terminal['environment']): Pro
     );
   const { NO_PROXY, no_proxy = NO_PROXY } = environment;
   // The other variable may name something that Node refuses.
-  const restore = setGlobalProxyFromEnv({ [name.toLowerCase()]: given, no_proxy });
+  const restore = setProxy?.({ [name.toLowerCase()]: given, no_proxy });
+  if (!restore && environment.NODE_USE_ENV_PROXY !== '1')
+    throw new UsageError(
+      `${name} names a proxy, which this Node uses only with NODE_USE_ENV_PROXY=1, from Node 22.21 on. Set that, or use Node 24.`,
+    );
   return {
     hint: ` ${name} names the proxy ${quote(proxy.origin)}, which is used unless NO_PROXY has the host.`,
-    [Symbol.dispose]: restore,
+    [Symbol.dispose]: () => restore?.(),
   };
 }

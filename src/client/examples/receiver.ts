@@ -1,7 +1,7 @@
 /*
  * A receiver to start from. Copy it, and put what your system needs in place of `keep`. It needs Node 24:
  *
- *     npm install ./fieldledger-X.Y.Z.tgz
+ *     npm install https://api.fieldledger.example/client.tgz
  *     WEBHOOK_SECRET=whsec_... API_URL=https://api.fieldledger.example API_KEY=fl... node receiver.ts
  *
  * - Idempotent: the id of a delivery is kept in the same transaction as its event, so a repetition changes nothing.
@@ -15,7 +15,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { type Client, createClient, type Event, verifyWebhook, WebhookError } from 'fieldledger/client';
+import { type Client, createClient, type Event, verifyWebhook, WebhookError } from '@fieldledger/client';
 
 const { WEBHOOK_SECRET, API_URL, API_KEY, DATABASE, PORT, RECONCILE_SECONDS } = process.env;
 /** No delivery is larger (the reference, "Webhooks"). */

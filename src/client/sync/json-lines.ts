@@ -6,6 +6,7 @@
  * file is (`bytes`). Ignore what comes after: it was being written when the program was killed.
  * @module
  */
+import '../supported-node.js';
 import {
   closeSync,
   existsSync,

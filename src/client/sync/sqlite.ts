@@ -2,6 +2,7 @@
  * Keeps a copy of a company's records in a SQLite file, for `sync`. It needs Node.
  * @module
  */
+import '../supported-node.js';
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import type { DatabaseSync as Connection, StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';

@@ -3,6 +3,7 @@
  * nothing but web standards.
  * @module
  */
+import '../supported-node.js';
 import type { Client } from '../create-client.ts';
 import { ApiError } from '../errors.ts';
 import type { CallOptions } from '../operations.ts';

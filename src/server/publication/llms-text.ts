@@ -44,6 +44,7 @@ export function llmsText(): string {
     [
       inReference('Clients and tools', TOOLS),
       inReference('Generated clients', 'which generators read the contract, and what they need'),
+      linkTo('The package', 'client.tgz', 'which `npm install` takes by this address'),
       linkTo('Postman', 'postman.json', 'every operation with its examples, as a collection'),
       linkTo('Bruno', 'bruno.json', 'the same for Bruno'),
       linkTo('Workflows', 'workflows/', 'requests in their order, in Arazzo 1.0'),
@@ -58,8 +59,8 @@ export function llmsText(): string {
 }
 
 const TOOLS =
-  'the package `fieldledger` has `fieldledger/client` for TypeScript, `pull` for a copy in SQLite, `export` for a ' +
-  'spreadsheet, `mcp` for a language model, and `webhook play` for a receiver';
+  'the package `@fieldledger/client` has a client for TypeScript, `pull` for a copy in SQLite, `export` for a spreadsheet, ' +
+  '`mcp` for a language model, and `webhook play` for a receiver';
 
 const firstLine = (text: string) => text.split('\n')[0] ?? '';
 

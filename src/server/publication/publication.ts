@@ -3,15 +3,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type RequestHandler, Router } from 'express';
 import { stringify } from 'yaml';
 
-import { bundledContract, isReferenceBuilt, referenceFile } from '../../contract/document.ts';
+import { bundledContract, clientFile, isReferenceBuilt, referenceFile } from '../../contract/document.ts';
 import { DAY_MS } from '../../contract/durations.ts';
+import { version } from '../../contract/version.ts';
 import { AppError } from '../errors.ts';
 import { changelogFeed, changelogPage } from './changelog.ts';
 import { brunoCollection, postmanCollection } from './collections.ts';
 import { openapi30 } from './openapi-30.ts';
 import { llmsText } from './llms-text.ts';
 import { plainPagePolicy } from './plain-page.ts';
-import { createPublishedText, type HeadersOf } from './published-text.ts';
+import { type Content, createPublishedText, type HeadersOf } from './published-text.ts';
 import { referenceMarkdown } from './reference-markdown.ts';
 import { workflowFiles, workflowsPage, workflowText } from './workflows.ts';
 
@@ -28,7 +29,7 @@ export interface PublicationOptions {
 
 /**
  * The contract as integrators read it: the description in both notations, the reference as a page and as Markdown,
- * workflows and collections of requests, and what each release changed.
+ * workflows and collections of requests, the client, and what each release changed.
  * Each is made at the first request for it, so that a start doesn't wait.
  */
 export function createPublication(options: PublicationOptions): Router {
@@ -36,13 +37,19 @@ export function createPublication(options: PublicationOptions): Router {
   const contract = () => JSON.parse(own(bundledContract())) as object;
   const json = (make: () => object) => () => own(JSON.stringify(make()));
   const plainPage = () => ({ 'Content-Security-Policy': plainPagePolicy });
-  const texts: [path: string, mediaType: string, make: () => string, headersOf?: HeadersOf][] = [
+  const texts: [path: string, mediaType: string, make: () => Content, headersOf?: HeadersOf][] = [
     ['/openapi.json', 'application/json', () => JSON.stringify(contract())],
     ['/openapi.yaml', 'application/yaml', () => stringify(contract())],
     ['/openapi-3.0.json', 'application/json', json(openapi30)],
     ['/postman.json', 'application/json', json(postmanCollection)],
     ['/bruno.json', 'application/json', json(brunoCollection)],
-    ['/reference', 'text/html', () => own(builtReference()), referenceHeaders],
+    ['/client.tgz', 'application/gzip', () => built(clientFile, 'client', 'client'), clientHeaders],
+    [
+      '/reference',
+      'text/html',
+      () => own(built(referenceFile, 'reference', 'docs').toString()),
+      referenceHeaders,
+    ],
     ['/reference.md', 'text/markdown', () => own(referenceMarkdown())],
     ['/llms.txt', 'text/plain', () => own(llmsText())],
     ['/changelog', 'text/html', () => own(changelogPage()), plainPage],
@@ -108,10 +115,15 @@ interface OwnNames {
   servers: [{ url: string }];
 }
 
-function builtReference(): string {
-  if (!existsSync(referenceFile))
-    throw new AppError('not_found', 'The reference has not been built; "make docs" builds it.');
-  return readFileSync(referenceFile, 'utf8');
+/** Integrators install it by its address. What they keep says by its name which contract it is of. */
+const clientHeaders: HeadersOf = () => ({
+  'Content-Disposition': `attachment; filename="fieldledger-client-${version}.tgz"`,
+});
+
+/** A file that a release has, and a checkout once `make` has built it. */
+function built(file: URL, what: string, target: string): Buffer {
+  if (existsSync(file)) return readFileSync(file);
+  throw new AppError('not_found', `The ${what} has not been built; "make ${target}" builds it.`);
 }
 
 /**

@@ -25,8 +25,10 @@ const codings = {
 type Coding = keyof typeof codings;
 const codingNames = Object.keys(codings) as Coding[];
 
-interface PublishedText {
+interface Published {
   bytes: Buffer;
+  mediaType: string;
+  offered: readonly Coding[];
   digest: string;
   headers: Record<string, string>;
   compressed: Partial<Record<Coding, Promise<Buffer>>>;
@@ -35,34 +37,49 @@ interface PublishedText {
 /** Gives headers that depend on a text. */
 export type HeadersOf = (text: string) => Record<string, string>;
 
+/** What is published: a text, or the bytes of a file that is compressed already. */
+export type Content = string | Buffer;
+
 /**
- * Answers with a text that is the same for everybody until the server ends: made at the first request, compressed once
+ * Answers with content that is the same for everybody until the server ends: made at the first request, compressed once
  * for each coding, with a strong ETag, and 304 for who has it already (RFC 9110 section 13).
  * @param make throws what the first requests are answered with until it succeeds.
  */
 export function createPublishedText(
   mediaType: string,
-  make: () => string,
+  make: () => Content,
   headersOf: HeadersOf = () => ({}),
 ): RequestHandler {
-  let made: PublishedText | undefined;
+  let made: Published | undefined;
   return async (req, res) => {
-    const { bytes, digest, headers, compressed } = (made ??= publishedText(make(), headersOf));
-    const coding = preferredCoding(req, codingNames);
+    const { bytes, digest, headers, compressed, offered } = (made ??= published(
+      make(),
+      mediaType,
+      headersOf,
+    ));
+    const coding = preferredCoding(req, offered);
     const cacheHeaders = { 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' };
     res.set({ ...headers, ...cacheHeaders, ETag: coding ? `"${digest}-${coding}"` : `"${digest}"` });
-    if (hasTag(req.headers['if-none-match'], tagsOf(digest, codingNames))) {
+    if (hasTag(req.headers['if-none-match'], tagsOf(digest, offered))) {
       res.status(304).end();
       return;
     }
     const sent = coding ? await (compressed[coding] ??= codings[coding](bytes)) : bytes;
-    res.set({ 'Content-Type': `${mediaType}; charset=utf-8`, 'Content-Length': String(sent.length) });
+    res.set({ 'Content-Type': made.mediaType, 'Content-Length': String(sent.length) });
     if (coding) res.set('Content-Encoding', coding);
     res.end(sent);
   };
 }
 
-function publishedText(text: string, headersOf: HeadersOf): PublishedText {
-  const bytes = Buffer.from(text);
-  return { bytes, digest: hash('sha1', bytes, 'base64url'), headers: headersOf(text), compressed: {} };
+function published(content: Content, mediaType: string, headersOf: HeadersOf): Published {
+  const bytes = Buffer.from(content);
+  const isText = typeof content === 'string';
+  return {
+    bytes,
+    mediaType: isText ? `${mediaType}; charset=utf-8` : mediaType,
+    offered: isText ? codingNames : [],
+    digest: hash('sha1', bytes, 'base64url'),
+    headers: headersOf(isText ? content : ''),
+    compressed: {},
+  };
 }

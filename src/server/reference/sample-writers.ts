@@ -48,7 +48,7 @@ await writeFile(fileName, bytes);`,
 
 function typeScriptClient({ baseUrl }: Request): string {
   return `
-import { createClient } from 'fieldledger/client';
+import { createClient } from '@fieldledger/client';
 
 const client = createClient({
   baseUrl: '${baseUrl}',

@@ -251,13 +251,15 @@ t.test('the reference runs its own scripts alone, and as a site of its own', asy
   });
 });
 
-t.test('a reference that has not been built is told of, with the command that builds it', async (t) => {
+t.test('what has not been built is told of, with the command that builds it', async (t) => {
   await using server = await serveUnbuilt();
-  const { body } = await server.http('reference');
-  t.strictSame(JSON.parse(body), {
-    code: 'not_found',
-    message: 'The reference has not been built; "make docs" builds it.',
-  });
+  for (const [path, message] of [
+    ['reference', 'The reference has not been built; "make docs" builds it.'],
+    ['client.tgz', 'The client has not been built; "make client" builds it.'],
+  ] as const) {
+    const { body } = await server.http(path);
+    t.strictSame(JSON.parse(body), { code: 'not_found', message });
+  }
   t.equal((await server.http('openapi.json')).statusCode, 200, 'the contract is there all the same');
 });
 

@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+/*
+ * The command `fieldledger` of the integrators' package. It stays plain JavaScript that Node 12 can parse, because its
+ * first duty is to tell a Node that is too old so in one sentence.
+ */
+import('./supported-node.js')
+  .then(
+    () => {
+      // Of Node 22 and its SQLite nobody at a command line has to be warned.
+      const [warn] = process.listeners('warning');
+      process.removeAllListeners('warning');
+      process.on('warning', (warning) => warning.name === 'ExperimentalWarning' || warn(warning));
+      return import('./main.ts').then(({ main }) => main(process.argv.slice(2)));
+    },
+    ({ message }) => {
+      process.stderr.write(`fieldledger: ${message}\n`);
+      return 1;
+    },
+  )
+  .then((exitCode) => {
+    process.exitCode = exitCode;
+  });
