@@ -28,7 +28,7 @@ import type { QuoteUnpublished, Unpublished } from './unpublished.ts';
 type Unstamped<R extends Resource> = Omit<RecordOf[R], 'updatedAt'>;
 
 /** Resources whose records say when they last changed. */
-type StampedResource = Exclude<Resource, 'people' | 'submissions'>;
+type StampedResource = { [R in Resource]: RecordOf[R] extends { updatedAt: string } ? R : never }[Resource];
 
 /**
  * One move of one company while its transaction is open and the company locked. Records, and then events, are written

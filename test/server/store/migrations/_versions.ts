@@ -56,7 +56,7 @@ export function makeNextVersion({ hasUpgrades = true } = {}): NextVersion {
       // The same functions as this tree's, but those of the copy.
       const from = (path: string) => import(join(folder, 'src', path)) as Promise<unknown>;
       const { main } = (await from('main.ts')) as { main: typeof Main };
-      const { createTerminal } = (await from('cli/terminal.ts')) as { createTerminal: typeof CreateTerminal };
+      const { createTerminal } = (await from('command-line/terminal.ts')) as { createTerminal: typeof CreateTerminal };
       const outcome = { stdout: '', stderr: '' };
       const print: Terminal['print'] = (content) => (outcome.stdout += content.toString());
       const terminal = createTerminal(environment, print, (text) => (outcome.stderr += text));
