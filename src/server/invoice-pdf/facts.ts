@@ -3,6 +3,7 @@ import { moneyFormat } from './amounts.ts';
 import { ADDRESS_TOP, COLUMN, RIGHT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
+import { layTable } from './table.ts';
 import type { TextBlock, TextStyle } from './text-blocks.ts';
 import {
   asksForPayment,
@@ -76,24 +77,17 @@ function amountRow(record: Invoice): Row {
 }
 
 function drawRows(sheet: Sheet, rows: Row[]): void {
-  const table = sheet.group(sheet.root, 'Table');
-  for (const [label, value, style = STYLES.body] of rows) {
-    const name = sheet.text(label, STYLES.small, LABEL_WIDTH - 8);
-    const block = sheet.text(value ?? '', style, WIDTH - LABEL_WIDTH);
-    const height = Math.max(block.height, name.height) + 5;
-    sheet.makeRoom(height);
-    const { y } = sheet;
-    sheet.artifact(() => sheet.rule(y, { x: COLUMN, width: WIDTH }, RULE));
-    const row = sheet.group(table, 'TR');
-    // The small label stands on the line of its value.
-    const labelY = y + 2.5 + (style.leading - STYLES.small.leading) / 2;
-    sheet.tagged(row, 'TH', () => sheet.draw(name, { x: COLUMN, y: labelY, width: LABEL_WIDTH }), {
-      scope: 'Row',
-    });
-    const valueBox = { x: COLUMN + LABEL_WIDTH, y: y + 2.5, width: WIDTH - LABEL_WIDTH };
-    sheet.tagged(row, 'TD', () => sheet.draw(block, valueBox));
-    row.end();
-    sheet.y += height;
-  }
-  table.end();
+  const behind = () => sheet.rule(sheet.y, { x: COLUMN, width: WIDTH }, RULE);
+  // The small label stands on the line of its value.
+  const drop = (STYLES.body.leading - STYLES.small.leading) / 2;
+  layTable(sheet, {
+    columns: [
+      { x: COLUMN, width: LABEL_WIDTH - 8, style: STYLES.small, drop },
+      { x: COLUMN + LABEL_WIDTH, width: WIDTH - LABEL_WIDTH },
+    ],
+    rows: rows.map(([label, value, style = STYLES.body]) => {
+      return { texts: [label, value ?? ''], style, padding: 2.5, behind };
+    }),
+    hasRowHeads: true,
+  }).draw(sheet.root);
 }

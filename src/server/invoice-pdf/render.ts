@@ -13,7 +13,7 @@ import { drawBuyer, drawSupplier } from './parties.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import { Sheet } from './sheet.ts';
 import { drawStatement, statementsOf } from './statements.ts';
-import { drawTotals, totalsHeight } from './totals.ts';
+import { layTotals } from './totals.ts';
 import { vatSummary } from './vat-summary.ts';
 import { isDraft, numberOf, supplierName, titleOf } from './wording.ts';
 import { escapeXml } from './xml-text.ts';
@@ -144,16 +144,17 @@ function drawHead(sheet: Sheet, printed: PrintedDocument, logo: Logo | undefined
 /** The lines, then the totals with the VAT summary beside them, or below where it needs the width. */
 function drawBody(sheet: Sheet, printed: PrintedDocument): void {
   const summary = vatSummary(sheet, printed, COLUMN - LEFT - 34, CONTENT_WIDTH);
-  const sums = totalsHeight(printed);
-  const height = summary?.isNarrow === true ? Math.max(summary.height, sums) : sums;
+  const totals = layTotals(sheet, printed, { x: COLUMN, width: RIGHT - COLUMN });
+  const height = summary?.isNarrow === true ? Math.max(summary.height, totals.height) : totals.height;
   drawLines(sheet, printed, TABLE_GAP + height);
   sheet.y += TABLE_GAP;
   sheet.makeRoom(height);
   const { page, y } = sheet;
-  drawTotals(sheet, printed, { x: COLUMN, y, width: RIGHT - COLUMN });
-  if (summary?.isNarrow === false) sheet.goTo({ page, y: y + height + TABLE_GAP });
+  totals.draw(sheet.root);
+  sheet.goTo({ page, y: summary?.isNarrow === true ? y : y + height });
+  if (summary?.isNarrow === false) sheet.y += TABLE_GAP;
   summary?.draw();
-  if (summary?.isNarrow !== false) sheet.goTo({ page, y: y + height });
+  if (summary?.isNarrow === true) sheet.goTo({ page, y: y + height });
   for (const statement of statementsOf(printed)) drawStatement(sheet, statement);
 }
 

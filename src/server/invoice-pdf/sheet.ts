@@ -70,7 +70,11 @@ export class Sheet {
 
   /** Goes on with the next page where fewer than `height` points are left on this one. */
   makeRoom(height: number): void {
-    if (this.y + height <= BOTTOM) return;
+    if (this.y + height > BOTTOM) this.nextPage();
+  }
+
+  /** Goes on with the next page, which is begun unless there is one already. */
+  nextPage(): void {
     if (this.page + 1 === this.pageCount) this.addPage();
     else this.goTo({ page: this.page + 1, y: this.#tops[this.page + 1] ?? 0 });
   }
@@ -107,16 +111,15 @@ export class Sheet {
   }
 
   /** Adds a tag that holds others, or nothing, as an empty cell does. It has to be ended before its parent is. */
-  group(parent: Tag, type: string): Tag {
-    const tag = this.document.struct(type);
+  group(parent: Tag, type: string, options: TagOptions = {}): Tag {
+    const tag = this.document.struct(type, options);
     parent.add(tag);
     return tag;
   }
 
   /** Adds a tag with the content that `draw` draws. */
   tagged(parent: Tag, type: string, draw: () => void, options: TagOptions = {}): void {
-    const tag = this.document.struct(type, options);
-    parent.add(tag);
+    const tag = this.group(parent, type, options);
     this.content(tag, type, draw);
     tag.end();
   }

@@ -3,6 +3,7 @@ import { CONTENT_WIDTH, LEFT, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import { reverseChargeStatements } from './reverse-charge.ts';
 import type { Sheet, Tag } from './sheet.ts';
+import { layTable } from './table.ts';
 import type { TextBlock } from './text-blocks.ts';
 import { asksForPayment, categoryText, dateText, isDraft, isMargin, numberOf, titleOf } from './wording.ts';
 
@@ -116,21 +117,15 @@ export function drawStatement(sheet: Sheet, { heading, paragraphs, details }: St
 }
 
 function drawDetails(sheet: Sheet, section: Tag, details: Statement['details']): void {
-  const table = sheet.group(section, 'Table');
   sheet.y += 3;
-  for (const [label, value] of details) {
-    const name = sheet.text(label, STYLES.bodyGrey, LABEL_WIDTH);
-    const block = sheet.text(value, STYLES.body, TEXT_WIDTH - LABEL_WIDTH);
-    sheet.makeRoom(block.height);
-    const { y } = sheet;
-    const row = sheet.group(table, 'TR');
-    sheet.tagged(row, 'TH', () => sheet.draw(name, { x: LEFT, y, width: LABEL_WIDTH }), { scope: 'Row' });
-    const box = { x: LEFT + LABEL_WIDTH, y, width: TEXT_WIDTH - LABEL_WIDTH };
-    sheet.tagged(row, 'TD', () => sheet.draw(block, box));
-    row.end();
-    sheet.y += block.height;
-  }
-  table.end();
+  layTable(sheet, {
+    columns: [
+      { x: LEFT, width: LABEL_WIDTH, style: STYLES.bodyGrey },
+      { x: LEFT + LABEL_WIDTH, width: TEXT_WIDTH - LABEL_WIDTH },
+    ],
+    rows: details.map((texts) => ({ texts, style: STYLES.body, padding: 0 })),
+    hasRowHeads: true,
+  }).draw(section);
 }
 
 function drawFlowing(sheet: Sheet, section: Tag, { lines, style }: TextBlock): void {

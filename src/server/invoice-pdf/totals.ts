@@ -3,13 +3,13 @@ import { moneyFormat } from './amounts.ts';
 import { ACCENT, RULE, STYLES, TINT } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
+import { type LaidTable, layTable, type Row } from './table.ts';
 import { isDraft, isMarginOnly, isSilent, showsVat } from './wording.ts';
 
 /** The panel stands out to both sides, so that the last amount is in one column with those above it. */
 const HANG = 9;
-const PADDING = 3.5;
-const ROW_HEIGHT = STYLES.body.leading + 2 * PADDING;
-const GRAND_HEIGHT = STYLES.grand.leading + 14;
+const GRAND = STYLES.grand;
+const GRAND_PADDING = 7;
 
 /** The sums of a document, in the order in which they are added up; the last one is the grand total. */
 function sumsOf(printed: PrintedDocument): [label: string, amountMinor: number][] {
@@ -31,39 +31,23 @@ function grandLabel(record: Invoice): string {
   return 'Amount due';
 }
 
-export function totalsHeight(printed: PrintedDocument): number {
-  return (sumsOf(printed).length - 1) * ROW_HEIGHT + GRAND_HEIGHT;
-}
-
-/** Draws the sums, with the last one in a panel of its own. */
-export function drawTotals(
+/** Lays out the sums of a document, the last one in a panel. */
+export function layTotals(
   sheet: Sheet,
   printed: PrintedDocument,
-  box: { x: number; y: number; width: number },
-): void {
+  space: { x: number; width: number },
+): LaidTable {
   const { withSymbol } = moneyFormat(printed.record.currency);
-  const sums = sumsOf(printed);
-  const table = sheet.group(sheet.root, 'Table');
-  let { y } = box;
-  sums.forEach(([label, amountMinor], index) => {
-    const isGrand = index === sums.length - 1;
-    const style = isGrand ? STYLES.grand : STYLES.body;
-    const height = isGrand ? GRAND_HEIGHT : ROW_HEIGHT;
-    const at = y;
-    sheet.artifact(() => {
-      if (isGrand) {
-        sheet.panel({ x: box.x - HANG, y: at, width: box.width + 2 * HANG }, height, TINT);
-        sheet.rule(at, { x: box.x - HANG, width: box.width + 2 * HANG }, ACCENT, 1);
-      } else sheet.rule(at + height, box, RULE);
-    });
-    const inner = { x: box.x, y: y + (height - style.leading) / 2, width: box.width };
-    const row = sheet.group(table, 'TR');
-    const name = sheet.text(label, style, inner.width);
-    const amount = sheet.text(withSymbol(amountMinor), style, inner.width);
-    sheet.tagged(row, 'TH', () => sheet.draw(name, inner), { scope: 'Row' });
-    sheet.tagged(row, 'TD', () => sheet.draw(amount, inner, 'right'));
-    row.end();
-    y += height;
+  const behindGrand = () => {
+    const panel = { x: space.x - HANG, y: sheet.y, width: space.width + 2 * HANG };
+    sheet.panel(panel, GRAND.leading + 2 * GRAND_PADDING, TINT);
+    sheet.rule(sheet.y, panel, ACCENT, 1);
+  };
+  const rows = sumsOf(printed).map(([label, amountMinor], index, sums): Row => {
+    const texts = [label, withSymbol(amountMinor)];
+    return index === sums.length - 1
+      ? { texts, style: GRAND, padding: GRAND_PADDING, behind: behindGrand }
+      : { texts, style: STYLES.body, padding: 3.5, below: [RULE] };
   });
-  table.end();
+  return layTable(sheet, { columns: [space, { ...space, align: 'right' }], rows, hasRowHeads: true });
 }

@@ -1,11 +1,17 @@
 import type { Invoice } from '../../contract/records.ts';
 import { moneyFormat } from './amounts.ts';
-import { GUTTER, naturalWidths, placeColumns } from './columns.ts';
-import type { Column, PlacedColumn } from './columns.ts';
 import { ACCENT, LEFT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
-import type { Sheet, Tag } from './sheet.ts';
-import type { TextBlock, TextStyle } from './text-blocks.ts';
+import type { Sheet } from './sheet.ts';
+import {
+  type LaidTable,
+  layTable,
+  type NaturalColumn,
+  naturalWidths,
+  placeColumns,
+  sumWidths,
+} from './table.ts';
+import type { TextBlock } from './text-blocks.ts';
 import {
   categoryText,
   dateText,
@@ -15,9 +21,6 @@ import {
   isSilent,
   showsVat,
 } from './wording.ts';
-
-type Breakdown = Invoice['vatBreakdown'];
-type Totals = Invoice['totals'];
 
 /** The sums of each VAT category and rate, measured before they are drawn. */
 export interface VatSummary {
@@ -30,15 +33,27 @@ export interface VatSummary {
 
 /** A higher summary isn't set beside the totals. */
 const NARROW_HEIGHT_MAX = 330;
-const PADDING = 3;
 const GAP = 12;
-const ROW_HEIGHT = STYLES.cell.leading + 2 * PADDING;
+/** Below the heading of a table. */
+const HEADING_GAP = 2;
+const CELL = { leading: STYLES.cell.leading, padding: 3 };
+/** So many rows stay together with the heading. */
+const KEPT_HEIGHT = 3 * (CELL.leading + 2 * CELL.padding);
 
+/** Amounts of one currency. Those in the currency of the VAT return have totals, and a caption with the exchange rate. */
 interface Amounts {
   currency: string;
-  vatBreakdown: Breakdown;
-  totals: Totals | undefined;
-  caption: string | undefined;
+  vatBreakdown: Invoice['vatBreakdown'];
+  totals?: Invoice['totals'];
+  caption?: string;
+}
+
+/** A table of such amounts, in one width. */
+interface Part {
+  title: TextBlock;
+  caption: TextBlock;
+  table: LaidTable;
+  isCramped: boolean;
 }
 
 /**
@@ -53,30 +68,32 @@ export function vatSummary(
 ): VatSummary | undefined {
   const { record } = printed;
   if (!showsVat(record) || isSilent(printed) || isMarginOnly(record)) return undefined;
-  const inputs = amountsOf(record).map((amounts) => measure(sheet, printed, amounts));
-  const natural = Math.max(
-    ...inputs.map(({ widths }) => widths.reduce((sum, width) => sum + width + GUTTER, -GUTTER)),
-  );
-  const height = heightOf(inputs.map((input) => layTable(sheet, input, narrow)));
-  const isNarrow = natural <= narrow && height <= NARROW_HEIGHT_MAX;
-  const tables = inputs.map((input) => layTable(sheet, input, isNarrow ? narrow : wide));
+  const partsIn = (width: number) =>
+    amountsOf(record).map((amounts) => layPart(sheet, printed, amounts, width));
+  const narrowParts = partsIn(narrow);
+  const isNarrow =
+    !narrowParts.some(({ isCramped }) => isCramped) && heightOf(narrowParts) <= NARROW_HEIGHT_MAX;
+  const parts = isNarrow ? narrowParts : partsIn(wide);
   return {
     isNarrow,
-    height: heightOf(tables),
+    height: heightOf(parts),
     draw: () =>
-      tables.forEach((table, index) => {
+      parts.forEach((part, index) => {
         if (index > 0) sheet.y += GAP;
-        drawTable(sheet, table);
+        drawPart(sheet, part);
       }),
   };
 }
 
-function heightOf(tables: readonly LaidTable[]): number {
-  return tables.reduce((sum, { height }) => sum + height + GAP, -GAP);
+function heightOf(parts: readonly Part[]): number {
+  const heights = parts.map(
+    ({ title, caption, table }) => title.height + HEADING_GAP + caption.height + table.height,
+  );
+  return heights.reduce((sum, height) => sum + height + GAP, -GAP);
 }
 
 function amountsOf({ currency, vatBreakdown, accountingCurrency }: Invoice): Amounts[] {
-  const own = { currency, vatBreakdown, totals: undefined, caption: undefined };
+  const own = { currency, vatBreakdown };
   if (!accountingCurrency) return [own];
   const { exchangeRate, exchangeRateDate, exchangeRateSource } = accountingCurrency;
   const rate = `1 ${currency} = ${exchangeRate} ${accountingCurrency.currency}`;
@@ -84,81 +101,44 @@ function amountsOf({ currency, vatBreakdown, accountingCurrency }: Invoice): Amo
   return [own, { ...accountingCurrency, caption }];
 }
 
-interface Measured {
-  title: string;
-  caption: string | undefined;
-  columns: Column[];
-  rows: string[][];
-  widths: number[];
-}
-
-function measure(sheet: Sheet, printed: PrintedDocument, amounts: Amounts): Measured {
+function layPart(sheet: Sheet, printed: PrintedDocument, amounts: Amounts, width: number): Part {
   const { currency, caption } = amounts;
-  const columns: Column[] = [
+  const columns: NaturalColumn[] = [
     { head: 'Rate', align: 'left', widthMax: 110 },
     { head: `Net (${currency})`, align: 'right', widthMax: 130 },
     { head: `VAT (${currency})`, align: 'right', widthMax: 130 },
   ];
-  const rows = rowsOf(printed, amounts);
-  const widths = naturalWidths(sheet, columns, rows, { head: STYLES.head, cell: STYLES.cell });
-  const title = caption === undefined ? 'VAT summary' : `VAT in ${currency}`;
-  return { title, caption, columns, rows, widths };
-}
-
-interface LaidTable {
-  heading: TextBlock;
-  caption: TextBlock | undefined;
-  columns: PlacedColumn[];
-  rows: string[][];
-  width: number;
-  height: number;
-}
-
-function layTable(
-  sheet: Sheet,
-  { title, caption, columns, rows, widths }: Measured,
-  width: number,
-): LaidTable {
-  const heading = sheet.text(title, STYLES.label, width);
-  const block = caption === undefined ? undefined : sheet.text(caption, STYLES.small, width);
+  const rows = textsOf(printed, amounts);
+  const widths = naturalWidths(sheet, columns, rows, STYLES);
   return {
-    heading,
-    caption: block,
-    columns: placeColumns(columns, widths, { x: LEFT, width }),
-    width,
-    rows,
-    height: heading.height + 2 + (block?.height ?? 0) + (rows.length + 1) * ROW_HEIGHT,
+    title: sheet.text(caption === undefined ? 'VAT summary' : `VAT in ${currency}`, STYLES.label, width),
+    caption: sheet.text(caption ?? '', STYLES.small, width),
+    table: layTable(sheet, {
+      columns: placeColumns(columns, widths, { x: LEFT, width }),
+      heads: { ...CELL, style: STYLES.head, below: [ACCENT, 0.8] },
+      rows: rows.map((texts) => ({ ...CELL, texts, style: STYLES.cell, below: [RULE] })),
+      hasRowHeads: true,
+    }),
+    isCramped: sumWidths(widths) > width,
   };
 }
 
-function drawTable(sheet: Sheet, { heading, caption, columns, rows, width }: LaidTable): void {
+function drawPart(sheet: Sheet, { title, caption, table }: Part): void {
   const drawDown = (type: string, block: TextBlock) => {
-    sheet.tagged(sheet.root, type, () => sheet.draw(block, { x: LEFT, y: sheet.y, width }));
+    sheet.tagged(sheet.root, type, () => sheet.draw(block, { x: LEFT, y: sheet.y, width: 0 }));
     sheet.y += block.height;
   };
-  sheet.makeRoom(heading.height + (caption?.height ?? 0) + 3 * ROW_HEIGHT);
-  drawDown('H2', heading);
-  sheet.y += 2;
-  if (caption) drawDown('P', caption);
-  const tag = sheet.group(sheet.root, 'Table');
-  const lay = (texts: readonly string[], style: TextStyle) =>
-    columns.map((column, index) => sheet.text(texts[index] ?? '', style, column.width));
-  const heads = columns.map(({ head }) => head);
-  const head = { cells: lay(heads, STYLES.head), columns, isHead: true };
-  drawCells(sheet, tag, head);
-  for (const row of rows) {
-    const { page } = sheet;
-    sheet.makeRoom(ROW_HEIGHT);
-    if (sheet.page !== page) repeatHead(sheet, head);
-    drawCells(sheet, tag, { cells: lay(row, STYLES.cell), columns, isHead: false });
-  }
-  tag.end();
+  sheet.makeRoom(title.height + caption.height + KEPT_HEIGHT);
+  drawDown('H2', title);
+  sheet.y += HEADING_GAP;
+  if (caption.lines.length > 0) drawDown('P', caption);
+  table.draw(sheet.root);
 }
 
-function rowsOf(printed: PrintedDocument, { currency, vatBreakdown, totals }: Amounts): string[][] {
+function textsOf(printed: PrintedDocument, { currency, vatBreakdown, totals }: Amounts): string[][] {
   const { plain } = moneyFormat(currency);
   const hasMargin = printed.record.lines.some(isMargin);
-  const rows = vatBreakdown.map(({ category, rateBasisPoints, taxableMinor, vatMinor }) => {
+  const texts = vatBreakdown.map(({ category, rateBasisPoints, taxableMinor, vatMinor }) => {
     const isOfMargin = hasMargin && category === 'E';
     // No amount of VAT may be shown, not even zero.
     const isUnstated = isOfMargin || (category === 'AE' && hidesReverseCharge(printed));
@@ -168,47 +148,6 @@ function rowsOf(printed: PrintedDocument, { currency, vatBreakdown, totals }: Am
       isUnstated ? '–' : plain(vatMinor),
     ];
   });
-  if (totals) rows.push(['Total', plain(totals.netMinor), plain(totals.vatMinor)]);
-  return rows;
-}
-
-/** On the pages that follow, the head is repeated as an artifact. */
-function repeatHead(sheet: Sheet, { cells, columns }: CellRow): void {
-  const y = sheet.y + PADDING;
-  sheet.artifact(() => {
-    columns.forEach((column, index) => {
-      const cell = cells[index];
-      if (cell) sheet.draw(cell, { ...column, y }, column.align);
-    });
-  }, 'Pagination');
-  sheet.y += ROW_HEIGHT;
-  ruleUnder(sheet, columns, true);
-}
-
-interface CellRow {
-  cells: TextBlock[];
-  columns: PlacedColumn[];
-  isHead: boolean;
-}
-
-function drawCells(sheet: Sheet, table: Tag, { cells, columns, isHead }: CellRow): void {
-  const row = sheet.group(table, 'TR');
-  const y = sheet.y + PADDING;
-  columns.forEach((column, index) => {
-    const cell = cells[index];
-    if (!cell) return;
-    const scope = isHead ? ('Column' as const) : index === 0 ? ('Row' as const) : undefined;
-    const draw = () => sheet.draw(cell, { ...column, y }, column.align);
-    sheet.tagged(row, scope ? 'TH' : 'TD', draw, scope ? { scope } : {});
-  });
-  row.end();
-  sheet.y += ROW_HEIGHT;
-  ruleUnder(sheet, columns, isHead);
-}
-
-function ruleUnder(sheet: Sheet, columns: readonly PlacedColumn[], isHead: boolean): void {
-  const last = columns.at(-1);
-  const width = (last?.x ?? 0) + (last?.width ?? 0) - LEFT;
-  const [color, thickness] = isHead ? [ACCENT, 0.8] : [RULE, 0.6];
-  sheet.artifact(() => sheet.rule(sheet.y, { x: LEFT, width }, color, thickness));
+  if (totals) texts.push(['Total', plain(totals.netMinor), plain(totals.vatMinor)]);
+  return texts;
 }

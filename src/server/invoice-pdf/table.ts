@@ -1,0 +1,256 @@
+import { BOTTOM } from './page-design.ts';
+import type { Align, Sheet, Tag } from './sheet.ts';
+import type { TextBlock, TextStyle } from './text-blocks.ts';
+
+/** A column of a table, with its place on the page. Measures are in points, here and below. */
+export interface Column {
+  head?: string;
+  x: number;
+  width: number;
+  align?: Align;
+  /** Of its texts, where they have another one than their row. */
+  style?: TextStyle;
+  /** How much lower its texts stand than those beside them. */
+  drop?: number;
+}
+
+/** A column that is as wide as its widest text, up to `widthMax`; beyond, its text goes on in the next line. */
+export interface NaturalColumn {
+  head: string;
+  align: Align;
+  widthMax: number;
+}
+
+type Rule = readonly [color: string, thickness?: number];
+
+/** A row of texts, one for each column. */
+export interface Row {
+  texts: readonly string[];
+  style: TextStyle;
+  /** The height of one line, if it is another than that of the style. */
+  leading?: number;
+  /** Above and below the text. */
+  padding: number;
+  /** Draws what stands behind the text, from where the sheet is. */
+  behind?: () => void;
+  /** A rule across all columns. */
+  below?: Rule;
+}
+
+export interface Table {
+  columns: readonly Column[];
+  /** How the heads of the columns are set, where there are any: they are drawn on each page. */
+  heads?: Omit<Row, 'texts'>;
+  rows: readonly Row[];
+  /** Whether the first cell of each row is its head. */
+  hasRowHeads: boolean;
+}
+
+/** How a table goes on from page to page. */
+export interface Flow {
+  /** The height of what follows the table, with which its last row stays together. */
+  tailHeight?: number;
+  /** A row of more lines may itself go on from page to page. */
+  keptLinesMax?: number;
+  /** What ends a page, and begins the next one; `begun` is the number of rows until there. */
+  carried?: { height: number; draw: (label: 'Carried forward' | 'Brought forward', begun: number) => void };
+}
+
+/** A table that is measured. */
+export interface LaidTable {
+  height: number;
+  /** Draws it from where the sheet is. */
+  draw: (parent: Tag, flow?: Flow) => void;
+}
+
+/** Of a row that goes on from page to page, so many lines stay together before and after. */
+const PIECE_LINES_MIN = 3;
+/** Between two columns. */
+const GUTTER = 10;
+
+/** How wide columns want to be for their texts. */
+export function naturalWidths(
+  sheet: Sheet,
+  columns: readonly NaturalColumn[],
+  rows: readonly (readonly string[])[],
+  styles: { head: TextStyle; cell: TextStyle },
+): number[] {
+  return columns.map(({ head, widthMax }, index) => {
+    const widths = rows.map((row) => sheet.textWidth(row[index] ?? '', styles.cell));
+    // Rounding must not break a line that was just measured.
+    return Math.min(widthMax, Math.max(sheet.textWidth(head, styles.head), ...widths) + 0.01);
+  });
+}
+
+/** The width of columns side by side. */
+export function sumWidths(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width + GUTTER, -GUTTER);
+}
+
+/** Places columns from left to right; the first one gets what the others leave. */
+export function placeColumns(
+  columns: readonly NaturalColumn[],
+  [, ...others]: readonly number[],
+  space: { x: number; width: number },
+): Column[] {
+  const widths = [space.width - sumWidths(others) - GUTTER, ...others];
+  return columns.map(({ head, align }, index) => {
+    const before = widths.slice(0, index);
+    return { head, align, x: space.x + sumWidths(before) + GUTTER, width: widths[index] ?? 0 };
+  });
+}
+
+/** Lays out a table, of which a document has several kinds; all are drawn here. */
+export function layTable(sheet: Sheet, { columns, heads, rows, hasRowHeads }: Table): LaidTable {
+  const head = heads && layHead(sheet, columns, heads);
+  const body = rows.map((row) => {
+    const laid = layRow(sheet, columns, row);
+    if (hasRowHeads && laid.cells[0]) laid.cells[0].scope = 'Row';
+    return laid;
+  });
+  return {
+    height: body.reduce((sum, row) => sum + heightOf(row), head ? heightOf(head) : 0),
+    draw: (parent, flow = {}) => drawTable(sheet, parent, { head, rows: body }, flow),
+  };
+}
+
+interface Cell extends Column {
+  block: TextBlock;
+  scope?: 'Row' | 'Column';
+}
+
+interface LaidRow extends Row {
+  cells: readonly Cell[];
+  lineCount: number;
+  leading: number;
+}
+
+function layRow(sheet: Sheet, columns: readonly Column[], row: Row): LaidRow {
+  const cells = columns.map((column, index): Cell => {
+    const block = sheet.text(row.texts[index] ?? '', column.style ?? row.style, column.width);
+    return { ...column, block };
+  });
+  const lineCount = Math.max(...cells.map(({ block }) => block.lines.length));
+  return { leading: row.style.leading, ...row, cells, lineCount };
+}
+
+/** Heads end on one line. */
+function layHead(sheet: Sheet, columns: readonly Column[], heads: Omit<Row, 'texts'>): LaidRow {
+  const row = layRow(sheet, columns, { ...heads, texts: columns.map(({ head = '' }) => head) });
+  const highest = Math.max(...row.cells.map(({ block }) => block.height));
+  const cells = row.cells.map((cell) => ({
+    ...cell,
+    drop: highest - cell.block.height,
+    scope: 'Column' as const,
+  }));
+  return { ...row, cells };
+}
+
+/** The height of a row, or of some of its lines. */
+function heightOf({ leading, padding, ...row }: LaidRow, lineCount = row.lineCount): number {
+  return lineCount * leading + 2 * padding;
+}
+
+function drawTable(
+  sheet: Sheet,
+  parent: Tag,
+  { head, rows }: { head: LaidRow | undefined; rows: readonly LaidRow[] },
+  { tailHeight = 0, keptLinesMax = Infinity, carried }: Flow,
+): void {
+  const carriedHeight = carried?.height ?? 0;
+  const heightAfter = (index: number) => (index === rows.length - 1 ? tailHeight : carriedHeight);
+  const isLong = ({ lineCount }: LaidRow) => lineCount > keptLinesMax;
+  const heightBegun = (row: LaidRow) =>
+    isLong(row) ? heightOf(row, PIECE_LINES_MIN) + carriedHeight : heightOf(row) + heightAfter(0);
+  sheet.makeRoom((head ? heightOf(head) : 0) + (rows[0] ? heightBegun(rows[0]) : 0));
+  const table = sheet.group(parent, 'Table');
+  if (head) {
+    const group = sheet.group(table, 'THead');
+    drawRow(sheet, group, head, (draw) => draw(0, head.lineCount));
+    group.end();
+  }
+  const body = head ? sheet.group(table, 'TBody') : table;
+  let isFirstOfPage = true;
+  rows.forEach((row, index) =>
+    drawRow(sheet, body, row, (draw) => {
+      for (let from = 0; from < row.lineCount;) {
+        const after = heightAfter(index);
+        const pieceAfter = isLong(row) ? carriedHeight : Infinity;
+        const count = linesThatFit(sheet, row, { from, after, pieceAfter, isFirstOfPage });
+        if (count > 0) draw(from, from + count);
+        from += count;
+        isFirstOfPage = from < row.lineCount;
+        if (!isFirstOfPage) continue;
+        const begun = from > 0 ? index + 1 : index;
+        carried?.draw('Carried forward', begun);
+        sheet.nextPage();
+        if (head) repeatHead(sheet, head);
+        carried?.draw('Brought forward', begun);
+      }
+    }),
+  );
+  if (head) body.end();
+  table.end();
+}
+
+/** How many lines of a row the page takes: all that are left, with what is to follow them, or a piece, or none. */
+function linesThatFit(
+  sheet: Sheet,
+  row: LaidRow,
+  given: { from: number; after: number; pieceAfter: number; isFirstOfPage: boolean },
+): number {
+  const room = (below: number) => Math.floor((BOTTOM - sheet.y - below - heightOf(row, 0)) / row.leading);
+  const left = row.lineCount - given.from;
+  if (left <= room(given.after)) return left;
+  const piece = Math.min(room(given.pieceAfter), left - PIECE_LINES_MIN);
+  if (piece >= PIECE_LINES_MIN) return piece;
+  // Another page has no more room.
+  return given.isFirstOfPage ? left : 0;
+}
+
+/** Draws a row with its tags and rules; `drawAll` draws all of its lines, some at a time. */
+function drawRow(
+  sheet: Sheet,
+  parent: Tag,
+  row: LaidRow,
+  drawAll: (draw: (from: number, to: number) => void) => void,
+): void {
+  const tag = sheet.group(parent, 'TR');
+  const cells = row.cells.map((cell) => {
+    const type = cell.scope ? 'TH' : 'TD';
+    return { cell, type, tag: sheet.group(tag, type, cell.scope && { scope: cell.scope }) };
+  });
+  drawAll((from, to) => {
+    if (from === 0 && row.behind) sheet.artifact(row.behind);
+    for (const { cell, type, tag: cellTag } of cells) {
+      const lines = cell.block.lines.slice(from, to);
+      if (lines.length > 0) sheet.content(cellTag, type, () => drawCell(sheet, row, cell, lines));
+    }
+    sheet.y += heightOf(row, to - from);
+  });
+  for (const { tag: cellTag } of cells) cellTag.end();
+  tag.end();
+  drawRule(sheet, row, row.below);
+}
+
+/** On the pages that follow, the heads are artifacts: the first page has tagged them. */
+function repeatHead(sheet: Sheet, head: LaidRow): void {
+  sheet.artifact(() => {
+    for (const cell of head.cells) drawCell(sheet, head, cell, cell.block.lines);
+  }, 'Pagination');
+  sheet.y += heightOf(head);
+  drawRule(sheet, head, head.below);
+}
+
+function drawCell(sheet: Sheet, { padding }: LaidRow, cell: Cell, lines: TextBlock['lines']): void {
+  const y = sheet.y + padding + (cell.drop ?? 0);
+  sheet.draw({ ...cell.block, lines }, { ...cell, y }, cell.align);
+}
+
+/** Draws a rule across the columns, where the sheet is. */
+function drawRule(sheet: Sheet, { cells }: LaidRow, rule: Rule | undefined): void {
+  const [first, last] = [cells[0], cells.at(-1)];
+  if (!rule || !first || !last) return;
+  const space = { x: first.x, width: last.x + last.width - first.x };
+  sheet.artifact(() => sheet.rule(sheet.y, space, ...rule));
+}
