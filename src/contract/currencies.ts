@@ -33,8 +33,18 @@ export function decimalText(count: number, digits: number): string {
   return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
-/** How amounts of a currency are written in Ireland and the United Kingdom, with all digits of its minor unit. */
-export function currencyFormat(currency: string): Intl.NumberFormat {
+/** An amount in minor units as it is written in Ireland and the United Kingdom: 123450 of EUR is `€1,234.50`. */
+export function amountText(amountMinor: number, currency: string, { hasSymbol = true } = {}): string {
+  // It is a decimal.
+  const decimal = decimalAmount(amountMinor, currency) as Intl.StringNumericLiteral;
+  return formatOf(currency)
+    .formatToParts(decimal)
+    .filter(({ type }) => hasSymbol || (type !== 'currency' && type !== 'literal'))
+    .map(({ value }) => value)
+    .join('');
+}
+
+function formatOf(currency: string): Intl.NumberFormat {
   const known = formats.get(currency);
   if (known) return known;
   const digits = minorDigits(currency);
@@ -44,10 +54,7 @@ export function currencyFormat(currency: string): Intl.NumberFormat {
   return made;
 }
 
-/** An amount in minor units in the words of a sentence: 123450 of EUR is `€1,234.50`. */
-export function amountText(amountMinor: number, currency: string): string {
-  return currencyFormat(currency).format(
-    // It is a decimal.
-    decimalAmount(amountMinor, currency) as Intl.StringNumericLiteral,
-  );
+/** A rate in basis points as a percentage: 1350 is `13.5%`. */
+export function rateText(basisPoints: number): string {
+  return `${basisPoints / 100}%`;
 }

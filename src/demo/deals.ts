@@ -1,4 +1,4 @@
-import { lineAmountMinor, totals, vatBreakdown } from '../server/backoffice/vat.ts';
+import { lineAmountMinor, totals, vatBreakdown } from '../contract/vat.ts';
 import type { DraftLine } from '../contract/feed.ts';
 import type { DemoCustomer, Segment } from './customers.ts';
 import type { Random, Weighted } from './random.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { convertMinor, lineAmountMinor } from '../../src/server/backoffice/vat.ts';
+import { convertMinor, lineAmountMinor } from '../../src/contract/vat.ts';
 import { columnsOf } from '../../src/client/commands/columns.ts';
 import { currencyCodes } from '../../src/contract/code-lists.ts';
 import { amountText, decimalAmount, minorDigits } from '../../src/contract/currencies.ts';

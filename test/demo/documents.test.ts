@@ -1,13 +1,7 @@
 import t from 'tap';
 
 import type { Invoice, Quote } from '../../src/contract/records.ts';
-import {
-  balance,
-  convertBreakdown,
-  lineAmountMinor,
-  totals,
-  vatBreakdown,
-} from '../../src/server/backoffice/vat.ts';
+import { balance, convertBreakdown, lineAmountMinor, totals, vatBreakdown } from '../../src/contract/vat.ts';
 import { byId, generate, known, todayText } from './_company.ts';
 
 const { company } = await generate(2_000);

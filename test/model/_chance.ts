@@ -1,6 +1,5 @@
 /** Chance of which everything that a step does is drawn: the same seed gives the same step. */
-import { addDays } from '../server/backoffice/_days.ts';
-import { dayIn, type ModelCompany, type World } from './_model.ts';
+import { addDays, dayIn, type ModelCompany, type World } from './_model.ts';
 
 export interface Chance {
   /** From 0 up to 1, without 1. */

@@ -13,7 +13,7 @@ import {
   sumOf,
   totalsOf,
   vatOn,
-} from '../server/backoffice/_exact.ts';
+} from './_exact.ts';
 import { type Draft, type Kept, type Moves, need, type Turn, without } from './_model.ts';
 import { asModelLines, customerOf, keptLines, namingOf, partiesOf, sumsOf } from './_lines.ts';
 

@@ -1,8 +1,7 @@
 /** The model's issuing: the list of what the law asks for, numbers, and what a credit note does to its invoice. */
 import type { Invoice } from '../../src/contract/records.ts';
 import type { CompanyProfile } from '../../src/server/store/records/companies.ts';
-import { addDays } from '../server/backoffice/_days.ts';
-import { type Draft, type Moves, nextNumber, type Turn } from './_model.ts';
+import { addDays, type Draft, type Moves, nextNumber, type Turn } from './_model.ts';
 import { composed, draftedOf, type Unstamped } from './_invoices.ts';
 import { putMoved, summaryOf } from './_money.ts';
 

@@ -14,7 +14,7 @@ import {
   sumOf,
   totalsOf,
   vatOn,
-} from '../server/backoffice/_exact.ts';
+} from './_exact.ts';
 import { need, type Turn } from './_model.ts';
 import { faultTwins } from './_work.ts';
 

@@ -266,6 +266,10 @@ export function without<T extends object, Name extends keyof T>(value: T, ...nam
 
 export const iso = (ms: number) => new Date(ms).toISOString();
 
+/** A day some days after another, both `YYYY-MM-DD`. */
+export const addDays = (day: string, days: number) =>
+  iso(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).slice(0, 10);
+
 const dayFormats = new Map<string, Intl.DateTimeFormat>();
 
 /** The calendar day on which a moment falls in a time zone. */

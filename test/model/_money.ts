@@ -1,9 +1,8 @@
 /** The model's payments and refunds, and when an invoice is settled. */
 import type { WithOf } from '../../src/contract/feed.ts';
 import type { Invoice, InvoiceSummary, Quote, QuoteSummary } from '../../src/contract/records.ts';
-import { addDays } from '../server/backoffice/_days.ts';
-import { isSafe, sumOf } from '../server/backoffice/_exact.ts';
-import { type Kept, type Moves, need, type Turn, without } from './_model.ts';
+import { isSafe, sumOf } from './_exact.ts';
+import { addDays, type Kept, type Moves, need, type Turn, without } from './_model.ts';
 
 export const moneyMoves = {
   'payment.record': (turn, what) => {

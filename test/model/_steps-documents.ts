@@ -1,8 +1,7 @@
 /** Random moves of invoices, credit notes, pro formas, payments and refunds. */
 import type { DraftLine, NewInvoice, WithOf } from '../../src/contract/feed.ts';
 import type { Customer, Invoice } from '../../src/contract/records.ts';
-import { addDays } from '../server/backoffice/_days.ts';
-import { type ModelCompany, without } from './_model.ts';
+import { addDays, type ModelCompany, without } from './_model.ts';
 import { dayNear, type Draw, idOf, recordOf, someOf } from './_chance.ts';
 import { drawLines, siteOf } from './_steps-lines.ts';
 import { type Drawers, elsewhere } from './_steps-work.ts';

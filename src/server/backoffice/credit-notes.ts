@@ -5,7 +5,7 @@ import { withinRange } from './document-lines.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import type { Unpublished } from './unpublished.ts';
-import { type Conversion, convertBreakdown, sumMinor, vatOf } from './vat.ts';
+import { type Conversion, convertBreakdown, sumMinor, vatOf } from '../../contract/vat.ts';
 
 /** An invoice that is corrected, with the amounts credited before: in its own currency, and in the accounting one. */
 export interface Credited {

@@ -1,10 +1,9 @@
 import type { WithOf } from '../../contract/feed.ts';
-import type { Customer } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { problemOfVatNumber } from '../../contract/vat-numbers.ts';
 import { quote } from '../errors.ts';
 import type { Move } from './move.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal, refuseTwins } from './refusal.ts';
 
 /**
  * Adds a customer or replaces one; whether it is archived stays. A change to what it already is changes nothing.
@@ -19,7 +18,8 @@ export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): 
     archived: before?.archived ?? false,
     createdAt: before?.createdAt ?? move.at,
   };
-  refuseTwins(customer.sites);
+  // Documents name a site by its id.
+  refuseTwins('sites', customer.sites, '/with/sites');
   refuseBadVatId(given.vatId);
   if (!before) return move.putStamped('customers', customer);
   return (await move.putChanged('customers', before, customer)) ?? move.render('customers', before);
@@ -27,14 +27,6 @@ export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): 
 
 /** The members of a customer that aren't given. */
 const blank = { legalName: null, vatId: null, email: null, contactName: null, contacts: [], sites: [] };
-
-/** Documents name a site by its id, so two must not share one. */
-function refuseTwins(sites: Customer['sites']): void {
-  const twin = sites.findIndex(({ id }, index) => sites.findIndex((site) => site.id === id) < index);
-  const site = sites[twin];
-  if (site)
-    throw new Refusal('duplicate_id', `Two sites have the id ${quote(site.id)}.`, `/with/sites/${twin}/id`);
-}
 
 function refuseBadVatId(vatId: string | null | undefined): void {
   if (typeof vatId !== 'string') return;

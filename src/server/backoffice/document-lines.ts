@@ -1,10 +1,9 @@
 import type { DraftLine } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
-import { quote } from '../errors.ts';
 import { asksForReverseCharge, legendOf, type LegendTerms } from './legends.ts';
 import type { Move } from './move.ts';
-import { Refusal } from './refusal.ts';
-import { lineAmountMinor, totals, vatBreakdown } from './vat.ts';
+import { Refusal, refuseTwins } from './refusal.ts';
+import { lineAmountMinor, totals, vatBreakdown } from '../../contract/vat.ts';
 
 type Line = Invoice['lines'][number];
 
@@ -108,13 +107,9 @@ export function withinRange<T>(path: string, compute: () => T): T {
 }
 
 async function refuseBadReferences(move: Move, draft: readonly DraftLine[], path: string): Promise<void> {
-  const ids = new Set<string>();
+  refuseTwins('lines', draft, path);
   const jobIds = new Set<string>();
-  for (const [index, { id, jobId }] of draft.entries()) {
-    if (id !== undefined && ids.has(id)) {
-      throw new Refusal('duplicate_id', `Two lines have the id ${quote(id)}.`, `${path}/${index}/id`);
-    }
-    if (id !== undefined) ids.add(id);
+  for (const [index, { jobId }] of draft.entries()) {
     // The lines of a document mostly belong to one job.
     if (typeof jobId !== 'string' || jobIds.has(jobId)) continue;
     await move.mustHave('jobs', jobId, `${path}/${index}/jobId`);

@@ -6,14 +6,15 @@ import type { Form } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../errors.ts';
 import type { Move } from './move.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal, refuseTwins } from './refusal.ts';
 
 /**
  * Adds a form or replaces one. A new form has revision 1; the revision grows when the fields change. Whether it is
  * published stays.
  */
 export async function saveForm(move: Move, given: WithOf<'form.save'>): Promise<RenderedRecord> {
-  refuseTwins(given.fields);
+  // Answers are keyed by the ids of fields.
+  refuseTwins('fields', given.fields, '/with/fields');
   const before = given.id === undefined ? undefined : await move.find('forms', given.id);
   const form = {
     id: given.id ?? move.mintId('frm_'),
@@ -26,16 +27,6 @@ export async function saveForm(move: Move, given: WithOf<'form.save'>): Promise<
   if (!before) return move.putStamped('forms', form);
   if (!isDeepStrictEqual(form.fields, before.fields)) form.revision += 1;
   return (await move.putChanged('forms', before, form)) ?? move.render('forms', before);
-}
-
-/** Answers are keyed by the ids of fields, so two must not share one. */
-function refuseTwins(fields: Form['fields']): void {
-  const ids = new Set<string>();
-  for (const [index, { id }] of fields.entries()) {
-    if (ids.has(id))
-      throw new Refusal('duplicate_id', `Two fields have the id ${quote(id)}.`, `/with/fields/${index}/id`);
-    ids.add(id);
-  }
 }
 
 /** Lets a form be submitted. @throws Refusal `wrong_state` when it is published already. */

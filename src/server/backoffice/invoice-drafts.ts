@@ -15,7 +15,7 @@ import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import { DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
 import type { Unpublished } from './unpublished.ts';
-import { type Conversion, convertBreakdown, totals } from './vat.ts';
+import { type Conversion, convertBreakdown, totals } from '../../contract/vat.ts';
 
 /** A document before it is stamped, with the data that the API doesn't show. */
 export interface Drafted {

@@ -11,7 +11,7 @@ import { isSupported } from './legends.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
 import { pointingAt, Refusal } from './refusal.ts';
-import { putRebalanced, sendIfSettled } from './settlement.ts';
+import { putRebalanced } from './settlement.ts';
 import { daysAfter, DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
 import type { Supplier } from '../store/records/suppliers.ts';
 
@@ -108,6 +108,5 @@ async function creditInvoice(move: Move, creditNote: Drafted['record']): Promise
     credited: addCredit(unpublished.credited, vatBreakdown),
     creditedAccounted: addCredit(accounted, accountingCurrency?.vatBreakdown ?? []),
   }));
-  const after = { record: { ...record, creditNotes }, unpublished: { ...unpublished, ...sums } };
-  sendIfSettled(move, await putRebalanced(move, invoice, after, '/with/id'));
+  await putRebalanced(move, invoice, { record: { creditNotes }, unpublished: sums }, '/with/id');
 }

@@ -1,6 +1,6 @@
-import { amountText } from '../../contract/currencies.ts';
+import { amountText, rateText } from '../../contract/currencies.ts';
 import type { DraftLine } from '../../contract/feed.ts';
-import { type Conversion, convertMinor, lineAmountMinor, sumMinor, vatMinor } from './vat.ts';
+import { type Conversion, lineAmountMinor, reverseChargeVat, sumMinor } from '../../contract/vat.ts';
 
 /** The countries whose documents can be issued (openapi.yaml, "Invoices"). */
 export type SupportedCountry = 'IE' | 'GB';
@@ -82,23 +82,17 @@ function domesticLegend(
   { currency, isCreditNote, conversion }: LegendTerms,
   lines: readonly DraftLine[],
 ): string {
-  const charged = lines.filter(({ vatCategory }) => vatCategory === 'AE');
-  const rates = [...new Set(charged.map((line) => line.reverseChargeRateBasisPoints ?? 0))]
-    .filter((rate) => rate > 0)
-    .sort((a, b) => b - a);
-  const stated = rates.map((rate) => {
-    const ofRate = charged.filter((line) => line.reverseChargeRateBasisPoints === rate);
-    const taxableMinor = sumMinor(
-      ofRate.map(({ quantity, unitPriceMinor }) => lineAmountMinor(quantity, unitPriceMinor)),
-    );
-    const amountMinor = vatMinor(taxableMinor, rate);
-    const text = `${rate / 100}% = ${amountText(amountMinor, currency)}`;
-    if (!conversion) return { text, amountMinor };
-    const converted = convertMinor(amountMinor, conversion);
-    return { text: `${text} = ${amountText(converted, conversion.to)}`, amountMinor: converted };
-  });
-  const brackets = stated.length === 0 ? '' : ` (${stated.map(({ text }) => text).join('; ')})`;
+  const charged = lines
+    .filter(({ vatCategory }) => vatCategory === 'AE')
+    .map(({ quantity, unitPriceMinor, reverseChargeRateBasisPoints: rateBasisPoints }) => {
+      return { amountMinor: lineAmountMinor(quantity, unitPriceMinor), rateBasisPoints };
+    });
+  const vat = reverseChargeVat(charged, currency, conversion).sort(
+    (a, b) => b.rateBasisPoints - a.rateBasisPoints,
+  );
+  const stated = vat.map(({ rateBasisPoints, texts }) => [rateText(rateBasisPoints), ...texts].join(' = '));
+  const brackets = stated.length === 0 ? '' : ` (${stated.join('; ')})`;
   if (!isCreditNote) return `${DOMESTIC_REVERSE_CHARGE}${brackets}`;
-  const sum = amountText(sumMinor(stated.map(({ amountMinor }) => amountMinor)), conversion?.to ?? currency);
+  const sum = amountText(sumMinor(vat.map(({ ownMinor }) => ownMinor)), conversion?.to ?? currency);
   return `${DOMESTIC_ADJUSTMENT(stated.length === 0 ? '' : ` of ${sum}`)}${brackets}`;
 }

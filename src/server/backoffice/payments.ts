@@ -1,15 +1,10 @@
 import type { WithOf } from '../../contract/feed.ts';
-import type { PaymentRecorded } from '../../contract/events.ts';
-import type { JsonText } from '../../contract/json-text.ts';
-import type { Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../errors.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
-import { type IssuedInvoice, movementsOf, putRebalanced, sendIfSettled } from './settlement.ts';
+import { type IssuedInvoice, movementsOf, putRebalanced } from './settlement.ts';
 import { DOCUMENT_DAYS, isToCome, refuseDayOutside } from './times.ts';
-
-type Payment = NonNullable<Invoice['payments']>[number];
 
 /** As many as the contract lets an invoice show. */
 const RECORDED_MAX = 1000;
@@ -20,21 +15,12 @@ const RECORDED_MAX = 1000;
  */
 export async function recordPayment(move: Move, given: WithOf<'payment.record'>): Promise<RenderedRecord> {
   const invoice = await getIssuedInvoice(move, given.invoiceId);
-  const { record, unpublished } = invoice;
-  const payments = record.payments ?? [];
-  refuseBadMoney('payment', given, record, [...payments, ...unpublished.voidedPayments], payments.length);
-  const payment: Payment = {
-    id: given.id ?? move.mintId('pay_'),
-    amountMinor: given.amountMinor,
-    currency: given.currency,
-    paidOn: dayOf(move, given.paidOn, 'paidOn'),
-    method: given.method,
-  };
-  const after = { record: { ...record, payments: [...payments, payment] }, unpublished };
-  const rebalanced = await putRebalanced(move, invoice, after, '/with/amountMinor');
-  move.send('payment.recorded', recordedText(rebalanced.record, payment));
-  sendIfSettled(move, rebalanced, payment.id);
-  return rebalanced.rendered;
+  const { payments = [] } = invoice.record;
+  refuseBadMoney('payment', given, invoice, payments, invoice.unpublished.voidedPayments);
+  const { id = move.mintId('pay_'), amountMinor, currency, method } = given;
+  const payment = { id, amountMinor, currency, paidOn: dayOf(move, given.paidOn, 'paidOn'), method };
+  const changes = { record: { payments: [...payments, payment] } };
+  return putRebalanced(move, invoice, changes, '/with/amountMinor', payment);
 }
 
 /**
@@ -46,15 +32,9 @@ export async function voidPayment(
   { invoiceId, id }: WithOf<'payment.void'>,
 ): Promise<RenderedRecord> {
   const invoice = await getIssuedInvoice(move, invoiceId);
-  const { record, unpublished } = invoice;
-  const { voided, rest } = takeOut(id, record.payments ?? [], unpublished.voidedPayments, 'payment');
-  const after = {
-    record: { ...record, payments: rest },
-    unpublished: { ...unpublished, voidedPayments: [...unpublished.voidedPayments, voided] },
-  };
-  const rebalanced = await putRebalanced(move, invoice, after, '/with/id');
-  sendIfSettled(move, rebalanced);
-  return rebalanced.rendered;
+  const { voidedPayments: before } = invoice.unpublished;
+  const [payments, voidedPayments] = takeOut('payment', id, invoice.record.payments, before);
+  return putRebalanced(move, invoice, { record: { payments }, unpublished: { voidedPayments } }, '/with/id');
 }
 
 /**
@@ -64,25 +44,22 @@ export async function voidPayment(
  */
 export async function recordRefund(move: Move, given: WithOf<'refund.record'>): Promise<RenderedRecord> {
   const invoice = await getIssuedInvoice(move, given.invoiceId);
-  const { record, unpublished } = invoice;
-  const refunds = record.refunds ?? [];
-  refuseBadMoney('refund', given, record, [...refunds, ...unpublished.voidedRefunds], refunds.length);
-  const { paidMinor, refundedMinor } = movementsOf(record);
+  const { refunds = [] } = invoice.record;
+  refuseBadMoney('refund', given, invoice, refunds, invoice.unpublished.voidedRefunds);
+  const { paidMinor, refundedMinor } = movementsOf(invoice.record);
   if (given.amountMinor > paidMinor - refundedMinor) {
     const message = `The refund of ${given.amountMinor} is more than the ${paidMinor - refundedMinor} that was received.`;
     throw new Refusal('exceeds_payments', message, '/with/amountMinor');
   }
+  const { id = move.mintId('ref_'), amountMinor, currency, method } = given;
   const refund = {
-    id: given.id ?? move.mintId('ref_'),
-    amountMinor: given.amountMinor,
-    currency: given.currency,
+    id,
+    amountMinor,
+    currency,
     refundedOn: dayOf(move, given.refundedOn, 'refundedOn'),
-    method: given.method,
+    method,
   };
-  const after = { record: { ...record, refunds: [...refunds, refund] }, unpublished };
-  const rebalanced = await putRebalanced(move, invoice, after, '/with/amountMinor');
-  sendIfSettled(move, rebalanced);
-  return rebalanced.rendered;
+  return putRebalanced(move, invoice, { record: { refunds: [...refunds, refund] } }, '/with/amountMinor');
 }
 
 /**
@@ -94,47 +71,36 @@ export async function voidRefund(
   { invoiceId, id }: WithOf<'refund.void'>,
 ): Promise<RenderedRecord> {
   const invoice = await getIssuedInvoice(move, invoiceId);
-  const { record, unpublished } = invoice;
-  const { voided, rest } = takeOut(id, record.refunds ?? [], unpublished.voidedRefunds, 'refund');
-  const after = {
-    record: { ...record, refunds: rest },
-    unpublished: { ...unpublished, voidedRefunds: [...unpublished.voidedRefunds, voided] },
-  };
-  const rebalanced = await putRebalanced(move, invoice, after, '/with/id');
-  sendIfSettled(move, rebalanced);
-  return rebalanced.rendered;
+  const { voidedRefunds: before } = invoice.unpublished;
+  const [refunds, voidedRefunds] = takeOut('refund', id, invoice.record.refunds, before);
+  return putRebalanced(move, invoice, { record: { refunds }, unpublished: { voidedRefunds } }, '/with/id');
 }
 
 async function getIssuedInvoice(move: Move, id: string): Promise<IssuedInvoice> {
   const document = await move.getDocument(id, '/with/invoiceId');
   const { kind, status } = document.record;
-  if (kind !== 'invoice' || status !== 'issued') {
-    throw new Refusal(
-      'wrong_state',
-      `${quote(id)} isn't an issued invoice, so it has no payments.`,
-      '/with/invoiceId',
-    );
-  }
-  return document;
+  if (kind === 'invoice' && status === 'issued') return document;
+  const message = `${quote(id)} isn't an issued invoice, so it has no payments.`;
+  throw new Refusal('wrong_state', message, '/with/invoiceId');
 }
 
 /** The rules of both payments and refunds. The id of a voided one stays taken. */
 function refuseBadMoney(
   name: 'payment' | 'refund',
   { id, currency }: { id?: string; currency: string },
-  invoice: Invoice,
-  earlier: readonly { id: string }[],
-  shownCount: number,
+  { record: invoice }: IssuedInvoice,
+  shown: readonly { id: string }[],
+  voided: readonly { id: string }[],
 ): void {
   if (currency !== invoice.currency) {
     const message = `currency is ${currency}, and the invoice ${quote(invoice.number ?? '')} is in ${invoice.currency}.`;
     throw new Refusal('wrong_currency', message, '/with/currency');
   }
-  if (id !== undefined && earlier.some((other) => other.id === id)) {
+  if (id !== undefined && [...shown, ...voided].some((other) => other.id === id)) {
     const message = `The invoice already has a ${name} with the id ${quote(id)}.`;
     throw new Refusal('duplicate_id', message, '/with/id');
   }
-  if (shownCount >= RECORDED_MAX) {
+  if (shown.length >= RECORDED_MAX) {
     const message = `The invoice has ${RECORDED_MAX} ${name}s, which is the limit.`;
     throw new Refusal('limit_reached', message, '/with/invoiceId');
   }
@@ -151,33 +117,17 @@ function dayOf(move: Move, given: string | undefined, member: string): string {
   return given ?? move.today;
 }
 
+/** Takes one out of those that are shown, and adds it to the voided ones. */
 function takeOut<T extends { id: string }>(
-  id: string,
-  shown: readonly T[],
-  voided: readonly T[],
   name: string,
-): { voided: T; rest: T[] } {
+  id: string,
+  shown: readonly T[] = [],
+  voided: readonly T[],
+): [rest: T[], voided: T[]] {
   const found = shown.find((one) => one.id === id);
-  if (found) return { voided: found, rest: shown.filter((one) => one !== found) };
+  if (found) return [shown.filter((one) => one !== found), [...voided, found]];
   if (voided.some((one) => one.id === id)) {
     throw new Refusal('wrong_state', `The ${name} ${quote(id)} is voided already.`, '/with/id');
   }
   throw new Refusal('unknown_record', `The invoice has no ${name} with the id ${quote(id)}.`, '/with/id');
-}
-
-function recordedText(invoice: Invoice, payment: Payment): JsonText<PaymentRecorded> {
-  const recorded: PaymentRecorded = {
-    invoiceId: invoice.id,
-    // Only an issued invoice has payments, and it has both.
-    invoiceNumber: invoice.number ?? '',
-    paymentId: payment.id,
-    amountMinor: payment.amountMinor,
-    currency: payment.currency,
-    paidOn: payment.paidOn,
-    method: payment.method,
-    amountDueMinor: invoice.amountDueMinor ?? 0,
-    customer: invoice.customer,
-    links: { invoice: invoice.links.self },
-  };
-  return JSON.stringify(recorded) as JsonText<PaymentRecorded>;
 }

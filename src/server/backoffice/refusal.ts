@@ -1,4 +1,5 @@
 import type { RefusalCode } from '../../contract/feed.ts';
+import { quote } from '../errors.ts';
 
 /**
  * A move that can't be made, and why; nothing has changed. `code` is from the closed list of feed.yaml, `message` is a
@@ -14,6 +15,17 @@ export class Refusal extends Error {
     super(message);
     this.code = code;
     this.path = path;
+  }
+}
+
+/** @throws Refusal `duplicate_id` when two things of a record, such as its lines, have the same id. */
+export function refuseTwins(name: string, things: readonly { id?: string }[], path: string): void {
+  const ids = new Set<string>();
+  for (const [index, { id }] of things.entries()) {
+    if (id === undefined) continue;
+    if (ids.has(id))
+      throw new Refusal('duplicate_id', `Two ${name} have the id ${quote(id)}.`, `${path}/${index}/id`);
+    ids.add(id);
   }
 }
 

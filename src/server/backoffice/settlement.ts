@@ -1,11 +1,11 @@
-import type { InvoicePaid } from '../../contract/events.ts';
+import type { InvoicePaid, PaymentRecorded } from '../../contract/events.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
+import { balance, type Movements, sumMinor } from '../../contract/vat.ts';
 import { withinRange } from './document-lines.ts';
 import type { Move } from './move.ts';
-import type { Unpublished } from './unpublished.ts';
-import { type Balance, balance, type Movements, sumMinor } from './vat.ts';
+import type { Payment, Unpublished } from './unpublished.ts';
 
 /** An issued invoice with the data that the API doesn't show. */
 export interface IssuedInvoice {
@@ -23,51 +23,61 @@ export function movementsOf({ totals, creditNotes, payments = [], refunds = [] }
   };
 }
 
-/** An invoice as it was written, and whether it became settled by that. */
-export interface Rebalanced {
-  rendered: RenderedRecord;
-  record: Invoice;
-  isNewlySettled: boolean;
-}
-
 /**
- * Writes an issued invoice whose payments, refunds or credit notes have changed, with its balance.
+ * Writes an issued invoice whose payments, refunds or credit notes have changed, with its balance. Sends
+ * payment.recorded for a new `payment`, and invoice.paid each time that the invoice becomes settled.
  * @param path where the amount is within the change, should the balance be beyond what a number can hold.
  */
 export async function putRebalanced(
   move: Move,
   before: IssuedInvoice,
-  after: IssuedInvoice,
+  changes: { record: Partial<Invoice>; unpublished?: Partial<Unpublished> },
   path: string,
-): Promise<Rebalanced> {
+  payment?: Payment,
+): Promise<RenderedRecord> {
   const wasSettled = balance(movementsOf(before.record)).isSettled;
-  const { amountDueMinor, creditBalanceMinor, isSettled }: Balance = withinRange(path, () =>
-    balance(movementsOf(after.record)),
-  );
-  const record = { ...after.record, amountDueMinor, creditBalanceMinor };
-  const rendered = await move.putStamped('invoices', record, after.unpublished);
-  return { rendered, record, isNewlySettled: isSettled && !wasSettled };
+  const changed = { ...before.record, ...changes.record };
+  const { isSettled, ...amounts } = withinRange(path, () => balance(movementsOf(changed)));
+  const record = { ...changed, ...amounts };
+  const unpublished = { ...before.unpublished, ...changes.unpublished };
+  const rendered = await move.putStamped('invoices', record, unpublished);
+  if (payment) sendRecorded(move, record, payment);
+  if (isSettled && !wasSettled) sendPaid(move, record, payment);
+  return rendered;
 }
 
-/**
- * Sends invoice.paid when an invoice has become settled: on every rising edge (openapi.yaml, "Invoices").
- * @param paymentId the payment that settles it; the latest one, when something else does.
- */
-export function sendIfSettled(move: Move, { record, isNewlySettled }: Rebalanced, paymentId?: string): void {
-  if (!isNewlySettled) return;
-  const { grossMinor, paidMinor, creditedMinor } = movementsOf(record);
+/** An issued invoice has a number, in both events. */
+function sendRecorded(move: Move, invoice: Invoice, { id: paymentId, ...payment }: Payment): void {
+  const { amountMinor, currency, paidOn, method } = payment;
+  const recorded: PaymentRecorded = {
+    invoiceId: invoice.id,
+    invoiceNumber: invoice.number ?? '',
+    paymentId,
+    amountMinor,
+    currency,
+    paidOn,
+    method,
+    amountDueMinor: invoice.amountDueMinor ?? 0,
+    customer: invoice.customer,
+    links: { invoice: invoice.links.self },
+  };
+  move.send('payment.recorded', JSON.stringify(recorded) as JsonText<PaymentRecorded>);
+}
+
+/** Names the payment that settles the invoice: the latest one, when something else does. A settled invoice has one. */
+function sendPaid(move: Move, invoice: Invoice, payment: Payment | undefined): void {
+  const { grossMinor, paidMinor, creditedMinor } = movementsOf(invoice);
   const paid: InvoicePaid = {
-    invoiceId: record.id,
-    // A settled invoice is issued and so has a number. It kept money and so has a payment.
-    invoiceNumber: record.number ?? '',
-    currency: record.currency,
+    invoiceId: invoice.id,
+    invoiceNumber: invoice.number ?? '',
+    currency: invoice.currency,
     grossMinor,
     totalPaidMinor: paidMinor,
     creditedMinor,
     paidOn: move.today,
-    paymentId: paymentId ?? record.payments?.at(-1)?.id ?? '',
-    customer: record.customer,
-    links: { invoice: record.links.self },
+    paymentId: payment?.id ?? invoice.payments?.at(-1)?.id ?? '',
+    customer: invoice.customer,
+    links: { invoice: invoice.links.self },
   };
   move.send('invoice.paid', JSON.stringify(paid) as JsonText<InvoicePaid>);
 }

@@ -1,7 +1,7 @@
 import type { Invoice } from '../../contract/records.ts';
 import type { KeptSupplier } from '../store/records/suppliers.ts';
 
-type Payment = NonNullable<Invoice['payments']>[number];
+export type Payment = NonNullable<Invoice['payments']>[number];
 type Refund = NonNullable<Invoice['refunds']>[number];
 
 /** Data of a quote that the API doesn't show: the members that it shares with a document. */

@@ -1,7 +1,4 @@
-import { currencyFormat, decimalAmount, decimalText } from '../../contract/currencies.ts';
-
-/** The true minus sign is as wide as a figure, and isn't broken off its number at the end of a line. */
-const MINUS = '\u2212';
+import { amountText } from '../../contract/currencies.ts';
 
 /** How amounts of one currency are printed, in the conventions of Ireland and the United Kingdom. */
 export interface MoneyFormat {
@@ -13,40 +10,25 @@ export interface MoneyFormat {
 
 /** Formats of a currency; `amountMinor` is in its smallest unit. */
 export function moneyFormat(currency: string): MoneyFormat {
-  const symbol = currencyFormat(currency)
-    .formatToParts(0)
-    .filter(({ type }) => type === 'currency' || type === 'literal')
-    .map(({ value }) => value)
-    .join('');
-  const withPrefix = (amountMinor: number, prefix: string): string => {
-    const [whole = '', fraction] = decimalAmount(Math.abs(amountMinor), currency).split('.');
-    const sign = amountMinor < 0 ? MINUS : '';
-    return `${sign}${prefix}${groupThousands(whole)}${fraction === undefined ? '' : `.${fraction}`}`;
-  };
   return {
-    withSymbol: (amountMinor) => withPrefix(amountMinor, symbol),
-    plain: (amountMinor) => withPrefix(amountMinor, ''),
+    withSymbol: (amountMinor) => withMinus(amountText(amountMinor, currency)),
+    plain: (amountMinor) => withMinus(amountText(amountMinor, currency, { hasSymbol: false })),
   };
 }
 
-/** A rate in basis points as a decimal: 1350 is `13.50`. */
-export function percent(basisPoints: number): string {
-  return decimalText(basisPoints, 2);
+/** The true minus sign is as wide as a figure, and isn't broken off its number at the end of a line. */
+export function withMinus(text: string): string {
+  return text.replace('-', '\u2212');
 }
 
-/** 1350 basis points as '13.5%'. */
-export function rateText(basisPoints: number): string {
-  return `${basisPoints / 100}%`;
-}
+// No quantity is less than zero by nothing.
+const options = { signDisplay: 'negative', maximumFractionDigits: 6 } as const;
+const quantities = new Intl.NumberFormat('en-GB', options);
+const shares = new Intl.NumberFormat('en-GB', { ...options, maximumFractionDigits: 4, style: 'percent' });
 
 /** A quantity of the contract, such as '-2500.5', as it is printed: '−2,500.5'. Zeros after the point are kept off. */
 export function quantityText(quantity: string): string {
-  const isNegative = quantity.startsWith('-');
-  const [whole = '0', fraction = ''] = quantity.replace('-', '').split('.');
-  const digits = fraction.replace(/0+$/, '');
-  // No quantity is less than zero by nothing.
-  const isZero = /^0*$/.test(whole + digits);
-  return `${isNegative && !isZero ? MINUS : ''}${groupThousands(whole)}${digits === '' ? '' : `.${digits}`}`;
+  return withMinus(quantities.format(quantity as Intl.StringNumericLiteral));
 }
 
 /**
@@ -54,12 +36,6 @@ export function quantityText(quantity: string): string {
  * isn't between minus one and zero.
  */
 export function shareText(quantity: string): string | undefined {
-  const [, fraction] = /^-0\.(\d+)$/.exec(quantity) ?? [];
-  if (fraction === undefined || Number(fraction) === 0) return undefined;
-  const digits = fraction.padEnd(2, '0');
-  return `${quantityText(`-${Number(digits.slice(0, 2))}.${digits.slice(2)}`)}%`;
-}
-
-function groupThousands(digits: string): string {
-  return digits.replace(/\B(?=(?:\d{3})+$)/g, ',');
+  if (!/^-0\.\d*[1-9]\d*$/.test(quantity)) return undefined;
+  return withMinus(shares.format(quantity as Intl.StringNumericLiteral));
 }

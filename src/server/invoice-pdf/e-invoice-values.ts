@@ -1,4 +1,4 @@
-import { percent } from './amounts.ts';
+import { decimalText } from '../../contract/currencies.ts';
 import { element, leaf } from './xml-text.ts';
 
 /** A day `YYYY-MM-DD`, in format 102 of UNTDID 2379. */
@@ -13,7 +13,7 @@ export function formattedDate(name: string, day: string): string {
 
 /** A rate. A supply outside the scope of VAT has none, not even zero (BR-O-05). */
 export function rateOf(category: string, rateBasisPoints: number): string | undefined {
-  return category === 'O' ? undefined : leaf('ram:RateApplicablePercent', percent(rateBasisPoints));
+  return category === 'O' ? undefined : leaf('ram:RateApplicablePercent', decimalText(rateBasisPoints, 2));
 }
 
 function compactDay(day: string): string {

@@ -1,5 +1,6 @@
-import { minorDigits } from '../../contract/currencies.ts';
-import { moneyFormat, rateText } from './amounts.ts';
+import { rateText } from '../../contract/currencies.ts';
+import { reverseChargeVat } from '../../contract/vat.ts';
+import { moneyFormat, withMinus } from './amounts.ts';
 import type { PrintedDocument } from './printed-document.ts';
 
 type Line = PrintedDocument['record']['lines'][number];
@@ -34,40 +35,23 @@ function amountStatements(
   charged: readonly Line[],
   reasons: readonly string[],
 ): string[] {
-  const { withSymbol } = moneyFormat(record.currency);
-  const rates = [...new Set(charged.map(({ id }) => reverseChargeRates[id] ?? 0))].filter((rate) => rate > 0);
-  return rates.flatMap((rate) => {
-    const ofRate = charged.filter(({ id }) => reverseChargeRates[id] === rate);
-    const netMinor = ofRate.reduce((sum, { amountMinor }) => sum + BigInt(amountMinor), 0n);
-    const vatMinor = divideHalfUp(netMinor * BigInt(rate), 10_000n);
-    const vat = [withSymbol(Number(vatMinor)), ...inAccountingCurrency(record, vatMinor)];
-    // Reasons have the minus sign of the keyboard.
-    const stated = [rateText(rate), ...vat].join(' = ').replaceAll('\u2212', '-');
-    if (reasons.some((reason) => reason.includes(stated))) return [];
-    const of = `${rateText(rate)} of ${withSymbol(Number(netMinor))}`;
+  const { currency, accountingCurrency } = record;
+  const lines = charged.map(({ id, amountMinor }) => ({
+    amountMinor,
+    rateBasisPoints: reverseChargeRates[id],
+  }));
+  const conversion = accountingCurrency && {
+    ...accountingCurrency,
+    from: currency,
+    to: accountingCurrency.currency,
+  };
+  return reverseChargeVat(lines, currency, conversion).flatMap(({ rateBasisPoints, netMinor, texts }) => {
+    const rate = rateText(rateBasisPoints);
+    if (reasons.some((reason) => reason.includes([rate, ...texts].join(' = ')))) return [];
+    const vat = texts.map(withMinus).join(' = ');
+    const of = `${rate} of ${moneyFormat(currency).withSymbol(netMinor)}`;
     return record.kind === 'credit_note'
-      ? [`Customer to account for the output tax adjustment of ${vat.join(' = ')} (${of}) to HMRC.`]
-      : [
-          `VAT of ${vat.join(' = ')} (${of}) is for the customer to pay to HMRC, and is not included in the total.`,
-        ];
+      ? [`Customer to account for the output tax adjustment of ${vat} (${of}) to HMRC.`]
+      : [`VAT of ${vat} (${of}) is for the customer to pay to HMRC, and is not included in the total.`];
   });
-}
-
-function inAccountingCurrency(
-  { currency: from, accountingCurrency }: PrintedDocument['record'],
-  amountMinor: bigint,
-): string[] {
-  if (!accountingCurrency) return [];
-  const { currency: to, exchangeRate } = accountingCurrency;
-  const [whole = '0', fraction = ''] = exchangeRate.split('.');
-  const scaled = amountMinor * BigInt(whole + fraction) * 10n ** BigInt(minorDigits(to));
-  const amount = divideHalfUp(scaled, 10n ** BigInt(fraction.length + minorDigits(from)));
-  return [moneyFormat(to).withSymbol(Number(amount))];
-}
-
-/** Rounds half up, away from zero, as the documents' own VAT is rounded. */
-function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
-  const magnitude = numerator < 0n ? -numerator : numerator;
-  const rounded = (2n * magnitude + denominator) / (2n * denominator);
-  return numerator < 0n ? -rounded : rounded;
 }

@@ -11,8 +11,8 @@ export type Weight = 'regular' | 'semibold';
 /** One font of a chain, parsed once for all documents. Widths are in units of the font size. */
 export interface Face {
   name: string;
-  /** The file that pdfkit embeds. */
-  source: FontSource;
+  /** The font that pdfkit embeds. */
+  source: Font;
   /** By how much it is set smaller, so that its small letters are as high as the main font's. */
   sizeFactor: number;
   covers: (codePoint: number) => boolean;
@@ -21,27 +21,6 @@ export interface Face {
 
 /** For each weight the main font, and after it the one for what it lacks. */
 export type Fonts = Readonly<Record<Weight, readonly [main: Face, fallback: Face]>>;
-
-/** The tables and functions of a fontkit font that pdfkit uses, with `layout` our own. */
-export interface FontSource extends Pick<
-  Font,
-  | 'postscriptName'
-  | 'unitsPerEm'
-  | 'ascent'
-  | 'descent'
-  | 'xHeight'
-  | 'capHeight'
-  | 'lineGap'
-  | 'bbox'
-  | 'OS/2'
-  | 'italicAngle'
-  | 'createSubset'
-  | 'getGlyph'
-> {
-  post: unknown;
-  head: unknown;
-  layout: (text: string) => Layout;
-}
 
 interface Layout {
   glyphs: { id: number; advanceWidth: number; codePoints: number[] }[];
@@ -56,36 +35,26 @@ const KEPT_LAYOUTS_MAX = 20_000;
 const KEPT_WORD_MAX = 40;
 
 /** Ligatures would be found as one odd character by who searches or copies the text. Kerning and marks stay. */
-const FEATURES = {
-  liga: false,
-  clig: false,
-  dlig: false,
-  calt: false,
-  ccmp: false,
-  locl: false,
-  rlig: false,
-};
+const FEATURES = Object.fromEntries(
+  ['liga', 'clig', 'dlig', 'calt', 'ccmp', 'locl', 'rlig'].map((feature) => [feature, false]),
+);
 
 /** Makes the small letters of DejaVu Sans as high as those of Source Sans. */
 const FALLBACK_SIZE = 0.89;
 
 /** Parses the fonts. It takes some 50 ms. */
 export function loadFonts(): Fonts {
+  const [regular, semibold] = [
+    import.meta.resolve('@expo-google-fonts/source-sans-3/400Regular/SourceSans3_400Regular.ttf'),
+    import.meta.resolve('@expo-google-fonts/source-sans-3/600SemiBold/SourceSans3_600SemiBold.ttf'),
+  ];
+  const [fallback, bold] = [
+    import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'),
+    import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf'),
+  ];
   return {
-    regular: [
-      loadFace(
-        import.meta.resolve('@expo-google-fonts/source-sans-3/400Regular/SourceSans3_400Regular.ttf'),
-        1,
-      ),
-      loadFace(import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'), FALLBACK_SIZE),
-    ],
-    semibold: [
-      loadFace(
-        import.meta.resolve('@expo-google-fonts/source-sans-3/600SemiBold/SourceSans3_600SemiBold.ttf'),
-        1,
-      ),
-      loadFace(import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf'), FALLBACK_SIZE),
-    ],
+    regular: [loadFace(regular, 1), loadFace(fallback, FALLBACK_SIZE)],
+    semibold: [loadFace(semibold, 1), loadFace(bold, FALLBACK_SIZE)],
   };
 }
 
@@ -101,11 +70,20 @@ function loadFace(url: string, sizeFactor: number): Face {
   // A file of one font has no collection.
   const font = create(readFileSync(fileURLToPath(url))) as Font;
   const layout = keepingLayouts(font);
+  const source = Object.create(font, {
+    layout: {
+      value: (text: string) => {
+        const { positions, ...rest } = layout(text);
+        // pdfkit scales the positions that it gets.
+        return { ...rest, positions: positions.map((position) => ({ ...position })) };
+      },
+    },
+  }) as Font;
   const covered = new Set(font.characterSet);
   const scale = sizeFactor / font.unitsPerEm;
   return {
     name: font.postscriptName,
-    source: sourceOf(font, layout),
+    source,
     sizeFactor,
     covers: (codePoint) => covered.has(codePoint),
     width: (text) => wordsOf(text).reduce((sum, word) => sum + layout(word).advanceWidth, 0) * scale,
@@ -115,32 +93,6 @@ function loadFace(url: string, sizeFactor: number): Face {
 /** Splits as pdfkit does, so that both measure the same pieces: each word with the space after it. */
 function wordsOf(text: string): string[] {
   return text.match(/[^ ]* |[^ ]+$/g) ?? [];
-}
-
-function sourceOf(font: Font, layout: (word: string) => Layout): FontSource {
-  // fontkit has every table of the font, of which its types name some.
-  const { head, post } = font as Font & { head: unknown; post: unknown };
-  return {
-    postscriptName: font.postscriptName,
-    unitsPerEm: font.unitsPerEm,
-    ascent: font.ascent,
-    descent: font.descent,
-    xHeight: font.xHeight,
-    capHeight: font.capHeight,
-    lineGap: font.lineGap,
-    bbox: font.bbox,
-    'OS/2': font['OS/2'],
-    head,
-    post,
-    italicAngle: font.italicAngle,
-    createSubset: () => font.createSubset(),
-    getGlyph: (id) => font.getGlyph(id),
-    layout: (text) => {
-      const { glyphs, positions, advanceWidth } = layout(text);
-      // pdfkit scales the positions that it gets.
-      return { glyphs, positions: positions.map((position) => ({ ...position })), advanceWidth };
-    },
-  };
 }
 
 function keepingLayouts(font: Font): (word: string) => Layout {

@@ -4,7 +4,7 @@ import type { DraftLine, NewInvoice, WithOf } from '../../../src/contract/feed.t
 import type { Invoice } from '../../../src/contract/records.ts';
 import { customerSave } from './_changes.ts';
 import type { Given, TestCompany, TestBackoffice } from './_backoffice.ts';
-import { customerIn, irishCompany } from './_vat-situations.ts';
+import { customerIn, irishCompany } from './_parties.ts';
 
 /** A line of 100.00 at the Irish standard rate, unless something else is given. */
 export function line(given: Partial<DraftLine> = {}): DraftLine {

@@ -12,7 +12,7 @@ import {
   payment,
 } from './_documents.ts';
 import { onEachEngine, type TestCompany, type TestBackoffice } from './_backoffice.ts';
-import { customerIn, irishCompany } from './_vat-situations.ts';
+import { customerIn, irishCompany } from './_parties.ts';
 
 const reduced = (given: Partial<DraftLine> = {}) => line({ vatRateBasisPoints: 1350, ...given });
 async function start(

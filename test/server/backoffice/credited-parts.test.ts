@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { addCredit, amountsTaken } from '../../../src/server/backoffice/credit-notes.ts';
-import { convertBreakdown, totals, vatBreakdown, type VatLine } from '../../../src/server/backoffice/vat.ts';
+import { convertBreakdown, totals, vatBreakdown, type VatLine } from '../../../src/contract/vat.ts';
 import type { DraftLine } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import {
@@ -16,7 +16,7 @@ import {
   openIssuer,
 } from './_documents.ts';
 import { onEachEngine, type TestCompany, type TestBackoffice } from './_backoffice.ts';
-import { customerIn } from './_vat-situations.ts';
+import { customerIn } from './_parties.ts';
 
 /** A line at 5 %, at which ten cents make half a cent of VAT. */
 const cents = (unitPriceMinor: number) => line({ vatRateBasisPoints: 500, unitPriceMinor });

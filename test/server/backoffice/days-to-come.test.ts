@@ -2,7 +2,7 @@
 import type { NewInvoice } from '../../../src/contract/feed.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer, payment, refund } from './_documents.ts';
 import { onEachEngine } from './_backoffice.ts';
-import { irishCompany } from './_vat-situations.ts';
+import { irishCompany } from './_parties.ts';
 
 onEachEngine('a payment dated 2030 is refused', async (t, testBackoffice) => {
   const company = await openIssuer(testBackoffice);

@@ -8,7 +8,7 @@ import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, openIssuer } from './_documents.ts';
 import { type Given, onEachEngine, recordIn, type TestCompany, type TestBackoffice } from './_backoffice.ts';
-import { irishCompany } from './_vat-situations.ts';
+import { irishCompany } from './_parties.ts';
 
 const quoteDraft = { change: 'quote.draft', with: { customerId: 'cus_1', title: 'Heat pump' } } as const;
 
@@ -176,7 +176,7 @@ onEachEngine('a number', async (t, testBackoffice) => {
   });
 });
 
-/** Back offices of other processes, as it were, on one database. */
+/** Offices of other processes, as it were, on one database. */
 async function openBackoffices({
   url,
   engine,

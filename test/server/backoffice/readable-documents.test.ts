@@ -8,7 +8,7 @@ import { STORY_NOW } from '../../_server.ts';
 import { customerSave } from './_changes.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, openIssuer } from './_documents.ts';
 import { onEachEngine, type TestBackoffice } from './_backoffice.ts';
-import { customerIn, irishCompany, irishProfile } from './_vat-situations.ts';
+import { customerIn, irishCompany, irishProfile } from './_parties.ts';
 
 interface Case {
   problem: string;

@@ -3,7 +3,7 @@ import t from 'tap';
 import { openTestDatabase } from '../../_server.ts';
 import { creditNoteOf, documentOf, invoiceDraft, issue, issued, lineIn, openIssuer } from './_documents.ts';
 import { createTestBackoffice } from './_backoffice.ts';
-import { britishCompany, customerIn } from './_vat-situations.ts';
+import { britishCompany, customerIn } from './_parties.ts';
 
 const charged = (unitPriceMinor: number) =>
   lineIn('AE', { unitPriceMinor, reverseChargeRateBasisPoints: 2000 });

@@ -11,192 +11,85 @@ import {
   payment,
   refund,
 } from './_documents.ts';
-import { type Given, onEachEngine, type TestCompany, type TestBackoffice } from './_backoffice.ts';
-import { customerIn, irishCompany, northernIrishCompany } from './_vat-situations.ts';
+import { onEachEngine, type TestCompany } from './_backoffice.ts';
+import { customerIn, irishCompany, northernIrishCompany } from './_parties.ts';
 
-/** An action on an invoice of 123.00; amounts are in cents. */
-type Action =
-  | { pay: number; id: string }
-  | { refund: number; id: string }
-  | { voidPayment: string }
-  | { voidRefund: string }
-  /** A credit note of so much net, to which 23 % VAT come. */
-  | { credit: number };
-
-/** Actions on the invoice, each with the payment that invoice.paid names when the action settles. */
-interface Sequence {
-  name: string;
-  actions: [action: Action, paidBy: string | null][];
-  /** The amounts that are due and owed back at the end. */
-  left: [due: number, credit: number];
-}
+/**
+ * Actions on an invoice of 123.00, in cents. `pay a 300` and `refund r 700` record, `void a` and `unrefund r` take back, and
+ * `credit 5000` is a credit note of so much net, to which 23 % VAT come. `=> a` means that the invoice is settled, by `a`.
+ */
+type Sequence = readonly [name: string, actions: string, left?: [due: number, credit: number]];
 
 const sequences: Sequence[] = [
-  { name: 'one payment', actions: [[{ pay: 12_300, id: 'a' }, 'a']], left: [0, 0] },
-  {
-    name: 'several payments, of which the last settles',
-    actions: [
-      [{ pay: 300, id: 'a' }, null],
-      [{ pay: 5000, id: 'b' }, null],
-      [{ pay: 7000, id: 'c' }, 'c'],
-    ],
-    left: [0, 0],
-  },
-  {
-    name: 'a payment that is voided, and another that settles again',
-    actions: [
-      [{ pay: 12_300, id: 'a' }, 'a'],
-      [{ voidPayment: 'a' }, null],
-      [{ pay: 12_300, id: 'b' }, 'b'],
-      [{ voidPayment: 'b' }, null],
-      [{ pay: 12_299, id: 'c' }, null],
-      [{ pay: 1, id: 'd' }, 'd'],
-    ],
-    left: [0, 0],
-  },
-  {
-    name: 'too large a payment, whose excess is refunded',
-    actions: [
-      [{ pay: 20_000, id: 'a' }, null],
-      [{ refund: 700, id: 'r' }, null],
-      [{ refund: 7000, id: 's' }, 'a'],
-    ],
-    left: [0, 0],
-  },
-  {
-    name: 'one payment too many, which is voided',
-    actions: [
-      [{ pay: 12_300, id: 'a' }, 'a'],
-      [{ pay: 12_300, id: 'b' }, null],
-      [{ voidPayment: 'b' }, 'a'],
-      [{ pay: 12_300, id: 'c' }, null],
-      [{ voidPayment: 'a' }, 'c'],
-    ],
-    left: [0, 0],
-  },
-  {
-    name: 'a refund, which is voided',
-    actions: [
-      [{ pay: 12_300, id: 'a' }, 'a'],
-      [{ refund: 12_300, id: 'r' }, null],
-      [{ voidRefund: 'r' }, 'a'],
-      [{ refund: 1, id: 's' }, null],
-      [{ pay: 1, id: 'b' }, 'b'],
-    ],
-    left: [0, 0],
-  },
-  {
-    name: 'a credit note that takes the rest away',
-    actions: [
-      [{ pay: 1000, id: 'a' }, null],
-      [{ pay: 5150, id: 'b' }, null],
-      [{ credit: 5000 }, 'b'],
-    ],
-    left: [0, 0],
-  },
-  {
-    name: 'a payment after a credit note',
-    actions: [
-      [{ credit: 5000 }, null],
-      [{ pay: 6150, id: 'a' }, 'a'],
-    ],
-    left: [0, 0],
-  },
-  {
-    name: 'a credit note after the payment, whose amount is refunded',
-    actions: [
-      [{ pay: 12_300, id: 'a' }, 'a'],
-      [{ credit: 5000 }, null],
-      [{ refund: 6150, id: 'r' }, 'a'],
-    ],
-    left: [0, 0],
-  },
-  {
-    name: 'a credit note of the whole, without any payment',
-    actions: [[{ credit: 10_000 }, null]],
-    left: [0, 0],
-  },
-  {
-    name: 'a credit note of the whole, and all the money refunded: none was kept',
-    actions: [
-      [{ pay: 12_300, id: 'a' }, 'a'],
-      [{ credit: 10_000 }, null],
-      [{ refund: 12_300, id: 'r' }, null],
-    ],
-    left: [0, 0],
-  },
-  {
-    name: 'a credit note of more than the rest',
-    actions: [
-      [{ pay: 10_000, id: 'a' }, null],
-      [{ credit: 10_000 }, null],
-    ],
-    left: [0, 10_000],
-  },
-  {
-    name: 'a payment that is voided after it was refunded',
-    actions: [
-      [{ pay: 12_300, id: 'a' }, 'a'],
-      [{ refund: 12_300, id: 'r' }, null],
-      [{ voidPayment: 'a' }, null],
-    ],
-    left: [24_600, 0],
-  },
+  ['one payment', 'pay a 12300 => a'],
+  ['several payments, of which the last settles', 'pay a 300, pay b 5000, pay c 7000 => c'],
+  [
+    'a payment that is voided, and another that settles again',
+    'pay a 12300 => a, void a, pay b 12300 => b, void b, pay c 12299, pay d 1 => d',
+  ],
+  ['too large a payment, whose excess is refunded', 'pay a 20000, refund r 700, refund s 7000 => a'],
+  [
+    'one payment too many, which is voided',
+    'pay a 12300 => a, pay b 12300, void b => a, pay c 12300, void a => c',
+  ],
+  [
+    'a refund, which is voided',
+    'pay a 12300 => a, refund r 12300, unrefund r => a, refund s 1, pay b 1 => b',
+  ],
+  ['a credit note that takes the rest away', 'pay a 1000, pay b 5150, credit 5000 => b'],
+  ['a payment after a credit note', 'credit 5000, pay a 6150 => a'],
+  ['a credit note after the payment, refunded', 'pay a 12300 => a, credit 5000, refund r 6150 => a'],
+  ['a credit note of the whole, without any payment', 'credit 10000'],
+  ['a credit note, and all the money refunded', 'pay a 12300 => a, credit 10000, refund r 12300'],
+  ['a credit note of more than the rest', 'pay a 10000, credit 10000', [0, 10_000]],
+  ['a payment voided after its refund', 'pay a 12300 => a, refund r 12300, void a', [24_600, 0]],
 ];
 
-const isCredit = (action: Action): action is { credit: number } => 'credit' in action;
-
-function changeOf(action: Exclude<Action, { credit: number }>, invoice: Invoice): Given {
-  const { id: invoiceId } = invoice;
-  if ('pay' in action) return payment(invoice, { id: action.id, amountMinor: action.pay });
-  if ('refund' in action) return refund(invoice, { id: action.id, amountMinor: action.refund });
-  if ('voidPayment' in action) return { change: 'payment.void', with: { invoiceId, id: action.voidPayment } };
-  return { change: 'refund.void', with: { invoiceId, id: action.voidRefund } };
-}
-
 /** Does one thing, and gives the events that it sent. */
-async function done(company: TestCompany, invoice: Invoice, action: Action) {
+async function done(company: TestCompany, invoice: Invoice, action: string) {
   const before = (await company.events()).length;
-  if (isCredit(action)) {
-    await issued(company, creditNoteOf(invoice, { lines: [line({ unitPriceMinor: action.credit })] }));
-  } else {
-    await company.apply(changeOf(action, invoice));
-  }
+  const [verb, id = '', amount = id] = action.split(' ');
+  const { id: invoiceId } = invoice;
+  const amountMinor = Number(amount);
+  if (verb === 'pay') await company.apply(payment(invoice, { id, amountMinor }));
+  else if (verb === 'refund') await company.apply(refund(invoice, { id, amountMinor }));
+  else if (verb === 'void') await company.apply({ change: 'payment.void', with: { invoiceId, id } });
+  else if (verb === 'unrefund') await company.apply({ change: 'refund.void', with: { invoiceId, id } });
+  else await issued(company, creditNoteOf(invoice, { lines: [line({ unitPriceMinor: amountMinor })] }));
   return (await company.events()).slice(before);
 }
 
+const ownEvents: Record<string, string[]> = { pay: ['payment.recorded'], credit: ['credit_note.issued'] };
+
 onEachEngine('an invoice is settled by', async (t, testBackoffice) => {
-  for (const { name, actions, left } of sequences) {
+  for (const [name, actions, left = [0, 0]] of sequences) {
     await t.test(name, async (t) => {
       const company = await openIssuer(testBackoffice);
       const invoice = await issued(company, invoiceDraft());
-      for (const [index, [action, paidBy]] of actions.entries()) {
-        const step = `${index + 1}: ${JSON.stringify(action)}`;
+      for (const step of actions.split(', ')) {
+        const [action = '', paidBy] = step.split(' => ');
         const events = await done(company, invoice, action);
-        const own = 'pay' in action ? ['payment.recorded'] : isCredit(action) ? ['credit_note.issued'] : [];
+        const own = ownEvents[action.split(' ')[0] ?? ''] ?? [];
         t.strictSame(
           events.map(({ kind }) => kind),
-          [...own, ...(paidBy === null ? [] : ['invoice.paid'])],
+          [...own, ...(paidBy === undefined ? [] : ['invoice.paid'])],
           step,
         );
-        const now = await documentOf(company, invoice.id);
-        const sum = (list: readonly { amountMinor: number }[] = []) =>
-          list.reduce((total, { amountMinor }) => total + amountMinor, 0);
-        const credited = now.creditNotes.reduce((total, { grossMinor }) => total + grossMinor, 0);
-        if (paidBy === null) continue;
+        if (paidBy === undefined) continue;
+        const { payments = [], creditNotes, updatedAt } = await documentOf(company, invoice.id);
         t.strictSame(events.at(-1)?.data, {
           invoiceId: invoice.id,
           invoiceNumber: 'INV-2026-0001',
           currency: 'EUR',
           grossMinor: 12_300,
-          totalPaidMinor: sum(now.payments),
-          creditedMinor: credited,
+          totalPaidMinor: payments.reduce((total, { amountMinor }) => total + amountMinor, 0),
+          creditedMinor: creditNotes.reduce((total, { grossMinor }) => total + grossMinor, 0),
           paidOn: '2026-11-20',
           paymentId: paidBy,
           customer: invoice.customer,
           links: { invoice: `/api/v1/invoices/${invoice.id}` },
         });
-        t.equal(events.at(-1)?.createdAt, now.updatedAt);
+        t.equal(events.at(-1)?.createdAt, updatedAt);
       }
       const { amountDueMinor, creditBalanceMinor } = await documentOf(company, invoice.id);
       t.strictSame([amountDueMinor, creditBalanceMinor], left);
@@ -286,63 +179,60 @@ onEachEngine('a payment', async (t, testBackoffice) => {
 
   await t.test('is refused where it can’t be', async (t) => {
     const { company, invoice } = await start();
-    await refuseWhatCant(t, testBackoffice, company, invoice);
+    const draft = await company.apply(invoiceDraft());
+    const proForma = await issued(company, invoiceDraft({ kind: 'pro_forma' }));
+    const other = await openIssuer(testBackoffice, {
+      company: northernIrishCompany,
+      customer: customerIn('GB', 'GBP'),
+    });
+    const theirs = await issued(other, invoiceDraft());
+    await company.apply(payment(invoice, { id: 'pay_1', amountMinor: 1000 }));
+    await company.apply(payment(invoice, { id: 'pay_2', amountMinor: 500 }));
+    await company.apply({ change: 'payment.void', with: { invoiceId: invoice.id, id: 'pay_2' } });
+    await company.apply(refund(invoice, { id: 'ref_1', amountMinor: 400 }));
+    const note = await issued(company, creditNoteOf(invoice, { lines: [line({ unitPriceMinor: 1 })] }));
+    const invoiceId = invoice.id;
+    const voiding = (change: string, id: string) => ({ change, with: { invoiceId, id } });
+    const refused: [code: string, path: string, change: object][] = [
+      ['wrong_state', '/with/invoiceId', payment(draft)],
+      ['wrong_state', '/with/invoiceId', payment(proForma)],
+      ['wrong_state', '/with/invoiceId', payment(note)],
+      ['unknown_record', '/with/invoiceId', payment(theirs)],
+      ['wrong_currency', '/with/currency', payment(invoice, { currency: 'USD' })],
+      ['duplicate_id', '/with/id', payment(invoice, { id: 'pay_1' })],
+      ['duplicate_id', '/with/id', payment(invoice, { id: 'pay_2' })],
+      ['duplicate_id', '/with/id', refund(invoice, { id: 'ref_1', amountMinor: 1 })],
+      [
+        'amount_out_of_range',
+        '/with/amountMinor',
+        payment(invoice, { amountMinor: Number.MAX_SAFE_INTEGER }),
+      ],
+      ['exceeds_payments', '/with/amountMinor', refund(invoice, { amountMinor: 601 })],
+      ['wrong_currency', '/with/currency', refund(invoice, { amountMinor: 1, currency: 'GBP' })],
+      ['wrong_state', '/with/id', voiding('payment.void', 'pay_2')],
+      ['unknown_record', '/with/id', voiding('payment.void', 'ref_1')],
+      ['unknown_record', '/with/id', voiding('refund.void', 'pay_1')],
+      [
+        'unknown_record',
+        '/with/invoiceId',
+        { change: 'payment.void', with: { invoiceId: theirs.id, id: 'pay_1' } },
+      ],
+      [
+        'wrong_state',
+        '/with/invoiceId',
+        { change: 'refund.void', with: { invoiceId: draft.id, id: 'ref_1' } },
+      ],
+    ];
+    for (const [code, path, change] of refused) {
+      t.match(await company.refusal(change), { code, path }, JSON.stringify(change));
+    }
+    t.match(
+      await company.apply(refund(invoice, { amountMinor: 600 })),
+      { refunds: [{}, {}] },
+      'all that was received',
+    );
   });
 });
-
-type Test = Parameters<Parameters<typeof onEachEngine>[1]>[0];
-
-async function refuseWhatCant(
-  t: Test,
-  testBackoffice: TestBackoffice,
-  company: TestCompany,
-  invoice: Invoice,
-): Promise<void> {
-  const draft = await company.apply(invoiceDraft());
-  const proForma = await issued(company, invoiceDraft({ kind: 'pro_forma' }));
-  const other = await openIssuer(testBackoffice, {
-    company: northernIrishCompany,
-    customer: customerIn('GB', 'GBP'),
-  });
-  const theirs = await issued(other, invoiceDraft());
-  await company.apply(payment(invoice, { id: 'pay_1', amountMinor: 1000 }));
-  await company.apply(payment(invoice, { id: 'pay_2', amountMinor: 500 }));
-  await company.apply({ change: 'payment.void', with: { invoiceId: invoice.id, id: 'pay_2' } });
-  await company.apply(refund(invoice, { id: 'ref_1', amountMinor: 400 }));
-  const note = await issued(company, creditNoteOf(invoice, { lines: [line({ unitPriceMinor: 1 })] }));
-  const invoiceId = invoice.id;
-  const voiding = (change: string, id: string) => ({ change, with: { invoiceId, id } });
-  const refused: [code: string, path: string, change: object][] = [
-    ['wrong_state', '/with/invoiceId', payment(draft)],
-    ['wrong_state', '/with/invoiceId', payment(proForma)],
-    ['wrong_state', '/with/invoiceId', payment(note)],
-    ['unknown_record', '/with/invoiceId', payment(theirs)],
-    ['wrong_currency', '/with/currency', payment(invoice, { currency: 'USD' })],
-    ['duplicate_id', '/with/id', payment(invoice, { id: 'pay_1' })],
-    ['duplicate_id', '/with/id', payment(invoice, { id: 'pay_2' })],
-    ['duplicate_id', '/with/id', refund(invoice, { id: 'ref_1', amountMinor: 1 })],
-    ['amount_out_of_range', '/with/amountMinor', payment(invoice, { amountMinor: Number.MAX_SAFE_INTEGER })],
-    ['exceeds_payments', '/with/amountMinor', refund(invoice, { amountMinor: 601 })],
-    ['wrong_currency', '/with/currency', refund(invoice, { amountMinor: 1, currency: 'GBP' })],
-    ['wrong_state', '/with/id', voiding('payment.void', 'pay_2')],
-    ['unknown_record', '/with/id', voiding('payment.void', 'ref_1')],
-    ['unknown_record', '/with/id', voiding('refund.void', 'pay_1')],
-    [
-      'unknown_record',
-      '/with/invoiceId',
-      { change: 'payment.void', with: { invoiceId: theirs.id, id: 'pay_1' } },
-    ],
-    ['wrong_state', '/with/invoiceId', { change: 'refund.void', with: { invoiceId: draft.id, id: 'ref_1' } }],
-  ];
-  for (const [code, path, change] of refused) {
-    t.match(await company.refusal(change), { code, path }, JSON.stringify(change));
-  }
-  t.match(
-    await company.apply(refund(invoice, { amountMinor: 600 })),
-    { refunds: [{}, {}] },
-    'all that was received',
-  );
-}
 
 onEachEngine('amounts as large as a number can hold', async (t, testBackoffice) => {
   const company = await openIssuer(testBackoffice);

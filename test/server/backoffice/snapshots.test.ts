@@ -6,7 +6,7 @@ import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { customerSave } from './_changes.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer, payment } from './_documents.ts';
 import { onEachEngine, type TestCompany } from './_backoffice.ts';
-import { customerIn, irishProfile } from './_vat-situations.ts';
+import { customerIn, irishProfile } from './_parties.ts';
 
 const LOGO = 'data:image/png;base64,iVBORw0KGgo=';
 const OTHER_LOGO = 'data:image/jpeg;base64,/9j/4AAQSkZJRg==';

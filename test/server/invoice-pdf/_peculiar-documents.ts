@@ -1,7 +1,7 @@
 /** Documents that are long, wide, scarce, strange or large. */
 import type { DraftLine } from '../../../src/contract/feed.ts';
 import { line, lineIn } from '../backoffice/_documents.ts';
-import { customerIn, irishProfile } from '../backoffice/_vat-situations.ts';
+import { customerIn, irishProfile } from '../backoffice/_parties.ts';
 import type { Story } from './_documents.ts';
 import { british, irish, LOGO } from './_sales.ts';
 

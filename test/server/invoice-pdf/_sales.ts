@@ -3,7 +3,7 @@ import type { CompanySettings } from '../../../src/server/access/companies.ts';
 import type { DraftLine, NewInvoice } from '../../../src/contract/feed.ts';
 import type { CompanyProfile } from '../../../src/server/store/records/companies.ts';
 import { line, lineIn } from '../backoffice/_documents.ts';
-import { customerIn } from '../backoffice/_vat-situations.ts';
+import { customerIn } from '../backoffice/_parties.ts';
 import type { Sale } from './_documents.ts';
 
 /** A grey square of 32 by 32 pixels. */

@@ -20,7 +20,7 @@ import {
   refund,
 } from '../backoffice/_documents.ts';
 import { onEachEngine, type TestCompany, type TestBackoffice } from '../backoffice/_backoffice.ts';
-import { irishProfile } from '../backoffice/_vat-situations.ts';
+import { irishProfile } from '../backoffice/_parties.ts';
 import { keyFor, startTestServer, type TestServer } from '../../_server.ts';
 
 /** A server of the back office's database, and how a company asks it for a PDF. */

@@ -10,7 +10,7 @@ import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-do
 import { openTestDatabase } from '../../_server.ts';
 import { creditNoteOf, invoiceDraft, issued, lineIn, openIssuer } from '../backoffice/_documents.ts';
 import { createTestBackoffice } from '../backoffice/_backoffice.ts';
-import { irishProfile } from '../backoffice/_vat-situations.ts';
+import { irishProfile } from '../backoffice/_parties.ts';
 import { printedDocument } from './_documents.ts';
 import { brokenRules } from './_en16931-rules.ts';
 import { parseXml, valuesOf } from './_xml.ts';

@@ -7,7 +7,7 @@ import {
 import { findSupplier } from '../../../../src/server/store/records/suppliers.ts';
 import { invoiceDraft, issued, openIssuer } from '../../backoffice/_documents.ts';
 import { onEachEngine } from '../../backoffice/_backoffice.ts';
-import { irishProfile } from '../../backoffice/_vat-situations.ts';
+import { irishProfile } from '../../backoffice/_parties.ts';
 
 const LOGO = 'data:image/png;base64,iVBORw0KGgo=';
 const ABSENT = '01a00000-0000-7000-8000-000000000000';

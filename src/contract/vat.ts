@@ -8,8 +8,8 @@
  * An amount beyond Number.MAX_SAFE_INTEGER, a fraction where an integer belongs and a malformed decimal are
  * RangeErrors: the contract refuses them before they come here.
  */
-import { minorDigits } from '../../contract/currencies.ts';
-import type { Invoice } from '../../contract/records.ts';
+import { amountText, minorDigits } from './currencies.ts';
+import type { Invoice } from './records.ts';
 
 type Line = Invoice['lines'][number];
 type Totals = Invoice['totals'];
@@ -103,11 +103,42 @@ export function convertBreakdown(
   conversion: Conversion,
 ): VatBreakdownItem[] {
   return breakdown.map((item) => ({
-    category: item.category,
-    rateBasisPoints: item.rateBasisPoints,
+    ...item,
     taxableMinor: convertMinor(item.taxableMinor, conversion),
     vatMinor: convertMinor(item.vatMinor, conversion),
   }));
+}
+
+/** The VAT at one rate that the customer accounts for under a reverse charge, and that isn't charged. */
+export interface ReverseChargeVat {
+  rateBasisPoints: number;
+  netMinor: number;
+  /** In the currency in which it is accounted for. */
+  ownMinor: number;
+  /** As it is stated: in the document's currency and, where it is another, in that of the accounts. */
+  texts: string[];
+}
+
+/** Sums up the VAT of lines under reverse charge at each rate that they state. */
+export function reverseChargeVat(
+  lines: readonly { amountMinor: number; rateBasisPoints: number | undefined }[],
+  currency: string,
+  conversion: Conversion | null,
+): ReverseChargeVat[] {
+  const rates = new Set(lines.map(({ rateBasisPoints = 0 }) => rateBasisPoints));
+  return [...rates]
+    .filter((rate) => rate > 0)
+    .map((rate) => {
+      const ofRate = lines.filter(({ rateBasisPoints }) => rateBasisPoints === rate);
+      const netMinor = sumMinor(ofRate.map(({ amountMinor }) => amountMinor));
+      const amountMinor = vatMinor(netMinor, rate);
+      const own = conversion && { minor: convertMinor(amountMinor, conversion), currency: conversion.to };
+      const texts = [
+        amountText(amountMinor, currency),
+        ...(own ? [amountText(own.minor, own.currency)] : []),
+      ];
+      return { rateBasisPoints: rate, netMinor, ownMinor: own?.minor ?? amountMinor, texts };
+    });
 }
 
 /** A sum of amounts, exact. */
