@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { createLogger } from '../../../src/server/log.ts';
+import { createLogger, type Logger } from '../../../src/server/log.ts';
 import { createMetrics } from '../../../src/server/metrics.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { DeliveryLoop, type DeliveryLoopOptions } from '../../../src/server/webhooks/delivery-loop.ts';
@@ -55,6 +55,14 @@ export function scriptedSender(
       while (underWay > 0) await pause(5);
     },
   };
+}
+
+/** A log, and the names of its lines. */
+export function namedLog(): { log: Logger; names: string[] } {
+  const names: string[] = [];
+  const log = createLogger('silent');
+  log.info = log.error = (...given: unknown[]) => void names.push(String(given.at(-1)));
+  return { log, names };
 }
 
 /** The key that seals the secrets of the tests' webhooks. */
