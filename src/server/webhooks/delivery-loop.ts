@@ -24,6 +24,8 @@ export interface DeliveryLoopOptions extends Omit<AttemptMeans, 'random'> {
   /** For tests, as everything below. */
   perWebhookMax?: number;
   leaseMs?: number;
+  /** The longest sleep: after it the loop notices a changed clock, and work that nobody told it of. */
+  sleepMs?: number;
   random?: AttemptMeans['random'];
 }
 
@@ -31,8 +33,7 @@ const CONCURRENCY_MAX = 64;
 const PER_WEBHOOK_MAX = 4;
 /** Three times what an attempt can take: another worker takes over only what was abandoned. */
 const LEASE_MS = 30_000;
-/** The longest sleep: after it the loop notices a changed clock, and work that nobody told it of. */
-const SLEEP_MS_MAX = 1_000;
+const SLEEP_MS = 1_000;
 /** Pause when other workers took, or have locked, all that this one found. It doubles each time. */
 const CONTENDED_MS = { min: 5, max: 320 };
 const TIMED_MAX = 100;
@@ -67,8 +68,11 @@ export class DeliveryLoop implements AsyncDisposable {
   #onIdle: (() => void)[] = [];
 
   constructor(options: DeliveryLoopOptions) {
-    const defaults = { concurrencyMax: CONCURRENCY_MAX, perWebhookMax: PER_WEBHOOK_MAX, leaseMs: LEASE_MS };
-    this.#options = { ...defaults, random: Math.random, ...options };
+    this.#options = {
+      ...{ concurrencyMax: CONCURRENCY_MAX, perWebhookMax: PER_WEBHOOK_MAX },
+      ...{ leaseMs: LEASE_MS, sleepMs: SLEEP_MS, random: Math.random },
+      ...options,
+    };
     const { engine, secrets, log, metrics, concurrencyMax, perWebhookMax } = this.#options;
     this.#round = new WebhookRound(engine, secrets.missing);
     this.#results = new ResultGroup(engine, log, metrics.completionsStale);
@@ -115,7 +119,7 @@ export class DeliveryLoop implements AsyncDisposable {
       } catch (error) {
         if (!isFailing) this.#options.log.error({ err: error }, 'deliveries.not-claimed');
         isFailing = true;
-        await this.#sleep(SLEEP_MS_MAX, true);
+        await this.#sleep(this.#options.sleepMs, true);
       }
     }
   }
@@ -138,7 +142,7 @@ export class DeliveryLoop implements AsyncDisposable {
    * Begins all that can begin. @returns for how many milliseconds there is nothing more to do, unless there is news.
    */
   async #turn(): Promise<number> {
-    if (this.#results.isStuck) return SLEEP_MS_MAX;
+    if (this.#results.isStuck) return this.#options.sleepMs;
     const isAllBroughtForward = await this.#bringForward();
     if (this.#share.free > 0) {
       const { foundCount, begunCount } = await this.#begin();
@@ -151,14 +155,14 @@ export class DeliveryLoop implements AsyncDisposable {
       if (begunCount > 0 && this.#share.free > 0) return 0;
     }
     if (!isAllBroughtForward) return 0;
-    return Math.min(SLEEP_MS_MAX, this.#nextTimeMs - this.#options.now().getTime());
+    return Math.min(this.#options.sleepMs, this.#nextTimeMs - this.#options.now().getTime());
   }
 
   /** Moves all deliveries that are due now to the waiting ones. @returns whether none is left. */
   async #bringForward(): Promise<boolean> {
     const { engine, now, leaseMs } = this.#options;
     const nowMs = now().getTime();
-    if (nowMs < this.#nextTimeMs && performance.now() < this.#lookedAtMs + SLEEP_MS_MAX) return true;
+    if (nowMs < this.#nextTimeMs && performance.now() < this.#lookedAtMs + this.#options.sleepMs) return true;
     const countMax = TIMED_MAX + this.#leases.size;
     const listed = await listTimed(engine, now(), countMax);
     // An attempt of its own isn't interrupted: the clock was set forward, or its result can't be written yet.
@@ -172,7 +176,7 @@ export class DeliveryLoop implements AsyncDisposable {
     // Until they are written they would be found again.
     if (timed.some(isInterrupted)) await this.#results.written();
     const next = await nextDeliveryTime(engine);
-    const earliestMs = timed.length < listed.length ? now().getTime() + SLEEP_MS_MAX : -Infinity;
+    const earliestMs = timed.length < listed.length ? now().getTime() + this.#options.sleepMs : -Infinity;
     this.#nextTimeMs = next === undefined ? Infinity : Math.max(earliestMs, Date.parse(next));
     this.#lookedAtMs = performance.now();
     return listed.length < countMax;

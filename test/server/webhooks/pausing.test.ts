@@ -1,5 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
-
 import { UsageError } from '../../../src/server/errors.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { listDeliveries, ping } from '../../../src/server/webhooks/deliveries.ts';
@@ -28,7 +26,8 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
   await t.test('gets nothing until it is resumed, and then at once what waited', async (t) => {
     await acme.addWebhook('whk_other', ['job.created']);
     const sender = scriptedSender(() => answer(200));
-    await using loop = startLoop(engine, sender);
+    // By itself it would look much later.
+    await using loop = startLoop(engine, sender, { sleepMs: 600_000 });
     await pauseAll();
     for (let index = 0; index < 10; index += 1) await acme.apply(jobCreate());
     await until(() => sender.sent.length === 10);
@@ -44,10 +43,8 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
       { limit: 1 },
     );
     t.match(deliveries, [{ state: 'waiting', nextAttemptAt: null }], 'its time is unknown');
-    const startedAt = performance.now();
     await resumeAll();
     await until(() => sender.sent.length === 20);
-    t.ok(performance.now() - startedAt < 800, 'it did not wait until the loop looked by itself');
     await until(async () => (await deliveryRows(engine)).every(({ state }) => state === 'delivered'));
     await deleteWebhook(engine, acme.id, 'whk_other', new Date());
   });
@@ -98,8 +95,7 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
     t.strictSame(sender.sent, []);
     await resumeWebhook(engine, acme.id, 'whk_b40', new Date());
     await until(() => sender.sent.length === 1);
-    await loop.idle();
-    await pause(50);
+    for (let look = 0; look < 3; look += 1) await loop.idle();
     t.equal(sender.sent.length, 1, 'and no other one is taken for it');
     await engine.run(`DELETE FROM deliveries WHERE webhook <> 'whk_all'`);
     await engine.run(`DELETE FROM webhooks WHERE id <> 'whk_all'`);

