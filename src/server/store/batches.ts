@@ -2,20 +2,19 @@ import { type RawBuilder, sql } from 'kysely';
 
 import type { Connection } from './dialects/dialect.ts';
 
-/** Rows that are read in the order of a key. */
+/** A selection that is read in the order of a key. */
 export interface Selection {
   columns: RawBuilder<unknown>;
   /** A table, with what is joined to it. */
   from: RawBuilder<unknown>;
   where?: RawBuilder<boolean> | undefined;
-  /** Names of columns that are unique together, never change, and are among the selected ones; none where there is one row. */
+  /** Selected columns that together are unique and never change; empty if the table has one row. */
   key: readonly string[];
   rowsMax: number;
-  /** The key after which the rows begin. */
   after?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Reads a selection, some rows at a time; others may write meanwhile. */
+/** Reads a selection in batches; others may write meanwhile. */
 export async function* batchesOf<Row extends object>(
   db: Connection,
   selection: Selection,
@@ -30,7 +29,6 @@ export async function* batchesOf<Row extends object>(
   }
 }
 
-/** Reads the first rows of a selection. */
 export async function readBatch<Row extends object>(
   db: Connection,
   { columns, from, where = sql`TRUE`, key, rowsMax, after }: Selection,
@@ -43,7 +41,6 @@ export async function readBatch<Row extends object>(
   return rows;
 }
 
-/** How many rows a table has, or how many of them `where` chooses. */
 export async function countRows(
   db: Connection,
   from: RawBuilder<unknown>,

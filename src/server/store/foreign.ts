@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { UsageError } from '../errors.ts';
 import { lookInto } from '../../sqlite-look.ts';
 
-/** The migration that every database of ours has. Other programs, too, call a table `migrations`. */
+/** The first migration of every database of ours. Other programs also have a table `migrations`. */
 export const FIRST_MIGRATION = '0001-access';
 
 /** Files that were found to be ours, and that this process may have open. */
@@ -22,7 +22,7 @@ export function noteOurs(path: string): void {
 export function refuseForeignFile(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats || (stats.isFile() && stats.size === 0)) return;
-  // To open a pipe would wait for its other end.
+  // Opening a pipe would block.
   if (!stats.isFile()) throw Object.assign(new Error('unable to open database file'), { code: 'EINVAL' });
   if (ours.has(`${stats.dev} ${stats.ino} ${stats.birthtimeMs}`)) return;
   const { tables = [], rows = [] } = lookInto(path, 'migrations') ?? {};

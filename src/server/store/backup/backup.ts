@@ -8,7 +8,7 @@ import { refuseForeignFile } from '../foreign.ts';
 import { examineCopy } from './examine.ts';
 import { beginFile, namesFile } from '../../../command-line/unfinished-file.ts';
 
-/** How a copy is watched and stopped. Sizes are in bytes. */
+/** Progress and stop of a copy. Sizes are in bytes. */
 export interface Copying {
   signal: AbortSignal;
   onProgress: (done: number, total: number) => void;
@@ -17,7 +17,7 @@ export interface Copying {
 /** 4 MB, which are copied in some milliseconds. Signals are noticed in between. */
 const PAGES_AT_ONCE = 1_000;
 const BUSY_MS_MAX = 5_000;
-/** A copy may make the log beside the database grow by so much. One that needs more would fill the disk before it ends. */
+/** The log beside the database may grow by so much during a backup, so that the backup can't fill the disk. */
 const LOG_BYTES_MAX = 4_000_000_000;
 /** The ends of names of the files that belong to a database; the first is the database itself. */
 const COMPANIONS = ['', '-wal', '-shm', '-journal', '-serving', '-secret-key'];
@@ -26,9 +26,8 @@ const COMPANIONS = ['', '-wal', '-shm', '-journal', '-serving', '-secret-key'];
  * Copies a SQLite database into a file as it is at one moment, while others read and write it. The file is checked before
  * it takes the place of the one that was there, so that a backup that is broken off leaves that one as it was.
  *
- * SQLite's backup begins anew whenever another process has written (sqlite.org/c3ref/backup_finish.html), with fifty moves a
- * second for ever. A transaction that was begun before keeps its pages as they were, and so the copy goes on. Meanwhile the
- * log can't begin anew and grows by what is written, and nobody waits.
+ * SQLite's backup restarts whenever another process has written (sqlite.org/c3ref/backup_finish.html), so under steady writes
+ * it would never end. An open read transaction prevents that. Meanwhile the log grows, and nobody waits.
  * @param path of the database.
  * @returns how large the file is.
  * @throws UsageError when there is no place for the file, the disk is full, or the copy isn't a whole database.
@@ -38,7 +37,7 @@ export async function backUp(path: string, file: string, copying: Copying): Prom
   try {
     using unfinished = beginFile(place);
     await copyAtOneMoment(path, unfinished.path, copying);
-    // The copy has what the database has, so it is the database that is damaged or somebody else's.
+    // The copy equals the database, so the fault is the database's.
     examineCopy(unfinished.path, `The database ${path}`);
     refuseStopped(copying.signal);
     unfinished.replace();
@@ -78,7 +77,7 @@ function openAtOneMoment(path: string): Database.Database {
     refuseForeignFile(path);
     source = new Database(path, { fileMustExist: true, timeout: BUSY_MS_MAX });
     source.exec('BEGIN');
-    // The first read decides of which moment all others are.
+    // The first read fixes the moment that all later reads see.
     source.prepare('SELECT 1 FROM sqlite_schema').get();
     return source;
   } catch (error) {
@@ -106,7 +105,7 @@ function placeFor(path: string, file: string): string {
     const what = companion === '' ? 'is the database itself' : 'belongs to the database itself';
     throw new UsageError(`${file} ${what}. A backup needs another file.`);
   }
-  // A mistyped name must not cost a file that isn't a backup.
+  // Protects files that aren't backups from a mistyped name.
   if (there && !isBackup(place))
     throw new UsageError(`${file} is there already and isn't a backup, so it is left as it is.`);
   return place;
@@ -141,12 +140,11 @@ export function isSqlite(path: string): boolean {
   }
 }
 
-/** The size of a file, 0 of one that isn't there. */
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Whether the system or SQLite has refused something. */
+/** Whether an error comes from the system or from SQLite. */
 export function hasCode(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'code' in error;
 }

@@ -15,7 +15,7 @@ export function examineCopy(path: string, name: string): void {
   try {
     const database = new Database(path, { fileMustExist: true });
     try {
-      // A database in write-ahead mode can't be opened where nothing may be written beside it.
+      // SQLite can't open a database in write-ahead mode in a folder that it can't write to.
       database.pragma('journal_mode = DELETE');
       const found = database.pragma('quick_check(1)', { simple: true });
       if (found !== 'ok') throw new UsageError(`${name} is damaged: ${String(found)}.`);
@@ -26,7 +26,7 @@ export function examineCopy(path: string, name: string): void {
       refuseOthers(rows, name);
       const applied = rows.migrations.map((row) => row.name);
       refuseDifferences(fileDifferences(database, applied), name);
-      // The store that it becomes is another one; see ../records/generation.ts.
+      // A restored store is another store (../records/generation.ts).
       if (hasTable(database, 'store_generation')) database.exec('DELETE FROM store_generation');
     } finally {
       database.close();
@@ -52,7 +52,6 @@ interface Known {
   record_contracts: Tables['record_contracts'];
 }
 
-/** The rows of a table; none where it isn't there. */
 function rowsOf<Name extends keyof Known>(database: Database.Database, table: Name): Known[Name][] {
   return hasTable(database, table) ? (database.prepare(`SELECT * FROM ${table}`).all() as Known[Name][]) : [];
 }
@@ -63,7 +62,7 @@ function hasTable(database: Database.Database, name: string): boolean {
   );
 }
 
-/** Whether an error says that a SQLite file isn't as SQLite left it. */
+/** Whether an error says that a SQLite file is damaged. */
 export function isDamage(error: unknown): error is Error {
   return error instanceof Database.SqliteError && /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code);
 }

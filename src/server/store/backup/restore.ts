@@ -19,7 +19,7 @@ import { examineCopy } from './examine.ts';
 import { beginFile, type UnfinishedFile } from '../../../command-line/unfinished-file.ts';
 
 /**
- * Puts a backup in the place of a database, whole or not at all. It never replaces a database: its owner moves that away.
+ * Puts a backup in the place of a database, whole or not at all. It never replaces a database; the operator moves that away first.
  * @param path where the database will be.
  * @param key the key file that lies beside the backup, and where it belongs; undefined when there is none.
  * @throws UsageError when the file isn't a backup that this version can use, something is in its place, a server serves that
@@ -54,7 +54,7 @@ export async function restoreBackup(
   return { byteCount: statSync(path).size };
 }
 
-/** The key comes first: a server that starts at this moment would refuse a database without it. */
+/** Writes the key first, because a server that starts now would refuse a database without its key. */
 function placeWithKey(unfinished: UnfinishedFile, key: { from: string; to: string } | undefined): void {
   const isNew = key && !existsSync(key.to);
   if (isNew) copyPrivately(key.from, key.to);
@@ -92,14 +92,14 @@ function refuseOtherFiles(file: string): void {
   if (!stats) throw new UsageError(`There is no backup ${file}.`);
   if (!stats.isFile() || !isSqlite(file))
     throw new UsageError(`${file} isn't a backup: it isn't a SQLite database.`);
-  // A file that was copied by other means lacks what its log holds.
+  // A file that was copied by hand may lack what is still in its log.
   if (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size)
     throw new UsageError(
       `${file} isn't a backup: a part of it is in ${file}-wal, as of a database that is in use. "fieldledger backup" makes one file of it.`,
     );
 }
 
-/** SQLite would take the log of another database for that of the new one. */
+/** A leftover log of another database would be taken for the new database's. */
 function refuseTaken(path: string): void {
   const taken = ['', '-wal', '-shm', '-journal']
     .map((companion) => `${path}${companion}`)

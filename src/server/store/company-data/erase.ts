@@ -9,34 +9,33 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { lockCompany } from '../records/companies.ts';
 import { deleteSome, STORED_TABLES, type StoredTable } from '../stored-tables.ts';
 
-/** How an erasure is watched and stopped. */
+/** Options, progress and stop of an erasure. */
 export interface Erasing {
   now: Date;
   signal: AbortSignal;
   onProgress: (done: number, total: number) => void;
-  /** On SQLite: leave the file as it is, to be written anew with another erasure, or by the same one when it is repeated. */
+  /** On SQLite: don't rewrite the file now. Another erasure, or the same one repeated, does it later. */
   isVacuumLater?: boolean;
 }
 
-/** An erasure that is done. */
 export interface Erased {
   id: string;
-  /** Rows that were removed, by earlier calls too. */
+  /** Removed rows, those of earlier calls included. */
   rowCount: number;
-  /** Whether unused parts of the file still have some of it. */
+  /** Whether unused parts of the file still hold erased data. */
   isTraced: boolean;
 }
 
 /** Rows that one transaction removes: SQLite does nothing else meanwhile. */
 const ROWS_AT_ONCE = 500;
 
-/** Rows that refer to a table go before it. */
+/** Children first, because of the foreign keys. */
 const tables = STORED_TABLES.filter(({ ofCompany }) => ofCompany !== null).reverse();
 
 /**
- * Removes all that belongs to a company (GDPR articles 17 and 28(3)(g)), in steps that give others their turn. Its first
- * step takes away the row that every change of a company locks, and the API access, so that nobody adds to the company any
- * more. An erasure that was broken off goes on when it is asked for again. What stays is an entry of `erasures`.
+ * Removes all that belongs to a company (GDPR articles 17 and 28(3)(g)), in small transactions. The first one removes the row
+ * that every change of a company locks, and switches the API off, so that nothing is added any more. An interrupted erasure
+ * continues when it is called again. An entry of `erasures` stays.
  * @throws UsageError when there is no such company, or after a stop.
  */
 export async function eraseCompany(
@@ -72,11 +71,11 @@ export async function eraseCompany(
   return { id, rowCount: await endErasures(engine, { id, now, isWaiting: isTraced }), isTraced };
 }
 
-/** @returns the id of the erasure, which one that was broken off has already. */
+/** @returns the id of the erasure: a new one, or that of the interrupted one. */
 async function beginErasure(engine: Engine, company: string, now: Date): Promise<string> {
   const digest = createHash('sha256').update(company).digest('hex');
   return engine.transaction(async (transaction) => {
-    // A change that is under way ends first. Later ones find no company to change.
+    // Waits for a change that is under way; later changes find no company.
     await lockCompany(transaction, company);
     const found = await transaction
       .updateTable('companies')
@@ -106,7 +105,6 @@ async function beginErasure(engine: Engine, company: string, now: Date): Promise
 
 interface Step {
   company: string;
-  /** Id of the erasure. */
   id: string;
 }
 
@@ -125,7 +123,7 @@ async function removeSome(
   return removed;
 }
 
-/** Removes the company itself, with the few rows that somebody may have added who had begun before. */
+/** Removes the company itself, and rows that were added by transactions that had begun before the erasure. */
 async function removeRest(engine: Engine, company: string, id: string): Promise<void> {
   await engine.transaction(async (transaction) => {
     await engine.dialect.administration.endCompany(transaction, company);
@@ -136,7 +134,7 @@ async function removeRest(engine: Engine, company: string, id: string): Promise<
   });
 }
 
-/** Ends all erasures whose rows are gone, unless they wait for the file to be written anew. @returns how many rows were removed. */
+/** Ends all erasures whose rows are gone, unless the file must still be rewritten. @returns the number of removed rows. */
 async function endErasures(
   engine: Engine,
   { id, now, isWaiting }: { id: string; now: Date; isWaiting: boolean },

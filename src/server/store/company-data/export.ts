@@ -7,13 +7,13 @@ import type { Tables } from '../schema.ts';
 import { batchesOf, countRows } from '../batches.ts';
 import { columnsOf, type Row, selectionOf, STORED_TABLES } from '../stored-tables.ts';
 
-/** Some of a company's rows, as objects with the contract's way of writing names. */
+/** Some of a company's rows, as objects whose members are in camel case like the contract's. */
 export interface ExportedRows {
   table: keyof Tables;
   rows: Row[];
 }
 
-/** Secrets, and what only serves to check them. PDFs are files of their own. */
+/** Secrets and their digests are left out. PDFs are exported as files. */
 const LEFT_OUT: Partial<Record<keyof Tables, readonly string[]>> = {
   api_keys: ['secret_sha256'],
   webhooks: ['secret'],
@@ -23,7 +23,7 @@ const LEFT_OUT: Partial<Record<keyof Tables, readonly string[]>> = {
   documents: ['bytes'],
 };
 
-/** Nothing but what a browser can decrypt, and the stamp of the last change. */
+/** These hold only ciphertext and the stamp of the last change. */
 const TABLES_LEFT_OUT: readonly (keyof Tables)[] = ['form_results', 'company_clocks'];
 
 /** Columns whose text is JSON, beside those of records. */
@@ -33,7 +33,6 @@ const tables = STORED_TABLES.filter(
   ({ name, ofCompany }) => ofCompany !== null && !TABLES_LEFT_OUT.includes(name),
 );
 
-/** How many rows `readCompanyRows` reads. */
 export async function countCompanyRows(engine: Engine, company: string): Promise<number> {
   let count = 0;
   for (const table of tables)
@@ -42,8 +41,8 @@ export async function countCompanyRows(engine: Engine, company: string): Promise
 }
 
 /**
- * Reads all that a company has, table by table, some rows at a time; every table comes once at least. Each read is of its
- * own moment. A record is as the API shows it, in full, and `unpublished` is what its document needs beside that.
+ * Reads all data of a company in batches, table by table; an empty table gives one empty batch. The reads share no
+ * transaction. A record is as the API shows it, and `unpublished` has what its document needs beside that.
  */
 export async function* readCompanyRows(engine: Engine, company: string): AsyncGenerator<ExportedRows> {
   for (const table of tables) {
@@ -67,13 +66,11 @@ const unprinted = (company: string) => ({
   rowsMax: DOCUMENTS_AT_ONCE,
 });
 
-/** How many ids `unprintedDocuments` gives. */
 export async function countUnprinted({ db }: Engine, company: string): Promise<number> {
   const { from, where } = unprinted(company);
   return countRows(db, from, where);
 }
 
-/** The ids of a company's issued documents that have no PDF yet. */
 export async function* unprintedDocuments({ db }: Engine, company: string): AsyncGenerator<string> {
   for await (const rows of batchesOf<{ id: string }>(db, unprinted(company)))
     for (const { id } of rows) yield id;

@@ -18,7 +18,6 @@ import {
   type StoredTable,
 } from '../stored-tables.ts';
 
-/** How a copy is watched and stopped. */
 export interface StoreCopying {
   signal: AbortSignal;
   onProgress: (step: 'copied' | 'verified', done: number, total: number) => void;
@@ -26,7 +25,7 @@ export interface StoreCopying {
 
 /**
  * Copies a whole store into an empty database, of either engine, and compares the two. Nothing may write to either of them
- * meanwhile. A copy that was broken off goes on where it was when it is asked for again; until it is whole, no other
+ * meanwhile. An interrupted copy continues when it is called again; until it is whole, no other
  * command opens its target.
  * @returns how many rows there are.
  * @throws UsageError when the source isn't up to date, the target holds something else, or the two differ in the end.
@@ -79,7 +78,7 @@ async function refuseOutdated(source: Engine): Promise<void> {
     throw new UsageError('The source is not up to date: run "fieldledger migrate" on it first.');
 }
 
-/** Tells the sources of copies apart. */
+/** Identifies the source of a copy. */
 async function digestOfCompanies(source: Engine): Promise<string> {
   const companies = await source.db
     .selectFrom('companies')
@@ -89,7 +88,7 @@ async function digestOfCompanies(source: Engine): Promise<string> {
   return createHash('sha256').update(JSON.stringify(companies)).digest('hex').slice(0, 16);
 }
 
-/** Makes the target's tables, or finds those of a copy that was broken off. */
+/** Creates the target's tables, or continues an interrupted copy. */
 async function beginCopy(target: Engine, marker: string): Promise<void> {
   if (await hasMarker(target, marker)) return;
   if (await hasMarker(target, `${UNFINISHED_COPY}%`))
@@ -113,7 +112,7 @@ async function hasMarker(engine: Engine, marker: string): Promise<boolean> {
     const { rows } = await sql`SELECT name FROM migrations WHERE name LIKE ${marker}`.execute(engine.db);
     return rows.length > 0;
   } catch {
-    // A new database has no such table. What else is wrong, migrating it says.
+    // A new database has no such table. Other faults are reported by migrating it.
     return false;
   }
 }
@@ -131,7 +130,7 @@ async function copyTable(
 ): Promise<void> {
   const columns = await columnsOf(target, table);
   const after = await lastRow(target, table);
-  // A migration has made its row.
+  // The migration inserted this row.
   if (table.name === 'served_clock') await target.run('DELETE FROM served_clock');
   if (after !== undefined) await onRows(await countRows(target.db, sql.table(table.name)));
   for await (const rows of batchesOf<Row>(source.db, { ...selectionOf(table, columns), after })) {

@@ -3,17 +3,15 @@ import { sql } from 'kysely';
 import type { JsonText } from '../../../contract/json-text.ts';
 import type { AuthorisedTransaction } from '../accounts/authorised-transaction.ts';
 
-/** Begins the schedule of deliveries anew, now. */
 const anew = (dueAt: string) =>
   ({ state: 'waiting', due_at: dueAt, failure_count: 0, interruption_count: 0, withheld_for: null }) as const;
 
-/** The result of sending a delivery again; undefined when there is no such delivery. */
 export type ResendOutcome = 'waiting' | 'sending' | 'limit reached' | 'changed' | undefined;
 
 /**
  * Sends a delivery again, unless it is being sent, or has had `attemptsMax` attempts.
- * @param options.attemptCount the number of attempts that the user saw. When the delivery has had another one since, or
- *   waits already, it stays as it is, so that a form that is sent twice sends once.
+ * @param options.attemptCount the number of attempts that the user saw. If there was another one since, or the delivery
+ *   already waits, nothing changes, so that a form that is submitted twice sends once.
  */
 export async function resendDelivery(
   authorised: AuthorisedTransaction,
@@ -81,7 +79,7 @@ export async function resendUnsent(
       .where('company', '=', company)
       .where('webhook', '=', webhook)
       .where('id', 'in', ids)
-      // Checked again once the row is locked: a worker may have taken it meanwhile.
+      // Checked again under the row's lock: a worker may have taken it.
       .where('state', 'in', ['failed', 'withheld'])
       .returning('id')
       .execute();
@@ -118,7 +116,7 @@ export async function insertPing(
   const row = rows.find(({ id: other, deleted_at }) => other === webhook && deleted_at === null);
   if (!row) return 'no webhook';
   if (row.paused_at !== null) return 'paused';
-  // Written below. A time in the future comes from a clock that was set back, and doesn't count.
+  // A time in the future comes from a clock that was set back, and doesn't count.
   const timesOf = ({ pinged_at }: { pinged_at: string }) =>
     (JSON.parse(pinged_at) as string[]).filter((time) => time > limit.since && time <= at);
   const times = timesOf(row);

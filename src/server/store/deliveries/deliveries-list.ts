@@ -5,7 +5,7 @@ import { type Connection, dialectOf, withoutIndex } from '../dialects/dialect.ts
 import { type DeliveryRecord, type DeliveryRow, withAttempts } from './delivery-details.ts';
 import type { WebhookKey } from './delivery-keys.ts';
 
-/** States that are filtered by together: what is sent as soon as it can be, and what was never delivered, among them. */
+/** Groups of states that the history filters by. */
 export type StateGroup = 'waiting' | 'retrying' | 'delivered' | 'unsent';
 
 export interface DeliveryFilter {
@@ -20,16 +20,16 @@ export interface ListedPage {
   deliveries: DeliveryRecord[];
   /** The id, of a delivery or an event, before which the next page goes on; undefined at the end. */
   before: string | undefined;
-  /** There may be more than was found, because so many were looked at in vain that the search was broken off. */
+  /** The search stopped at its bound, so there may be more matches. */
   isCutShort: boolean;
 }
 
-/** How many deliveries one page looks at to find those that it shows: some milliseconds' worth. */
+/** Deliveries that one page reads at most, which takes some milliseconds. */
 const LOOKED_AT_MAX = 5_000;
-/** Events that are looked at together for their deliveries. */
+/** Events that are joined with their deliveries in one step. */
 const EVENTS_AT_ONCE = 200;
 
-/** The webhook whose deliveries are listed. It was told of nothing that happened before it was registered. */
+/** The webhook whose deliveries are listed. No event is older than the webhook. */
 export interface ListedWebhook extends WebhookKey {
   createdAt: string;
   pausedAt: string | null;
@@ -44,9 +44,8 @@ interface PageOptions {
 /**
  * Deliveries of a webhook that pass a filter, the newest first.
  *
- * Ids hold the time of their making, so a span of time is a range of ids. A page walks the one index that has the
- * fewest others in it: that of the state, that of a single kind of event, or all deliveries; and it ends after some
- * thousand rows, whatever was found.
+ * Ids begin with their time, so a span of time is a range of ids. A page reads the most selective index: that of the state,
+ * that of a single kind of event, or that of all deliveries. It stops after some thousand rows.
  */
 export async function listDeliveries(
   db: Connection,
@@ -66,7 +65,7 @@ interface Walked extends Omit<ListedPage, 'deliveries'> {
   rows: DeliveryRow[];
 }
 
-/** The indexes `deliveries_retrying` and `deliveries_unsent` serve conditions in these very words. */
+/** Must equal the conditions of the partial indexes `deliveries_retrying` and `deliveries_unsent`. */
 const states: Record<StateGroup, RawBuilder<boolean>> = {
   waiting: sql`d.state IN ('waiting', 'sending')`,
   retrying: sql`d.state = 'retrying'`,
@@ -76,7 +75,6 @@ const states: Record<StateGroup, RawBuilder<boolean>> = {
 
 const isRare = (state: StateGroup | undefined) => state === 'retrying' || state === 'unsent';
 
-/** The condition of a state group; none for every state. */
 function inState(state: StateGroup | undefined): RawBuilder<boolean> {
   return state ? states[state] : sql`TRUE`;
 }

@@ -3,9 +3,9 @@ import { type RawBuilder, sql } from 'kysely';
 import { chosenText, type DeliveryKey, keyRows, rowsOf } from './delivery-keys.ts';
 import type { Engine } from '../engines/engine.ts';
 
-/** Events that one pass looks at: each has a delivery for each of a company's webhooks. */
+/** Events of one pass. Each has a delivery for each webhook. */
 const EVENTS_MAX = 20;
-/** Rows that one pass removes, or the rows of one delivery. SQLite does nothing else meanwhile. */
+/** Rows that one pass removes, or the rows of one delivery. They block other writers of SQLite. */
 const ROWS_MAX = 100;
 
 interface OldRow extends DeliveryKey {
@@ -13,7 +13,7 @@ interface OldRow extends DeliveryKey {
   attempt_count: number;
 }
 
-/** It has ended, or waits for a paused webhook, which may never be resumed. */
+/** Deliveries that ended, or wait for a paused webhook, which may never be resumed. */
 const isOver = sql<boolean>`(state NOT IN ('waiting', 'sending', 'retrying')
   OR state <> 'sending' AND EXISTS (
     SELECT 1 FROM webhooks AS w
@@ -56,7 +56,7 @@ export async function removeOld(engine: Engine, before: Date, after: string): Pr
     SELECT id, created_at FROM events WHERE id > ${after} ORDER BY id LIMIT ${sql.lit(EVENTS_MAX)}`.execute(
     engine.db,
   );
-  // Ids grow with time, so nothing behind a younger one is older.
+  // Ids grow with time, so the pass can stop at the first younger event.
   const limit = before.toISOString();
   const young = events.findIndex(({ created_at }) => created_at >= limit);
   const old = young === -1 ? events : events.slice(0, young);
@@ -68,7 +68,6 @@ export async function removeOld(engine: Engine, before: Date, after: string): Pr
       WHERE event = ${id} AND ${isOver}`.execute(engine.db);
     const some = fewOf([...gone, ...rows]);
     gone.splice(0, gone.length, ...some.rows);
-    // The next pass goes on with this event.
     if (!some.isAll) break;
     last = id;
   }

@@ -13,7 +13,7 @@ import { type CountedAttempt, countAttempts } from './webhook-health.ts';
 export interface KeptAttempt {
   number: number;
   attemptedAt: string;
-  /** One of `status` and `error`, which is a class of errors, is set. */
+  /** Either `status` or `error` (a class of errors) is set. */
   status: number | null;
   error: string | null;
   /** Whole milliseconds in each phase; null for one that wasn't entered. */
@@ -29,9 +29,8 @@ export interface DeliveryResult extends DeliveryKey {
   dueAt: string;
   failureCount: number;
   interruptionCount: number;
-  /** The reason why it is withheld; null when it isn't. */
   withheldFor: string | null;
-  /** Undefined when nothing was sent: then the attempt doesn't count. */
+  /** Undefined when nothing was sent; then it isn't an attempt. */
   attempt: KeptAttempt | undefined;
 }
 

@@ -57,7 +57,7 @@ export async function walkWaiting(
   };
 }
 
-/** A webhook's key as one text: no id of a company has a blank. */
+/** A webhook's key as one text. Ids of companies have no blanks. */
 function spotOf(company: string, webhook: string): string {
   return `${company} ${webhook}`;
 }

@@ -10,7 +10,7 @@ import { type SwitchColumns, switchesOf } from '../records/companies.ts';
 
 /** A delivery that this worker may send, with all that its request is made of. */
 export interface LeasedDelivery extends DeliveryKey {
-  /** Shows, when the attempt is over, that nobody else has taken the delivery since. */
+  /** Proves after the attempt that nobody else has taken the delivery. */
   lease: string;
   /** The number of the attempt that begins with this lease. */
   attempt: number;
@@ -49,7 +49,7 @@ export async function leaseDeliveries(
 ): Promise<LeasedDelivery[]> {
   const { chosenIn, forUpdateSkipLocked } = engine.dialect;
   return engine.transaction(async (transaction) => {
-    // The index of what waits would be read whole, so the condition on the state is hidden from it.
+    // Hides the state from the planner, which would otherwise read the whole index of waiting deliveries.
     const { rows: taken } = await sql<DeliveryKey>`
       WITH free AS MATERIALIZED (
         SELECT d.company, d.webhook, d.id FROM ${chosenIn(keyRows(keys))} CROSS JOIN deliveries AS d
@@ -105,7 +105,7 @@ function toLeased(row: LeasedRow, lease: string): LeasedDelivery {
   };
 }
 
-/** The index `deliveries_timed` serves a condition in these very words. */
+/** Must equal the condition of the partial index `deliveries_timed`. */
 const isTimed = sql<boolean>`state IN ('sending', 'retrying')`;
 
 interface TimedRow extends DeliveryKey {
@@ -133,9 +133,9 @@ export async function listTimed({ db }: Engine, now: Date, countMax: number): Pr
   }));
 }
 
-/** Lets the retries among some deliveries wait for a slot, if they still are due. */
+/** Moves due retries to `waiting`. */
 export async function bringForward(engine: Engine, keys: readonly DeliveryKey[], now: Date): Promise<void> {
-  // By their keys: the index of what is timed holds every retry there is.
+  // Finds them by key, because the index of timed deliveries holds every retry.
   const bring = sql`
     UPDATE deliveries SET state = 'waiting' FROM ${engine.dialect.chosenIn(keyRows(keys))}
     WHERE ${isChosen('deliveries')} AND ${withoutIndex('state')} = 'retrying' AND due_at <= ${now.toISOString()}`;
@@ -149,7 +149,7 @@ export async function nextDeliveryTime({ db }: Engine): Promise<string | undefin
   return rows[0]?.due_at;
 }
 
-/** How many wait for a slot, counted up to `countMax`: an exact count of many would hold up everything else. */
+/** Counts waiting deliveries, up to `countMax`: an exact count of many would take too long. */
 export async function countWaiting({ db }: Engine, countMax: number): Promise<number> {
   const { rows } = await sql<{ count: number | string }>`
     SELECT COUNT(*) AS count

@@ -13,11 +13,10 @@ export interface DeliveryRecord {
   state: DeliveryState;
   /** The time of the next attempt; null without one, and while the webhook is paused. */
   nextAttemptAt: string | null;
-  /** The reason why it is withheld; null when it isn't. */
   withheldFor: string | null;
   /** Attempts that were begun. */
   attemptCount: number;
-  /** Those that ended, the oldest first. */
+  /** Finished attempts, the oldest first. */
   attempts: KeptAttempt[];
 }
 

@@ -12,8 +12,7 @@ export interface DeliveryKey extends WebhookKey {
 }
 
 /**
- * Rows of values for one statement, as JSON text: an array of arrays. One statement for any number of rows is what
- * makes a group of deliveries cost little more than one.
+ * Rows of values for one statement, as JSON text (an array of arrays), so that a group of deliveries costs little more than one.
  */
 export function rowsOf(rows: readonly (readonly (string | number | null)[])[]): string {
   return JSON.stringify(rows);
@@ -34,7 +33,7 @@ export function chosenInteger(place: number): RawBuilder<number> {
   return sql`CAST(chosen.value ->> ${sql.lit(place)} AS INTEGER)`;
 }
 
-/** The row of `deliveries`, under the name that it has in the statement, is one whose key was chosen. */
+/** Whether a row of `deliveries` (by its alias) is among the chosen keys. */
 export function isChosen(table: string): RawBuilder<boolean> {
   const column = (name: string) => sql.ref(`${table}.${name}`);
   return sql`${column('company')} = ${chosenText(0)} AND ${column('webhook')} = ${chosenText(1)}

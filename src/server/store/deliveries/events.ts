@@ -54,9 +54,9 @@ export async function appendEvents(
 
 export type AppendEvents = typeof appendEvents;
 
-/** Whether the API is on counts when the delivery is due, not yet here. */
+/** Doesn't look at the API switch, which is checked when the delivery is due. */
 function isHeard(kind: MoveEventKind, { events, ...row }: SwitchColumns & { events: string }): boolean {
   const inPlan = { ...switchesOf(row), subscriptionActive: true, apiEnabled: true };
-  // A JSON array of plain words, so a quoted word is found in it as it is.
+  // A JSON array of plain words, so the quoted word can be searched as text.
   return events.includes(`"${kind}"`) && whyWithheld(inPlan, moduleOfEvent(kind)) === undefined;
 }

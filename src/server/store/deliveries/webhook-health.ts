@@ -51,7 +51,7 @@ export async function readHealth(
   const asked = webhooks.flatMap((webhook) =>
     spans.map(({ from, until }, index) => [webhook, index, hourOf(from), hourOf(until)]),
   );
-  // One text for each period, because grouping would sort thousands of rows first.
+  // One subquery per period: grouping would sort thousands of rows first.
   const { rows } = await sql<HealthRow>`
     SELECT ${chosenText(0)} AS webhook, ${chosenInteger(1)} AS span, (
       SELECT SUM(h.delivered_count) || ',' || SUM(h.failed_count) || ',' || MAX(h.last_delivered_at) || ','
@@ -82,7 +82,7 @@ function add(health: WebhookHealth, { span, sums }: HealthRow): void {
   if (at > (health.lastFailure?.at ?? '')) health.lastFailure = { at, reason, delivery };
 }
 
-/** An attempt that has just been kept: its time, and one of its status and its class of error. */
+/** A new attempt: its time, and its status or class of error. */
 export interface CountedAttempt {
   company: string;
   webhook: string;

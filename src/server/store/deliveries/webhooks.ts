@@ -16,7 +16,7 @@ export interface Webhook {
   url: string;
   events: MoveEventKind[];
   createdAt: string;
-  /** The time since which its deliveries wait; null while they are sent. */
+  /** Paused since this time; null when not paused. */
   pausedAt: string | null;
 }
 

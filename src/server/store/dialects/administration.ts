@@ -23,10 +23,10 @@ export interface MigrationDialect {
 /** Runs a statement as it is, where writes are made. */
 type Run = (sql: string) => Promise<Record<string, unknown>[]>;
 
-/** All in which looking after a database differs between SQLite and PostgreSQL. */
+/** How SQLite and PostgreSQL differ in migrations, checks and erasures. */
 export interface Administration {
   readonly migrations: MigrationDialect;
-  /** Makes a transaction the only one that changes the schema, or begins to render records anew, until it ends. */
+  /** Locks the schema and the rendering of records until the transaction ends. */
   readonly lockSchema: (transaction: Kysely<Tables>) => Promise<void>;
   /** Selects whether there is a table `migrations` (`has_migrations`), and the name of another table (`other`). */
   readonly presentTables: string;
@@ -38,9 +38,9 @@ export interface Administration {
   readonly fileProblems: (run: Run) => Promise<string[]>;
   /** @throws UsageError when this process may not erase a company. */
   readonly prepareErasure: (run: Run) => Promise<void>;
-  /** Keeps others from adding to a company whose rows are to go, and removes what no other table refers to. */
+  /** Keeps others from adding rows to a company that is being erased, and removes rows that no other table refers to. */
   readonly endCompany: (transaction: Kysely<Tables>, company: string) => Promise<void>;
-  /** Whether rows that are gone can still be read in a file. */
+  /** Whether removed rows can still be read in the file. */
   readonly leavesTraces: boolean;
   /** Removes such traces. @throws UsageError when it can't. */
   readonly removeTraces: (run: Run) => Promise<void>;

@@ -7,7 +7,7 @@ import type { Administration } from './administration.ts';
 export type Connection = Kysely<Tables>;
 
 /**
- * All in which the statements for SQLite and for PostgreSQL differ. SQLite's writers take turns, so it has no locks of rows.
+ * How the statements for SQLite and PostgreSQL differ. SQLite's writers take turns, so it needs no row locks.
  */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
 import type { Administration, SchemaObject } from './administration.ts';
 
-/** Any number does, as long as no other program locks the same one in this database. */
+/** An arbitrary number for the advisory lock. */
 const SCHEMA_LOCK = 4_706_174;
 
 export const postgresAdministration: Administration = {

@@ -15,12 +15,12 @@ export const postgresDialect: Dialect = {
   slice: undefined,
   mergedPart: (selection, inOrder) => sql`(${selection} ${inOrder})`,
   hasLateral: true,
-  // It expects 10 elements of an array. Of a JSON array it expects 100, for which it would read a table of some thousand
-  // deliveries whole.
+  // The planner expects 10 elements of an array, but 100 of a JSON array, for which it would scan a table of some thousand
+  // deliveries.
   chosenIn: (text) =>
     sql`unnest(ARRAY(SELECT jsonb_array_elements(CAST(${text} AS JSONB)))) AS chosen (value)`,
   lowered: (text) => sql.raw(`lower((${text}) COLLATE "C")`),
-  // Bytes would come as hexadecimal digits: half as many again, which also take Node three times as long to read.
+  // As bytea they would come in hexadecimal, which takes Node three times as long to read.
   selectBytes: (column) => sql<string>`encode(${sql.ref(column)}, 'base64')`,
   async tellWorkers(transaction) {
     await sql`NOTIFY ${sql.raw(DELIVERY_CHANNEL)}`.execute(transaction);

@@ -1,14 +1,14 @@
 /*
- * The thread of checkpoints.ts. Its data is the path of the database. It tells when it is ready, and looks at the log or
- * ends when it is told to.
+ * The thread of checkpoints.ts. Its data is the path of the database. It says when it is ready, and checkpoints or ends on
+ * request.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 
 import Database from 'better-sqlite3';
 
-/** Pages of the log that are worth a write to the database file. */
+/** Checkpoint from this many pages on. */
 const PAGES_MIN = 1_000;
-/** Pages after which the log begins anew, which needs a moment without writers. */
+/** Restart the log from this many pages on, which needs a moment without writers. */
 const PAGES_BEFORE_RESTART = 8_000;
 /** How long the thread waits for such a moment, while writers wait too. */
 const BUSY_MS_MAX = 50;
@@ -41,7 +41,7 @@ parentPort?.on('message', (message: 'look' | 'end') => {
   try {
     look();
   } catch (error) {
-    // A lock or a full disk. The next look tries again, and the log is bounded without this thread.
+    // Locked, or the disk is full. The next round tries again, and commits bound the log without this thread.
     if (!(error instanceof Database.SqliteError)) throw error;
   }
 });

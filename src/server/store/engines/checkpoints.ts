@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-/** Most commands commit a few times and end; only a process that goes on writing gets a thread. */
+/** Commits after which a process gets a thread. Most commands make fewer. */
 const COMMITS_BEFORE = 200;
-/** So long after a commit the thread looks at the log; commits in between share this look. */
+/** The thread checkpoints this long after a commit, for all commits in between. */
 const LOOK_MS = 50;
-/** How large the log grows, in pages of 4 kB, before a commit does itself what the thread should have done. */
+/** Pages of 4 kB after which a commit checkpoints by itself, if the thread hasn't. */
 const PAGES_MAX = 16_000;
 /** The same without a thread: SQLite's own choice. */
 const PAGES_MAX_ALONE = 1_000;
@@ -18,8 +18,8 @@ export interface Checkpoints extends AsyncDisposable {
 }
 
 /**
- * Has a thread of its own carry committed changes from the write-ahead log into the database file. SQLite would do it
- * within the commit that brings the log to a thousand pages, and the process would wait for the disk meanwhile.
+ * Checkpoints the write-ahead log in a thread. SQLite would do it within the commit that brings the log to a thousand
+ * pages, and the server would wait for the disk meanwhile.
  *
  * Nothing depends on the thread: where it can't start, dies, or falls behind, commits do its work.
  * @param setPagesMax sets how large the log is when a commit does so.
@@ -38,7 +38,7 @@ export function keepCheckpoints(path: string, setPagesMax: (pages: number) => vo
       workerData: path,
     });
     thread.unref();
-    // An error is followed by the exit; without a listener it would end the process.
+    // The exit follows. Without a listener the error would end the process.
     thread.on('error', lose).on('exit', lose);
     thread.once('message', () => {
       if (!isOver) setPagesMax(PAGES_MAX);

@@ -6,18 +6,18 @@ import { DELIVERY_CHANNEL } from '../dialects/dialect.ts';
 
 const RECONNECT_MS = 1_000;
 const CONNECT_MS_MAX = 5_000;
-/** A database that says nothing doesn't say goodbye either. */
+/** Detects a connection that broke without a word. */
 const END_MS_MAX = 500;
 
 /**
  * Listens on a connection of its own, which is made anew whenever it breaks.
- * @param onNews is also called when it listens again, because what happened in between wasn't heard.
+ * @param onNews is also called after a reconnection, because notifications may have been missed.
  */
 export function listenOnPostgres(url: string, onNews: () => void): AsyncDisposable {
   const stop = new AbortController();
   const listening = (async () => {
     while (!stop.signal.aborted) {
-      // A connection that can't be made is like one that broke: it is tried again.
+      // Tried again, like a connection that broke.
       await listenOnce(url, onNews, stop.signal).catch(() => undefined);
       await sleep(RECONNECT_MS, undefined, { signal: stop.signal }).catch(() => undefined);
     }

@@ -18,10 +18,10 @@ import type { Tables } from '../schema.ts';
 const CONNECT_MS_MAX = 5_000;
 /** No statement of the API runs this long unless the database is in trouble; better an error than a hang. */
 const STATEMENT_MS_MAX = 15_000;
-/** A database that has lost the network or its processor says nothing at all, and can't enforce a limit either. */
+/** The client's own limit, for a database that doesn't answer at all. */
 const SILENCE_MS_MAX = 1_000;
 
-/** The server that a pool of servers or a failover leads to may have changed meanwhile. */
+/** Connections end after this time, so that they follow a failover. */
 const CONNECTION_SECONDS_MAX = 3_600;
 const IDLE_MS_MAX = 600_000;
 
@@ -77,13 +77,13 @@ export function openPostgres(
     watchDeliveries: (onNews) => listenOnPostgres(directUrl, onNews),
     async [Symbol.asyncDispose]() {
       await db.destroy();
-      // Kysely leaves a pool alone that only reads have used.
+      // Kysely doesn't end a pool that only reads have used.
       if (!pool.ending) await pool.end();
     },
   };
 }
 
-/** By it statements know the dialect of their connection. */
+/** Carries the dialect to the statements. */
 class OwnAdapter extends PostgresAdapter {
   readonly dialect = postgresDialect;
 }
@@ -93,7 +93,7 @@ class BoundedDriver extends PostgresDriver {
 
   constructor(pool: pg.Pool, statementMsMax: number) {
     super({ pool: tellingPool(pool) });
-    // A statement on which the client has given up would go on, and so would the locks of its transaction.
+    // Otherwise a statement that timed out here would go on in the database, with its locks.
     this.#begin = CompiledQuery.raw(`BEGIN; SET LOCAL statement_timeout = ${statementMsMax}`);
   }
 
@@ -101,7 +101,7 @@ class BoundedDriver extends PostgresDriver {
     await connection.executeQuery(this.#begin);
   }
 
-  /** The error of a rollback would hide the reason for it. */
+  /** Ignores its error, which would hide the reason for the rollback. */
   override async rollbackTransaction(...given: Parameters<PostgresDriver['rollbackTransaction']>) {
     await super.rollbackTransaction(...given).catch(() => undefined);
   }
@@ -141,7 +141,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !UNUSABLE.test(error.code ?? '');
 }
 
-/** Throws on what PostgreSQL, or the way to it, refused: as `unavailable` when that isn't the statement's fault. */
+/** Rethrows an error of PostgreSQL or of the connection, as `unavailable` unless it is the statement's fault. */
 function tell(error: unknown): never {
   throw isRefusal(error) ? error : unavailable({ cause: error });
 }

@@ -18,7 +18,7 @@ export function lockServing(databaseUrl: string): Disposable {
   makePrivately(path);
   const lock = new Database(path, { timeout: 0 });
   try {
-    // Nothing is ever written that a journal could bring back.
+    // Nothing is written, so it needs no journal.
     lock.pragma('journal_mode = MEMORY');
     lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {

@@ -42,6 +42,6 @@ function takeFromOthers(path: string): void {
   try {
     chmodSync(path, file.mode & 0o700);
   } catch {
-    // A file system that keeps no modes refuses. It may serve all the same.
+    // Some file systems have no modes. That is no reason not to serve.
   }
 }

@@ -31,7 +31,7 @@ const BUSY_PAUSE_MS = 5;
  * system again, which takes a microsecond each.
  */
 const READER_CACHE_KIB = 8_000;
-/** How long reads go on from a file that was moved away. */
+/** Reads notice this late that the file was moved away. */
 const PLACE_KNOWN_MS = 1_000;
 /** How often a process looks for commits of others, which takes some microseconds. */
 const WATCH_MS = 100;
@@ -84,11 +84,11 @@ export async function openSqlite(path: string): Promise<Engine> {
 
 async function openWriter(path: string): Promise<Database.Database> {
   const writer = openHandle(path, { readonly: false });
-  // The first process to open a file changes its mode under a lock that others may meet.
+  // The first process switches to write-ahead mode under a lock that others may run into.
   await whileBusy(() => writer.pragma('journal_mode = WAL'));
   writer.pragma('synchronous = NORMAL');
   writer.pragma('foreign_keys = ON');
-  // A handle that has looked into the log removes it when it is the last to close; a reader can't.
+  // The last handle to close removes the log, if it can write and has read it.
   await whileBusy(() => writer.pragma('schema_version'));
   return writer;
 }
@@ -100,7 +100,7 @@ async function openReader(path: string): Promise<Database.Database> {
 }
 
 function openHandle(path: string, options: { readonly: boolean }): Database.Database {
-  // The file isn't mapped into memory: reads wouldn't get quicker, and the process would seem to hold all of it.
+  // No memory mapping: it makes reads no faster, and the process would seem to hold the whole file.
   return new Database(path, { ...options, timeout: 0 });
 }
 
@@ -118,13 +118,13 @@ function createVersion(reader: Database.Database): () => number | undefined {
   };
 }
 
-/** A process hears at once of its own commits. For those of others it looks at the file's version. */
+/** Tells of this process's commits at once, and polls the file's version for those of others. */
 function watchFile(
   version: () => number | undefined,
   watchers: Set<() => void>,
   onNews: () => void,
 ): AsyncDisposable {
-  // A set holds a function once, and the same one may watch twice.
+  // Wrapped, because the same function may watch twice.
   const watcher = () => onNews();
   watchers.add(watcher);
   let last = version();
@@ -134,7 +134,7 @@ function watchFile(
       if (now !== last) onNews();
       last = now;
     } catch {
-      // The watcher also looks by itself, and reports what is wrong. Thrown here, it would end the process.
+      // The watcher polls too, and reports errors. Thrown here, the error would end the process.
     }
   }, WATCH_MS);
   return {
@@ -156,12 +156,11 @@ class SteadyCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** By it statements know the dialect of their connection. */
+/** Carries the dialect to the statements. */
 class WriteAdapter extends SqliteAdapter {
   readonly dialect = sqliteDialect;
 }
 
-/** Reads take no turns. */
 class ReadAdapter extends WriteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
@@ -183,7 +182,7 @@ function openKysely(adapter: SqliteAdapter, driver: Driver): Kysely<Tables> {
 class ReadDriver extends SqliteDriver {
   readonly #connection: DatabaseConnection;
 
-  /** @param check is called before each read, and throws where the file isn't to be read any more. */
+  /** @param check throws when the file must not be read any more. */
   constructor(reader: Database.Database, check: () => void) {
     super({ database: reader });
     const { prepare } = rememberStatements(reader);
@@ -224,7 +223,7 @@ class ImmediateDriver extends SqliteDriver {
     await whileBusy(() => connection.executeQuery(CompiledQuery.raw('BEGIN IMMEDIATE')));
   }
 
-  /** A full disk makes SQLite roll back by itself. To do so again would fail, and hide the reason. */
+  /** On a full disk SQLite has rolled back already; a second rollback would fail and hide the reason. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#writer.inTransaction) await super.rollbackTransaction(connection);
   }
@@ -263,7 +262,7 @@ async function whileBusy<T>(statement: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Throws on what was refused: as `unavailable` where the system did, for a disk that is full or fails, or a file's mode. */
+/** Rethrows an error, as `unavailable` if the disk is full or fails, or the file's mode forbids it. */
 function tell(error: unknown): never {
   const isOfSystem =
     error instanceof Database.SqliteError && /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|NOMEM)/.test(error.code);

@@ -23,7 +23,7 @@ interface Use {
   lastMs: number;
 }
 
-/** Counts are written this long after the first of them. A process that is killed loses as much. */
+/** Counts are written this long after the first of them. A kill loses at most that. */
 const FLUSH_MS = 5_000;
 /** Keys and hours that are kept in memory while they can't be written. Requests beyond them aren't counted. */
 const USES_MAX = 10_000;

@@ -9,7 +9,6 @@ import { type Counted, countOn } from './rate-counters.ts';
 import type { SwitchColumns } from '../records/companies.ts';
 import type { Tables } from '../schema.ts';
 
-/** A key, without its secret. */
 export interface ApiKey {
   id: string;
   company: string;
@@ -21,7 +20,6 @@ export interface ApiKey {
   revokedAt: string | null;
 }
 
-/** A key, and its last use. */
 export interface UsedKey extends ApiKey {
   /** Null for a key without recorded uses; see key-usage.ts. */
   usedAt: string | null;

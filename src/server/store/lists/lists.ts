@@ -6,7 +6,7 @@ import type { JsonText } from '../../../contract/json-text.ts';
 import type { Resource } from '../../../contract/records.ts';
 import { type Connection, type Dialect, dialectOf, withoutIndex } from '../dialects/dialect.ts';
 
-/** A condition on a column that has an index: bounds are inclusive and compare as text. */
+/** A range of an indexed column. Bounds are inclusive and compare as text. */
 export interface Range {
   column: string;
   from?: string | undefined;
@@ -55,7 +55,7 @@ export interface Page<T> {
 /** Comes after every id: ids consist of ASCII letters, digits and `. _ : -`. */
 const AFTER_ALL_IDS = '~';
 
-/** Reads a page of a selection, and one row more: its presence says that there is a next page. */
+/** Reads a page of a selection, and one row more, which says whether there is a next page. */
 export async function readPage<T>(
   db: Connection,
   { after, limit }: PageRequest,

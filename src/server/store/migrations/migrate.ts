@@ -20,7 +20,6 @@ import { findOutdated, type Outdated, refuseLater } from './record-contracts.ts'
 import type { OnProgress } from './render-anew.ts';
 import type { Tables } from '../schema.ts';
 
-/** All migrations, in their order. */
 export const migrations: readonly Migration[] = [
   access,
   records,
@@ -37,24 +36,19 @@ export const migrations: readonly Migration[] = [
 ];
 
 /**
- * Begins the name that stands among those of migrations while a copy fills the database, so that nobody serves half of it.
- * The digest of the source follows.
+ * A name among the migrations that marks an unfinished copy, so that nobody serves half of it. The source's digest follows.
  */
 export const UNFINISHED_COPY = 'unfinished-copy-';
 
-/** The work that a database needs to be up to date. */
+/** What a database needs to be up to date. */
 export interface MigrationPlan {
-  /** The names of the migrations that are missing. */
   migrations: string[];
   /** The resources whose records are rendered anew. */
   outdated: Outdated[];
 }
 
-/** The work that was done to bring a database up to date. */
 export interface Migrated {
-  /** The names of the migrations that were applied now. */
   applied: string[];
-  /** The number of records that were rendered anew now. */
   rendered: number;
 }
 
