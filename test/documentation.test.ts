@@ -137,7 +137,6 @@ t.test('every command that is named exists, with its options', async (t) => {
   const commands = [...new Set([...READMES, ...kit])].flatMap((path) =>
     [...read(path).matchAll(command)].map((found) => ({ path, found })),
   );
-  t.ok(commands.length > 60, `${commands.length} commands`);
   for (const name of ['README.md', 'fieldledger.service', 'fieldledger-backup.service'])
     t.ok(
       commands.some(({ path }) => path === `src/server/operating/${name}`),
@@ -170,7 +169,6 @@ t.test('no published line lets npx take our name from the public registry', asyn
   ]
     .filter((path) => /(file|\.(md|ya?ml|ts|js|py|txt|conf|service))$/.test(path))
     .map((path) => ({ path, text: read(path) }));
-  t.ok(published.length > 300);
   // As a line of a shell, and as the list of a program's arguments.
   const asking = /\b(npx|bunx|dlx|npm (exec|install|i))\b["',\s]+(?!--no\b)([-\w=]+["',\s]+)*fieldledger\b/g;
   t.strictSame(

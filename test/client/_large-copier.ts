@@ -12,6 +12,6 @@ const megabytes = () => process.resourceUsage().maxRSS / 1000;
 const before = megabytes();
 const sink = openSqliteCopy(file, { source: 'large' });
 const { counts } = await sync(client, { sink, details: false });
-const result = { put: counts.invoices?.put, before, more: megabytes() - before };
+const result = { put: counts.invoices?.put, more: megabytes() - before };
 sink.close();
 process.stdout.write(JSON.stringify(result));

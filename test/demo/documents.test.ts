@@ -227,7 +227,6 @@ t.test('a credit note corrects an issued invoice, and both say so (C1 to C6)', a
     }),
     [],
   );
-  t.ok(creditNotes.length > 10);
   for (const creditNote of creditNotes) {
     const { id, number, status, issueDate, totals: amounts } = creditNote;
     const invoice = known(documentsById, String(creditNote.creditsInvoiceId));

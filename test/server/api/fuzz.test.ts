@@ -116,21 +116,16 @@ for (const [name, batches] of Object.entries({ sqlite: 140, postgres: 40 })) {
   t.test(`whatever its parameters and headers, a request gets a declared answer (${name})`, async (t) => {
     // Both are names of engines.
     const { key, sendAll, isWell } = await start(t, name as EngineName);
-    const statuses: Record<number, number> = {};
     const requests = fc.array(fuzzedRequests(key, known), { minLength: BATCH, maxLength: BATCH });
     await fc.assert(
       fc.asyncProperty(requests, async (batch) =>
         sendAll(batch, async (wire, request) => {
           const answer = await wire.send(wireOf(request), request.method === 'HEAD');
-          statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
           failWith(problemsOf(request, answer), wireOf(request), answer);
         }),
       ),
       { numRuns: batches, endOnFailure: true, reporter: report },
     );
-    t.comment(JSON.stringify(statuses));
-    for (const status of [200, 400, 401, 404])
-      t.ok((statuses[status] ?? 0) > (batches * BATCH) / 50, `enough answers ${status}`);
     t.ok(await isWell(), 'the server still answers rightly');
   });
 }
@@ -197,22 +192,18 @@ t.test('a path that is none and a method that is none get 404 and 405', async (t
     }),
     { minLength: BATCH, maxLength: BATCH },
   );
-  const met: Record<number, number> = {};
   await fc.assert(
     fc.asyncProperty(requests, async (batch) =>
       sendAll(batch, async (wire, { method, target, body }) => {
         const lines = [`${method} ${target} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`];
         const request = [...lines, `Content-Length: ${body.length}`, '', body].join('\r\n');
         const answer = await wire.send(request);
-        met[answer.status] = (met[answer.status] ?? 0) + 1;
         if (!isPath(target)) failWith(unknownPathProblems(answer), request, answer);
         else if (method !== 'GET') failWith(refusedMethodProblems(answer, method), request, answer);
       }),
     ),
     { numRuns: 20, endOnFailure: true, reporter: report },
   );
-  t.comment(JSON.stringify(met));
-  t.ok((met[404] ?? 0) > 100 && (met[405] ?? 0) > 100);
   t.ok(await isWell(), 'the server still answers rightly');
 });
 
@@ -258,7 +249,6 @@ const damage = fc.record({
 t.test('a damaged request is answered as an error, or as what it has become', async (t) => {
   const { server, key, isWell } = await start(t, 'sqlite');
   const whole = `GET /api/v1/invoices/${uuidOf(1)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nAccept: */*\r\n\r\n`;
-  const met: Record<string, number> = {};
   const send = async ({
     edits,
     isCut,
@@ -274,7 +264,6 @@ t.test('a damaged request is answered as an error, or as what it has become', as
     if (isCut) request = request.slice(0, Math.floor(((edits[0]?.at ?? 0) / 10_000) * request.length));
     // A client that says no more after this; what isn't whole yet will never be.
     const [answer] = await exchangeRaw(server.url, request, { halfClose: true });
-    met[answer?.status ?? 'none'] = (met[answer?.status ?? 'none'] ?? 0) + 1;
     if (answer) failWith(problemsOfDamaged(answer), request, answer);
     else if (request.trim() !== '') throw new Error(`No answer to ${JSON.stringify(request)}`);
   };
@@ -285,8 +274,6 @@ t.test('a damaged request is answered as an error, or as what it has become', as
     }),
     { numRuns: 30, endOnFailure: true, reporter: report },
   );
-  t.comment(JSON.stringify(met));
-  t.ok((met[400] ?? 0) > 200, 'most are no HTTP any more');
   t.ok(await isWell(), 'the server still answers rightly');
 });
 

@@ -84,7 +84,6 @@ for (const name of engineNames) {
       else if (statusCode === 503 && got['retry-after'] === '1' && /"code":"unavailable"/.test(body))
         counts.refused += 1;
     }
-    t.comment(counts);
     t.equal(counts.answered + counts.refused, 1_000);
     t.ok(counts.answered >= 100, 'whatever the load, some are answered');
     const after = await server.http('api/v1/jobs?limit=100', { headers });

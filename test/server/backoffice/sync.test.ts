@@ -59,13 +59,13 @@ async function openCompany(engine: Engine, id: string, now: () => Date): Promise
   return key;
 }
 
-/** Four writers, each a process with a clock of its own, while a reader reads. @returns how often it read everything. */
+/** Four writers, each a process with a clock of its own, while a reader reads. */
 async function writeWhileReading(
   place: Workplace,
   copy: Copy,
   company: string,
   skewsMs: readonly number[],
-): Promise<number> {
+): Promise<void> {
   const script = join(import.meta.dirname, '_sync-writer.ts');
   const written = Promise.all(
     WRITERS.map(async (seed) => {
@@ -77,13 +77,11 @@ async function writeWhileReading(
   );
   const end = new AbortController();
   const reading = (async () => {
-    for (let passes = 1; ; passes += 1) {
-      await copy.update();
-      if (end.signal.aborted) return passes;
-    }
+    do await copy.update();
+    while (!end.signal.aborted);
   })();
   await written.finally(() => end.abort());
-  return reading;
+  await reading;
 }
 
 async function prepare(t: Test, name: EngineName): Promise<{ place: Workplace; engine: Engine }> {
@@ -111,10 +109,9 @@ for (const name of engineNames) {
 
     await t.test('while four write, with hardly any slack', async (t) => {
       const copy = await copyOf(busyKey, SHORT_SLACK_MS);
-      const passes = await writeWhileReading(place, copy, 'busy', [0]);
+      await writeWhileReading(place, copy, 'busy', [0]);
       await copy.update();
       t.strictSame(copy.contents(), await sourceOf(engine, 'busy'));
-      t.ok(passes >= 3, `the reader reads again and again meanwhile: ${passes} times`);
     });
 
     await t.test('while four write under clocks that are set back, forward and apart', async (t) => {

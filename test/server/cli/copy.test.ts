@@ -118,15 +118,11 @@ t.test('a copy that is killed goes on when it is asked for again', async (t) => 
   const { databaseUrl, run, start } = workplace;
   const to = await emptyPostgres();
   const args = ['copy', '--from', databaseUrl, '--to', to];
-  let halfWay = 0;
   for (let kill = 0; kill < KILLS; kill += 1) {
     const copy = start(args, env);
     await Promise.race([pause(500 + Math.random() * 1_500), copy.ended]);
     await copy.end('SIGKILL');
-    const served = await run(['company', 'list'], { ...env, DATABASE_URL: to });
-    if (served.exitCode === 1 && /target of a copy that was broken off/.test(served.stderr)) halfWay += 1;
   }
-  t.comment(`${halfWay} of ${KILLS} were killed half-way`);
   const ended = await run(args, env);
   // One that was not killed in time has made the target whole.
   t.match(ended.exitCode === 0 ? 'whole' : ended.stderr, /whole|The target is not empty/);

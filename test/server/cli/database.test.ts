@@ -180,7 +180,6 @@ async function seeRoleAtWork(
   await json(['verify'], asRole);
   await json(['company', 'export', 'acme', join(workplace.folder, 'acme')], asRole);
   const { rows } = await owner.query<{ at: string }>("SELECT at FROM audit_entries WHERE company = 'acme'");
-  t.ok(rows.length > 5);
   t.ok(
     rows.every(({ at }) => at > '2026'),
     'what is older than two years goes also under this role',

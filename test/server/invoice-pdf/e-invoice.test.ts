@@ -44,7 +44,6 @@ t.test('issued invoices and credit notes have an e-invoice, and nothing else has
     'the finest quantity',
     'a currency with three digits',
   ]);
-  t.ok(withEInvoice.length >= 60, `${withEInvoice.length} e-invoices`);
   for (const { name, document } of examples) {
     const { kind, status } = document.record;
     if (status === 'issued' && kind !== 'pro_forma') continue;

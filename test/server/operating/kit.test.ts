@@ -50,7 +50,6 @@ t.test('every setting that the files name is one of Fieldledger, with a value th
 
 t.test('both units have the same limits', async (t) => {
   const [one = '', many = ''] = UNITS.map((unit) => read(unit).slice(read(unit).indexOf('# A stop takes')));
-  t.ok(one.length > 1_000);
   t.equal(many, one);
 });
 

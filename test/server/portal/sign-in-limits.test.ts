@@ -58,7 +58,6 @@ t.test(
     for (const { answer } of [...known, ...unknown]) t.strictSame(answer, known[0]?.answer);
     t.match(known[0]?.answer[1], new RegExp(WRONG));
     const median = (of: { ms: number }[]) => of.map(({ ms }) => ms).sort((a, b) => a - b)[2] ?? 0;
-    t.comment(`known ${Math.round(median(known))} ms, unknown ${Math.round(median(unknown))} ms`);
     // Hashing takes a quarter of a second; without it an answer takes some milliseconds.
     t.ok(median(unknown) > median(known) / 2, 'an unknown address is not answered sooner');
     t.ok(median(known) > median(unknown) / 2, 'nor later');
@@ -121,7 +120,6 @@ for (const name of engineNames) {
       const portal = await startPortal(t, name, { trustedProxies: 1 });
       const guess = await guesser(portal);
       const statuses = new Map<number, number>();
-      const startedAt = performance.now();
       for (let sent = 0; sent < count; sent += 50) {
         const batch = Array.from({ length: 50 }, (_value, index) =>
           guess(EMAIL, `guess ${sent + index} is wrong`),
@@ -130,7 +128,6 @@ for (const name of engineNames) {
           statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
       }
       t.strictSame(Object.fromEntries(statuses), { 422: 5, 429: count - 5 });
-      t.comment(`${count} guesses in ${Math.round(performance.now() - startedAt)} ms`);
       t.equal((await guess(EMAIL, PASSWORD)).statusCode, 429, 'the right one comes too late');
       t.equal(
         (await guess(EMAIL, PASSWORD, '203.0.113.9')).statusCode,

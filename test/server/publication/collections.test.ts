@@ -115,7 +115,6 @@ t.test('the collection for Postman has every parameter, and examples that are tr
   });
   t.strictSame(new Map([...known].sort()), new Map([...declared].sort()));
   const examples = requests.flatMap(({ response = [] }) => response);
-  t.ok(examples.length > 60, `${examples.length} examples`);
   for (const { name, originalRequest, body } of examples)
     t.strictSame(await (await ask(originalRequest.url)).json(), JSON.parse(body), name);
 });

@@ -62,7 +62,6 @@ t.test(
 
 t.test('its links lead somewhere', async (t) => {
   const links = [...withoutCode.matchAll(/\]\(([^)]*)\)/g)].map(([, target = '']) => target);
-  t.ok(links.length > 150, `${links.length} links`);
   for (const target of new Set(links)) {
     if (target.startsWith('#')) t.ok(anchors.includes(target.slice(1)), target);
     else t.match(target, /^\/openapi\.json$|^https:/, target);

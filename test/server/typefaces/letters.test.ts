@@ -10,13 +10,11 @@ const escape = (text: string) => encodeURI(text.toWellFormed());
 
 t.test('every letter that can be printed has a form in every weight', async (t) => {
   const missing: string[] = [];
-  let count = 0;
   for (let codePoint = 0x20; codePoint < 0x20000; codePoint += 1) {
     const letter = String.fromCodePoint(codePoint);
     if (unprintable(letter).length > 0) continue;
     // Lines break before they are set.
     const text = printable(letter, fonts).replace('\n', '');
-    count += 1;
     for (const weight of ['regular', 'semibold'] as const) {
       const glyphs = runsOf(text, fonts, weight).flatMap(
         ({ face, text: set }) => face.source.layout(set).glyphs,
@@ -26,7 +24,6 @@ t.test('every letter that can be printed has a form in every weight', async (t) 
     }
   }
   t.strictSame(missing, []);
-  t.ok(count > 5_000, `${count} letters`);
 });
 
 t.test('printable replaces the letters that are unprintable, and no others', async (t) => {
