@@ -186,6 +186,26 @@ export function* schemasIn(schema: Schema, path: string): Generator<{ path: stri
     yield* schemasIn(schema.additionalProperties, `${path}.*`);
 }
 
+/** The keywords that bound a value of each type. */
+const bounds: Record<string, readonly string[]> = {
+  string: ['minLength', 'maxLength'],
+  integer: ['minimum', 'maximum'],
+  number: ['minimum', 'maximum'],
+  array: ['items', 'maxItems'],
+};
+
+/** The bounds that a value still lacks, so that it could be of any size or look like anything. */
+export function missingBounds(schema: Schema): string[] {
+  if (schema.enum ?? schema.anyOf ?? schema.oneOf ?? schema.const) return [];
+  const types = [schema.type ?? []].flat();
+  const wanted = [
+    ...types.flatMap((type) => bounds[type] ?? []),
+    ...(types.includes('string') && !('format' in schema) ? ['pattern'] : []),
+    ...('additionalProperties' in schema ? ['maxProperties'] : []),
+  ];
+  return types.length === 0 ? ['type'] : wanted.filter((keyword) => !(keyword in schema));
+}
+
 /** The schema with every object in it closed, so that a member it doesn't declare is an error. */
 export function closed(schema: Schema): Schema {
   const copy = structuredClone(schema);

@@ -68,8 +68,8 @@ export const compilerOptions = {
 };
 
 /**
- * The integrator's program: each client lists everything, page by page, and every schema reads every page.
- * The types that two generators make of the contract have to fit each other.
+ * The integrator's program: each client lists everything, page by page, keeps a copy in step, and every schema reads every
+ * page. The types that the generators make of the contract have to fit each other.
  */
 export const program = `
 import createClient from 'openapi-fetch';
@@ -83,37 +83,22 @@ import * as orval from './orval/client';
 import * as orvalZod from './orval/zod';
 
 type Schemas = components['schemas'];
+type Query = { limit: number; cursor?: string };
+type InvoicesQuery = Query & { updatedSince?: string; status: 'all' | 'draft' };
+type Page<T> = { data: T[]; nextCursor: string | null };
+type Invoices = Page<Schemas['InvoiceSummary']> & { date: string | null };
 
-interface Company {
-  jobs: Schemas['Job'][];
-  people: Schemas['Person'][];
-  forms: Schemas['Form'][];
-  submissions: Schemas['Submission'][];
-  customers: Schemas['Customer'][];
-  quotes: Schemas['Quote'][];
-  invoices: Schemas['Invoice'][];
-}
-
-interface Page<T> {
-  data: T[];
-  nextCursor: string | null;
-}
-
-async function all<T>(read: (query: { limit: number; cursor?: string }) => Promise<Page<T>>): Promise<T[]> {
-  const found: T[] = [];
-  let page = await read({ limit: 3 });
-  found.push(...page.data);
-  while (page.nextCursor !== null) {
-    page = await read({ limit: 3, cursor: page.nextCursor });
-    found.push(...page.data);
-  }
-  return found;
-}
-
-async function each<T, U>(items: T[], read: (item: T) => Promise<U>): Promise<U[]> {
-  const found: U[] = [];
-  for (const item of items) found.push(await read(item));
-  return found;
+/** What a client makes of the operations. */
+interface Client {
+  jobs: (query: Query) => Promise<Page<Schemas['Job']>>;
+  people: (query: Query) => Promise<Page<Schemas['Person']>>;
+  forms: (query: Query) => Promise<Page<Schemas['Form']>>;
+  submissions: (formId: string, query: Query) => Promise<Page<Schemas['Submission']>>;
+  customers: (query: Query) => Promise<Page<Schemas['Customer']>>;
+  quotes: (query: Query) => Promise<Page<Schemas['QuoteSummary']>>;
+  quote: (quoteId: string) => Promise<{ data: Schemas['Quote'] }>;
+  invoices: (query: InvoicesQuery) => Promise<Invoices>;
+  invoice: (invoiceId: string) => Promise<{ data: Schemas['Invoice'] }>;
 }
 
 function given<T>(value: T | undefined): T {
@@ -121,82 +106,125 @@ function given<T>(value: T | undefined): T {
   return value;
 }
 
-const versions = 'all', status = 'all';
+type Answered<T> = Promise<{ data?: T | undefined; response?: Response | undefined }>;
 
-export async function byOpenapiFetch(baseUrl: string, key: string): Promise<Company> {
-  const client = createClient<paths>({ baseUrl, headers: { Authorization: \`Bearer \${key}\` } });
-  const forms = await all(async (query) => given((await client.GET('/api/v1/forms', { params: { query } })).data));
-  const quotes = await all(async (query) =>
-    given((await client.GET('/api/v1/quotes', { params: { query: { ...query, versions } } })).data));
-  const invoices = await all(async (query) =>
-    given((await client.GET('/api/v1/invoices', { params: { query: { ...query, status } } })).data));
-  const submissions = await each(forms, ({ id: formId }) => all(async (query) =>
-    given((await client.GET('/api/v1/forms/{formId}/submissions', { params: { path: { formId }, query } })).data)));
+async function read<T extends object>(asked: Answered<T>): Promise<T & { date: string | null }> {
+  const { data, response } = await asked;
+  return { ...given(data), date: given(response).headers.get('Date') };
+}
+
+export function byOpenapiFetch(baseUrl: string, key: string): Client {
+  const { GET } = createClient<paths>({ baseUrl, headers: { Authorization: \`Bearer \${key}\` } });
   return {
-    jobs: await all(async (query) => given((await client.GET('/api/v1/jobs', { params: { query } })).data)),
-    people: await all(async (query) => given((await client.GET('/api/v1/people', { params: { query } })).data)),
-    forms,
-    submissions: submissions.flat(),
-    customers: await all(async (query) =>
-      given((await client.GET('/api/v1/customers', { params: { query } })).data)),
-    quotes: await each(quotes, async ({ id: quoteId }) =>
-      given((await client.GET('/api/v1/quotes/{quoteId}', { params: { path: { quoteId } } })).data).data),
-    invoices: await each(invoices, async ({ id: invoiceId }) =>
-      given((await client.GET('/api/v1/invoices/{invoiceId}', { params: { path: { invoiceId } } })).data).data),
+    jobs: (query) => read(GET('/api/v1/jobs', { params: { query } })),
+    people: (query) => read(GET('/api/v1/people', { params: { query } })),
+    forms: (query) => read(GET('/api/v1/forms', { params: { query } })),
+    submissions: (formId, query) =>
+      read(GET('/api/v1/forms/{formId}/submissions', { params: { path: { formId }, query } })),
+    customers: (query) => read(GET('/api/v1/customers', { params: { query } })),
+    quotes: (query) => read(GET('/api/v1/quotes', { params: { query: { ...query, versions: 'all' } } })),
+    quote: (quoteId) => read(GET('/api/v1/quotes/{quoteId}', { params: { path: { quoteId } } })),
+    invoices: (query) => read(GET('/api/v1/invoices', { params: { query } })),
+    invoice: (invoiceId) => read(GET('/api/v1/invoices/{invoiceId}', { params: { path: { invoiceId } } })),
   };
 }
 
-export async function byHeyApi(baseUrl: string, key: string): Promise<Company> {
+export function byHeyApi(baseUrl: string, key: string): Client {
   heyClient.setConfig({ baseUrl, auth: key });
-  const forms = await all(async (query) => given((await hey.listForms({ query })).data));
-  const quotes = await all(async (query) => given((await hey.listQuotes({ query: { ...query, versions } })).data));
-  const invoices = await all(async (query) => given((await hey.listInvoices({ query: { ...query, status } })).data));
-  const submissions = await each(forms, ({ id: formId }) =>
-    all(async (query) => given((await hey.listFormSubmissions({ path: { formId }, query })).data)));
   return {
-    jobs: await all(async (query) => given((await hey.listJobs({ query })).data)),
-    people: await all(async (query) => given((await hey.listPeople({ query })).data)),
-    forms,
-    submissions: submissions.flat(),
-    customers: await all(async (query) => given((await hey.listCustomers({ query })).data)),
-    quotes: await each(quotes, async ({ id: quoteId }) =>
-      given((await hey.getQuote({ path: { quoteId } })).data).data),
-    invoices: await each(invoices, async ({ id: invoiceId }) =>
-      given((await hey.getInvoice({ path: { invoiceId } })).data).data),
+    jobs: (query) => read(hey.listJobs({ query })),
+    people: (query) => read(hey.listPeople({ query })),
+    forms: (query) => read(hey.listForms({ query })),
+    submissions: (formId, query) => read(hey.listFormSubmissions({ path: { formId }, query })),
+    customers: (query) => read(hey.listCustomers({ query })),
+    quotes: (query) => read(hey.listQuotes({ query: { ...query, versions: 'all' } })),
+    quote: (quoteId) => read(hey.getQuote({ path: { quoteId } })),
+    invoices: (query) => read(hey.listInvoices({ query })),
+    invoice: (invoiceId) => read(hey.getInvoice({ path: { invoiceId } })),
   };
 }
 
-function ok<T extends { status: number; data: unknown }>(answer: T): Extract<T, { status: 200 }>['data'] {
-  if (answer.status !== 200) throw new Error(\`The server has answered \${answer.status}.\`);
-  return answer.data;
+type Ok<T> = Extract<T, { status: 200 }> extends { data: infer Data extends object } ? Data : never;
+
+export function byOrval(baseUrl: string, key: string): Client {
+  const init = { headers: { Authorization: \`Bearer \${key}\` } };
+  /** Orval's client asks the origin of the page it is on, so the program gives it one. */
+  const ok = async <T extends { status: number; data: unknown; headers: Headers }>(ask: () => Promise<T>) => {
+    const { fetch } = globalThis;
+    globalThis.fetch = (path, options) => fetch(\`\${baseUrl}\${String(path)}\`, options);
+    try {
+      const { status, data, headers } = await ask();
+      if (status !== 200) throw new Error(\`The server has answered \${status}.\`);
+      return { ...(data as Ok<T>), date: headers.get('Date') };
+    } finally {
+      globalThis.fetch = fetch;
+    }
+  };
+  return {
+    jobs: (query) => ok(() => orval.listJobs(query, init)),
+    people: (query) => ok(() => orval.listPeople(query, init)),
+    forms: (query) => ok(() => orval.listForms(query, init)),
+    submissions: (formId, query) => ok(() => orval.listFormSubmissions(formId, query, init)),
+    customers: (query) => ok(() => orval.listCustomers(query, init)),
+    quotes: (query) => ok(() => orval.listQuotes({ ...query, versions: 'all' }, init)),
+    quote: (quoteId) => ok(() => orval.getQuote(quoteId, init)),
+    invoices: (query) => ok(() => orval.listInvoices(query, init)),
+    invoice: (invoiceId) => ok(() => orval.getInvoice(invoiceId, init)),
+  };
 }
 
-/** Orval's client asks the origin of the page it is on, so the program gives it one. */
-export async function byOrval(baseUrl: string, key: string): Promise<Company> {
-  const { fetch } = globalThis;
-  globalThis.fetch = (path, init) => fetch(\`\${baseUrl}\${String(path)}\`, init);
-  try {
-    return await listedByOrval({ headers: { Authorization: \`Bearer \${key}\` } });
-  } finally {
-    globalThis.fetch = fetch;
+/** Kubb writes types alone here, and the program fetches by them. */
+export function byKubb(baseUrl: string, key: string): Pick<Client, 'invoices'> {
+  return {
+    async invoices(query) {
+      const params: kubb.ListInvoicesQueryParams = query;
+      const search = new URLSearchParams(Object.entries(params).map(([name, value]) => [name, String(value)]));
+      const headers = { Authorization: \`Bearer \${key}\` };
+      const answer = await fetch(\`\${baseUrl}/api/v1/invoices?\${search}\`, { headers });
+      const page: kubb.ListInvoicesQueryResponse = await answer.json();
+      return { ...page, date: answer.headers.get('Date') };
+    },
+  };
+}
+
+async function all<T>(list: (query: Query) => Promise<Page<T>>): Promise<T[]> {
+  const found: T[] = [];
+  let page = await list({ limit: 3 });
+  found.push(...page.data);
+  while (page.nextCursor !== null) {
+    page = await list({ limit: 3, cursor: page.nextCursor });
+    found.push(...page.data);
   }
+  return found;
 }
 
-async function listedByOrval(init: RequestInit): Promise<Company> {
-  const forms = await all(async (query) => ok(await orval.listForms(query, init)));
-  const quotes = await all(async (query) => ok(await orval.listQuotes({ ...query, versions }, init)));
-  const invoices = await all(async (query) => ok(await orval.listInvoices({ ...query, status }, init)));
-  const submissions = await each(forms, ({ id }) =>
-    all(async (query) => ok(await orval.listFormSubmissions(id, query, init))));
+async function each<T, U>(items: T[], take: (item: T) => Promise<U>): Promise<U[]> {
+  const found: U[] = [];
+  for (const item of items) found.push(await take(item));
+  return found;
+}
+
+/** Every record, in full; submissions are listed form by form. */
+export async function everything(client: Client) {
+  const forms = await all(client.forms);
+  const quotes = await all(client.quotes);
+  const invoices = await all((query) => client.invoices({ ...query, status: 'all' }));
   return {
-    jobs: await all(async (query) => ok(await orval.listJobs(query, init))),
-    people: await all(async (query) => ok(await orval.listPeople(query, init))),
+    people: await all(client.people),
+    customers: await all(client.customers),
     forms,
-    submissions: submissions.flat(),
-    customers: await all(async (query) => ok(await orval.listCustomers(query, init))),
-    quotes: await each(quotes, async ({ id }) => ok(await orval.getQuote(id, init)).data),
-    invoices: await each(invoices, async ({ id }) => ok(await orval.getInvoice(id, init)).data),
+    jobs: await all(client.jobs),
+    submissions: (await each(forms, ({ id }) => all((query) => client.submissions(id, query)))).flat(),
+    invoices: await each(invoices, async ({ id }) => (await client.invoice(id)).data),
+    quotes: await each(quotes, async ({ id }) => (await client.quote(id)).data),
   };
+}
+
+export function asKubb(company: Awaited<ReturnType<typeof everything>>): object {
+  const jobs: kubb.Job[] = company.jobs;
+  const submissions: kubb.Submission[] = company.submissions;
+  const invoices: kubb.Invoice[] = company.invoices;
+  return { jobs, submissions, invoices };
 }
 
 /** Every answer of the API as the schemas of orval and of kubb read it. */
@@ -215,66 +243,16 @@ export const schemas = {
   event: [kubbZod.eventSchema],
 };
 
-export function asKubb(company: Company): Record<string, unknown[]> {
-  const jobs: kubb.Job[] = company.jobs;
-  const submissions: kubb.Submission[] = company.submissions;
-  const invoices: kubb.Invoice[] = company.invoices;
-  return { jobs, submissions, invoices };
-}
-
-type InvoicesQuery = { limit: number; cursor?: string; updatedSince?: string; status: 'all' | 'draft' };
-type InvoicesPage = Page<Schemas['InvoiceSummary']> & { date: string | null };
-
-/** How each client reads a page of invoices. Kubb writes types alone here, and the program fetches by them. */
-export const invoicePages = {
-  openapiFetch(baseUrl: string, key: string) {
-    const client = createClient<paths>({ baseUrl, headers: { Authorization: \`Bearer \${key}\` } });
-    return async (query: InvoicesQuery): Promise<InvoicesPage> => {
-      const { data, response } = await client.GET('/api/v1/invoices', { params: { query } });
-      return { ...given(data), date: response.headers.get('Date') };
-    };
-  },
-  heyApi(baseUrl: string, key: string) {
-    heyClient.setConfig({ baseUrl, auth: key });
-    return async (query: InvoicesQuery): Promise<InvoicesPage> => {
-      const { data, response } = await hey.listInvoices({ query });
-      return { ...given(data), date: given(response).headers.get('Date') };
-    };
-  },
-  orval(baseUrl: string, key: string) {
-    return async (query: InvoicesQuery): Promise<InvoicesPage> => {
-      const { fetch } = globalThis;
-      globalThis.fetch = (path, init) => fetch(\`\${baseUrl}\${String(path)}\`, init);
-      try {
-        const answer = await orval.listInvoices(query, { headers: { Authorization: \`Bearer \${key}\` } });
-        return { ...ok(answer), date: answer.headers.get('Date') };
-      } finally {
-        globalThis.fetch = fetch;
-      }
-    };
-  },
-  kubb(baseUrl: string, key: string) {
-    return async (query: InvoicesQuery): Promise<InvoicesPage> => {
-      const params: kubb.ListInvoicesQueryParams = query;
-      const search = new URLSearchParams(Object.entries(params).map(([name, value]) => [name, String(value)]));
-      const headers = { Authorization: \`Bearer \${key}\` };
-      const answer = await fetch(\`\${baseUrl}/api/v1/invoices?\${search}\`, { headers });
-      const page: kubb.ListInvoicesQueryResponse = await answer.json();
-      return { ...page, date: answer.headers.get('Date') };
-    };
-  },
-};
-
 /** Keeps a copy in step, as the contract says under "Staying in sync". Gives the next checkpoint. */
 export async function keepInStep(
-  read: (query: InvoicesQuery) => Promise<InvoicesPage>,
+  { invoices }: Pick<Client, 'invoices'>,
   copy: Map<string, Schemas['InvoiceSummary']>,
   checkpoint: string | undefined,
 ): Promise<string> {
   let startedAt: number | undefined;
   const since = checkpoint === undefined ? {} : { updatedSince: checkpoint };
   const changed = await all(async (query) => {
-    const page = await read({ ...query, ...since, status: 'all' });
+    const page = await invoices({ ...query, ...since, status: 'all' });
     startedAt ??= Date.parse(page.date ?? '');
     return page;
   });
@@ -282,7 +260,7 @@ export async function keepInStep(
     const known = copy.get(invoice.id);
     if (!known || known.updatedAt <= invoice.updatedAt) copy.set(invoice.id, invoice);
   }
-  const drafts = new Set((await all(async (query) => read({ ...query, status: 'draft' }))).map(({ id }) => id));
+  const drafts = new Set((await all(async (query) => invoices({ ...query, status: 'draft' }))).map(({ id }) => id));
   for (const { id, status } of [...copy.values()]) if (status === 'draft' && !drafts.has(id)) copy.delete(id);
   return new Date(given(startedAt) - 60_000).toISOString();
 }
