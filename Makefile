@@ -90,7 +90,7 @@ start: setup docs client ## Serve the demo company, and print a request to try
 dev: setup docs ## The same, starting again whenever a source file changes
 	@exec $(BIN)/node --watch-path=src --watch-path=generated src/fieldledger.js serve --demo
 
-release: setup docs client ## Build into release/ what is handed out: two npm packages, and an archive that needs nothing (ARM64=1: one for arm64 too)
+release: setup docs ## Build into release/ what is handed out: two npm packages, and an archive that needs nothing (ARM64=1: one for arm64 too)
 	@$(WITH_NODE) $(BIN)/node src/release/build.ts $(if $(ARM64),--arm64)
 
 clean: ## Remove what make brought here, except data/

@@ -64,3 +64,16 @@ t.test('help goes to stdout, without a warning on stderr', async (t) => {
   t.match(stdout, /Usage: fieldledger/);
   t.equal(stderr, '');
 });
+
+t.test('the integrators’ package refuses an older Node too, by its command and by each import', async (t) => {
+  const sentence = '@fieldledger/client needs Node 22.15 or newer, and this is Node 22.14.0.';
+  const command = join(root, 'src', 'client', 'fieldledger.js');
+  const refused = spawnSync(process.execPath, [preloadVersion('22.14.0'), command], { encoding: 'utf8' });
+  t.match(refused, { status: 1, stdout: '', stderr: `fieldledger: ${sentence}\n` });
+  for (const path of ['index.ts', 'sync/sync.ts', 'sync/sqlite.ts', 'sync/json-lines.ts']) {
+    const module = join(root, 'src', 'client', path);
+    const { stderr } = spawnSync(process.execPath, [preloadVersion('22.14.0'), module], { encoding: 'utf8' });
+    t.match(stderr, `Error: ${sentence}\n`, path);
+    t.equal(spawnSync(process.execPath, [preloadVersion('22.15.0'), module]).status, 0, path);
+  }
+});

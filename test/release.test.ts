@@ -16,14 +16,13 @@ import { version } from '../src/contract/version.ts';
 import { openWorkplace, type Served, type Workplace } from './_command.ts';
 import { testFirstHour } from './_first-hour.ts';
 import { testInstalledClient, testPackage } from './_installed-client.ts';
-import { clientFile, referenceFile } from './_reference.ts';
+import { referenceFile } from './_reference.ts';
 import { Visitor } from './server/portal/_portal.ts';
 
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'fieldledger-release-'));
 t.teardown(() => rm(folder, { recursive: true }));
 referenceFile();
-clientFile();
 const released = join(folder, 'release');
 execFileSync(process.execPath, [join(root, 'src', 'release', 'build.ts'), released], { stdio: 'ignore' });
 

