@@ -71,7 +71,6 @@ const parts = Object.entries({
   'server/memory-usage': [],
   // Signing secrets, and notices that are shown once.
   'server/sealed-text': [],
-  'server/errors': ['contract'],
   // Integrators run it: it knows the contract and nothing of the service.
   client: ['sqlite-look', 'command-line', 'contract'],
   // Both products have commands, and make files whole.
@@ -89,7 +88,6 @@ const leaves = [
   'server/log',
   'server/metrics',
   'server/memory-usage',
-  'server/errors',
   'server/sealed-text',
 ];
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
 import { parseBaseUrl, parseServiceName, quotePath, readSecretFile } from '../command-line/given-values.ts';
-import { quote, UsageError } from './errors.ts';
+import { quote, UsageError } from '../errors.ts';
 import {
   integer,
   listed,

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 
 import { errorBody } from './api/error-replies.ts';
 import type { ErrorCode } from '../contract/operations.ts';
-import { AppError } from './errors.ts';
+import { AppError } from '../errors.ts';
 
 /** `uri-host [ ":" port ]` (RFC 9112 section 3.2, RFC 3986 section 3.2.2); an http URI has no empty host (RFC 9110). */
 const HOST = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;

@@ -5,7 +5,7 @@ import express, { type ErrorRequestHandler, Router } from 'express';
 
 import { sendError } from './api/answer.ts';
 import { errorReply } from './api/error-replies.ts';
-import { AppError, quote, unavailable } from './errors.ts';
+import { AppError, quote, unavailable } from '../errors.ts';
 import { createHttpServer, EVERY_ANSWER } from './http-server.ts';
 import type { Logger } from './log.ts';
 import { refuseBadHeaders } from './malformed-requests.ts';

@@ -8,7 +8,7 @@ import { sendError } from './api/answer.ts';
 import { createApi } from './api/api.ts';
 import { errorReply } from './api/error-replies.ts';
 import { type Exchange, exchangeOf } from './api/exchange.ts';
-import { AppError } from './errors.ts';
+import { AppError } from '../errors.ts';
 import { createHttpServer, EVERY_ANSWER } from './http-server.ts';
 import type { Documents } from './invoice-pdf/documents.ts';
 import type { Logger } from './log.ts';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { describeConfig, readConfig } from '../../src/server/config.ts';
-import { UsageError } from '../../src/server/errors.ts';
+import { UsageError } from '../../src/errors.ts';
 
 /** The message with which an environment is refused; an accepted one fails the test. */
 function refusalOf(environment: Record<string, string>): string {

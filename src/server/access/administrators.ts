@@ -1,4 +1,4 @@
-import { AppError, quote, UsageError } from '../errors.ts';
+import { AppError, quote, UsageError } from '../../errors.ts';
 import { type ApiKey, listKeysMadeBy } from '../store/keys/keys.ts';
 import {
   type Account,

@@ -1,5 +1,5 @@
 import { isScope, type Scope, scopes } from '../../contract/scopes.ts';
-import { quote, UsageError } from '../errors.ts';
+import { quote, UsageError } from '../../errors.ts';
 import type { Administrator } from '../store/accounts/administrator-rows.ts';
 
 export const EMAIL_CHARACTERS_MAX = 254;

@@ -1,7 +1,7 @@
 import { isTimeZone } from '../../contract/company-time.ts';
 import { isModule, modules } from '../../contract/scopes.ts';
 import { problemOfVatNumber } from '../../contract/vat-numbers.ts';
-import { quote, UsageError } from '../errors.ts';
+import { quote, UsageError } from '../../errors.ts';
 import { type Company, findCompanyRow, insertCompany, updateCompanyRow } from '../store/records/companies.ts';
 import type { Engine } from '../store/engines/engine.ts';
 

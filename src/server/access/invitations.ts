@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 
 import { HOUR_MS } from '../../contract/durations.ts';
-import { AppError, quote, UsageError } from '../errors.ts';
+import { AppError, quote, UsageError } from '../../errors.ts';
 import {
   type Administrator,
   findAccounts,

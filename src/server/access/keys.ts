@@ -2,7 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import type { Scope } from '../../contract/scopes.ts';
 import type { Switches } from '../../contract/withholding.ts';
-import { AppError, quote, UsageError } from '../errors.ts';
+import { AppError, quote, UsageError } from '../../errors.ts';
 import {
   type Authority,
   type AuthorisedTransaction,

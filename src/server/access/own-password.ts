@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../../errors.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { type Account, findAccounts } from '../store/accounts/administrator-rows.ts';
 import type { SignedIn } from '../store/accounts/authorised-transaction.ts';

@@ -2,7 +2,7 @@ import { extname, join } from 'node:path';
 
 import { Tinypool } from 'tinypool';
 
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../../errors.ts';
 import { TOLERATE_MISSING_PROC } from '../memory-usage.ts';
 import type { Estimate, Estimated } from './password-thread.ts';
 

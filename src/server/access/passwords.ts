@@ -1,7 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 
 /**
  * One of the equally strong settings of OWASP's Password Storage Cheat Sheet. It takes 32 MB for a quarter of a second.

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 
 import { MINUTE_MS } from '../../contract/durations.ts';
-import { AppError, UsageError } from '../errors.ts';
+import { AppError, UsageError } from '../../errors.ts';
 import { type Administrator, updateAdministratorRow } from '../store/accounts/administrator-rows.ts';
 import { type AuditAction, countAuditRows, type Origin, recordEntry } from '../store/accounts/audit-trail.ts';
 import { lockCompany } from '../store/records/companies.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { createRateCounter, type RateCounter } from '../store/keys/rate-counters.ts';
 import { networkOf } from './networks.ts';

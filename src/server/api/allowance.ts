@@ -1,5 +1,5 @@
 import { networkOf } from '../access/networks.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { type Counted, createOwnCounter, createRateCounter } from '../store/keys/rate-counters.ts';
 

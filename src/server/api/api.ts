@@ -5,7 +5,7 @@ import type { RequestHandler } from 'express';
 import { type Caller, createAuthentication } from '../access/keys.ts';
 import { moduleOf, type Scope } from '../../contract/scopes.ts';
 import { type WithheldFor, whyWithheld } from '../../contract/withholding.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 import type { Documents } from '../invoice-pdf/documents.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { Counted } from '../store/keys/rate-counters.ts';

@@ -15,7 +15,7 @@ import { type ContractOperation, contractDocument, contractOperations } from '..
 import type { AnsweredFile, OperationId } from '../../contract/operations.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import { createAjv } from '../../contract/validators.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 import type { Exchange } from './exchange.ts';
 import {
   explainParameters,

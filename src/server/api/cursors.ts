@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 import type { OperationId } from '../../contract/operations.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 
 /** A list's filters; one that isn't given is left out. */
 export type Filters = Readonly<Record<string, string | number | undefined>>;

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../contract/operations.ts';
-import { AppError, unavailable } from '../errors.ts';
+import { AppError, unavailable } from '../../errors.ts';
 
 /** An error as it is answered. */
 export interface ErrorReply {

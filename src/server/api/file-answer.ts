@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { AnsweredFile } from '../../contract/operations.ts';
-import { unavailable } from '../errors.ts';
+import { unavailable } from '../../errors.ts';
 import { hasTag, setCacheHeaders } from './answer.ts';
 
 /** Of the files that are on their way to clients so much is held in memory; a client may take its time. */

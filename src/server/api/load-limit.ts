@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { unavailable } from '../errors.ts';
+import { unavailable } from '../../errors.ts';
 
 /** The event loop's delay is looked at so often, and a share of requests is refused until the next look. */
 const LOOK_MS = 100;

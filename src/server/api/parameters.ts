@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 
 import type { ContractParameter, JsonSchema } from '../../contract/document.ts';
 import { toUtc } from '../../contract/times.ts';
-import { AppError, quote, unknownName } from '../errors.ts';
+import { AppError, quote, unknownName } from '../../errors.ts';
 import { noRecord } from './records.ts';
 
 /** Query parameters by name: text, or a list of texts where a name was repeated. */

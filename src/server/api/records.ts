@@ -1,5 +1,5 @@
 import { type JsonText, recordEnvelope } from '../../contract/json-text.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 import type { Found } from '../store/lists/lists.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { Change, ChangeName, WithOf } from '../../contract/feed.ts';
 import { changeProblem } from '../../contract/feed.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import { type RenderedRecord, wholeText } from '../../contract/render.ts';
-import { quote } from '../errors.ts';
+import { quote } from '../../errors.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
 import { lockForMoves, noteChange } from '../store/records/moves.ts';
 import { archiveCustomer, restoreCustomer, saveCustomer } from './customers.ts';

@@ -1,5 +1,5 @@
 import type { Customer, Invoice } from '../../contract/records.ts';
-import { quote } from '../errors.ts';
+import { quote } from '../../errors.ts';
 import { Refusal } from './refusal.ts';
 
 /** The customer as a document names it now. */

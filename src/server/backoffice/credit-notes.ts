@@ -1,6 +1,6 @@
 import type { NewInvoice } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
-import { quote } from '../errors.ts';
+import { quote } from '../../errors.ts';
 import { withinRange } from './document-lines.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';

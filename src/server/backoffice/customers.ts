@@ -1,7 +1,7 @@
 import type { WithOf } from '../../contract/feed.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { problemOfVatNumber } from '../../contract/vat-numbers.ts';
-import { quote } from '../errors.ts';
+import { quote } from '../../errors.ts';
 import type { Move } from './move.ts';
 import { Refusal, refuseTwins } from './refusal.ts';
 

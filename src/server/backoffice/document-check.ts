@@ -1,5 +1,5 @@
 import type { Invoice } from '../../contract/records.ts';
-import { quote, UsageError } from '../errors.ts';
+import { quote, UsageError } from '../../errors.ts';
 import { lockForMoves } from '../store/records/moves.ts';
 import { composeInvoice, draftOf } from './invoice-drafts.ts';
 import { asIssued, refuseUnsupported } from './issue-invoice.ts';

@@ -1,6 +1,6 @@
 import type { Answer, Change } from '../../contract/feed.ts';
 import type { JsonText } from '../../contract/json-text.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 import { applyChange } from './apply.ts';
 import { type FeedLine, readFeedLines } from './feed-lines.ts';
 import type { Backoffice } from './backoffice.ts';

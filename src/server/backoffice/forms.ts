@@ -4,7 +4,7 @@ import { answerProblem, takesFiles } from '../../contract/answers.ts';
 import { pointerPart, shown, type WithOf } from '../../contract/feed.ts';
 import type { Form } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
-import { quote } from '../errors.ts';
+import { quote } from '../../errors.ts';
 import type { Move } from './move.ts';
 import { Refusal, refuseTwins } from './refusal.ts';
 

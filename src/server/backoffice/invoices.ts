@@ -1,7 +1,7 @@
 import type { NewInvoice, WithOf } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
-import { quote } from '../errors.ts';
+import { quote } from '../../errors.ts';
 import { composeInvoice, draftOf } from './invoice-drafts.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';

@@ -1,7 +1,7 @@
 import type { WithOf } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
-import { quote } from '../errors.ts';
+import { quote } from '../../errors.ts';
 import { accountedCreditsOf, addCredit } from './credit-notes.ts';
 import { withinRange } from './document-lines.ts';
 import { composeInvoice, type Drafted, draftOf } from './invoice-drafts.ts';

@@ -1,7 +1,7 @@
 import type { NewJob, WithOf } from '../../contract/feed.ts';
 import type { Job } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
-import { quote } from '../errors.ts';
+import { quote } from '../../errors.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import { CALENDAR_DAYS, refuseDayOutside } from './times.ts';

@@ -5,7 +5,7 @@ import type { MoveEventKind } from '../../contract/events.ts';
 import { type JsonText, joinObjects } from '../../contract/json-text.ts';
 import type { RecordOf, Resource, ResourceRecord } from '../../contract/records.ts';
 import { InvalidRecordError, type RenderedRecord, renderRecord, wholeText } from '../../contract/render.ts';
-import { quote } from '../errors.ts';
+import { quote } from '../../errors.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
 import type { CompanyEvent } from '../store/deliveries/events.ts';
 import { hasNumber, hasQuoteGroup, type LockedCompany, setLastStamp } from '../store/records/moves.ts';

@@ -1,6 +1,6 @@
 import { getCompany } from '../access/companies.ts';
 import { companyDay } from '../../contract/company-time.ts';
-import { quote, UsageError } from '../errors.ts';
+import { quote, UsageError } from '../../errors.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { changeNumbering, findNumbering } from '../store/records/number-series.ts';
 import type { Move } from './move.ts';

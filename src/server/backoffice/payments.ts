@@ -1,6 +1,6 @@
 import type { WithOf } from '../../contract/feed.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
-import { quote } from '../errors.ts';
+import { quote } from '../../errors.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import { type IssuedInvoice, movementsOf, putRebalanced } from './settlement.ts';

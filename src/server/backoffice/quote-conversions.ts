@@ -1,6 +1,6 @@
 import type { WithOf } from '../../contract/feed.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
-import { quote as quoted } from '../errors.ts';
+import { quote as quoted } from '../../errors.ts';
 import { draftInvoice } from './invoices.ts';
 import { createJob } from './jobs.ts';
 import type { Move } from './move.ts';

@@ -1,7 +1,7 @@
 import type { WithOf } from '../../contract/feed.ts';
 import type { Quote } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
-import { quote as quoted } from '../errors.ts';
+import { quote as quoted } from '../../errors.ts';
 import { namingOf } from './buyers.ts';
 import { asDraft, legendsOf, reverseChargeRatesOf, sumsOf, withoutLegends } from './document-lines.ts';
 import type { LegendTerms } from './legends.ts';

@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../../contract/feed.ts';
-import { quote } from '../errors.ts';
+import { quote } from '../../errors.ts';
 
 /**
  * A move that can't be made, and why; nothing has changed. `code` is from the closed list of feed.yaml, `message` is a

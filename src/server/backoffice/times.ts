@@ -1,5 +1,5 @@
 import { instantOf } from '../../contract/times.ts';
-import { quote } from '../errors.ts';
+import { quote } from '../../errors.ts';
 import { Refusal } from './refusal.ts';
 
 /** A first and a last day, both included. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 
 import { type Config, readConfig } from '../config.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../../errors.ts';
 import { withoutPasswords } from '../setting-values.ts';
 import { backUp } from '../store/backup/backup.ts';
 import { copyPrivately } from '../store/backup/restore.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 
 import { Command } from 'commander';
 
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../../errors.ts';
 import { parseDatabaseUrl, withoutPasswords } from '../setting-values.ts';
 import { copyStore } from '../store/copy/copy.ts';
 import type { Engine } from '../store/engines/engine.ts';

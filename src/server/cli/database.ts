@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
 import { type Config, readConfig } from '../config.ts';
-import { AppError, DatabaseAwayError, UsageError } from '../errors.ts';
+import { AppError, DatabaseAwayError, UsageError } from '../../errors.ts';
 import { withoutPasswords } from '../setting-values.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { isAway, openEngine } from '../store/engines/open-engine.ts';

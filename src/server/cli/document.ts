@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { checkStored, type CheckedRecord } from '../backoffice/document-check.ts';
 import { openBackoffice } from '../backoffice/backoffice.ts';
 import { getCompany } from '../access/companies.ts';
-import { quote, UsageError } from '../errors.ts';
+import { quote, UsageError } from '../../errors.ts';
 import { createDocuments, type DocumentFile } from '../invoice-pdf/documents.ts';
 import { createPrint } from '../invoice-pdf/printing.ts';
 import { listCompanies } from '../store/records/companies.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { type Config, readConfig } from '../config.ts';
-import { DatabaseAwayError } from '../errors.ts';
+import { DatabaseAwayError } from '../../errors.ts';
 import { listen } from '../listen.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createManagement, createUnready, type ManagementOptions } from '../operator-pages.ts';

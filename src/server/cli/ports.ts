@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../../errors.ts';
 
 /** The settings that say where to listen. */
 interface Settings {

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 
 import { listOf } from '../../command-line/given-values.ts';
 import { moveEventKinds } from '../../contract/events.ts';
-import { quote, UsageError } from '../errors.ts';
+import { quote, UsageError } from '../../errors.ts';
 import type { DeliveryRecord } from '../store/deliveries/delivery-details.ts';
 import type { KeptAttempt } from '../store/deliveries/deliveries-results.ts';
 import type { Webhook } from '../store/deliveries/webhooks.ts';

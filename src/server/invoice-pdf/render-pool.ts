@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 
 import { Tinypool } from 'tinypool';
 
-import { type AppError, unavailable } from '../errors.ts';
+import { type AppError, unavailable } from '../../errors.ts';
 import type { Logger } from '../log.ts';
 import { TOLERATE_MISSING_PROC } from '../memory-usage.ts';
 import type { DocumentMetrics } from '../metrics.ts';

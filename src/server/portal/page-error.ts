@@ -1,4 +1,4 @@
-import { AppError, UsageError } from '../errors.ts';
+import { AppError, UsageError } from '../../errors.ts';
 import { AuthorityEndedError } from '../store/accounts/authorised-transaction.ts';
 
 /** The reason why a page can't be shown or an action can't be done, safe to show. */

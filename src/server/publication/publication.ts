@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { bundledContract, clientFile, isReferenceBuilt, referenceFile } from '../../contract/document.ts';
 import { DAY_MS } from '../../contract/durations.ts';
 import { version } from '../../contract/version.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 import { changelogFeed, changelogPage } from './changelog.ts';
 import { brunoCollection, postmanCollection } from './collections.ts';
 import { openapi30 } from './openapi-30.ts';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../../errors.ts';
 import { lookInto } from '../../sqlite-look.ts';
 
 /** The first migration of every database of ours. Other programs also have a table `migrations`. */

@@ -3,7 +3,7 @@ import { HOUR_MS, MINUTE_MS } from '../../contract/durations.ts';
 import { moduleOfEvent } from '../../contract/events.ts';
 import { traceIdOfDelivery } from '../../contract/trace-context.ts';
 import { whyWithheld } from '../../contract/withholding.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../../errors.ts';
 import type { Logger } from '../log.ts';
 import type { DeliveryMetrics } from '../metrics.ts';
 import type { LeasedDelivery, TimedDelivery } from '../store/deliveries/deliveries.ts';

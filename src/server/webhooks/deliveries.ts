@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { DAY_MS } from '../../contract/durations.ts';
 import { pingData } from '../../contract/delivery-request.ts';
-import { quote, UsageError } from '../errors.ts';
+import { quote, UsageError } from '../../errors.ts';
 import {
   AuthorityEndedError,
   type Authority,

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 
 import ipaddr from 'ipaddr.js';
 
-import { quote, UsageError } from '../errors.ts';
+import { quote, UsageError } from '../../errors.ts';
 
 /** Says whether an address may be called. It is given the address of a connection too, as the socket knows it. */
 export type AddressRule = (address: string) => boolean;

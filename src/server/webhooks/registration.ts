@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { isMoveEventKind, type MoveEventKind, moveEventKinds, scopeOfEvent } from '../../contract/events.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import { maySeeEvent, scopesLacked } from '../../contract/withholding.ts';
-import { quote, unknownName, UsageError } from '../errors.ts';
+import { quote, unknownName, UsageError } from '../../errors.ts';
 import type { Administrator } from '../store/accounts/administrator-rows.ts';
 import { findCompanyRow } from '../store/records/companies.ts';
 import {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 
 import type { Config } from '../config.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../../errors.ts';
 import { beginFile } from '../../command-line/unfinished-file.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import {

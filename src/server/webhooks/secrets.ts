@@ -1,6 +1,6 @@
 import { createSecretKey, hash, type KeyObject, randomBytes } from 'node:crypto';
 
-import { quote, UsageError } from '../errors.ts';
+import { quote, UsageError } from '../../errors.ts';
 import { openSealed, seal } from '../sealed-text.ts';
 
 const SECRET_BYTES = 32;

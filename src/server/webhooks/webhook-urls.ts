@@ -2,7 +2,7 @@ import { domainToASCII, domainToUnicode } from 'node:url';
 
 import { parse } from 'tldts';
 
-import { quote, UsageError } from '../errors.ts';
+import { quote, UsageError } from '../../errors.ts';
 
 /** Longer addresses are refused by too many servers on the way (RFC 9110 section 4.1 asks for 8,000 octets at most). */
 export const WEBHOOK_URL_CHARACTERS_MAX = 2_048;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { UsageError } from '../../../src/server/errors.ts';
+import { UsageError } from '../../../src/errors.ts';
 import { sendSample } from '../../../src/client/webhooks/samples.ts';
 import { callCommand } from '../../_command.ts';
 import { closed, eventBodyOf, events, strictAjv } from '../../contract/_contract.ts';

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { changePassword, signIn } from '../../../src/server/access/administrators.ts';
 import { acceptLink, inviteToReset } from '../../../src/server/access/invitations.ts';
 import type { SignInLimits } from '../../../src/server/access/sign-in-limits.ts';
-import { UsageError } from '../../../src/server/errors.ts';
+import { UsageError } from '../../../src/errors.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import {

@@ -10,7 +10,7 @@ import {
   listKeys,
   revokeKey,
 } from '../../../src/server/access/keys.ts';
-import { type AppError, UsageError } from '../../../src/server/errors.ts';
+import { type AppError, UsageError } from '../../../src/errors.ts';
 import { authorisedTransaction } from '../../../src/server/store/accounts/authorised-transaction.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { withQueriesThrough } from '../store/_queries.ts';

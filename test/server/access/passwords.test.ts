@@ -4,7 +4,7 @@ import t from 'tap';
 
 import { type PasswordOwner, refuseWeakPassword } from '../../../src/server/access/password-strength.ts';
 import { hashPassword, isPassword } from '../../../src/server/access/passwords.ts';
-import { AppError, UsageError } from '../../../src/server/errors.ts';
+import { AppError, UsageError } from '../../../src/errors.ts';
 import { processorMs } from '../../_processor-time.ts';
 
 const PASSWORD = 'copper kettles whistle softly';

@@ -6,7 +6,7 @@ import t from 'tap';
 
 import { networkOf } from '../../../src/server/access/networks.ts';
 import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
-import { AppError } from '../../../src/server/errors.ts';
+import { AppError } from '../../../src/errors.ts';
 import { engineNames, openTestDatabase } from '../../_server.ts';
 
 const EMAIL = 'jane@example.com';

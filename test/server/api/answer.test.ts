@@ -10,7 +10,7 @@ import t from 'tap';
 import { sendBody, sendError } from '../../../src/server/api/answer.ts';
 import { errorReply } from '../../../src/server/api/error-replies.ts';
 import type { JsonText } from '../../../src/contract/json-text.ts';
-import { AppError } from '../../../src/server/errors.ts';
+import { AppError } from '../../../src/errors.ts';
 
 /** Leaves the body as it came over the wire, and sends no Accept-Encoding of its own. */
 const client = got.extend({ retry: { limit: 0 }, throwHttpErrors: false, decompress: false });

@@ -4,7 +4,7 @@ import { errorReply, errorStatuses } from '../../../src/server/api/error-replies
 import { contractDocument } from '../../../src/contract/document.ts';
 import type { ErrorCode } from '../../../src/contract/operations.ts';
 import { createAjv } from '../../../src/contract/validators.ts';
-import { AppError } from '../../../src/server/errors.ts';
+import { AppError } from '../../../src/errors.ts';
 
 const { schemas } = contractDocument().components;
 const codes = (schemas.ErrorCode?.enum ?? []) as ErrorCode[];

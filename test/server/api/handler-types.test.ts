@@ -5,7 +5,7 @@ import type { JsonText } from '../../../src/contract/json-text.ts';
 import type { DefaultedParameters } from '../../../src/contract/operations.ts';
 import type { Job } from '../../../src/contract/records.ts';
 import type { Handler, Handlers } from '../../../src/server/api/handler.ts';
-import { AppError } from '../../../src/server/errors.ts';
+import { AppError } from '../../../src/errors.ts';
 
 /**
  * Handlers as someone might write them. The compiler refuses what follows an `@ts-expect-error`, and refuses that comment

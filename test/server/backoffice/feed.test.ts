@@ -1,7 +1,7 @@
 import { applyFeed, type FeedAnswer } from '../../../src/server/backoffice/feed.ts';
 import type { Backoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { deliveryBytesMax } from '../../../src/contract/events.ts';
-import { AppError } from '../../../src/server/errors.ts';
+import { AppError } from '../../../src/errors.ts';
 import { customerSave, formSave, jobCreate, openStaffedCompany, personSave } from './_changes.ts';
 import { answerIn, feedOf, inShort } from './_feed.ts';
 import { without } from '../../model/_model.ts';

@@ -3,7 +3,7 @@ import { setNumbering } from '../../../src/server/backoffice/numbering.ts';
 import { type Backoffice, openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { Refusal } from '../../../src/server/backoffice/refusal.ts';
 import type { Invoice, Quote } from '../../../src/contract/records.ts';
-import { UsageError } from '../../../src/server/errors.ts';
+import { UsageError } from '../../../src/errors.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, openIssuer } from './_documents.ts';

@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { compareClocks } from '../../../src/server/cli/management.ts';
 import { createLogger } from '../../../src/server/log.ts';
-import { unavailable } from '../../../src/server/errors.ts';
+import { unavailable } from '../../../src/errors.ts';
 import { isAway, openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { linesOf, openWorkplace, SECRET_KEY, until, type Workplace } from '../../_command.ts';
 import { createDatabase, freePort, startPostgres } from '../../_postgres.ts';

@@ -6,7 +6,7 @@ import { createCompany } from '../../../src/server/access/companies.ts';
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
 import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import type { Change } from '../../../src/contract/feed.ts';
-import { UsageError } from '../../../src/server/errors.ts';
+import { UsageError } from '../../../src/errors.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { listDeliveries, ping, recover, resend } from '../../../src/server/webhooks/deliveries.ts';
 import { deleteWebhook } from '../../../src/server/webhooks/registration.ts';

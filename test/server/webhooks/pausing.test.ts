@@ -1,4 +1,4 @@
-import { UsageError } from '../../../src/server/errors.ts';
+import { UsageError } from '../../../src/errors.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { listDeliveries, ping } from '../../../src/server/webhooks/deliveries.ts';
 import { purge } from '../../../src/server/webhooks/purge.ts';

@@ -3,7 +3,7 @@ import t from 'tap';
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { moveEventKinds } from '../../../src/contract/events.ts';
 import type { Scope } from '../../../src/contract/scopes.ts';
-import { UsageError } from '../../../src/server/errors.ts';
+import { UsageError } from '../../../src/errors.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';

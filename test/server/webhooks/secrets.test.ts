@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import t from 'tap';
 
-import { UsageError } from '../../../src/server/errors.ts';
+import { UsageError } from '../../../src/errors.ts';
 import {
   createSecretBox,
   mintSecret,

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { UsageError } from '../../../src/server/errors.ts';
+import { UsageError } from '../../../src/errors.ts';
 import { canonicalWebhookUrl } from '../../../src/server/webhooks/webhook-urls.ts';
 import { acceptedUrls, refusedUrls } from './_webhook-urls.ts';
 

@@ -1,7 +1,7 @@
 import { changePassword } from '../../access/administrators.ts';
 import { provePassword } from '../../access/own-password.ts';
 import { endSessions, listSessions } from '../../access/sessions.ts';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../../errors.ts';
 import type { Services } from '../options.ts';
 import { type Problems, problemsOf, refusalOf } from '../page-error.ts';
 import {

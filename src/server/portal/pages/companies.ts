@@ -1,6 +1,6 @@
 import { getCompany } from '../../access/companies.ts';
 import { chooseCompany, endBrowserSessions, listBrowserSessions } from '../../access/sessions.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../../errors.ts';
 import type { Services } from '../options.ts';
 import { refusalOf } from '../page-error.ts';
 import { button, form } from '../views/form.ts';

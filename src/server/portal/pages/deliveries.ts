@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../../contract/durations.ts';
 import { companyInstant, companyLocal } from '../../../contract/company-time.ts';
 import type { EventKind } from '../../../contract/events.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../../errors.ts';
 import { listDeliveries, type StateGroup } from '../../store/deliveries/deliveries-list.ts';
 import type { DeliveryRecord } from '../../store/deliveries/delivery-details.ts';
 import type { Engine } from '../../store/engines/engine.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../access/keys.ts';
 import { moduleOf, type Scope, scopes } from '../../../contract/scopes.ts';
 import { maySee } from '../../../contract/withholding.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../../errors.ts';
 import type { Administrator } from '../../store/accounts/administrator-rows.ts';
 import type { Company } from '../../store/records/companies.ts';
 import type { Engine } from '../../store/engines/engine.ts';

@@ -1,6 +1,6 @@
 import { signIn } from '../../access/administrators.ts';
 import { endSessions } from '../../access/sessions.ts';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../../errors.ts';
 import { refusalOf } from '../page-error.ts';
 import { button, form, textField } from '../views/form.ts';
 import { COMPANIES_PATH } from './companies.ts';

@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../../errors.ts';
 import { FORM_TOKEN_FIELD } from '../form-tokens.ts';
 import type { Problems } from '../page-error.ts';
 import type { GuestVisit } from '../visit.ts';

@@ -1,4 +1,4 @@
-import { withoutDirections } from '../../errors.ts';
+import { withoutDirections } from '../../../errors.ts';
 
 const characters: Record<string, string> = {
   '&': '&amp;',

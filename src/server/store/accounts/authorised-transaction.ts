@@ -1,4 +1,4 @@
-import { quote, UsageError } from '../../errors.ts';
+import { quote, UsageError } from '../../../errors.ts';
 import type { Administrator } from './administrator-rows.ts';
 import { type NewAuditEntry, type Origin, recordEntry } from './audit-trail.ts';
 import { lockCompany } from '../records/companies.ts';

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 
 import Database from 'better-sqlite3';
 
-import { quote, UsageError } from '../../errors.ts';
+import { quote, UsageError } from '../../../errors.ts';
 import { refuseForeignFile } from '../foreign.ts';
 import { examineCopy } from './examine.ts';
 import { beginFile, namesFile } from '../../../command-line/unfinished-file.ts';

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../../errors.ts';
 import { refuseOthers } from '../migrations/migrate.ts';
 import { fileDifferences } from '../migrations/schema-check.ts';
 import type { Tables } from '../schema.ts';

@@ -12,7 +12,7 @@ import {
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../../errors.ts';
 import { lockServing } from '../engines/serving-lock.ts';
 import { type Copying, hasCode, isSqlite, refuseStopped } from './backup.ts';
 import { examineCopy } from './examine.ts';

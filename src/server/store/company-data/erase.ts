@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
-import { quote, UsageError } from '../../errors.ts';
+import { quote, UsageError } from '../../../errors.ts';
 import { countRows } from '../batches.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { lockCompany } from '../records/companies.ts';

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../../errors.ts';
 import { refuseDifferences } from '../backup/examine.ts';
 import type { Engine } from '../engines/engine.ts';
 import { migrate, planMigration, UNFINISHED_COPY } from '../migrations/migrate.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../../errors.ts';
 import type { Administration, SchemaObject } from './administration.ts';
 
 /** An arbitrary number for the advisory lock. */

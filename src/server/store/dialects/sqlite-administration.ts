@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import Database from 'better-sqlite3';
 
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../../errors.ts';
 import type { Administration, SchemaObject } from './administration.ts';
 
 const FILE_PROBLEMS_MAX = 100;

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 
 import Database from 'better-sqlite3';
 
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../../errors.ts';
 import { makePrivately } from './sqlite-file.ts';
 
 /**

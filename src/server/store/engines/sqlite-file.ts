@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 
-import { unavailable } from '../../errors.ts';
+import { unavailable } from '../../../errors.ts';
 
 /**
  * Builds a check that the file which is open is still at its path. Somebody who has put another one there, as `restore` does,

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../../errors.ts';
 import type { Engine } from '../engines/engine.ts';
 import { FIRST_MIGRATION, refuseForeign } from '../foreign.ts';
 import { access } from './0001-access.ts';

@@ -13,7 +13,7 @@ import { sql } from 'kysely';
 import { contractVersion } from '../../../contract/document.ts';
 import { type Resource, resources } from '../../../contract/records.ts';
 import { renderingDigest } from '../../../contract/rendering.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../../errors.ts';
 import { countRows } from '../batches.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';

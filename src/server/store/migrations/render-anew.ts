@@ -6,7 +6,7 @@ import { contractVersion } from '../../../contract/document.ts';
 import { hasDetail, type Resource } from '../../../contract/records.ts';
 import { InvalidRecordError, type RenderedRecord, renderStored } from '../../../contract/render.ts';
 import { renderingDigest } from '../../../contract/rendering.ts';
-import { quote, UsageError } from '../../errors.ts';
+import { quote, UsageError } from '../../../errors.ts';
 import { batchesOf, readBatch, type Selection } from '../batches.ts';
 import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import { resources } from '../../../contract/records.ts';
 import { renderingDigest } from '../../../contract/rendering.ts';
-import { unavailable } from '../../errors.ts';
+import { unavailable } from '../../../errors.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type CompanyClock, lockCompany } from './companies.ts';
 import { deleteSome } from '../stored-tables.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../../errors.ts';
 import type { Engine } from '../engines/engine.ts';
 
 /** How often the time is stored. Clients go on from 60 seconds before the time they were told (openapi.yaml, "Staying in sync"). */

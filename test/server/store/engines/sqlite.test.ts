@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 
 import { createCompany } from '../../../../src/server/access/companies.ts';
-import { AppError } from '../../../../src/server/errors.ts';
+import { AppError } from '../../../../src/errors.ts';
 import { listCompanies } from '../../../../src/server/store/records/companies.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { makePrivately } from '../../../../src/server/store/engines/sqlite-file.ts';

@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { createCompany } from '../../../../src/server/access/companies.ts';
 import { describeError } from '../../../../src/command-line/terminal.ts';
-import { AppError } from '../../../../src/server/errors.ts';
+import { AppError } from '../../../../src/errors.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { openGeneration } from '../../../../src/server/store/records/generation.ts';
 import { until } from '../../../_command.ts';
