@@ -148,8 +148,9 @@ export function createAuthentication(
 }
 
 /**
- * Remembers the callers with right keys until anything in the database changes: to look them up on every request makes
- * the answer to one record cost a quarter more processor time. Digests of headers are kept, never a key.
+ * Remembers the callers with right keys until anything in the database changes. In three runs side by side, a record took 1.07,
+ * 1.14 and 1.26 times as much processor time without it, and a page 1.03, 1.16 and 1.25 times. Digests of headers are kept,
+ * never a key.
  */
 function rememberCallers(engine: Engine, authenticate: Authenticate): Authenticate {
   const known = new Map<string, Authenticated>();
