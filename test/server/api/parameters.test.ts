@@ -56,9 +56,7 @@ t.test('a query is read as its client wrote it', async (t) => {
 t.test('a parameter called __proto__ is a name like any other', async (t) => {
   const query = readQuery('__proto__=1&__proto__=2&hasOwnProperty=3');
   t.strictSame(Object.keys(query), ['__proto__', 'hasOwnProperty']);
-  const inherited = Object.getPrototypeOf(query) as object;
-  t.strictSame([Reflect.ownKeys(inherited), Object.getPrototypeOf(inherited)], [[], null]);
-  t.ok(Object.isFrozen(inherited), 'no request can leave a name to the next one');
+  t.equal(Object.getPrototypeOf(query), null, 'it inherits no name');
   t.match(complaintAbout('listJobs', '__proto__=1'), /^"__proto__" is not a parameter of this operation; /);
 });
 
