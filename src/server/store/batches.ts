@@ -51,6 +51,16 @@ export async function countRows(
   return Number(rows[0]?.count);
 }
 
+/** Whether a table has a row that `where` chooses. */
+export async function hasRow(
+  db: Connection,
+  from: RawBuilder<unknown>,
+  where: RawBuilder<boolean>,
+): Promise<boolean> {
+  const { rows } = await sql`SELECT 1 FROM ${from} WHERE ${where} LIMIT 1`.execute(db);
+  return rows.length > 0;
+}
+
 export function columnList(columns: readonly string[]) {
   return sql.join(columns.map((column) => sql.ref(column)));
 }

@@ -155,33 +155,6 @@ t.test('If-None-Match gets 304 for the tag that it names, in every form', async 
   }
 });
 
-t.test('a body that changed is sent again', async (t) => {
-  await using server = await answering();
-  server.say(LARGE);
-  const { etag = '' } = (await server.http('')).headers;
-  server.say(LARGE.replace('Brennan', 'Brendan'));
-  t.equal((await server.http('', { headers: { 'if-none-match': etag } })).statusCode, 200);
-  server.say(LARGE);
-  t.equal((await server.http('', { headers: { 'if-none-match': etag } })).statusCode, 304);
-});
-
-t.test('HEAD answers what GET would, without the body', async (t) => {
-  await using server = await answering();
-  for (const body of [SMALL, LARGE]) {
-    for (const path of ['', 'elsewhere']) {
-      for (const headers of [{}, { 'accept-encoding': 'gzip' }, { 'if-none-match': '*' }]) {
-        server.say(body);
-        const get = await server.http(path, { headers });
-        const head = await server.http.head(path, { headers });
-        t.equal(head.statusCode, get.statusCode);
-        t.strictSame(ownHeaders(head), ownHeaders(get));
-        t.equal(head.rawBody.length, 0);
-        t.equal(server.reported(), 0);
-      }
-    }
-  }
-});
-
 function decoded(bytes: Buffer, coding: false | 'gzip' | 'zstd'): Buffer {
   if (!coding) return bytes;
   return coding === 'gzip' ? gunzipSync(bytes) : zstdDecompressSync(bytes);

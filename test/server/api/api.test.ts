@@ -76,7 +76,6 @@ t.test('HEAD answers what GET does, for every operation', async (t) => {
     }
     t.equal((await ask(path)).statusCode, 200, operationId);
   }
-  t.equal(paths.size, 12);
 });
 
 t.test(

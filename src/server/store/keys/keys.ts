@@ -3,7 +3,6 @@ import { type Selectable, sql } from 'kysely';
 import type { Scope } from '../../../contract/scopes.ts';
 import { actorId } from '../accounts/audit-trail.ts';
 import type { AuthorisedTransaction } from '../accounts/authorised-transaction.ts';
-import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type Counted, countOn } from './rate-counters.ts';
 import type { SwitchColumns } from '../records/companies.ts';
@@ -39,12 +38,6 @@ export interface KeyRow extends SwitchColumns {
   time_zone: string;
 }
 
-/** A key's row, with the count of its requests in the current window. */
-interface CountedKeyRow extends KeyRow {
-  points: number | null;
-  expire: string | null;
-}
-
 /** Requests of a key that are counted in one window, whatever it is allowed: one less than the column can hold. */
 const COUNTED_MAX = 2 ** 31 - 2;
 
@@ -57,66 +50,38 @@ interface GivenKey {
 }
 
 /**
- * Looks a key up, with its company, in one statement because every request makes it. On PostgreSQL the statement also counts
- * the request, this one included. The time is used for counting alone.
+ * Looks a key up, with its company, in one statement because every request makes it. Where processes share the counts, the
+ * statement also counts the request, this one included: that costs no round trip of its own. Only the right secret of a key
+ * that isn't revoked counts, so that nobody else can use up the key's allowance.
  */
 export async function findKey(
   { db, dialect }: Engine,
   given: GivenKey,
   { nowMs, windowSeconds }: { nowMs: number; windowSeconds: number },
 ): Promise<{ key: KeyRow; counted: Counted | undefined } | undefined> {
+  const found = sql<KeyRow>`
+    SELECT k.secret_sha256, k.scopes, k.revoked_at,
+      c.api_enabled, c.subscription_active, c.invoicing_enabled, c.modules, c.time_zone
+    FROM api_keys AS k CROSS JOIN companies AS c
+    WHERE k.company = ${given.company} AND k.id = ${given.id} AND c.id = ${given.company}`;
   if (!dialect.isShared) {
-    const key = await keyQuery(db, given).executeTakeFirst();
+    const [key] = (await found.execute(db)).rows;
     return key && { key, counted: undefined };
   }
-  const row = await findAndCount(db, given, { now: nowMs, end: nowMs + windowSeconds * 1000 });
+  const { rows } = await sql<KeyRow & { points: number | null; expire: string | null }>`
+    WITH
+      found AS (${found}),
+      counted AS (
+        INSERT INTO rate_counts AS kept (key, points, expire)
+        SELECT ${`key:${given.company}.${given.id}`}, 1, ${nowMs + windowSeconds * 1000}
+        FROM found WHERE secret_sha256 = ${given.secretSha256} AND revoked_at IS NULL
+        ${countOn(nowMs, COUNTED_MAX)}
+      )
+    SELECT found.*, counted.points, counted.expire FROM found LEFT JOIN counted ON TRUE`.execute(db);
+  const [row] = rows;
   if (!row) return undefined;
   const { points, expire, ...key } = row;
   return { key, counted: points === null ? undefined : { points, msBeforeNext: Number(expire) - nowMs } };
-}
-
-/**
- * Counting costs no round trip of its own. Only the right secret of a key that isn't revoked counts, so that nobody else
- * can use up the key's allowance.
- */
-async function findAndCount(
-  db: Connection,
-  given: GivenKey,
-  { now, end }: { now: number; end: number },
-): Promise<CountedKeyRow | undefined> {
-  const { rows } = await sql<CountedKeyRow>`
-    WITH
-      found AS ${keyQuery(db, given)},
-      counted AS (
-        INSERT INTO rate_counts AS kept (key, points, expire)
-        SELECT ${`key:${given.company}.${given.id}`}, 1, ${end}
-        FROM found WHERE secret_sha256 = ${given.secretSha256} AND revoked_at IS NULL
-        ${countOn(now, COUNTED_MAX)}
-      )
-    SELECT found.*, counted.points, counted.expire FROM found LEFT JOIN counted ON TRUE`.execute(db);
-  return rows[0];
-}
-
-function keyQuery(db: Connection, value: { company: string; id: string }) {
-  return (
-    db
-      .selectFrom('api_keys')
-      .innerJoin('companies', 'companies.id', 'api_keys.company')
-      .select([
-        'api_keys.secret_sha256',
-        'api_keys.scopes',
-        'api_keys.revoked_at',
-        'companies.api_enabled',
-        'companies.subscription_active',
-        'companies.invoicing_enabled',
-        'companies.modules',
-        'companies.time_zone',
-      ])
-      .where('api_keys.company', '=', value.company)
-      .where('api_keys.id', '=', value.id)
-      // Compared too, so that SQLite looks the company up by its id, whatever its statistics say of the table's size.
-      .where('companies.id', '=', value.company)
-  );
 }
 
 /**

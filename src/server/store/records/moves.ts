@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { resources } from '../../../contract/records.ts';
 import { renderingDigest } from '../../../contract/rendering.ts';
 import { unavailable } from '../../../errors.ts';
+import { hasRow } from '../batches.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type CompanyClock, lockCompany } from './companies.ts';
 import { deleteSome } from '../stored-tables.ts';
@@ -117,14 +118,8 @@ export async function hasNumber(
   company: string,
   number: string,
 ): Promise<boolean> {
-  const row = await transaction
-    .selectFrom('invoices')
-    .select('id')
-    .where('company', '=', company)
-    .where(sql`body ->> 'number'`, '=', number)
-    .where('status', '=', sql.lit('issued'))
-    .executeTakeFirst();
-  return row !== undefined;
+  const where = sql<boolean>`company = ${company} AND body ->> 'number' = ${number} AND status = 'issued'`;
+  return hasRow(transaction, sql`invoices`, where);
 }
 
 /** Whether the company has a quote of that group, in whatever version. */
@@ -134,14 +129,8 @@ export async function hasQuoteGroup(
   quoteGroupId: string,
 ): Promise<boolean> {
   // A quote has always one version that isn't revised, and an index of those.
-  const row = await transaction
-    .selectFrom('quotes')
-    .select('id')
-    .where('company', '=', company)
-    .where('quote_group_id', '=', quoteGroupId)
-    .where('status', '<>', sql.lit('revised'))
-    .executeTakeFirst();
-  return row !== undefined;
+  const where = sql<boolean>`company = ${company} AND quote_group_id = ${quoteGroupId} AND status <> 'revised'`;
+  return hasRow(transaction, sql`quotes`, where);
 }
 
 /** Rows of one transaction. SQLite does nothing else meanwhile. */

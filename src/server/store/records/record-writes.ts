@@ -1,8 +1,9 @@
-import type { Insertable } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 
 import type { JsonText } from '../../../contract/json-text.ts';
 import type { RenderedRecord } from '../../../contract/render.ts';
 import { hasDetail, type Resource } from '../../../contract/records.ts';
+import { hasRow } from '../batches.ts';
 import type { StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 
@@ -35,13 +36,7 @@ export async function hasRecord(
   company: string,
   id: string,
 ): Promise<boolean> {
-  const row = await transaction
-    .selectFrom(tableOf(resource))
-    .select('company')
-    .where('company', '=', company)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row !== undefined;
+  return hasRow(transaction, sql.table(resource), sql`company = ${company} AND id = ${id}`);
 }
 
 /** Adds a record, or replaces the one with its id. `unpublished` stays as it was unless it is given. */

@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+
 import type { JsonText } from '../../../contract/json-text.ts';
 import type { Resource } from '../../../contract/records.ts';
 import type { Connection } from '../dialects/dialect.ts';
@@ -10,14 +12,10 @@ export async function findRecord<T>(
   company: string,
   id: string,
 ): Promise<Found<T> | undefined> {
-  const row = await db
-    .selectFrom(table as 'jobs')
-    .select(['body', 'digest'])
-    .where('company', '=', company)
-    .where('id', '=', id)
-    .executeTakeFirst();
   // The stored text was rendered from a record of this type.
-  return row as Found<T> | undefined;
+  const { rows } = await sql<Found<T>>`
+    SELECT body, digest FROM ${sql.table(table)} WHERE company = ${company} AND id = ${id}`.execute(db);
+  return rows[0];
 }
 
 /** A record in its two parts: what lists serve, and what only the single record has. */
@@ -32,14 +30,12 @@ export async function findDetailed(
   company: string,
   id: string,
 ): Promise<DetailedRow | undefined> {
-  const row = await db
-    .selectFrom(table as 'invoices')
-    .select(['body', 'detail', 'digest'])
-    .where('company', '=', company)
-    .where('id', '=', id)
-    .executeTakeFirst();
   // Both texts were rendered from one record.
-  return row as DetailedRow | undefined;
+  const { rows } = await sql<DetailedRow>`
+    SELECT body, detail, digest FROM ${sql.table(table)} WHERE company = ${company} AND id = ${id}`.execute(
+    db,
+  );
+  return rows[0];
 }
 
 /** Lists a company's records of a table in id order, or those of them that changed at or after a time. */

@@ -19,16 +19,7 @@ export async function keepServedClock(
   now: () => Date,
   onError: (error: unknown) => void,
 ): Promise<Disposable> {
-  const keep = async () => {
-    const nowMs = now().getTime();
-    await engine.transaction((transaction) =>
-      transaction
-        .updateTable('served_clock')
-        .set({ latest_ms: nowMs })
-        .where('latest_ms', '<', nowMs)
-        .executeTakeFirst(),
-    );
-  };
+  const keep = () => writeTime(engine, now());
   // Once before the first answer, and then as long as the server runs.
   await keep();
   const timer = setInterval(() => void keep().catch(onError), INTERVAL_MS);
