@@ -1,16 +1,7 @@
 import type { ErrorCode } from './records.ts';
 
 /** The details of an answer with an error. */
-export interface ApiErrorDetail {
-  /** The HTTP status. */
-  status: number;
-  /** The contract's code, undefined where something else than the API answered. */
-  code: ErrorCode | undefined;
-  /** The id of the answer. */
-  requestId: string | undefined;
-  /** The seconds to wait before the next try, where the answer says so. */
-  retryAfter: number | undefined;
-}
+export type ApiErrorDetail = Pick<ApiError, 'status' | 'code' | 'requestId' | 'retryAfter'>;
 
 /**
  * The service answered with an error, and trying again wouldn't have helped or didn't. Decide by `code`. An answer that says

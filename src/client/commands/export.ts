@@ -4,6 +4,7 @@ import { companyInstant, isTimeZone } from '../../contract/company-time.ts';
 import type { CallOptions, Client } from '../index.ts';
 import { wholeSchema } from '../sync/columns.ts';
 import { inParallel } from '../sync/in-parallel.ts';
+import { accessOf } from '../sync/lists.ts';
 import { type Resource, resources } from '../sync/sink.ts';
 import { contractDocument, type JsonSchema } from '../../contract/document.ts';
 import { schemaNames } from '../../contract/records.ts';
@@ -162,11 +163,14 @@ async function piecesOf(
   tally: Tally,
   options: CallOptions,
 ): Promise<AsyncIterable<string | Uint8Array>> {
-  const pages = await begun(pagesOf(client, resource, since, options));
+  const access = accessOf(client, 'current');
+  const pages = await begun(pagesOf(access, resource, since, options));
+  const whole = ({ id }: AnyRecord): Promise<AnyRecord> =>
+    resource === 'quotes' ? access.quotes.whole(id, options) : access.invoices.whole(id, options);
   async function* rowsByPage() {
     for await (const records of pages) {
-      const whole = lines ? await withLines(client, resource, records, options) : records;
-      const rows = lines && format !== 'jsonl' ? whole.flatMap(rowsOf) : whole;
+      const read = lines ? await inParallel(records, whole) : records;
+      const rows = lines && format !== 'jsonl' ? read.flatMap(rowsOf) : read;
       tally.rows += rows.length;
       yield rows;
     }
@@ -230,37 +234,19 @@ function rowsOf({ lines = [], ...document }: AnyRecord): object[] {
   return lines.length === 0 ? [document] : lines.map((line) => ({ ...document, line }));
 }
 
-async function withLines(
-  client: Client,
-  resource: Resource,
-  records: AnyRecord[],
-  options: CallOptions,
-): Promise<AnyRecord[]> {
-  return inParallel(records, async ({ id }): Promise<AnyRecord> =>
-    resource === 'quotes' ? client.getQuote(id, options) : client.getInvoice(id, options),
-  );
-}
-
-/** The records page by page: issued documents, and the latest version of each quote. */
+/** The records page by page. */
 async function* pagesOf(
-  client: Client,
+  access: ReturnType<typeof accessOf>,
   resource: Resource,
   updatedSince: string | undefined,
   options: CallOptions,
 ): AsyncGenerator<AnyRecord[]> {
   const query = updatedSince === undefined ? {} : { updatedSince };
-  if (resource === 'submissions') {
-    for await (const { id } of client.listForms({}, options))
-      for await (const { data } of client.listFormSubmissions(id, query, options).pages()) yield data;
+  if (resource !== 'submissions') {
+    for await (const { data } of access[resource].pages(query, options)) yield data;
     return;
   }
-  const listing = {
-    people: () => client.listPeople({}, options),
-    customers: () => client.listCustomers(query, options),
-    forms: () => client.listForms(query, options),
-    jobs: () => client.listJobs(query, options),
-    quotes: () => client.listQuotes(query, options),
-    invoices: () => client.listInvoices(query, options),
-  }[resource]();
-  for await (const { data } of listing.pages()) yield data;
+  for await (const { data: forms } of access.forms.pages({}, options))
+    for (const { id } of forms)
+      for await (const { data } of access.submissionsOf(id).pages(query, options)) yield data;
 }

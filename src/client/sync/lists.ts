@@ -31,10 +31,15 @@ export interface DocumentsAccess extends ListAccess {
 }
 
 /**
- * The ways of a client to each list, with all that belongs to it: drafts, and every version of a quote.
+ * The ways of a client to each list.
+ * @param extent `all` with drafts and every version of a quote; `current` as the lists are unless they are asked for more.
  * @param check looks at each page before anything is made of it.
  */
-export function accessOf(client: Client, check: (page: Page<AnyRecord>) => void) {
+export function accessOf(
+  client: Client,
+  extent: 'all' | 'current',
+  check: (page: Page<AnyRecord>) => void = () => undefined,
+) {
   async function* checked(listing: Listing<AnyRecord>): AsyncGenerator<Page<AnyRecord>> {
     for await (const page of listing.pages()) {
       check(page);
@@ -51,11 +56,13 @@ export function accessOf(client: Client, check: (page: Page<AnyRecord>) => void)
       pages: (query, options) => checked(client.listFormSubmissions(formId, query, options)),
     }),
     quotes: {
-      pages: (query, options) => checked(client.listQuotes({ ...query, versions: 'all' }, options)),
+      pages: (query, options) =>
+        checked(client.listQuotes({ ...query, ...(extent === 'all' && { versions: 'all' }) }, options)),
       whole: (id, options) => client.getQuote(id, options),
     } as DocumentsAccess,
     invoices: {
-      pages: (query, options) => checked(client.listInvoices({ status: 'all', ...query }, options)),
+      pages: (query, options) =>
+        checked(client.listInvoices({ ...(extent === 'all' && { status: 'all' }), ...query }, options)),
       whole: (id, options) => client.getInvoice(id, options),
     } as DocumentsAccess,
   };

@@ -145,7 +145,7 @@ async function beginRun(client: Client, options: SyncOptions): Promise<Run> {
     if (generation !== state.generation) throw new OtherStore(generation);
   };
   return {
-    access: accessOf(client, checkStore),
+    access: accessOf(client, 'all', checkStore),
     call: { signal: options.signal },
     state,
     progress,
