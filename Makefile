@@ -19,6 +19,7 @@ setup: node_modules/.package-lock.json ## Install what the lock file names, if t
 
 # npm writes this file last, so an interrupted installation starts over.
 node_modules/.package-lock.json: package-lock.json
+	@echo 'Installing what package-lock.json names; that takes a minute or two.'
 	npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 

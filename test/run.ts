@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { globSync, mkdirSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from './_postgres.ts';
@@ -69,6 +69,7 @@ function signalGroup({ pid }: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void
 
 async function runAll(): Promise<number> {
   const rows = files.length === 0 ? STEPS : [];
+  if (rows.length > 0) print(`Checks the code first: ${rows.flat().join(', ')}.`);
   const outcomes = (await Promise.all(rows.map(runRow))).flat();
   outcomes.push(await guard('tap', runTap));
   const count = (kind: keyof Tally) => outcomes.reduce((sum, outcome) => sum + outcome[kind], 0);
@@ -112,9 +113,13 @@ async function runStep(script: string): Promise<Outcome> {
 async function runTap(): Promise<Outcome> {
   // Programs refuse one that others can change, whatever is usual here.
   mkdirSync(COMPILED, { recursive: true, mode: 0o700 });
+  const fileCount = files.length > 0 ? files.length : globSync('test/**/*.test.ts', { cwd: root }).length;
+  let ended = 0;
   const { parser, total } = createTally((file) => {
     const { name, ms, failed } = file;
-    print(`${failed === 0 ? 'passed' : 'FAILED'}  ${name}  ${countsOf(file)}  ${seconds(ms)}`);
+    const verdict = failed === 0 ? 'passed' : 'FAILED';
+    ended += 1;
+    print(`${verdict}  ${name}  ${countsOf(file)}  ${seconds(ms)}  (${ended} of ${fileCount})`);
     for (const failure of file.failures) print(describe(failure));
   });
   const tap = join(root, 'node_modules', '.bin', 'tap');

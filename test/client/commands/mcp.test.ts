@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { contractDocument, contractOperations } from '../../../src/contract/document.ts';
-import { callCommand, openWorkplace } from '../../_command.ts';
+import { callCommand, openWorkplace, until } from '../../_command.ts';
 import { keyFor, startExampleServer } from '../../_server.ts';
 import { folder, keyFile, startService, startTools } from './_mcp.ts';
 
@@ -208,7 +208,8 @@ t.test('it ends when the program that started it ends its input', async (t) => {
 t.test('what was asked before the end of the input is answered, behind a byte order mark too', async (t) => {
   const url = await startService(t, (_req, res) => {
     res.setHeader('Content-Type', 'application/json');
-    setTimeout(() => res.end(JSON.stringify({ data: [], nextCursor: null })), 500);
+    // The message behind the questions has been answered, so the end of the input has come too.
+    void until(() => output.stdout.includes('"id":3')).then(() => res.end('{"data":[],"nextCursor":null}'));
   });
   const messages = [
     {
