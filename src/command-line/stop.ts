@@ -1,4 +1,3 @@
-/** The signals to stop. */
 export interface Stop extends Disposable {
   /** Aborted by the first signal; its reason is the signal's name. */
   signal: AbortSignal;

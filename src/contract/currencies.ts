@@ -35,7 +35,6 @@ export function decimalText(count: number, digits: number): string {
 
 /** An amount in minor units as it is written in Ireland and the United Kingdom: 123450 of EUR is `€1,234.50`. */
 export function amountText(amountMinor: number, currency: string, { hasSymbol = true } = {}): string {
-  // It is a decimal.
   const decimal = decimalAmount(amountMinor, currency) as Intl.StringNumericLiteral;
   return formatOf(currency)
     .formatToParts(decimal)

@@ -14,7 +14,6 @@ export interface DeliveredEvent {
   data: JsonText<unknown>;
 }
 
-/** How one attempt is signed, and when. */
 interface Signing {
   serviceName: string;
   secret: string;

@@ -51,7 +51,6 @@ export interface ContractDocument {
 const generated = new URL('../../generated/', import.meta.url);
 let loaded: ContractDocument | undefined;
 
-/** The dereferenced contract, read once. */
 export function contractDocument(): ContractDocument {
   loaded ??= JSON.parse(
     readFileSync(new URL('openapi.dereferenced.json', generated), 'utf8'),

@@ -7,7 +7,6 @@ type Schemas = components['schemas'];
 export type PaymentRecorded = Schemas['PaymentRecorded'];
 export type InvoicePaid = Schemas['InvoicePaid'];
 
-/** Every kind of event that webhooks.yaml describes. */
 export type EventKind = keyof webhooks;
 
 /** No delivery has more bytes, as webhooks.yaml says of `Content-Length`. A line of the feed is shorter. */

@@ -22,9 +22,7 @@ export interface ExampleEvent {
   event: EventKind;
   /** Its name in the contract, such as `settling`. */
   name: string;
-  /** The id of the delivery. */
   id: string;
-  /** The body, as text. */
   body: string;
 }
 

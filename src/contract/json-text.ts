@@ -27,7 +27,6 @@ export function joinObjects<A, B>(first: JsonText<A>, second: JsonText<B>): Json
 
 /** The members of a delivery beside the record (openapi.yaml, "Delivery"). */
 export interface EventEnvelope {
-  /** The id of the delivery. */
   id: string;
   event: string;
   createdAt: string;

@@ -16,14 +16,12 @@ export interface DefaultedParameters {
   listQuotes: 'versions';
 }
 
-/** The parameters of an operation that has none of a kind. */
 type None = object;
 
 type Parameters<K extends OperationId> = operations[K]['parameters'];
 type Defaulted<K extends OperationId> =
   'limit' | (K extends keyof DefaultedParameters ? DefaultedParameters[K] : never);
 
-/** The path parameters of an operation. */
 export type PathParameters<K extends OperationId> = Parameters<K> extends { path: infer P } ? P : None;
 
 /** The query parameters of an operation, defaults filled in. */

@@ -49,5 +49,4 @@ export function hasDetail(resource: Resource): boolean {
   return 'whole' in schemaNames[resource];
 }
 
-/** A record with the name of its resource. */
 export type ResourceRecord = { [R in Resource]: { resource: R; record: RecordOf[R] } }[Resource];

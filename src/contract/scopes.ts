@@ -17,7 +17,6 @@ export function isModule(value: string): value is Module {
   return (modules as readonly string[]).includes(value);
 }
 
-/** The module whose data a scope reads. */
 export function moduleOf(scope: Scope): Module {
   // A scope is its module's name and `:read`.
   return scope.slice(0, scope.indexOf(':')) as Module;

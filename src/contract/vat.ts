@@ -113,7 +113,6 @@ export function convertBreakdown(
 export interface ReverseChargeVat {
   rateBasisPoints: number;
   netMinor: number;
-  /** In the currency in which it is accounted for. */
   ownMinor: number;
   /** As it is stated: in the document's currency and, where it is another, in that of the accounts. */
   texts: string[];

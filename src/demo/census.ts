@@ -15,7 +15,6 @@ const arrivingResources = Object.keys(shares) as [ArrivingResource, ...ArrivingR
 
 /** Counts the records, so that there are exactly as many as asked for. */
 export interface Census {
-  /** The number asked for. */
   countMax: number;
   /** Counts one more; false, and it must not come, when there are enough. */
   admit(resource: Resource): boolean;

@@ -47,7 +47,6 @@ interface Day {
   creditNote: string;
 }
 
-/** A change, so many minutes after the day began. */
 type Told = readonly [minutes: number, change: TeamChange];
 
 /** The changes of the day, and before them those without which there would be nobody to work with. */

@@ -100,7 +100,6 @@ function jobChanges(job: Job): Told[] {
   return updatedAt === createdAt ? made : [...made, { at: updatedAt, change: 'job.update', with: updated }];
 }
 
-/** A job as it was made, for whichever customer. */
 export function jobAtFirst(job: Job) {
   const made = omit(job, 'completed', 'completedAt', 'customerId', 'createdAt', 'updatedAt');
   return { ...made, ...jobsAtFirst[job.id] };

@@ -6,7 +6,6 @@ import { settle } from './settlement.ts';
 import type { Strand } from './strands.ts';
 import { mintUuid, type World } from './world.ts';
 
-/** The material of an invoice or a pro forma. */
 export interface Order {
   kind: 'invoice' | 'pro_forma';
   deal: Deal;

@@ -2,7 +2,6 @@
 export interface Random {
   /** An integer from 0 to 2^32 - 1. */
   bits(): number;
-  /** An integer from `min` to `max`, both included. */
   integer(min: number, max: number): number;
   chance(probability: number): boolean;
   pick<Item>(items: readonly [Item, ...Item[]]): Item;

@@ -240,7 +240,6 @@ function parsed({ parse, shown }: Setting, subject: string, text: string): unkno
   }
 }
 
-/** A value as it is written in a setting. */
 function asSetting(value: Config[keyof Config]): string {
   return typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value);
 }

@@ -1,6 +1,5 @@
 import { destination, pino, stdTimeFunctions } from 'pino';
 
-/** A logger of JSON lines. */
 export type Logger = pino.Logger;
 
 /** Lines are written together, at this many bytes or after this time: a write for each line costs a busy server time. */

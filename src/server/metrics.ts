@@ -23,7 +23,6 @@ export interface DeliveryMetrics {
   firstAttempted: (seconds: number) => void;
   /** Results were dropped because another worker had taken over the deliveries. */
   completionsStale: (count: number) => void;
-  /** Asks for the backlog whenever the metrics are read. */
   watchBacklog: (read: () => Promise<Backlog>) => void;
 }
 
@@ -33,7 +32,6 @@ export interface DocumentMetrics {
   printed: (outcome: (typeof PRINTED)[number], seconds: number) => void;
   /** A document was not taken on because too many were waiting. */
   refused: () => void;
-  /** Asks for the number of waiting documents whenever the metrics are read. */
   watchWaiting: (read: () => number) => void;
 }
 

@@ -118,7 +118,6 @@ function beginExchange(
   };
 }
 
-/** The client's address, as far as proxies are trusted to tell it. */
 function addressOf(req: IncomingMessage, trustedProxies: number): string {
   const address =
     trustedProxies === 0 ? req.socket.remoteAddress : proxyAddr(req, (_address, hop) => hop < trustedProxies);

@@ -36,7 +36,6 @@ interface Attempt extends Origin {
   password: string;
   /** The value of the browser's cookie with the proofs of former sign-ins; see known-browsers.ts. */
   browser?: string | undefined;
-  /** The browser's former sessions, which end. */
   formerTokens?: readonly string[];
   now: Date;
   lengths: SessionLengths;

@@ -193,7 +193,6 @@ export async function acceptLink(
     password: string;
     serviceName: string;
     browser?: string | undefined;
-    /** The browser's former sessions, which end. */
     formerTokens?: readonly string[];
     now: Date;
     lengths: SessionLengths;

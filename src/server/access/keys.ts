@@ -110,7 +110,6 @@ export async function revokeIn(authorised: AuthorisedTransaction, id: string): P
   return key;
 }
 
-/** The details of a key in the audit trail. */
 function detailsOf({ name, id, scopes }: Pick<ApiKey, 'name' | 'id' | 'scopes'>): Record<string, string> {
   return { name, 'key id': id, scopes: scopes.join(', ') };
 }

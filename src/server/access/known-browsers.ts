@@ -8,7 +8,6 @@ export const KNOWN_DAYS_MAX = 400;
 const PROOFS_MAX = 5;
 const SEPARATOR = '~';
 
-/** The account of a sign-in. */
 interface Account {
   id: string;
   /** The stored form of the password. It is the key of the proofs, so a new password makes them invalid. */

@@ -54,11 +54,9 @@ const COMMON_PHRASES =
     /\s+/,
   );
 
-/** The owner of a password. */
 export interface PasswordOwner {
   email: string;
   name: string;
-  /** Name of their company. */
   companyName: string;
   /** The name under which this service is run. */
   serviceName: string;

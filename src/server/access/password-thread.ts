@@ -6,14 +6,12 @@ import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary as commonWords } from '@zxcvbn-ts/language-common';
 import { dictionary as englishWords, translations } from '@zxcvbn-ts/language-en';
 
-/** The text to estimate. */
 export interface Estimated {
   text: string;
   /** Words that are tried first: what is known of the owner. */
   words: string[];
 }
 
-/** The result. */
 export interface Estimate {
   /** From 0, found in a thousand guesses, to 4, not found in ten thousand million. */
   score: number;

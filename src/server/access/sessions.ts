@@ -20,7 +20,6 @@ import {
 import type { StillProved } from './own-password.ts';
 import { mintToken, tokenHash } from './tokens.ts';
 
-/** How long a session lasts. */
 export interface SessionLengths {
   /** Without use. */
   idleMinutes: number;
@@ -28,13 +27,10 @@ export interface SessionLengths {
   hoursMax: number;
 }
 
-/** A session that is in use. */
 export interface ActiveSession extends Session {
-  /** The value of its cookie. */
   token: string;
 }
 
-/** A session of a browser, and its administrator. */
 interface BrowserSession {
   session: ActiveSession;
   administrator: Administrator;
@@ -111,7 +107,6 @@ export async function chooseCompany(
   });
 }
 
-/** Ends the sessions of one browser, by their tokens. */
 export async function endBrowserSessions(engine: Engine, tokens: readonly string[]): Promise<void> {
   await deleteSessionsByToken(engine, tokens.map(tokenHash));
 }

@@ -19,7 +19,6 @@ export interface AllowanceHeaders {
   RateLimit: string;
 }
 
-/** The result of counting one request. */
 export interface Taken {
   headers: AllowanceHeaders;
   /** The error to answer with when the allowance is used up. */
@@ -34,7 +33,6 @@ export interface Allowance {
   takeWrongKey: (address: string) => Promise<Taken>;
 }
 
-/** Creates the counters of one server. */
 export function createAllowance(engine: Engine, limits: AllowanceLimits): Allowance {
   const { rateLimitPerMinute, wrongKeysPerMinute, windowSeconds: seconds = WINDOW_SECONDS } = limits;
   const window = seconds === 60 ? 'a minute' : `in ${seconds} seconds`;

@@ -50,7 +50,6 @@ export async function createApi(options: ApiOptions): Promise<RequestHandler> {
   };
 }
 
-/** A request's target as its path and its query, both still encoded. */
 function splitTarget(target: string): [path: string, query: string] {
   const queryStart = target.indexOf('?');
   return queryStart < 0 ? [target, ''] : [target.slice(0, queryStart), target.slice(queryStart + 1)];

@@ -33,7 +33,6 @@ export interface ContractRequest extends Request {
   parsed?: ParsedRequest;
 }
 
-/** Any operation's handler, as the dispatcher sees it. */
 export type AnyHandler = (request: {
   caller: NonNullable<Exchange['caller']>;
   path: never;
@@ -41,7 +40,6 @@ export type AnyHandler = (request: {
   leave: () => void;
 }) => Promise<AnyReply>;
 
-/** The answer of a handler; see `Reply`. */
 export type AnyReply = JsonReply | FileReply;
 
 export interface JsonReply {
@@ -55,7 +53,6 @@ export interface FileReply {
   file: AnsweredFile;
 }
 
-/** The arguments that `handleRequest` passes on to every handler. */
 export type HandlerArguments = [
   exchange: Exchange,
   req: IncomingMessage,
@@ -66,11 +63,9 @@ export type HandlerArguments = [
 
 /** The parts of an answer that the contract doesn't give. */
 export interface Duties {
-  /** One handler for each operation. */
   handlers: Record<OperationId, AnyHandler>;
   /** Lets a request in, or throws the AppError that refuses it; notes in the exchange what it learns. */
   admit: (operation: ContractOperation, exchange: Exchange, res: ServerResponse) => Promise<void>;
-  /** Sends a handler's reply. */
   send: (reply: AnyReply, ...args: HandlerArguments) => Promise<void>;
 }
 
@@ -203,7 +198,6 @@ class ContractRouter extends OpenAPIRouter {
 /** No operation has a body, headers or cookies among its parameters. */
 const unread = { params: {}, query: {}, headers: {}, cookies: {}, requestBody: undefined };
 
-/** The parameters of a request, as the router has read them. */
 interface ReadParameters extends ParsedRequest {
   params: Record<string, string>;
   query: ReadQuery;

@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../../contract/operations.ts';
 import { AppError, unavailable } from '../../errors.ts';
 
-/** An error as it is answered. */
 export interface ErrorReply {
   status: number;
   code: ErrorCode;

@@ -11,11 +11,9 @@ export interface Exchange {
   readonly traceId: string | undefined;
   /** Address of the client, as far as proxies are trusted. */
   readonly address: string;
-  /** Known once the path has matched. */
   operation?: ContractOperation;
   /** Length of the body as it was sent; known once it was. */
   bodyBytes?: number;
-  /** The code of the error that was answered. */
   errorCode?: string;
   /** Known once the key was found to be right. */
   caller?: Caller;

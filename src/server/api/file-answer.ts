@@ -20,7 +20,6 @@ export type SendFile = (
   file: AnsweredFile & { status: number },
 ) => Promise<number>;
 
-/** Creates the sender of one server. */
 export function createFileSender(heldBytesMax = HELD_BYTES_MAX): SendFile {
   let heldBytes = 0;
   return async (req, res, { status, mediaType, contentDisposition, digest, byteCount, read }) => {

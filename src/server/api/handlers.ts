@@ -14,7 +14,6 @@ import { listJobs } from './operations/listJobs.ts';
 import { listPeople } from './operations/listPeople.ts';
 import { listQuotes } from './operations/listQuotes.ts';
 
-/** The needs of all handlers together; each gets its part. */
 export interface HandlerNeeds {
   engine: Engine;
   documents: Documents;

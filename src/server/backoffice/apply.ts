@@ -27,7 +27,6 @@ export type Outcome =
   /** `record` is the text of the record as the API returns it by its id; null when it is gone. */
   { status: 'applied'; record: JsonText<unknown> | null } | { status: 'skipped' };
 
-/** A record as the move leaves it; undefined when the move takes it away. */
 type Moved = RenderedRecord | undefined;
 
 /** Every move of feed.yaml with its function: one that is missing here doesn't compile. */
@@ -155,7 +154,6 @@ function digestOfChange({ id: _id, ...content }: Change): string {
     .digest('base64url');
 }
 
-/** An object with its members in the order of their names. */
 function inOrder(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));

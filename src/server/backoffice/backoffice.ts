@@ -9,7 +9,6 @@ export interface Backoffice {
   readonly engine: Engine;
   /** Takes the events of the changes; the company's webhooks get them. */
   readonly appendEvents: AppendEvents;
-  /** The time of each change. */
   readonly now: (change: Change) => Date;
   readonly random: (size: number) => Buffer;
   /** Whether a company's readers may have been told a time, before which no change is stamped then. */

@@ -1,7 +1,6 @@
 import { unkeptIn } from './kept-json.ts';
 import { Refusal } from './refusal.ts';
 
-/** A line of a feed that isn't blank. */
 export interface FeedLine {
   /** From 1; blank lines count. */
   number: number;

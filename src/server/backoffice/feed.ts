@@ -6,7 +6,6 @@ import { type FeedLine, readFeedLines } from './feed-lines.ts';
 import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 
-/** The result of one line of a feed. */
 export interface FeedAnswer {
   /** The number of the line, from 1. */
   line: number;

@@ -11,7 +11,6 @@ import { Refusal } from './refusal.ts';
  */
 export function unkeptIn(text: string): Refusal | undefined {
   let found: Refusal | undefined;
-  /** The names so far of each object that is open. */
   const names: Set<string>[] = [];
   visit(text, {
     onObjectBegin: () => void names.push(new Set()),

@@ -149,7 +149,6 @@ export class Move {
     }
   }
 
-  /** Whether an issued document of the company has that number. */
   async hasNumber(number: string): Promise<boolean> {
     return hasNumber(this.#transaction, this.company.id, number);
   }
@@ -202,7 +201,6 @@ export class Move {
     return this.putStamped(resource, record, unpublished?.after);
   }
 
-  /** A record as the API returns it, without writing it. */
   render<R extends Resource>(resource: R, record: RecordOf[R]): RenderedRecord {
     return render({ resource, record } as ResourceRecord);
   }

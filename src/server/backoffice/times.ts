@@ -2,7 +2,6 @@ import { instantOf } from '../../contract/times.ts';
 import { quote } from '../../errors.ts';
 import { Refusal } from './refusal.ts';
 
-/** A first and a last day, both included. */
 interface Days {
   first: string;
   last: string;

@@ -37,7 +37,6 @@ export function applyCommand(terminal: Terminal): Command {
     });
 }
 
-/** The summary of a feed. */
 interface Summary {
   /** Lines that were answered. Blank lines are not. */
   lines: number;

@@ -25,7 +25,6 @@ import { listenAs } from './ports.ts';
 import { listenForStop } from '../../command-line/stop.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** A demo company and a key that reads all of it. */
 export interface Demo {
   company: string;
   key: string;

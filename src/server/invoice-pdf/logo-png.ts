@@ -57,7 +57,6 @@ function paletteOf(chunks: readonly Chunk[]): Chunk {
   return palette;
 }
 
-/** The pixels, which are as many bytes as the header says. */
 function pixelChunk(header: Buffer, others: readonly Chunk[]): Chunk {
   const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
   const [depth = 0, colourType = 0] = header.subarray(8);

@@ -9,7 +9,6 @@ import type { Renderer } from './render.ts';
 /** No document comes near it, not even 1,000 lines and a logo of a megabyte: a larger PDF is a fault. */
 const PDF_BYTES_MAX = 16 * 1024 * 1024;
 
-/** The result of printing a document. */
 export type Printed =
   /** It is issued and its PDF is stored: by this call, which then has its head, or by another one. */
   | { outcome: 'stored'; head: DocumentHead | undefined }

@@ -158,5 +158,4 @@ function drawBody(sheet: Sheet, printed: PrintedDocument): void {
   for (const statement of statementsOf(printed)) drawStatement(sheet, statement);
 }
 
-/** Below a table. */
 const TABLE_GAP = 14;

@@ -36,7 +36,6 @@ type PageHead = (sheet: Sheet) => number;
 export class Sheet {
   readonly document: PDFKit.PDFDocument;
   readonly fonts: Fonts;
-  /** The root of the tags. */
   readonly root: Tag;
   /** Where the next thing is drawn. */
   y = 0;
@@ -58,7 +57,6 @@ export class Sheet {
     this.addPage();
   }
 
-  /** Begins a page. */
   addPage(): void {
     this.document.addPage({ size: [PAGE.width, PAGE.height], margin: 0 });
     this.page = this.pageCount;
@@ -101,7 +99,6 @@ export class Sheet {
     return textBlock(text, style, width, this.fonts, true);
   }
 
-  /** Text in lines of about the same width. */
   balancedText(text: string, style: TextStyle, width: number): TextBlock {
     return balancedBlock(text, style, width, this.fonts);
   }
@@ -138,7 +135,6 @@ export class Sheet {
     this.document.endMarkedContent();
   }
 
-  /** Draws the lines of a block. */
   draw(block: TextBlock, { x, y, width }: Box, align: Align = 'left'): void {
     block.lines.forEach((line, index) => {
       const left = align === 'right' ? x + width - line.width : x;
@@ -183,7 +179,6 @@ export class Sheet {
       .stroke();
   }
 
-  /** Fills a rectangle. */
   panel({ x, y, width }: Box, height: number, color: string): void {
     this.#fill(color);
     this.document.rect(x, y, width, height).fill();

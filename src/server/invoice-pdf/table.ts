@@ -23,7 +23,6 @@ export interface NaturalColumn {
 
 type Rule = readonly [color: string, thickness?: number];
 
-/** A row of texts, one for each column. */
 export interface Row {
   texts: readonly string[];
   style: TextStyle;
@@ -42,7 +41,6 @@ export interface Table {
   /** How the heads of the columns are set, where there are any: they are drawn on each page. */
   heads?: Omit<Row, 'texts'>;
   rows: readonly Row[];
-  /** Whether the first cell of each row is its head. */
   hasRowHeads: boolean;
 }
 

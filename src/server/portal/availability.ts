@@ -17,7 +17,6 @@ export function stoppedWarning({ subscriptionActive, apiEnabled }: Switches): Ht
   return false;
 }
 
-/** Why an administrator is shown nothing of a module; undefined when they are. */
 export function whyNotShown(
   { administrator, company }: Pick<Visit, 'administrator' | 'company'>,
   module: Module,

@@ -5,7 +5,6 @@ import type { Logger } from '../log.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
 
-/** Settings that only the portal needs. */
 export interface PortalSettings {
   sessionLengths: SessionLengths;
   /** Seals the signing secrets of webhooks. */
@@ -23,7 +22,6 @@ export interface PortalOptions extends PortalSettings {
   /** The address at which visitors reach the server, without a path. */
   baseUrl: () => string;
   serviceName: string;
-  /** First part of every API key. */
   keyPrefix: string;
   /** Requests that each API key may send. */
   rateLimitPerMinute: number;

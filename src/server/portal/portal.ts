@@ -150,7 +150,6 @@ function unusableForm(): PageError {
   );
 }
 
-/** Answers a known path with another method. */
 function refuseOtherMethods(): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true });
   for (const path of new Set(routes.map(({ path }) => path))) {

@@ -96,7 +96,6 @@ function post(path: string, page: Page): Route {
   return { method: 'post', path, access: 'administrators', page };
 }
 
-/** A page for everybody. */
 function guestGet(path: string, page: GuestPage): Route {
   return { method: 'get', path, access: 'guests', page };
 }

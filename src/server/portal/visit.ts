@@ -18,11 +18,9 @@ export interface GuestVisit {
   /** The values of the `:name` parts of the route's path. */
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
-  /** The fields of the form; empty unless a form was sent. */
   form: URLSearchParams;
   /** The tokens of the browser's sessions; the first is in use unless it waits. */
   tokens: readonly string[];
-  /** Goes with every form; see form-tokens.ts. */
   formToken: string;
   requestId: string;
   address: string;
@@ -61,7 +59,6 @@ export interface PageReply {
   kind: 'page';
   /** 200 unless told; 422 for a form that is shown again with its problems. */
   status?: number;
-  /** The heading of the page and the title of its tab. */
   title: string;
   /** The section of the navigation that the page belongs to. */
   section?: SectionKey;

@@ -24,7 +24,6 @@ export function visibleKinds({ scopes }: Administrator, { events }: Webhook): Ev
   return [...events.filter((kind) => maySeeEvent(scopes, kind)), 'ping'];
 }
 
-/** The events of a webhook that an administrator may not see. */
 export function hiddenKinds({ scopes }: Administrator, { events }: Webhook): MoveEventKind[] {
   return events.filter((kind) => !maySeeEvent(scopes, kind));
 }

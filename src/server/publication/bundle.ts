@@ -100,7 +100,6 @@ export function bodyOf({ requestBody, responses }: Operation): Content | undefin
   return requestBody ?? responses['200'];
 }
 
-/** The examples of a body. */
 export function examplesOf(bundle: Bundle, body: Content | undefined): Example[] {
   const { content = {} } = body === undefined ? {} : resolve(bundle, body);
   return Object.values(content).flatMap(({ examples = {} }) =>

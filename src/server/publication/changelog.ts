@@ -18,7 +18,6 @@ export function readChangelog(): Release[] {
   return parse(readFileSync(new URL('changelog.yaml', import.meta.url), 'utf8')) as Release[];
 }
 
-/** The changelog as a page. */
 export function changelogPage(): string {
   const articles = readChangelog().map(
     (release) => `

@@ -18,7 +18,6 @@ import {
  * example stands beside the request that it answers.
  */
 
-/** A request of a collection. */
 interface CollectedRequest {
   operation: Operation & { path: string };
   parameters: Parameter[];
@@ -35,7 +34,6 @@ const KEY_VARIABLE = 'apiKey';
 const TOKEN = `{{${KEY_VARIABLE}}}`;
 const BASE = '{{baseUrl}}';
 
-/** The operations by their tags. */
 function foldersOf(bundle: Bundle): Folder[] {
   const operations = operationsOf(bundle);
   return bundle.tags

@@ -193,7 +193,6 @@ function hasSection({
   return [properties, anyOf, oneOf, closed, open].some((part) => part !== undefined);
 }
 
-/** The shortest example that shows a record. */
 function shortestOf(examples: readonly Example[]): Example | undefined {
   const lengthOf = ({ value }: Example) => JSON.stringify(value).length;
   const isEmpty = ({ value }: Example) => JSON.stringify(value).startsWith('{"data":[]');

@@ -7,7 +7,6 @@ export interface Request {
   baseUrl: string;
   /** Its address without the query. */
   address: string;
-  /** The ids in its path. */
   ids: string[];
   query: [name: string, value: string][];
 }

@@ -90,10 +90,8 @@ interface ApiKeysTable {
   made_by: Generated<string | null>;
 }
 
-/** The requests of one key in one hour. */
 interface KeyHoursTable {
   company: string;
-  /** When the hour began. */
   hour: string;
   key_id: string;
   /** Requests that were answered, with whatever status, but those that the rate limit refused. */

@@ -23,7 +23,6 @@ export interface AttemptMeans {
   random: () => number;
 }
 
-/** A delivery that is leased. */
 type Attempted = Pick<LeasedDelivery, 'company' | 'webhook' | 'id' | 'lease' | 'attempt' | 'failureCount'> & {
   dueAt: string;
 };
@@ -138,7 +137,6 @@ function withoutAnswer(error: AttemptError, totalMs: number): AttemptResult {
   return { status: null, error, phases: { dns: null, connect: null, tls: null, firstByte: null }, totalMs };
 }
 
-/** An attempt that has ended, and the time of the next one. */
 interface Ended {
   answer: AttemptResult;
   attemptedAt: Date;

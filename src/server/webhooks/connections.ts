@@ -69,7 +69,6 @@ function inTurns(families: readonly (readonly string[])[]): string[] {
   ).flat();
 }
 
-/** One attempt under way. */
 export interface Attempt {
   /** Ends the phase under way; its reason is the `AttemptFailure`. */
   signal: AbortSignal;

@@ -21,7 +21,6 @@ import type { Engine } from '../store/engines/engine.ts';
 import { HISTORY_DAYS } from './purge.ts';
 import { getWebhookToChange, unknownWebhook } from './registration.ts';
 
-/** A webhook of a company. */
 export interface WebhookOf {
   company: string;
   webhook: string;

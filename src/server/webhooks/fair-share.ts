@@ -6,7 +6,6 @@ import type { Engine } from '../store/engines/engine.ts';
 
 /** How many deliveries may be under way at once. */
 export interface ShareLimits {
-  /** For all webhooks together. */
   total: number;
   perWebhook: number;
 }

@@ -17,7 +17,6 @@ export function mintSecret(): string {
 /** The webhook of a secret. A secret that is sealed for one webhook can't be opened as another's. */
 export interface SecretOwner {
   company: string;
-  /** Id of the webhook. */
   id: string;
 }
 

@@ -4,7 +4,6 @@ import { findRecord } from '../../store/records/records.ts';
 import type { Handler } from '../handler.ts';
 import { answerRecord } from '../records.ts';
 
-/** GET /api/v1/customers/{customerId} */
 export const getCustomer =
   (db: Connection): Handler<'getCustomer'> =>
   async ({ caller, path }) =>

@@ -3,7 +3,6 @@ import { findInvoice } from '../../store/records/invoices.ts';
 import type { Handler } from '../handler.ts';
 import { answerRecord } from '../records.ts';
 
-/** GET /api/v1/invoices/{invoiceId} */
 export const getInvoice =
   (db: Connection): Handler<'getInvoice'> =>
   async ({ caller, path }) =>

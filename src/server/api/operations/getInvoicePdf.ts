@@ -3,7 +3,6 @@ import { contentDisposition } from '../../invoice-pdf/file-name.ts';
 import type { Handler } from '../handler.ts';
 import { noRecord } from '../records.ts';
 
-/** GET /api/v1/invoices/{invoiceId}/pdf */
 export const getInvoicePdf =
   ({ find, prepare }: Documents): Handler<'getInvoicePdf'> =>
   async ({ caller, path, leave }) => {

@@ -4,7 +4,6 @@ import { findRecord } from '../../store/records/records.ts';
 import type { Handler } from '../handler.ts';
 import { answerRecord } from '../records.ts';
 
-/** GET /api/v1/jobs/{jobId} */
 export const getJob =
   (db: Connection): Handler<'getJob'> =>
   async ({ caller, path }) =>

@@ -4,7 +4,6 @@ import { findQuote } from '../../store/records/quotes.ts';
 import type { Handler } from '../handler.ts';
 import { answerRecord } from '../records.ts';
 
-/** GET /api/v1/quotes/{quoteId} */
 export const getQuote =
   (db: Connection, now: () => Date): Handler<'getQuote'> =>
   async ({ caller, path }) =>

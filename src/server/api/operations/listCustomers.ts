@@ -4,7 +4,6 @@ import { listRecords } from '../../store/records/records.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage, requestedPage } from '../pages.ts';
 
-/** GET /api/v1/customers */
 export const listCustomers =
   (db: Connection): Handler<'listCustomers'> =>
   async ({ caller, query }) => {

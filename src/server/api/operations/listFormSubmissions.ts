@@ -5,7 +5,6 @@ import type { Handler } from '../handler.ts';
 import { answerPage, requestedPage } from '../pages.ts';
 import { noRecord } from '../records.ts';
 
-/** GET /api/v1/forms/{formId}/submissions */
 export const listFormSubmissions =
   (db: Connection): Handler<'listFormSubmissions'> =>
   async ({ caller, path, query }) => {

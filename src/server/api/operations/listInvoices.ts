@@ -3,7 +3,6 @@ import type { Connection } from '../../store/dialects/dialect.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage, requestedPage } from '../pages.ts';
 
-/** GET /api/v1/invoices */
 export const listInvoices =
   (db: Connection): Handler<'listInvoices'> =>
   async ({ caller, query }) => {

@@ -4,7 +4,6 @@ import { listQuotes as listStoredQuotes } from '../../store/records/quotes.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage, requestedPage } from '../pages.ts';
 
-/** GET /api/v1/quotes */
 export const listQuotes =
   (db: Connection, now: () => Date): Handler<'listQuotes'> =>
   async ({ caller, query }) => {

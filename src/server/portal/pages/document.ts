@@ -103,7 +103,6 @@ function totalsOf({ vatBreakdown, totals, currency }: Invoice): Html {
   ])}`;
 }
 
-/** Payments, refunds and credit notes. */
 function settlementOf({ payments = [], refunds = [], creditNotes, currency }: Invoice): Html {
   const rows = [
     ...payments.map(({ paidOn, method, amountMinor }) => ({

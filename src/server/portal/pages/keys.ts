@@ -81,7 +81,6 @@ async function makerNames(engine: Engine, company: string): Promise<ReadonlyMap<
   return new Map(people.map(({ id, name }) => [id, name]));
 }
 
-/** The number of keys, and a warning near the limit. */
 function standing(count: number): Html {
   const left = ACTIVE_KEYS_MAX - count;
   if (left <= 0) {

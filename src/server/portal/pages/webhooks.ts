@@ -23,7 +23,6 @@ import {
 } from '../views/health.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 
-/** The webhooks of the company and their states. */
 export const showWebhooks: Page = async (visit, { engine }) => {
   const { company, now } = visit;
   const webhooks = await listWebhooks(engine, company.id);

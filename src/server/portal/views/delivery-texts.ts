@@ -14,7 +14,6 @@ const states: Record<DeliveryState, readonly [kind: 'good' | 'bad' | 'plain' | '
   withheld: ['warn', 'Withheld'],
 };
 
-/** The state of a delivery. */
 export function deliveryBadge({ state }: { state: DeliveryState }): Html {
   return badge(...states[state]);
 }

@@ -76,7 +76,6 @@ export function textField(field: TextField): Html {
   </div>`;
 }
 
-/** The hint and the problem, between a field's label and the field. */
 function notes({ name, id = name, hint, problem }: Field): Html {
   return html`${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
   ${problem !== undefined && html`<p class="error" id="${id}-problem" role="alert">${problem}</p>`}`;

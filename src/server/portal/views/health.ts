@@ -46,7 +46,6 @@ function lastDayOf(health: WebhookHealth): AttemptCounts {
   return health.spans.at(-1) ?? none;
 }
 
-/** The state of a webhook. */
 export function stateBadge({ pausedAt }: Webhook, health: WebhookHealth): Html {
   const { delivered, failed } = lastDayOf(health);
   if (pausedAt !== null) return badge('warn', 'Paused');

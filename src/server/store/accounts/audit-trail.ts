@@ -6,14 +6,12 @@ import { DAY_MS } from '../../../contract/durations.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { AuditEntriesTable } from '../accounts-schema.ts';
 
-/** One entry of the audit trail. */
 export interface AuditEntry {
   id: string;
   company: string;
   at: string;
   /** Null for an operator. */
   administrator: string | null;
-  /** Their name at the time. */
   administratorName: string;
   action: AuditAction;
   /** Id of the object of the action. */
@@ -151,7 +149,6 @@ function timeInId(at: Date): string {
 
 export interface AuditFilter {
   action?: AuditAction | undefined;
-  /** Id of an administrator. */
   administrator?: string | undefined;
 }
 

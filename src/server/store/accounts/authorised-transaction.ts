@@ -61,7 +61,6 @@ class AuthorisedTransaction {
     return this.#transaction;
   }
 
-  /** Adds an entry to the audit trail. */
   async record(entry: Pick<NewAuditEntry, 'action' | 'subject' | 'details'>): Promise<void> {
     await recordEntry(this.#transaction, { ...entry, company: this.company, by: this.by, now: this.now });
   }

@@ -1,8 +1,6 @@
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 
-/** One form that was sent in a session. */
 export interface SentForm {
-  /** The id of the session. */
   session: string;
   form: string;
 }

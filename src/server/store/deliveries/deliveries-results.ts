@@ -9,7 +9,6 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { DeliveryState } from '../schema.ts';
 import { type CountedAttempt, countAttempts } from './webhook-health.ts';
 
-/** An attempt and its result, as they are kept. */
 export interface KeptAttempt {
   number: number;
   attemptedAt: string;
@@ -156,7 +155,6 @@ export async function recordResults(engine: Engine, results: readonly DeliveryRe
   });
 }
 
-/** A delivery's key as one text. */
 const textOf = ({ company, webhook, id }: DeliveryKey) => `${company} ${webhook} ${id}`;
 
 /** Settles results. Only a delivery that is being sent has a lease. @returns the deliveries that were this worker's. */

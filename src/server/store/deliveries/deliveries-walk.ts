@@ -19,11 +19,8 @@ export interface Walk {
 export interface WalkOptions {
   /** The webhook after which the walk begins; two empty texts for the first of all. */
   after: WebhookKey;
-  /** Webhooks that it looks at. */
   webhooksMax: number;
-  /** Deliveries that it takes of each. */
   perWebhook: number;
-  /** Passed over. */
   busy: readonly WebhookKey[];
   /** Passed over with all of their webhooks. */
   busyCompanies: readonly string[];

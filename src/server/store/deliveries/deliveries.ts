@@ -12,7 +12,6 @@ import { type SwitchColumns, switchesOf } from '../records/companies.ts';
 export interface LeasedDelivery extends DeliveryKey {
   /** Proves after the attempt that nobody else has taken the delivery. */
   lease: string;
-  /** The number of the attempt that begins with this lease. */
   attempt: number;
   failureCount: number;
   kind: EventKind;
@@ -73,7 +72,6 @@ export async function leaseDeliveries(
   });
 }
 
-/** A leased delivery with its surroundings. */
 interface LeasedRow extends DeliveryKey, SwitchColumns {
   attempt_count: number;
   failure_count: number;

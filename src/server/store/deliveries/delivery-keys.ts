@@ -1,12 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** A webhook of a company. */
 export interface WebhookKey {
   company: string;
   webhook: string;
 }
 
-/** A delivery to a webhook. */
 export interface DeliveryKey extends WebhookKey {
   id: string;
 }

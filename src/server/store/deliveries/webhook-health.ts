@@ -4,7 +4,6 @@ import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { chosenInteger, chosenText, rowsOf } from './delivery-keys.ts';
 
-/** Numbers of attempts by their result. */
 export interface AttemptCounts {
   delivered: number;
   failed: number;
@@ -146,7 +145,6 @@ function countsOf(attempts: readonly CountedAttempt[]): (string | number)[] {
   ];
 }
 
-/** The hour of a time, as the counts are stored under it. */
 function hourOf(time: Date): string {
   return time.toISOString().slice(0, 13);
 }

@@ -30,7 +30,6 @@ export interface Administration {
   readonly lockSchema: (transaction: Kysely<Tables>) => Promise<void>;
   /** Selects whether there is a table `migrations` (`has_migrations`), and the name of another table (`other`). */
   readonly presentTables: string;
-  /** Selects all objects of the schema. */
   readonly schemaObjects: string;
   /** The objects of the schema that statements of migrations make. */
   readonly objectsMadeBy: (statements: readonly string[]) => SchemaObject[];

@@ -179,7 +179,6 @@ async function ofPresentKeys(transaction: StoreTransaction, uses: readonly Use[]
   return uses.filter(({ company, keyId }) => present.has(`${company}.${keyId}`));
 }
 
-/** The latest use of each key. */
 function latestOf(uses: readonly Use[]): Use[] {
   const latest = new Map<string, Use>();
   for (const use of uses) {
@@ -189,10 +188,8 @@ function latestOf(uses: readonly Use[]): Use[] {
   return [...latest.values()];
 }
 
-/** The requests of one key in one hour. */
 export interface KeyHour {
   keyId: string;
-  /** When the hour began. */
   hour: string;
   answered: number;
   limited: number;

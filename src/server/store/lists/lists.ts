@@ -216,7 +216,6 @@ function recordsSql({ table, company }: Selection, ids: RawBuilder<unknown>): Ra
     ORDER BY wanted.id`;
 }
 
-/** The conditions of one range, for the index that begins with its column. */
 function inRange({ company, ranges }: Selection, index: number): RawBuilder<unknown>[] {
   const bounds = ranges.slice(index, index + 1).flatMap((range) => boundsOf(range, column));
   return [sql`company = ${company}`, ...bounds];

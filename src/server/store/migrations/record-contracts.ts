@@ -18,7 +18,6 @@ import { countRows } from '../batches.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 
-/** A resource whose records have to be rendered anew. */
 export interface Outdated {
   resource: Resource;
   /** Records that are still to be rendered. */
@@ -29,7 +28,6 @@ export interface Outdated {
 /** The contract that renders a resource's records, and how far that has come. */
 type Rendering = Tables['record_contracts'];
 
-/** The place of a record in the order of companies and ids. */
 export interface Place {
   company: string;
   id: string;

@@ -26,7 +26,6 @@ export interface CompanyProfile {
   logo?: string;
 }
 
-/** A company and its switches. */
 export interface Company extends Switches {
   id: string;
   name: string;
@@ -111,7 +110,6 @@ export async function findCompanyRow(engine: Engine, id: string): Promise<Compan
   return row && toCompany(row);
 }
 
-/** Every company, in the order of the ids. */
 export async function listCompanies(engine: Engine): Promise<Company[]> {
   const rows = await engine.db.selectFrom('companies').selectAll().orderBy('id').execute();
   return rows.map(toCompany);

@@ -112,7 +112,6 @@ export async function noteChange(
   return noted && { change: noted.change, contentDigest: noted.content_digest };
 }
 
-/** Whether an issued document of the company has that number. */
 export async function hasNumber(
   transaction: StoreTransaction,
   company: string,

@@ -4,10 +4,8 @@ import type { CompanyProfile } from './companies.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { StoreTransaction } from '../engines/engine.ts';
 
-/** The supplier as a document names it. */
 export type Supplier = Omit<CompanyProfile, 'logo'>;
 
-/** The supplier that is kept with an issued document. */
 export type KeptSupplier = Supplier & {
   /** The logo is kept once for all documents that show it, under this hash of its data URL. */
   logoSha256: string | null;
