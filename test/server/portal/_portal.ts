@@ -1,7 +1,7 @@
 import { randomBytes, randomUUIDv7, scryptSync } from 'node:crypto';
 
 import got, { type Response } from 'got';
-import type { Test } from 'tap';
+import t, { type Test } from 'tap';
 
 import { grantedScopes } from '../../../src/server/access/checked-input.ts';
 import { createCompany } from '../../../src/server/access/companies.ts';
@@ -21,6 +21,7 @@ import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { listSessionRows } from '../../../src/server/store/accounts/session-rows.ts';
 import {
   type EngineName,
+  engineNames,
   openTestDatabase,
   PORTAL_SETTINGS,
   startTestServer,
@@ -75,6 +76,22 @@ export async function startPortal(
       return browser;
     },
   };
+}
+
+type PortalOptions = NonNullable<Parameters<typeof startPortal>[2]>;
+type Body = (t: Test, portal: TestPortal, name: EngineName) => Promise<void>;
+
+/** Runs a test with a portal of its own on each engine. */
+export function onEachEngine(title: string, ...rest: [Body] | [PortalOptions, Body]): void {
+  const [body, options] = rest.toReversed() as [Body, PortalOptions?];
+  for (const name of engineNames)
+    t.test(`${title} (${name})`, async (t) => body(t, await startPortal(t, name, options), name));
+}
+
+/** Runs a test of what the engines have no part in. */
+export function onSqlite(title: string, ...rest: [Body] | [PortalOptions, Body]): void {
+  const [body, options] = rest.toReversed() as [Body, PortalOptions?];
+  t.test(title, async (t) => body(t, await startPortal(t, 'sqlite', options), 'sqlite'));
 }
 
 /** Adds the example company without its records. */

@@ -1,12 +1,10 @@
-import t from 'tap';
-
 import { changePassword } from '../../../src/server/access/administrators.ts';
 import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
 import { listAuditRows, recordEntry } from '../../../src/server/store/accounts/audit-trail.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { until } from '../../_command.ts';
-import { engineNames, STORY_NOW } from '../../_server.ts';
-import { addAdministrator, COMPANY, EMAIL, PASSWORD, signedInAs, startPortal } from './_portal.ts';
+import { STORY_NOW } from '../../_server.ts';
+import { addAdministrator, COMPANY, EMAIL, onEachEngine, onSqlite, PASSWORD, signedInAs } from './_portal.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -26,71 +24,67 @@ async function recordMany(engine: Engine, count: number, startMs = STORY_NOW.get
   });
 }
 
-for (const name of engineNames) {
-  t.test(`${name}: the trail tells who did what, the newest first, and goes on page by page`, async (t) => {
-    const portal = await startPortal(t, name);
-    await recordMany(portal.engine, 120);
-    const visitor = await portal.signedIn();
-    await visitor.visit('/portal/audit?action=key.created');
-    const seen: number[] = [];
-    for (let page = 1; page <= 4; page += 1) {
-      const found = [...visitor.shown.matchAll(/name: Export (\d+)/g)].map(([, index]) => Number(index));
-      seen.push(...found);
-      const [, older] = /<a href="([^"]*)" rel="next">/.exec(visitor.shown) ?? [];
-      t.equal(older === undefined, page === 3, `page ${page}`);
-      if (older === undefined) break;
-      await visitor.visit(older.replaceAll('&amp;', '&'));
-    }
-    t.strictSame(
-      seen,
-      Array.from({ length: 120 }, (_value, index) => 119 - index),
-      'each entry once',
-    );
-  });
+onEachEngine('the trail is told from the newest on, page by page', async (t, portal) => {
+  await recordMany(portal.engine, 120);
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal/audit?action=key.created');
+  const seen: number[] = [];
+  for (let page = 1; page <= 4; page += 1) {
+    const found = [...visitor.shown.matchAll(/name: Export (\d+)/g)].map(([, index]) => Number(index));
+    seen.push(...found);
+    const [, older] = /<a href="([^"]*)" rel="next">/.exec(visitor.shown) ?? [];
+    t.equal(older === undefined, page === 3, `page ${page}`);
+    if (older === undefined) break;
+    await visitor.visit(older.replaceAll('&amp;', '&'));
+  }
+  t.strictSame(
+    seen,
+    Array.from({ length: 120 }, (_value, index) => 119 - index),
+    'each entry once',
+  );
+});
 
-  t.test(`${name}: it is filtered by action and by administrator`, async (t) => {
-    const portal = await startPortal(t, name);
-    const { id } = await addAdministrator(portal.engine, { email: 'conor@brennan.example', name: 'Conor' });
-    await portal.engine.transaction((transaction) =>
-      recordEntry(transaction, {
-        company: COMPANY,
-        by: { id, name: 'Conor', address: '192.0.2.7', client: 'Test' },
-        action: 'invitation.accepted',
-        now: STORY_NOW,
-      }),
-    );
-    const visitor = await portal.signedIn();
-    await visitor.visit(`/portal/audit?who=${id}`);
-    const rows = (shown: string) => [...shown.matchAll(/<time/g)].length;
-    t.equal(rows(visitor.shown), 2, 'Conor was signed in and accepted');
-    await visitor.visit(`/portal/audit?who=${id}&action=invitation.accepted`);
-    t.equal(rows(visitor.shown), 1);
-    t.match(visitor.shown, /<option value="invitation.accepted" selected>/);
-    await visitor.visit('/portal/audit?action=key.revoked');
-    t.match(visitor.text, /Nothing is recorded here/);
-    for (const nonsense of ['action=nonsense', 'before=nonsense', 'who=nonsense&before=%ff'])
-      t.equal((await visitor.visit(`/portal/audit?${nonsense}`)).statusCode, 200, nonsense);
-    t.equal((await visitor.visit('/portal/audit?before=%00')).statusCode, 400, 'what no database stores');
-  });
+onEachEngine('it is filtered by action and by administrator', async (t, portal) => {
+  const { id } = await addAdministrator(portal.engine, { email: 'conor@brennan.example', name: 'Conor' });
+  await portal.engine.transaction((transaction) =>
+    recordEntry(transaction, {
+      company: COMPANY,
+      by: { id, name: 'Conor', address: '192.0.2.7', client: 'Test' },
+      action: 'invitation.accepted',
+      now: STORY_NOW,
+    }),
+  );
+  const visitor = await portal.signedIn();
+  await visitor.visit(`/portal/audit?who=${id}`);
+  const rows = (shown: string) => [...shown.matchAll(/<time/g)].length;
+  t.equal(rows(visitor.shown), 2, 'Conor was signed in and accepted');
+  await visitor.visit(`/portal/audit?who=${id}&action=invitation.accepted`);
+  t.equal(rows(visitor.shown), 1);
+  t.match(visitor.shown, /<option value="invitation.accepted" selected>/);
+  await visitor.visit('/portal/audit?action=key.revoked');
+  t.match(visitor.text, /Nothing is recorded here/);
+  for (const nonsense of ['action=nonsense', 'before=nonsense', 'who=nonsense&before=%ff'])
+    t.equal((await visitor.visit(`/portal/audit?${nonsense}`)).statusCode, 200, nonsense);
+  t.equal((await visitor.visit('/portal/audit?before=%00')).statusCode, 400, 'what no database stores');
+});
 
-  t.test(`${name}: what is older than two years is removed, a little with each new entry`, async (t) => {
-    const portal = await startPortal(t, name);
-    const { engine } = portal;
-    // Ids are of the time at which they are made, so the old ones are made first.
-    await engine.run('DELETE FROM audit_entries');
-    await recordMany(engine, 50, STORY_NOW.getTime() - 731 * DAY_MS);
-    const count = async () => (await listAuditRows(engine, COMPANY, { limit: 100 })).length;
-    t.equal(await count(), 50);
-    await recordMany(engine, 1);
-    t.equal(await count(), 31);
-    await recordMany(engine, 2);
-    t.equal(await count(), 3, 'and nothing else');
-  });
-}
+onEachEngine('what is older than two years is removed, a little with each new entry', async (t, portal) => {
+  const { engine } = portal;
+  // Ids are of the time at which they are made, so the old ones are made first.
+  await engine.run('DELETE FROM audit_entries');
+  await recordMany(engine, 50, STORY_NOW.getTime() - 731 * DAY_MS);
+  const count = async () => (await listAuditRows(engine, COMPANY, { limit: 100 })).length;
+  t.equal(await count(), 50);
+  await recordMany(engine, 1);
+  t.equal(await count(), 31);
+  await recordMany(engine, 2);
+  t.equal(await count(), 3, 'and nothing else');
+});
 
-for (const name of engineNames) {
-  t.test(`${name}: sign-ins leave a trace, the failed ones 20 a day for each account`, async (t) => {
-    const portal = await startPortal(t, name, { trustedProxies: 1 });
+onEachEngine(
+  'sign-ins are recorded, and 20 failures a day of each account',
+  { trustedProxies: 1 },
+  async (t, portal) => {
     const { engine, administrator } = portal;
     await addAdministrator(engine, { email: 'conor@brennan.example', name: 'Conor' });
     await engine.run('DELETE FROM audit_entries');
@@ -131,11 +125,10 @@ for (const name of engineNames) {
     await guess(EMAIL, 'wrong', '203.0.113.200');
     await until(async () => (await failures()) === 22);
     t.equal(await failures(), 22, 'and the next day begins anew');
-  });
-}
+  },
+);
 
-t.test('an action that fails leaves no entry', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('an action that fails leaves no entry', async (t, portal) => {
   const change = {
     administrator: portal.administrator,
     by: await signedInAs(portal.engine, portal.administrator),

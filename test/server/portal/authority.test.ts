@@ -25,9 +25,9 @@ import {
   COMPANY,
   EMAIL,
   hiddenFields,
+  onEachEngine,
   PASSWORD,
   servicesOf,
-  startPortal,
   type TestPortal,
   type Visitor,
 } from './_portal.ts';
@@ -143,65 +143,61 @@ const endings: Record<string, { end: (engine: Engine) => Promise<unknown>; undo?
   },
 };
 
-for (const name of engineNames) {
-  t.test(
-    `${name}: a form whose last byte comes when ${Object.keys(endings).join(', or ')}, does nothing`,
-    async (t) => {
-      const portal = await startPortal(t, name);
-      const { engine } = portal;
-      const forms = await formsOf(portal);
-      for (const [ending, { end, undo }] of Object.entries(endings)) {
-        for (const route of actions) {
-          // A session is no part of what a guest may do.
-          if (route.access === 'guests' && ending.includes('session')) continue;
-          const form = forms[route.path];
-          if (!form) {
-            t.fail(`${route.path} isn't listed in this test`);
-            continue;
-          }
-          const visitor = route.access === 'guests' ? portal.visitor() : await portal.signedIn();
-          await visitor.visit(route.access === 'guests' ? '/portal/sign-in' : '/portal/account');
-          const action = route.access === 'guests' ? '/portal/sign-in' : '/portal/sign-out';
-          const hidden = hiddenFields(visitor.shown, action);
-          const body = new URLSearchParams({ ...hidden, ...form.fields }).toString();
-          let before = '';
-          const status = await sendSlowly(
-            portal,
-            visitor,
-            { path: pathOf(route, form.params), body },
-            async () => {
-              await end(engine);
-              before = await everything(engine);
-            },
-          );
-          const refusal = route.access === 'guests' ? '422' : '403';
-          t.equal(status, route.endsSession ? '303' : refusal, `${route.path}, ${ending}`);
-          t.equal(await everything(engine), before, `${route.path} changes nothing`);
-          if (undo !== undefined) await engine.run(undo);
-          await engine.run("UPDATE portal_links SET expires_at = '2026-11-30'");
-        }
-      }
-    },
-  );
-
-  t.test(`${name}: every action looks at session and administrator again when it is done`, async (t) => {
-    const portal = await startPortal(t, name);
-    const { engine, administrator } = portal;
+onEachEngine(
+  `a form whose last byte comes when ${Object.keys(endings).join(', or ')}, does nothing`,
+  async (t, portal) => {
+    const { engine } = portal;
     const forms = await formsOf(portal);
-    const visitor = await portal.signedIn();
-    await visitor.visit('/portal');
-    const visit = await visitOf(engine, administrator);
-    await engine.run(`DELETE FROM portal_sessions WHERE id = '${visit.session.id}'`);
-    const before = await everything(engine);
-    for (const route of actions) {
-      if (route.access === 'guests') continue;
-      const { params = {}, fields = {} } = forms[route.path] ?? {};
-      const stale = { ...visit, params, form: new URLSearchParams(fields) };
-      await t.rejects(async () => route.page(stale, servicesOf(portal)), AuthorityEndedError, route.path);
+    for (const [ending, { end, undo }] of Object.entries(endings)) {
+      for (const route of actions) {
+        // A session is no part of what a guest may do.
+        if (route.access === 'guests' && ending.includes('session')) continue;
+        const form = forms[route.path];
+        if (!form) {
+          t.fail(`${route.path} isn't listed in this test`);
+          continue;
+        }
+        const visitor = route.access === 'guests' ? portal.visitor() : await portal.signedIn();
+        await visitor.visit(route.access === 'guests' ? '/portal/sign-in' : '/portal/account');
+        const action = route.access === 'guests' ? '/portal/sign-in' : '/portal/sign-out';
+        const hidden = hiddenFields(visitor.shown, action);
+        const body = new URLSearchParams({ ...hidden, ...form.fields }).toString();
+        let before = '';
+        const status = await sendSlowly(
+          portal,
+          visitor,
+          { path: pathOf(route, form.params), body },
+          async () => {
+            await end(engine);
+            before = await everything(engine);
+          },
+        );
+        const refusal = route.access === 'guests' ? '422' : '403';
+        t.equal(status, route.endsSession ? '303' : refusal, `${route.path}, ${ending}`);
+        t.equal(await everything(engine), before, `${route.path} changes nothing`);
+        if (undo !== undefined) await engine.run(undo);
+        await engine.run("UPDATE portal_links SET expires_at = '2026-11-30'");
+      }
     }
-    t.equal(await everything(engine), before, 'and nothing was done');
-  });
-}
+  },
+);
+
+onEachEngine('every action looks at session and administrator again when it is done', async (t, portal) => {
+  const { engine, administrator } = portal;
+  const forms = await formsOf(portal);
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal');
+  const visit = await visitOf(engine, administrator);
+  await engine.run(`DELETE FROM portal_sessions WHERE id = '${visit.session.id}'`);
+  const before = await everything(engine);
+  for (const route of actions) {
+    if (route.access === 'guests') continue;
+    const { params = {}, fields = {} } = forms[route.path] ?? {};
+    const stale = { ...visit, params, form: new URLSearchParams(fields) };
+    await t.rejects(async () => route.page(stale, servicesOf(portal)), AuthorityEndedError, route.path);
+  }
+  t.equal(await everything(engine), before, 'and nothing was done');
+});
 
 /** The visit that a page is given when somebody asks who was found to be signed in. */
 async function visitOf(engine: Engine, administrator: Administrator): Promise<Visit> {

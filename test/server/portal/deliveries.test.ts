@@ -8,7 +8,15 @@ import { engineNames, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
 import { answer, scriptedSender, startLoop } from '../webhooks/_delivery-loop.ts';
 import { until } from '../../_command.ts';
 import { addHistory } from './_history.ts';
-import { addAdministrator, COMPANY, startPortal, textOf, type Visitor } from './_portal.ts';
+import {
+  addAdministrator,
+  COMPANY,
+  onEachEngine,
+  onSqlite,
+  startPortal,
+  textOf,
+  type Visitor,
+} from './_portal.ts';
 import { addWebhook } from './_webhooks.ts';
 
 const LIMITED = { email: 'nuala@brennan.example', password: 'slow kettles on a low flame' };
@@ -162,30 +170,27 @@ for (const name of engineNames) {
   });
 }
 
-for (const name of engineNames) {
-  t.test(`${name}: a search among very many is broken off, and can be gone on with`, async (t) => {
-    const portal = await startPortal(t, name);
-    const { engine } = portal;
-    const { id } = await addWebhook(engine);
-    const history = { company: COMPANY, webhooks: [id], until: STORY_NOW, count: 12_000 };
-    await addHistory(engine, { ...history, kinds: ['quote.accepted', 'job.updated'], rarelyEvery: 4_000 });
-    await addAdministrator(engine, { ...LIMITED, scopes: ['jobs:read', 'forms:read'], mayInvite: false });
-    const visitor = await portal.signedIn(LIMITED);
-    const list = `/portal/webhooks/${id}/deliveries`;
-    await visitor.visit(list);
-    t.match(visitor.text, /The search stopped after some thousand deliveries; older ones may match too/);
-    t.strictSame(await walk(visitor, list), await idsWhere(engine, "e.kind = 'job.updated'"));
-    await engine.run("UPDATE deliveries SET state = 'failed' WHERE id < 'dlv_01a1a'");
-    const all = await portal.signedIn();
-    const [query, condition] = [
-      '?event=quote.accepted&state=delivered',
-      "e.kind = 'quote.accepted' AND d.state = 'delivered'",
-    ];
-    const expected = await idsWhere(engine, condition);
-    await engine.run(`UPDATE deliveries SET state = 'failed' WHERE id <> '${expected.at(-1)}'`);
-    t.strictSame(await walk(all, list + query), [expected.at(-1)], 'along the events of a kind too');
-  });
-}
+onEachEngine('a search among very many is broken off, and can be gone on with', async (t, portal) => {
+  const { engine } = portal;
+  const { id } = await addWebhook(engine);
+  const history = { company: COMPANY, webhooks: [id], until: STORY_NOW, count: 12_000 };
+  await addHistory(engine, { ...history, kinds: ['quote.accepted', 'job.updated'], rarelyEvery: 4_000 });
+  await addAdministrator(engine, { ...LIMITED, scopes: ['jobs:read', 'forms:read'], mayInvite: false });
+  const visitor = await portal.signedIn(LIMITED);
+  const list = `/portal/webhooks/${id}/deliveries`;
+  await visitor.visit(list);
+  t.match(visitor.text, /The search stopped after some thousand deliveries; older ones may match too/);
+  t.strictSame(await walk(visitor, list), await idsWhere(engine, "e.kind = 'job.updated'"));
+  await engine.run("UPDATE deliveries SET state = 'failed' WHERE id < 'dlv_01a1a'");
+  const all = await portal.signedIn();
+  const [query, condition] = [
+    '?event=quote.accepted&state=delivered',
+    "e.kind = 'quote.accepted' AND d.state = 'delivered'",
+  ];
+  const expected = await idsWhere(engine, condition);
+  await engine.run(`UPDATE deliveries SET state = 'failed' WHERE id <> '${expected.at(-1)}'`);
+  t.strictSame(await walk(all, list + query), [expected.at(-1)], 'along the events of a kind too');
+});
 
 t.test('an administrator who lacks a scope finds nothing of its deliveries', async (t) => {
   const { portal, engine, id, of } = await startHistory(t, 'sqlite', 300);
@@ -212,31 +217,32 @@ t.test('an administrator who lacks a scope finds nothing of its deliveries', asy
   t.strictSame(await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'waiting'`), []);
 });
 
-t.test('a ping’s result is on the page, and after five a minute there are no more', async (t) => {
-  const portal = await startPortal(t, 'sqlite', {
-    portal: { ...PORTAL_SETTINGS, pingWaitMs: 20_000 },
-  });
-  const { id } = await addWebhook(portal.engine);
-  const of = `/portal/webhooks/${id}`;
-  const visitor = await portal.signedIn();
-  const statuses = [204, 500];
-  const loop = startLoop(
-    portal.engine,
-    scriptedSender(() => answer(statuses.shift() ?? 204)),
-  );
-  await visitor.visit(of);
-  await visitor.submitAndFollow(`${of}/ping`);
-  t.match(visitor.text, /Delivered The answer was 204\. .* 1 ms \(answer 1\)/);
-  await visitor.submitAndFollow(`${of}/ping`);
-  t.match(visitor.text, /Retrying The answer was 500\. .* It is retried at/);
-  for (let pings = 2; pings < 5; pings += 1) await visitor.submitAndFollow(`${of}/ping`);
-  const { statusCode } = await visitor.submit(`${of}/ping`);
-  t.equal(statusCode, 422);
-  t.match(visitor.text, /can be pinged 5 times a minute/);
-  await visitor.submitAndFollow(`${of}/pause`);
-  portal.setNow(new Date(STORY_NOW.getTime() + 120_000));
-  t.equal((await visitor.submit(`${of}/ping`)).statusCode, 422);
-  t.match(visitor.text, /is paused; resume it first/);
-  await loop[Symbol.asyncDispose]();
-  t.equal((await listAuditRows(portal.engine, COMPANY, { action: 'webhook.pinged', limit: 9 })).length, 5);
-});
+onSqlite(
+  'a ping’s result is on the page, five times a minute at most',
+  { portal: { ...PORTAL_SETTINGS, pingWaitMs: 20_000 } },
+  async (t, portal) => {
+    const { id } = await addWebhook(portal.engine);
+    const of = `/portal/webhooks/${id}`;
+    const visitor = await portal.signedIn();
+    const statuses = [204, 500];
+    const loop = startLoop(
+      portal.engine,
+      scriptedSender(() => answer(statuses.shift() ?? 204)),
+    );
+    await visitor.visit(of);
+    await visitor.submitAndFollow(`${of}/ping`);
+    t.match(visitor.text, /Delivered The answer was 204\. .* 1 ms \(answer 1\)/);
+    await visitor.submitAndFollow(`${of}/ping`);
+    t.match(visitor.text, /Retrying The answer was 500\. .* It is retried at/);
+    for (let pings = 2; pings < 5; pings += 1) await visitor.submitAndFollow(`${of}/ping`);
+    const { statusCode } = await visitor.submit(`${of}/ping`);
+    t.equal(statusCode, 422);
+    t.match(visitor.text, /can be pinged 5 times a minute/);
+    await visitor.submitAndFollow(`${of}/pause`);
+    portal.setNow(new Date(STORY_NOW.getTime() + 120_000));
+    t.equal((await visitor.submit(`${of}/ping`)).statusCode, 422);
+    t.match(visitor.text, /is paused; resume it first/);
+    await loop[Symbol.asyncDispose]();
+    t.equal((await listAuditRows(portal.engine, COMPANY, { action: 'webhook.pinged', limit: 9 })).length, 5);
+  },
+);

@@ -4,7 +4,7 @@ import t from 'tap';
 import { formTokenFor, isFormToken, isFromOwnPage } from '../../../src/server/portal/form-tokens.ts';
 import { ownPath } from '../../../src/server/portal/pages/sign-in.ts';
 import { routes } from '../../../src/server/portal/routes.ts';
-import { COMPANY, hiddenFields, startPortal, textOf } from './_portal.ts';
+import { COMPANY, hiddenFields, onSqlite, textOf } from './_portal.ts';
 
 /** Every route of the portal with an address, so that a new one is attacked as soon as it is listed. */
 const addresses = routes.map((route) => ({
@@ -14,8 +14,7 @@ const addresses = routes.map((route) => ({
 
 const REFUSAL = /This form can’t be used any more Nothing was changed/;
 
-t.test('no action is done for a form without a token, or with one that is made up', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('no action is done for a form without a token, or with one that is made up', async (t, portal) => {
   const visitor = await portal.signedIn();
   for (const { method, address } of addresses) {
     if (method !== 'post') continue;
@@ -28,8 +27,7 @@ t.test('no action is done for a form without a token, or with one that is made u
   t.equal((await visitor.visit('/portal')).statusCode, 200, 'the session goes on');
 });
 
-t.test('a token works in the browser alone that it was given to', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('a token works in the browser alone that it was given to', async (t, portal) => {
   const victim = await portal.signedIn();
   const attacker = await portal.signedIn();
   const guest = portal.visitor();
@@ -44,8 +42,7 @@ t.test('a token works in the browser alone that it was given to', async (t) => {
   t.match(victim.text, /Nobody is invited/);
 });
 
-t.test('a token ends with its session, and is no use to the next one', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('a token ends with its session, and is no use to the next one', async (t, portal) => {
   const visitor = await portal.signedIn();
   await visitor.visit('/portal/people');
   const old = hiddenFields(visitor.shown, '/portal/people/invite');
@@ -58,8 +55,7 @@ t.test('a token ends with its session, and is no use to the next one', async (t)
   t.match(again.text, /Nobody is invited/);
 });
 
-t.test('a form of another site is refused even with the right token', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('a form of another site is refused even with the right token', async (t, portal) => {
   const visitor = await portal.signedIn();
   const send = async (headers: Record<string, string>) => {
     await visitor.visit('/portal/people');
@@ -75,18 +71,7 @@ t.test('a form of another site is refused even with the right token', async (t) 
   t.equal(await send({}), 303, 'and our own page is not');
 });
 
-t.test('nobody is signed in to an account that they do not know by a form of another site', async (t) => {
-  const portal = await startPortal(t);
-  const victim = portal.visitor();
-  await victim.visit('/portal/sign-in');
-  const attacker = portal.visitor();
-  await attacker.visit('/portal/sign-in');
-  const fields = { ...hiddenFields(attacker.shown, '/portal/sign-in'), email: 'a@b.example', password: 'x' };
-  t.equal((await victim.send('/portal/sign-in', fields)).statusCode, 403);
-});
-
-t.test('a form that is not one is refused before anything is done', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('a form that is not one is refused before anything is done', async (t, portal) => {
   const visitor = await portal.signedIn();
   await visitor.visit('/portal/people');
   const { 'form-token': token = '' } = hiddenFields(visitor.shown, '/portal/people/invite');
@@ -106,8 +91,7 @@ t.test('a form that is not one is refused before anything is done', async (t) =>
   t.match(textOf(large.body), /The form is too large/);
 });
 
-t.test('whoever is not signed in is sent to sign in, by every page and action', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('whoever is not signed in is sent to sign in, by every page and action', async (t, portal) => {
   for (const { method, address, access } of addresses) {
     const guest = portal.visitor();
     await guest.visit('/portal/sign-in');
@@ -119,8 +103,7 @@ t.test('whoever is not signed in is sent to sign in, by every page and action', 
   }
 });
 
-t.test('a page that is asked for in another way says so, and changes nothing', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('a page that is asked for in another way says so, and changes nothing', async (t, portal) => {
   const visitor = await portal.signedIn();
   await visitor.visit('/portal/account');
   const hidden = hiddenFields(visitor.shown, '/portal/account/password');

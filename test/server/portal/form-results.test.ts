@@ -11,8 +11,9 @@ import {
   COMPANY,
   EMAIL,
   hiddenFields,
+  onEachEngine,
+  onSqlite,
   PASSWORD,
-  startPortal,
   Visitor,
 } from './_portal.ts';
 import { addWebhook } from './_webhooks.ts';
@@ -21,27 +22,6 @@ const KEY = new RegExp(`${KEY_PREFIX}\\.${COMPANY}\\.[0-9a-f]{12}\\.[\\w-]{43}`)
 const FIELDS = { name: 'Ledger export', scopes: 'jobs:read' };
 
 for (const name of engineNames) {
-  t.test(`${name}: two submissions of one form make one key, and lead to it`, async (t) => {
-    const portal = await startPortal(t, name);
-    const visitor = await portal.signedIn();
-    await visitor.visit('/portal/keys/new');
-    const fields = { ...hiddenFields(visitor.shown, '/portal/keys/new'), ...FIELDS };
-    const tab = visitor.copy();
-    const first = await visitor.send('/portal/keys/new', fields);
-    const second = await tab.send('/portal/keys/new', fields);
-    t.match(first.headers.location, /^\/portal\/keys\?done=[\w-]{22}$/);
-    t.strictSame([second.statusCode, second.headers.location], [303, first.headers.location]);
-    t.equal((await listKeys(portal.engine, COMPANY)).length, 1);
-    t.match((await tab.visit(second.headers.location ?? '')).body, KEY, 'the secret is shown there');
-    t.notMatch((await visitor.visit(first.headers.location ?? '')).body, KEY, 'once');
-    const third = await visitor.send('/portal/keys/new', fields);
-    t.equal(third.headers.location, first.headers.location, 'also when it was seen');
-    t.notMatch((await visitor.visit(third.headers.location ?? '')).body, KEY);
-    await visitor.visit('/portal/keys/new');
-    await visitor.submit('/portal/keys/new', FIELDS);
-    t.equal((await listKeys(portal.engine, COMPANY)).length, 2, 'loaded anew, it is another form');
-  });
-
   t.test(`${name}: of one form that two processes get at once one makes a key`, async (t) => {
     await using database = await openTestDatabase(name);
     await addCompany(database.engine);
@@ -69,94 +49,101 @@ for (const name of engineNames) {
       t.match((await visitor.visit(answers[1]?.headers.location ?? '')).body, KEY);
     }
   });
+}
 
-  t.test(`${name}: a secret waits for the page that its form led to`, async (t) => {
-    const portal = await startPortal(t, name);
-    const visitor = await portal.signedIn();
-    const create = async (tab: Visitor) => {
-      await tab.visit('/portal/keys/new');
-      return (await tab.submit('/portal/keys/new', FIELDS)).headers.location ?? '';
-    };
-    const [one, two] = [await create(visitor.copy()), await create(visitor.copy())];
-    for (const page of ['/portal', '/portal/keys', '/portal/people', '/portal/keys?done=another'])
-      t.notMatch((await visitor.visit(page)).body, KEY, page);
-    const stranger = await portal.signedIn();
-    t.notMatch((await stranger.visit(one)).body, KEY, 'another browser doesn’t see it');
-    const seen = [one, two].map(async (page) => KEY.exec((await visitor.copy().visit(page)).body)?.[0]);
-    t.equal(new Set(await Promise.all(seen)).size, 2, 'two tabs make two keys, and each shows its own');
-    const kept = await portal.engine.run('SELECT notice FROM form_results WHERE notice IS NOT NULL');
-    t.strictSame(kept, [], 'and then nothing of them is kept');
-  });
+onEachEngine('two submissions of one form make one key, and lead to it', async (t, portal) => {
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal/keys/new');
+  const fields = { ...hiddenFields(visitor.shown, '/portal/keys/new'), ...FIELDS };
+  const tab = visitor.copy();
+  const first = await visitor.send('/portal/keys/new', fields);
+  const second = await tab.send('/portal/keys/new', fields);
+  t.match(first.headers.location, /^\/portal\/keys\?done=[\w-]{22}$/);
+  t.strictSame([second.statusCode, second.headers.location], [303, first.headers.location]);
+  t.equal((await listKeys(portal.engine, COMPANY)).length, 1);
+  t.match((await tab.visit(second.headers.location ?? '')).body, KEY, 'the secret is shown there');
+  t.notMatch((await visitor.visit(first.headers.location ?? '')).body, KEY, 'once');
+  const third = await visitor.send('/portal/keys/new', fields);
+  t.equal(third.headers.location, first.headers.location, 'also when it was seen');
+  t.notMatch((await visitor.visit(third.headers.location ?? '')).body, KEY);
+  await visitor.visit('/portal/keys/new');
+  await visitor.submit('/portal/keys/new', FIELDS);
+  t.equal((await listKeys(portal.engine, COMPANY)).length, 2, 'loaded anew, it is another form');
+});
 
-  t.test(`${name}: what is kept of a session’s forms is bounded, and ends with it`, async (t) => {
-    const portal = await startPortal(t, name);
-    const { id } = await addWebhook(portal.engine);
-    const visitor = await portal.signedIn();
-    await portal.engine.run(
-      `INSERT INTO form_results (session, form, done_at)
+onEachEngine('a secret waits for the page that its form led to', async (t, portal) => {
+  const visitor = await portal.signedIn();
+  const create = async (tab: Visitor) => {
+    await tab.visit('/portal/keys/new');
+    return (await tab.submit('/portal/keys/new', FIELDS)).headers.location ?? '';
+  };
+  const [one, two] = [await create(visitor.copy()), await create(visitor.copy())];
+  for (const page of ['/portal', '/portal/keys', '/portal/people', '/portal/keys?done=another'])
+    t.notMatch((await visitor.visit(page)).body, KEY, page);
+  const stranger = await portal.signedIn();
+  t.notMatch((await stranger.visit(one)).body, KEY, 'another browser doesn’t see it');
+  const seen = [one, two].map(async (page) => KEY.exec((await visitor.copy().visit(page)).body)?.[0]);
+  t.equal(new Set(await Promise.all(seen)).size, 2, 'two tabs make two keys, and each shows its own');
+  const kept = await portal.engine.run('SELECT notice FROM form_results WHERE notice IS NOT NULL');
+  t.strictSame(kept, [], 'and then nothing of them is kept');
+});
+
+onEachEngine('what is kept of a session’s forms is bounded, and ends with it', async (t, portal) => {
+  const { id } = await addWebhook(portal.engine);
+  const visitor = await portal.signedIn();
+  await portal.engine.run(
+    `INSERT INTO form_results (session, form, done_at)
         SELECT s.id, 'form-' || n.number, '2026-11-19T00:00:00.000Z' FROM portal_sessions s
         CROSS JOIN (WITH RECURSIVE n (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM n WHERE number < ${RESULTS_OF_SESSION_MAX})
           SELECT number FROM n) n WHERE s.client = 'got (https://github.com/sindresorhus/got)'`,
-    );
-    const count = async () => (await portal.engine.run('SELECT form FROM form_results')).length;
-    t.equal(await count(), RESULTS_OF_SESSION_MAX);
-    await visitor.visit(`/portal/webhooks/${id}`);
-    await visitor.submitAndFollow(`/portal/webhooks/${id}/pause`);
-    t.match(visitor.text, /The webhook is paused/);
-    t.equal(await count(), RESULTS_OF_SESSION_MAX);
-    await visitor.submit('/portal/sign-out');
-    t.equal(await count(), 0);
-  });
-}
+  );
+  const count = async () => (await portal.engine.run('SELECT form FROM form_results')).length;
+  t.equal(await count(), RESULTS_OF_SESSION_MAX);
+  await visitor.visit(`/portal/webhooks/${id}`);
+  await visitor.submitAndFollow(`/portal/webhooks/${id}/pause`);
+  t.match(visitor.text, /The webhook is paused/);
+  t.equal(await count(), RESULTS_OF_SESSION_MAX);
+  await visitor.submit('/portal/sign-out');
+  t.equal(await count(), 0);
+});
 
 /** The forms that end a session, and the page of each. */
 const LEAVING = { '/portal/sign-out': '/portal', '/portal/account/sign-out-everywhere': '/portal/account' };
 
-for (const name of engineNames) {
-  t.test(`${name}: signing out by two clicks leads to the sign-in page, whichever is answered`, async (t) => {
-    const portal = await startPortal(t, name);
-    for (const [action, page] of Object.entries(LEAVING)) {
-      const visitor = await portal.signedIn();
-      await visitor.visit(page);
-      const hidden = { ...hiddenFields(visitor.shown, action), present: PASSWORD };
-      const clicks = Array.from({ length: 4 }, () => visitor.copy());
-      const late = visitor.copy();
-      const answers = await Promise.all(clicks.map((click) => click.send(action, hidden)));
-      answers.push(await late.send(action, hidden), await (clicks[0] ?? late).send(action, hidden));
-      for (const { statusCode, headers } of answers)
-        t.strictSame([statusCode, headers.location], [303, '/portal/sign-in?left'], action);
-    }
-  });
+onEachEngine('signing out by two clicks leads to the sign-in page', async (t, portal) => {
+  for (const [action, page] of Object.entries(LEAVING)) {
+    const visitor = await portal.signedIn();
+    await visitor.visit(page);
+    const hidden = { ...hiddenFields(visitor.shown, action), present: PASSWORD };
+    const clicks = Array.from({ length: 4 }, () => visitor.copy());
+    const late = visitor.copy();
+    const answers = await Promise.all(clicks.map((click) => click.send(action, hidden)));
+    answers.push(await late.send(action, hidden), await (clicks[0] ?? late).send(action, hidden));
+    for (const { statusCode, headers } of answers)
+      t.strictSame([statusCode, headers.location], [303, '/portal/sign-in?left'], action);
+  }
+});
 
-  t.test(
-    `${name}: two clicks that accept an invitation make one account, and say how to sign in`,
-    async (t) => {
-      const portal = await startPortal(t, name);
-      const invited = { email: 'niamh@brennan.example', scopes: ['jobs:read'], mayInvite: false };
-      const by = { company: COMPANY, by: 'operator', now: STORY_NOW } as const;
-      const { token } = await invite(portal.engine, { ...by, ...invited });
-      const visitor = portal.visitor();
-      await visitor.visit('/portal/invitation');
-      await visitor.submit('/portal/invitation', { code: token });
-      const password = 'granite lanterns drift north';
-      const filled = { name: 'Niamh Kelly', password, 'password-again': password };
-      const fields = { ...hiddenFields(visitor.shown, '/portal/invitation/accept'), ...filled };
-      const second = visitor.copy();
-      t.equal((await visitor.send('/portal/invitation/accept', fields)).headers.location, '/portal');
-      t.equal((await second.send('/portal/invitation/accept', fields)).statusCode, 422);
-      t.match(
-        second.text,
-        /If you have set your password with it, sign in with your e-mail address and that/,
-      );
-      t.match(second.shown, '<a href="/portal/sign-in">');
-      t.notOk(second.cookies.has('fieldledger_session'), 'the link alone opens nothing');
-      await portal.signedIn({ email: invited.email, password });
-    },
-  );
-}
+onEachEngine('two clicks that accept an invitation make one account', async (t, portal) => {
+  const invited = { email: 'niamh@brennan.example', scopes: ['jobs:read'], mayInvite: false };
+  const by = { company: COMPANY, by: 'operator', now: STORY_NOW } as const;
+  const { token } = await invite(portal.engine, { ...by, ...invited });
+  const visitor = portal.visitor();
+  await visitor.visit('/portal/invitation');
+  await visitor.submit('/portal/invitation', { code: token });
+  const password = 'granite lanterns drift north';
+  const filled = { name: 'Niamh Kelly', password, 'password-again': password };
+  const fields = { ...hiddenFields(visitor.shown, '/portal/invitation/accept'), ...filled };
+  const second = visitor.copy();
+  t.equal((await visitor.send('/portal/invitation/accept', fields)).headers.location, '/portal');
+  t.equal((await second.send('/portal/invitation/accept', fields)).statusCode, 422);
+  t.match(second.text, /If you have set your password with it, sign in with your e-mail address and that/);
+  t.match(second.shown, '<a href="/portal/sign-in">');
+  t.notOk(second.cookies.has('fieldledger_session'), 'the link alone opens nothing');
+  await portal.signedIn({ email: invited.email, password });
+});
 
-t.test('a form of another site, which comes without the session, signs nobody out', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('a form of another site, which comes without the session, signs nobody out', async (t, portal) => {
   const visitor = await portal.signedIn();
   for (const action of Object.keys(LEAVING)) {
     const from = { 'sec-fetch-site': 'cross-site' };
@@ -170,8 +157,7 @@ t.test('a form of another site, which comes without the session, signs nobody ou
   t.equal((await visitor.visit('/portal')).statusCode, 200);
 });
 
-t.test('a form whose first sending was broken off says that it did its work', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('a form whose first sending was broken off says that it did its work', async (t, portal) => {
   const visitor = await portal.signedIn();
   await visitor.visit('/portal/keys/new');
   const fields = { ...hiddenFields(visitor.shown, '/portal/keys/new'), ...FIELDS };
@@ -182,8 +168,7 @@ t.test('a form whose first sending was broken off says that it did its work', as
   t.equal((await listKeys(portal.engine, COMPANY)).length, 1);
 });
 
-t.test('of one form that comes several times at once, none is refused for what another did', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('a form that comes several times at once is never refused', async (t, portal) => {
   const visitor = await portal.signedIn();
   const { id } = await addWebhook(portal.engine);
   const next = 'granite lanterns drift north';
@@ -204,8 +189,7 @@ t.test('of one form that comes several times at once, none is refused for what a
   }
 });
 
-t.test('a form that was refused can be sent again', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('a form that was refused can be sent again', async (t, portal) => {
   const visitor = await portal.signedIn();
   await visitor.visit('/portal/keys/new');
   const hidden = hiddenFields(visitor.shown, '/portal/keys/new');

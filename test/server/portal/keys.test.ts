@@ -1,11 +1,17 @@
-import t from 'tap';
-
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { ACTIVE_KEYS_MAX, createKey, listKeys, revokeKey } from '../../../src/server/access/keys.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
-import { engineNames, KEY_PREFIX, STORY_NOW } from '../../_server.ts';
-import { addAdministrator, COMPANY, startPortal, textOf, type TestPortal, type Visitor } from './_portal.ts';
+import { KEY_PREFIX, STORY_NOW } from '../../_server.ts';
+import {
+  addAdministrator,
+  COMPANY,
+  onEachEngine,
+  onSqlite,
+  type TestPortal,
+  textOf,
+  type Visitor,
+} from './_portal.ts';
 
 const KEY = new RegExp(`${KEY_PREFIX}\\.${COMPANY}\\.[0-9a-f]{12}\\.[\\w-]{43}`);
 const RESTRICTED = { email: 'sean@brennan.example', password: 'seven gravel lanterns hum' };
@@ -38,91 +44,82 @@ async function ask({ http }: TestPortal, key: string, path = 'api/v1/jobs') {
   return { statusCode, code: (JSON.parse(body) as { error?: { code: string } }).error?.code };
 }
 
-for (const name of engineNames) {
-  t.test(`${name}: a key is created, shown once, used, and revoked at once`, async (t) => {
-    const portal = await startPortal(t, name);
-    const visitor = await portal.signedIn();
-    await visitor.visit('/portal/keys');
-    t.match(visitor.text, /0 of 20 keys in use/);
-    t.match(visitor.text, /There is no active key/, 'the empty list says what to do');
-    const key = await createOnPage(visitor, 'Ledger export', ['invoices:read', 'jobs:read']);
-    t.match(key, KEY);
-    t.ok(
-      visitor.text.includes(`curl -H 'Authorization: Bearer ${key}' 'http://127.0.0.1/api/v1/jobs?limit=2'`),
-    );
-    t.match(visitor.text, /1 of 20 keys in use/);
-    const [, , id = '', secret = ''] = key.split('.');
-    t.ok(visitor.text.includes(`${KEY_PREFIX}.${COMPANY}.${id}.…`));
-    t.match(visitor.text, /jobs:read invoices:read 20 Nov 2026, 12:00 by Aoife Brennan never Active/);
-
-    t.strictSame(await ask(portal, key), { statusCode: 200, code: undefined });
-    t.strictSame(await ask(portal, key, 'api/v1/people'), { statusCode: 403, code: 'missing_scope' });
-    t.notOk((await visitor.visit('/portal/keys')).body.includes(secret), 'loaded again, it is gone');
-
-    await visitor.submitAndFollow(`/portal/keys/${id}/revoke`);
-    t.match(visitor.text, /“Ledger export” is revoked/);
-    t.match(visitor.text, /0 of 20 keys in use/);
-    t.strictSame(await ask(portal, key), { statusCode: 401, code: 'revoked_key' });
-
-    const trail = await listAuditRows(portal.engine, COMPANY, { limit: 10 });
-    const details = { name: 'Ledger export', 'key id': id, scopes: 'jobs:read, invoices:read' };
-    t.match(trail.slice(0, 2), [
-      { action: 'key.revoked', administratorName: 'Aoife Brennan', subject: id, details },
-      { action: 'key.created', administratorName: 'Aoife Brennan', subject: id, details },
-    ]);
-  });
-
-  t.test(
-    `${name}: the limit is explained before it is hit, and holds for forms that come at once`,
-    async (t) => {
-      const portal = await startPortal(t, name);
-      const visitor = await portal.signedIn();
-      await makeKeys(portal.engine, ACTIVE_KEYS_MAX - 2);
-      await visitor.visit('/portal/keys');
-      t.match(visitor.text, /18 of 20 keys in use\. You can create 2 more; after that, revoke one first/);
-      const tabs = ['a', 'b', 'c', 'd'].map((which) => ({ which, tab: visitor.copy() }));
-      for (const { tab } of tabs) await tab.visit('/portal/keys/new');
-      const answers = await Promise.all(
-        tabs.map(({ which, tab }) => tab.submit('/portal/keys/new', { name: which, scopes: 'jobs:read' })),
-      );
-      t.strictSame(answers.map(({ statusCode }) => statusCode).sort(), [303, 303, 422, 422]);
-      const refused = answers.find(({ statusCode }) => statusCode === 422)?.body ?? '';
-      t.match(textOf(refused), /All 20 keys that a company can have are in use\. Revoke one/);
-      t.equal((await listKeys(portal.engine, COMPANY)).length, ACTIVE_KEYS_MAX);
-      await visitor.visit('/portal/keys');
-      t.match(visitor.text, /All 20 keys that a company can have are in use/);
-      t.notMatch(visitor.shown, 'href="/portal/keys/new"', 'nothing leads to the form');
-      await visitor.visit('/portal/keys/new');
-      t.notMatch(visitor.shown, 'action="/portal/keys/new"', 'nor is there one');
-    },
+onEachEngine('a key is created, shown once, used, and revoked at once', async (t, portal) => {
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal/keys');
+  t.match(visitor.text, /0 of 20 keys in use/);
+  t.match(visitor.text, /There is no active key/, 'the empty list says what to do');
+  const key = await createOnPage(visitor, 'Ledger export', ['invoices:read', 'jobs:read']);
+  t.match(key, KEY);
+  t.ok(
+    visitor.text.includes(`curl -H 'Authorization: Bearer ${key}' 'http://127.0.0.1/api/v1/jobs?limit=2'`),
   );
+  t.match(visitor.text, /1 of 20 keys in use/);
+  const [, , id = '', secret = ''] = key.split('.');
+  t.ok(visitor.text.includes(`${KEY_PREFIX}.${COMPANY}.${id}.…`));
+  t.match(visitor.text, /jobs:read invoices:read 20 Nov 2026, 12:00 by Aoife Brennan never Active/);
 
-  t.test(`${name}: revoked keys are listed page by page, the latest first`, async (t) => {
-    const { engine, signedIn } = await startPortal(t, name);
-    for (const [index, id] of (await makeKeys(engine, 15)).entries())
-      await revokeKey(engine, COMPANY, id, new Date(STORY_NOW.getTime() + index * 60_000));
-    // Revoked in the same moment: their ids tell them apart.
-    for (const id of await makeKeys(engine, 10)) await revokeKey(engine, COMPANY, id, STORY_NOW);
-    const visitor = await signedIn();
-    const idsShown = () =>
-      [...visitor.text.matchAll(new RegExp(`${KEY_PREFIX}\\.${COMPANY}\\.(\\w{12})\\.…`, 'g'))].map(
-        ([, id]) => id,
-      );
-    await visitor.visit('/portal/keys');
-    const first = idsShown();
-    t.equal(first.length, 20);
-    t.match(visitor.text, /Revoked keys Name Scopes Created Last used Revoked Made 14 /);
-    const [, older = ''] = /href="(\/portal\/keys\?before=[^"]*)" rel="next"/.exec(visitor.shown) ?? [];
-    await visitor.visit(older.replaceAll('&amp;', '&'));
-    const second = idsShown();
-    t.equal(second.length, 5);
-    t.equal(new Set([...first, ...second]).size, 25, 'each once');
-    t.notMatch(visitor.shown, 'rel="next"');
-  });
-}
+  t.strictSame(await ask(portal, key), { statusCode: 200, code: undefined });
+  t.strictSame(await ask(portal, key, 'api/v1/people'), { statusCode: 403, code: 'missing_scope' });
+  t.notOk((await visitor.visit('/portal/keys')).body.includes(secret), 'loaded again, it is gone');
 
-t.test('an administrator sees, with the reason, and can’t give what they don’t have', async (t) => {
-  const portal = await startPortal(t);
+  await visitor.submitAndFollow(`/portal/keys/${id}/revoke`);
+  t.match(visitor.text, /“Ledger export” is revoked/);
+  t.match(visitor.text, /0 of 20 keys in use/);
+  t.strictSame(await ask(portal, key), { statusCode: 401, code: 'revoked_key' });
+
+  const trail = await listAuditRows(portal.engine, COMPANY, { limit: 10 });
+  const details = { name: 'Ledger export', 'key id': id, scopes: 'jobs:read, invoices:read' };
+  t.match(trail.slice(0, 2), [
+    { action: 'key.revoked', administratorName: 'Aoife Brennan', subject: id, details },
+    { action: 'key.created', administratorName: 'Aoife Brennan', subject: id, details },
+  ]);
+});
+
+onEachEngine('the limit is explained, and holds for forms that come at once', async (t, portal) => {
+  const visitor = await portal.signedIn();
+  await makeKeys(portal.engine, ACTIVE_KEYS_MAX - 2);
+  await visitor.visit('/portal/keys');
+  t.match(visitor.text, /18 of 20 keys in use\. You can create 2 more; after that, revoke one first/);
+  const tabs = ['a', 'b', 'c', 'd'].map((which) => ({ which, tab: visitor.copy() }));
+  for (const { tab } of tabs) await tab.visit('/portal/keys/new');
+  const answers = await Promise.all(
+    tabs.map(({ which, tab }) => tab.submit('/portal/keys/new', { name: which, scopes: 'jobs:read' })),
+  );
+  t.strictSame(answers.map(({ statusCode }) => statusCode).sort(), [303, 303, 422, 422]);
+  const refused = answers.find(({ statusCode }) => statusCode === 422)?.body ?? '';
+  t.match(textOf(refused), /All 20 keys that a company can have are in use\. Revoke one/);
+  t.equal((await listKeys(portal.engine, COMPANY)).length, ACTIVE_KEYS_MAX);
+  await visitor.visit('/portal/keys');
+  t.match(visitor.text, /All 20 keys that a company can have are in use/);
+  t.notMatch(visitor.shown, 'href="/portal/keys/new"', 'nothing leads to the form');
+  await visitor.visit('/portal/keys/new');
+  t.notMatch(visitor.shown, 'action="/portal/keys/new"', 'nor is there one');
+});
+
+onEachEngine('revoked keys are listed page by page, the latest first', async (t, { engine, signedIn }) => {
+  for (const [index, id] of (await makeKeys(engine, 15)).entries())
+    await revokeKey(engine, COMPANY, id, new Date(STORY_NOW.getTime() + index * 60_000));
+  // Revoked in the same moment: their ids tell them apart.
+  for (const id of await makeKeys(engine, 10)) await revokeKey(engine, COMPANY, id, STORY_NOW);
+  const visitor = await signedIn();
+  const idsShown = () =>
+    [...visitor.text.matchAll(new RegExp(`${KEY_PREFIX}\\.${COMPANY}\\.(\\w{12})\\.…`, 'g'))].map(
+      ([, id]) => id,
+    );
+  await visitor.visit('/portal/keys');
+  const first = idsShown();
+  t.equal(first.length, 20);
+  t.match(visitor.text, /Revoked keys Name Scopes Created Last used Revoked Made 14 /);
+  const [, older = ''] = /href="(\/portal\/keys\?before=[^"]*)" rel="next"/.exec(visitor.shown) ?? [];
+  await visitor.visit(older.replaceAll('&amp;', '&'));
+  const second = idsShown();
+  t.equal(second.length, 5);
+  t.equal(new Set([...first, ...second]).size, 25, 'each once');
+  t.notMatch(visitor.shown, 'rel="next"');
+});
+
+onSqlite('an administrator sees, with the reason, and can’t give what they don’t have', async (t, portal) => {
   await addAdministrator(portal.engine, { ...RESTRICTED, name: 'Seán Ó Sé', scopes: ['jobs:read'] });
   const visitor = await portal.signedIn(RESTRICTED);
   await visitor.visit('/portal/keys/new');
@@ -142,8 +139,7 @@ t.test('an administrator sees, with the reason, and can’t give what they don�
   t.strictSame(await ask(portal, key), { statusCode: 200, code: undefined });
 });
 
-t.test('a form that isn’t filled in is refused beside its fields, with what was typed', async (t) => {
-  const { engine, signedIn } = await startPortal(t);
+onSqlite('a refusal stands beside its field, with what was typed', async (t, { engine, signedIn }) => {
   const visitor = await signedIn();
   await visitor.visit('/portal/keys/new');
   t.equal((await visitor.submit('/portal/keys/new', { name: ' ', scopes: 'jobs:read' })).statusCode, 422);
@@ -160,23 +156,7 @@ t.test('a form that isn’t filled in is refused beside its fields, with what wa
   t.strictSame(await listKeys(engine, COMPANY), []);
 });
 
-t.test('a script in the name of a key is text wherever it stands', async (t) => {
-  const { signedIn } = await startPortal(t);
-  const visitor = await signedIn();
-  const name = `</td><script>alert("1")</script>' onload="x`;
-  const key = await createOnPage(visitor, name, ['jobs:read']);
-  const pages = [visitor.shown, (await visitor.visit('/portal/keys')).body];
-  await visitor.submitAndFollow(`/portal/keys/${key.split('.')[2] ?? ''}/revoke`);
-  pages.push(visitor.shown, (await visitor.visit('/portal/audit')).body);
-  for (const shown of pages) {
-    t.ok(textOf(shown).includes(name));
-    t.notMatch(shown, '<script>alert');
-    t.notMatch(shown, `onload="x`);
-  }
-});
-
-t.test('another company’s key answers as if there were none, and goes on working', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('another company’s key answers as if there were none, and goes on working', async (t, portal) => {
   await createCompany(portal.engine, 'neighbour', {}, STORY_NOW);
   const { key, record } = await createKey(portal.engine, {
     prefix: KEY_PREFIX,
@@ -201,8 +181,7 @@ t.test('another company’s key answers as if there were none, and goes on worki
   t.notMatch((await visitor.visit('/portal/keys')).body, 'Theirs');
 });
 
-t.test('a secret is shown to one page alone, which nothing keeps', async (t) => {
-  const { signedIn } = await startPortal(t);
+onSqlite('a secret is shown to one page alone, which nothing keeps', async (t, { signedIn }) => {
   const visitor = await signedIn();
   await visitor.visit('/portal/keys/new');
   const created = await visitor.submit('/portal/keys/new', { name: 'Once', scopes: 'jobs:read' });
@@ -220,8 +199,7 @@ t.test('a secret is shown to one page alone, which nothing keeps', async (t) => 
   t.notMatch((await visitor.visit(location)).body, KEY);
 });
 
-t.test('the page says why a key would give nothing', async (t) => {
-  const { engine, signedIn } = await startPortal(t);
+onSqlite('the page says why a key would give nothing', async (t, { engine, signedIn }) => {
   const visitor = await signedIn();
   await engine.run(`UPDATE companies SET modules = '["jobs"]' WHERE id = '${COMPANY}'`);
   await visitor.visit('/portal/keys/new');

@@ -1,38 +1,32 @@
-import t from 'tap';
-
 import { setCompany } from '../../../src/server/access/companies.ts';
 import { createKey } from '../../../src/server/access/keys.ts';
 import { createWebhook } from '../../../src/server/webhooks/registration.ts';
 import { createSecretBox } from '../../../src/server/webhooks/secrets.ts';
 import { SECRET_KEY } from '../../_command.ts';
-import { engineNames, STORY_NOW } from '../../_server.ts';
-import { addAdministrator, COMPANY, startPortal } from './_portal.ts';
+import { STORY_NOW } from '../../_server.ts';
+import { addAdministrator, COMPANY, onEachEngine, onSqlite } from './_portal.ts';
 
-for (const name of engineNames) {
-  t.test(`${name}: the overview says what there is and how it does`, async (t) => {
-    const portal = await startPortal(t, name);
-    const { engine } = portal;
-    const visitor = await portal.signedIn();
-    await visitor.visit('/portal');
-    t.match(visitor.text, /API keys 0 of 20 Webhooks 0 of 10 Administrators 1 Data in the API/);
-    const key = { prefix: 'fl', company: COMPANY, name: 'Export', scopes: ['jobs:read'], now: STORY_NOW };
-    await createKey(engine, key);
-    await createWebhook(engine, createSecretBox(SECRET_KEY), {
-      company: COMPANY,
-      url: 'https://hooks.brennan-heating.ie/in',
-      events: ['job.created'],
-      now: STORY_NOW,
-    });
-    await visitor.visit('/portal');
-    t.match(
-      visitor.text,
-      /API keys 1 of 20 Webhooks 1 of 10 Webhook hooks.brennan-heating.ie Quiet Administrators 1/,
-    );
+onEachEngine('the overview says what there is and how it does', async (t, portal) => {
+  const { engine } = portal;
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal');
+  t.match(visitor.text, /API keys 0 of 20 Webhooks 0 of 10 Administrators 1 Data in the API/);
+  const key = { prefix: 'fl', company: COMPANY, name: 'Export', scopes: ['jobs:read'], now: STORY_NOW };
+  await createKey(engine, key);
+  await createWebhook(engine, createSecretBox(SECRET_KEY), {
+    company: COMPANY,
+    url: 'https://hooks.brennan-heating.ie/in',
+    events: ['job.created'],
+    now: STORY_NOW,
   });
-}
+  await visitor.visit('/portal');
+  t.match(
+    visitor.text,
+    /API keys 1 of 20 Webhooks 1 of 10 Webhook hooks.brennan-heating.ie Quiet Administrators 1/,
+  );
+});
 
-t.test('it says why something is off, in the words of what the API answers', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('it says why something is off, in the words of what the API answers', async (t, portal) => {
   const visitor = await portal.signedIn();
   const seen = async (settings: Parameters<typeof setCompany>[2]) => {
     await setCompany(portal.engine, COMPANY, settings);
@@ -46,8 +40,7 @@ t.test('it says why something is off, in the words of what the API answers', asy
   t.match(await seen({ subscriptionActive: false }), /answers 403 company_unavailable/);
 });
 
-t.test('it says what the administrator has no access to', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('it says what the administrator has no access to', async (t, portal) => {
   const conor = { email: 'conor@brennan.example', password: 'seven quiet harbour bells' };
   await addAdministrator(portal.engine, { ...conor, scopes: ['jobs:read'] });
   const visitor = await portal.signedIn(conor);
@@ -58,8 +51,7 @@ t.test('it says what the administrator has no access to', async (t) => {
   );
 });
 
-t.test('keys and webhooks are found in the API section of People & access', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('keys and webhooks are found in the API section of People & access', async (t, portal) => {
   const visitor = await portal.signedIn();
   await visitor.visit('/portal');
   t.match(

@@ -1,17 +1,18 @@
 import t from 'tap';
 
 import { createCompany } from '../../../src/server/access/companies.ts';
-import { getLink, invite, INVITATIONS_MAX, inviteToReset } from '../../../src/server/access/invitations.ts';
+import { invite, INVITATIONS_MAX } from '../../../src/server/access/invitations.ts';
 import { createKey } from '../../../src/server/access/keys.ts';
 import type { Scope } from '../../../src/contract/scopes.ts';
 import { listActiveKeys } from '../../../src/server/store/keys/keys.ts';
-import { insertAdministrator } from '../../../src/server/store/accounts/administrator-rows.ts';
 import { listInvitations } from '../../../src/server/store/accounts/link-rows.ts';
-import { engineNames, STORY_NOW } from '../../_server.ts';
+import { STORY_NOW } from '../../_server.ts';
 import {
   addAdministrator,
   COMPANY,
   hiddenFields,
+  onEachEngine,
+  onSqlite,
   signedInAs,
   startPortal,
   type TestPortal,
@@ -50,50 +51,45 @@ async function lesser(portal: TestPortal, scopes: Scope[], mayInvite = true) {
   return { administrator, visitor: await portal.signedIn(CONOR) };
 }
 
-for (const name of engineNames) {
-  t.test(`${name}: somebody is invited by a link that works once, and shows once`, async (t) => {
-    const portal = await startPortal(t, name);
-    const inviter = await portal.signedIn();
-    const code = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read', 'forms:read'] });
-    t.match(inviter.text, /niamh@brennan.example is invited/);
-    t.match(inviter.text, /It is shown only now/);
-    await inviter.visit('/portal/people');
-    t.notOk(inviter.shown.includes(code), 'loaded again, the page shows no link');
-    t.match(inviter.text, /niamh@brennan.example jobs:read, forms:read/, 'but who is invited');
+onEachEngine('somebody is invited by a link that works once, and shows once', async (t, portal) => {
+  const inviter = await portal.signedIn();
+  const code = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read', 'forms:read'] });
+  t.match(inviter.text, /niamh@brennan.example is invited/);
+  t.match(inviter.text, /It is shown only now/);
+  await inviter.visit('/portal/people');
+  t.notOk(inviter.shown.includes(code), 'loaded again, the page shows no link');
+  t.match(inviter.text, /niamh@brennan.example jobs:read, forms:read/, 'but who is invited');
 
-    const newcomer = await useCode(portal, code, {});
-    await newcomer.visit('/portal/account');
-    t.match(newcomer.text, /Niamh E-mail address niamh@brennan.example Access jobs:read, forms:read/);
-    t.match(newcomer.text, /You may see them/, 'and may not invite, because nobody said so');
+  const newcomer = await useCode(portal, code, {});
+  await newcomer.visit('/portal/account');
+  t.match(newcomer.text, /Niamh E-mail address niamh@brennan.example Access jobs:read, forms:read/);
+  t.match(newcomer.text, /You may see them/, 'and may not invite, because nobody said so');
 
-    const again = await useCode(portal, code, {});
-    t.match(again.text, /This link can't be used: it was used already, has expired, or was replaced/);
-    const tables = JSON.stringify([
-      await portal.engine.run('SELECT * FROM portal_links'),
-      await portal.engine.run('SELECT * FROM portal_sessions'),
-      await portal.engine.run('SELECT * FROM audit_entries'),
-    ]);
-    t.notOk(tables.includes(code), 'the database never holds it');
+  const again = await useCode(portal, code, {});
+  t.match(again.text, /This link can't be used: it was used already, has expired, or was replaced/);
+  const tables = JSON.stringify([
+    await portal.engine.run('SELECT * FROM portal_links'),
+    await portal.engine.run('SELECT * FROM portal_sessions'),
+    await portal.engine.run('SELECT * FROM audit_entries'),
+  ]);
+  t.notOk(tables.includes(code), 'the database never holds it');
+});
+
+onEachEngine('of many who use a link at once one gets in', async (t, portal) => {
+  const { token } = await invite(portal.engine, {
+    company: COMPANY,
+    email: NEWCOMER,
+    scopes: ['jobs:read'],
+    mayInvite: false,
+    by: 'operator',
+    now: STORY_NOW,
   });
+  const visitors = await Promise.all(Array.from({ length: 4 }, () => useCode(portal, token, {})));
+  const signedIn = visitors.filter(({ cookies }) => cookies.has('fieldledger_session'));
+  t.equal(signedIn.length, 1);
+});
 
-  t.test(`${name}: of many who use a link at once one gets in`, async (t) => {
-    const portal = await startPortal(t, name);
-    const { token } = await invite(portal.engine, {
-      company: COMPANY,
-      email: NEWCOMER,
-      scopes: ['jobs:read'],
-      mayInvite: false,
-      by: 'operator',
-      now: STORY_NOW,
-    });
-    const visitors = await Promise.all(Array.from({ length: 4 }, () => useCode(portal, token, {})));
-    const signedIn = visitors.filter(({ cookies }) => cookies.has('fieldledger_session'));
-    t.equal(signedIn.length, 1);
-  });
-}
-
-t.test('an administrator gives only what they have, whatever is added to the form', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('an administrator gives only what they have, whatever is added to the form', async (t, portal) => {
   const { visitor } = await lesser(portal, ['jobs:read']);
   await visitor.visit('/portal/people');
   t.notMatch(visitor.shown, /value="invoices:read"/, 'the others are not offered');
@@ -108,33 +104,28 @@ t.test('an administrator gives only what they have, whatever is added to the for
   t.strictSame(await listInvitations(portal.engine.db, COMPANY, STORY_NOW), []);
 });
 
-t.test(
-  'an invitation that gives more than the inviter has is neither replaced nor withdrawn by them',
-  async (t) => {
-    const portal = await startPortal(t);
-    const superior = await portal.signedIn();
-    const code = await inviteByForm(superior, { email: NEWCOMER, scopes: ['jobs:read', 'invoices:read'] });
-    const [invitation] = await listInvitations(portal.engine.db, COMPANY, STORY_NOW);
-    const { visitor } = await lesser(portal, ['jobs:read']);
-    await visitor.visit('/portal/people');
-    const withdraw = `/portal/people/invitations/${invitation?.id ?? ''}/withdraw`;
-    const hidden = hiddenFields(visitor.shown, '/portal/sign-out');
-    t.notMatch(visitor.shown, withdraw, 'no button leads there');
-    const refused = await visitor.submit('/portal/people/invite', { email: NEWCOMER, scopes: 'jobs:read' });
-    t.equal(refused.statusCode, 422);
-    t.match(
-      visitor.text,
-      /"niamh@brennan.example" is invited already, and a new invitation would end that one\. The invitation of niamh@brennan.example gives access that you don't have: invoices:read\./,
-    );
-    t.equal((await visitor.send(withdraw, hidden)).statusCode, 422);
-    t.match(visitor.text, /gives access that you don't have: invoices:read/);
-    t.strictSame(await listInvitations(portal.engine.db, COMPANY, STORY_NOW), [invitation]);
-    t.ok((await useCode(portal, code, {})).cookies.has('fieldledger_session'), 'the link works still');
-  },
-);
+onSqlite('nobody ends an invitation that gives more than they have', async (t, portal) => {
+  const superior = await portal.signedIn();
+  const code = await inviteByForm(superior, { email: NEWCOMER, scopes: ['jobs:read', 'invoices:read'] });
+  const [invitation] = await listInvitations(portal.engine.db, COMPANY, STORY_NOW);
+  const { visitor } = await lesser(portal, ['jobs:read']);
+  await visitor.visit('/portal/people');
+  const withdraw = `/portal/people/invitations/${invitation?.id ?? ''}/withdraw`;
+  const hidden = hiddenFields(visitor.shown, '/portal/sign-out');
+  t.notMatch(visitor.shown, withdraw, 'no button leads there');
+  const refused = await visitor.submit('/portal/people/invite', { email: NEWCOMER, scopes: 'jobs:read' });
+  t.equal(refused.statusCode, 422);
+  t.match(
+    visitor.text,
+    /"niamh@brennan.example" is invited already, and a new invitation would end that one\. The invitation of niamh@brennan.example gives access that you don't have: invoices:read\./,
+  );
+  t.equal((await visitor.send(withdraw, hidden)).statusCode, 422);
+  t.match(visitor.text, /gives access that you don't have: invoices:read/);
+  t.strictSame(await listInvitations(portal.engine.db, COMPANY, STORY_NOW), [invitation]);
+  t.ok((await useCode(portal, code, {})).cookies.has('fieldledger_session'), 'the link works still');
+});
 
-t.test('a person who may not invite can neither invite, nor withdraw, nor remove', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('a person who may not invite can neither invite, nor withdraw, nor remove', async (t, portal) => {
   const inviter = await portal.signedIn();
   await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
   const [invitation] = await listInvitations(portal.engine.db, COMPANY, STORY_NOW);
@@ -156,8 +147,7 @@ t.test('a person who may not invite can neither invite, nor withdraw, nor remove
   t.equal((await inviter.visit('/portal')).statusCode, 200);
 });
 
-t.test('nobody removes themselves, or somebody who has more than they have', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('nobody removes themselves, or somebody who has more than they have', async (t, portal) => {
   const { administrator, visitor } = await lesser(portal, ['jobs:read']);
   await visitor.visit('/portal/people');
   const hidden = hiddenFields(visitor.shown, '/portal/sign-out');
@@ -203,25 +193,20 @@ t.test("another company's people and invitations answer as if there were none", 
   t.match(visitor.text, /Nothing is recorded here/);
 });
 
-t.test(
-  'an invitation can be withdrawn, is replaced by the next one, and ends after three days',
-  async (t) => {
-    const portal = await startPortal(t);
-    const inviter = await portal.signedIn();
-    const first = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
-    const second = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
-    t.match((await useCode(portal, first, {})).text, /This link can't be used/, 'replaced');
-    const [invitation] = await listInvitations(portal.engine.db, COMPANY, STORY_NOW);
-    await inviter.submitAndFollow(`/portal/people/invitations/${invitation?.id ?? ''}/withdraw`);
-    t.match((await useCode(portal, second, {})).text, /This link can't be used/, 'withdrawn');
-    const third = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
-    portal.setNow(later(72));
-    t.match((await useCode(portal, third, {})).text, /This link can't be used/, 'three days later');
-  },
-);
+onSqlite('an invitation is withdrawn, replaced, and ends after three days', async (t, portal) => {
+  const inviter = await portal.signedIn();
+  const first = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
+  const second = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
+  t.match((await useCode(portal, first, {})).text, /This link can't be used/, 'replaced');
+  const [invitation] = await listInvitations(portal.engine.db, COMPANY, STORY_NOW);
+  await inviter.submitAndFollow(`/portal/people/invitations/${invitation?.id ?? ''}/withdraw`);
+  t.match((await useCode(portal, second, {})).text, /This link can't be used/, 'withdrawn');
+  const third = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
+  portal.setNow(later(72));
+  t.match((await useCode(portal, third, {})).text, /This link can't be used/, 'three days later');
+});
 
-t.test('a link whose form is refused can be used after all', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('a link whose form is refused can be used after all', async (t, portal) => {
   const inviter = await portal.signedIn();
   const code = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
   t.match((await useCode(portal, code, { 'password-again': 'other' })).text, /The two new passwords differ/);
@@ -232,22 +217,7 @@ t.test('a link whose form is refused can be used after all', async (t) => {
   t.ok(accepted.cookies.has('fieldledger_session'), 'the whole link may be pasted');
 });
 
-t.test('an outside accountant who serves another company already is let in by her link', async (t) => {
-  const portal = await startPortal(t);
-  await createCompany(portal.engine, 'rival', {}, STORY_NOW);
-  await addAdministrator(portal.engine, { company: 'rival', email: NEWCOMER });
-  const inviter = await portal.signedIn();
-  const code = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
-  t.match(code, /^[\w-]{43}$/, 'the invitation is made as any other');
-  const accountant = await useCode(portal, code, {});
-  t.equal((await accountant.visit('/portal')).statusCode, 200);
-  t.match(accountant.text, /Brennan Heating/);
-  await inviter.visit('/portal/people');
-  t.notMatch(inviter.text, /rival/i, 'and nobody learns of the other company');
-});
-
-t.test('the refusal of an invitation names its cause', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('the refusal of an invitation names its cause', async (t, portal) => {
   const visitor = await portal.signedIn();
   await visitor.visit('/portal/people');
   const refusals: [fields: Record<string, string | string[]>, text: RegExp][] = [
@@ -271,46 +241,27 @@ t.test('the refusal of an invitation names its cause', async (t) => {
   t.match(visitor.text, /At most 20 invitations can wait at once/);
 });
 
-t.test('each of more than fifty administrators can be sent a link for a new password', async (t) => {
-  const { engine, administrator } = await startPortal(t);
-  await engine.transaction(async (transaction) => {
-    for (let index = 0; index < 52; index += 1) {
-      const other = { ...administrator, id: `adm_${index}`, email: `p${index}@brennan.example` };
-      await insertAdministrator(transaction, other, 'scrypt$1024$8$1$AAAA$AAAA');
-    }
-  });
-  for (let index = 0; index < 52; index += 1) {
-    const email = `p${index}@brennan.example`;
-    const { token } = await inviteToReset(engine, { company: COMPANY, email, now: STORY_NOW });
-    t.equal((await getLink(engine, token, STORY_NOW)).email, email);
-  }
+onSqlite('the keys of a removed administrator are revoked if they are ticked', async (t, portal) => {
+  const { engine } = portal;
+  const conor = await addAdministrator(engine, { ...CONOR, name: 'Conor' });
+  const by = await signedInAs(engine, conor);
+  const made = { prefix: 'fl', company: COMPANY, scopes: ['jobs:read'], now: STORY_NOW };
+  const afterwards = { ...made, now: later(1) };
+  const { record: ledger } = await createKey(engine, { ...made, name: 'Ledger', by });
+  await createKey(engine, { ...afterwards, name: 'Dashboard', by });
+  const { record: foreign } = await createKey(engine, { ...afterwards, name: 'Of the operator' });
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal/people');
+  t.match(visitor.text, /Revoke these keys that they made .*Ledger jobs:read Dashboard jobs:read/);
+  t.notMatch(visitor.text, /Of the operator/);
+  const fields = { keys: [ledger.id, foreign.id, 'nothing'] };
+  await visitor.submitAndFollow(`/portal/people/${conor.id}/remove`, fields);
+  t.match(
+    visitor.text,
+    /Conor no longer has access\. Revoked: “Ledger”\. These keys that they made keep working: “Dashboard”\./,
+  );
+  const left = (await listActiveKeys(engine, COMPANY)).map(({ name }) => name);
+  t.strictSame(left.sort(), ['Dashboard', 'Of the operator'], 'another’s key is none of the form’s');
+  await visitor.visit('/portal/audit');
+  t.match(visitor.text, /Revoked an API key name: Ledger/);
 });
-
-t.test(
-  'whoever removes an administrator reads which keys they made, and revokes those that are ticked',
-  async (t) => {
-    const portal = await startPortal(t);
-    const { engine } = portal;
-    const conor = await addAdministrator(engine, { ...CONOR, name: 'Conor' });
-    const by = await signedInAs(engine, conor);
-    const made = { prefix: 'fl', company: COMPANY, scopes: ['jobs:read'], now: STORY_NOW };
-    const afterwards = { ...made, now: later(1) };
-    const { record: ledger } = await createKey(engine, { ...made, name: 'Ledger', by });
-    await createKey(engine, { ...afterwards, name: 'Dashboard', by });
-    const { record: foreign } = await createKey(engine, { ...afterwards, name: 'Of the operator' });
-    const visitor = await portal.signedIn();
-    await visitor.visit('/portal/people');
-    t.match(visitor.text, /Revoke these keys that they made .*Ledger jobs:read Dashboard jobs:read/);
-    t.notMatch(visitor.text, /Of the operator/);
-    const fields = { keys: [ledger.id, foreign.id, 'nothing'] };
-    await visitor.submitAndFollow(`/portal/people/${conor.id}/remove`, fields);
-    t.match(
-      visitor.text,
-      /Conor no longer has access\. Revoked: “Ledger”\. These keys that they made keep working: “Dashboard”\./,
-    );
-    const left = (await listActiveKeys(engine, COMPANY)).map(({ name }) => name);
-    t.strictSame(left.sort(), ['Dashboard', 'Of the operator'], 'another’s key is none of the form’s');
-    await visitor.visit('/portal/audit');
-    t.match(visitor.text, /Revoked an API key name: Ledger/);
-  },
-);

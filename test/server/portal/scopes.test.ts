@@ -1,12 +1,11 @@
-import t from 'tap';
-
 import { scopes } from '../../../src/contract/scopes.ts';
 import { routes } from '../../../src/server/portal/routes.ts';
 import { STORY_NOW } from '../../_server.ts';
-import { addAdministrator, COMPANY, startPortal, type TestPortal, type Visitor } from './_portal.ts';
+import { addAdministrator, COMPANY, onSqlite, type TestPortal, type Visitor } from './_portal.ts';
 import { addHistory } from './_history.ts';
 import { addWebhook } from './_webhooks.ts';
 
+const RECORDS = { hasRecords: true };
 const PASSWORD = 'seven gravel lanterns hum';
 
 /** A text that stands in no other record, by the scope that reads it. */
@@ -26,33 +25,28 @@ function pathsOf(ids: Record<string, string>): string[] {
   return [...paths, ...queries.map((query) => `/portal/documents?${query}`)];
 }
 
-t.test(
-  'whoever has invoices:read alone does not find a customer without documents by the search',
-  async (t) => {
-    const portal = await startPortal(t, 'sqlite', { hasRecords: true });
-    await addCustomer(portal);
-    await addAdministrator(portal.engine, {
-      email: 'sean@brennan.example',
-      password: PASSWORD,
-      scopes: ['invoices:read'],
-    });
-    const visitor = await portal.signedIn({ email: 'sean@brennan.example', password: PASSWORD });
-    await visitor.visit('/portal/documents?search=zanzibar');
-    t.notMatch(visitor.shown, /Zanzibar Nodocuments|cus_zanzibar/);
-    t.match(visitor.text, /Customers can’t be searched\. You don’t have the access customers:read yourself/);
-    await visitor.visit('/portal/documents?search=INV-2026-0004');
-    t.match(visitor.text, /INV-2026-0004/, 'documents are found by their numbers');
-    const owner = await portal.signedIn();
-    await owner.visit('/portal/documents?search=zanzibar');
-    t.match(owner.text, /Documents of Zanzibar Nodocuments/, 'and customers by whoever may read them');
-    await portal.engine.run(`UPDATE companies SET modules = '["invoices"]' WHERE id = '${COMPANY}'`);
-    await owner.visit('/portal/documents?search=zanzibar');
-    t.match(owner.text, /Customers can’t be searched\. Your plan does not include it/);
-  },
-);
+onSqlite('invoices:read alone finds no customer by the search', RECORDS, async (t, portal) => {
+  await addCustomer(portal);
+  await addAdministrator(portal.engine, {
+    email: 'sean@brennan.example',
+    password: PASSWORD,
+    scopes: ['invoices:read'],
+  });
+  const visitor = await portal.signedIn({ email: 'sean@brennan.example', password: PASSWORD });
+  await visitor.visit('/portal/documents?search=zanzibar');
+  t.notMatch(visitor.shown, /Zanzibar Nodocuments|cus_zanzibar/);
+  t.match(visitor.text, /Customers can’t be searched\. You don’t have the access customers:read yourself/);
+  await visitor.visit('/portal/documents?search=INV-2026-0004');
+  t.match(visitor.text, /INV-2026-0004/, 'documents are found by their numbers');
+  const owner = await portal.signedIn();
+  await owner.visit('/portal/documents?search=zanzibar');
+  t.match(owner.text, /Documents of Zanzibar Nodocuments/, 'and customers by whoever may read them');
+  await portal.engine.run(`UPDATE companies SET modules = '["invoices"]' WHERE id = '${COMPANY}'`);
+  await owner.visit('/portal/documents?search=zanzibar');
+  t.match(owner.text, /Customers can’t be searched\. Your plan does not include it/);
+});
 
-t.test('no page shows a record of a scope that the administrator lacks, whatever is asked', async (t) => {
-  const portal = await startPortal(t, 'sqlite', { hasRecords: true });
+onSqlite('no page shows a record of a scope that the administrator lacks', RECORDS, async (t, portal) => {
   await addCustomer(portal);
   const webhook = await addWebhook(portal.engine, { events: ['job.created', 'form.submitted'] });
   await addHistory(portal.engine, {

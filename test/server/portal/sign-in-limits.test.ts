@@ -3,11 +3,12 @@ import t from 'tap';
 import { hashPassword } from '../../../src/server/access/passwords.ts';
 import { updateAdministratorRow } from '../../../src/server/store/accounts/administrator-rows.ts';
 import { processorMs } from '../../_processor-time.ts';
-import { type EngineName, engineNames } from '../../_server.ts';
 import {
   addAdministrator,
   EMAIL,
   hiddenFields,
+  onEachEngine,
+  onSqlite,
   PASSWORD,
   startPortal,
   type TestPortal,
@@ -32,40 +33,35 @@ async function guesser(portal: TestPortal) {
 const WRONG = 'The e-mail address or the password is wrong.';
 const TOO_MANY = /There were too many attempts to sign in. Try again in \d+ minutes\./;
 
-t.test(
-  'an unknown address is answered like a wrong password, in the same words and with the same work',
-  async (t) => {
-    const portal = await startPortal(t, 'sqlite', { trustedProxies: 1 });
-    const password = await hashPassword(PASSWORD);
-    await portal.engine.transaction((transaction) =>
-      updateAdministratorRow(transaction, portal.administrator.id, { password }),
-    );
-    const guess = await guesser(portal);
-    const timed = async (email: string, address: string) => {
-      const answer: unknown[] = [];
-      const ms = await processorMs(async () => {
-        const { statusCode, text } = await guess(email, 'wrong password', address);
-        answer.push(statusCode, text.replace(email, 'EMAIL'));
-      });
-      return { ms, answer };
-    };
-    const known = [];
-    const unknown = [];
-    for (let round = 0; round < 5; round += 1) {
-      known.push(await timed(EMAIL, `198.51.100.${round}`));
-      unknown.push(await timed('nobody@brennan.example', `198.51.100.${round}`));
-    }
-    for (const { answer } of [...known, ...unknown]) t.strictSame(answer, known[0]?.answer);
-    t.match(known[0]?.answer[1], new RegExp(WRONG));
-    const median = (of: { ms: number }[]) => of.map(({ ms }) => ms).sort((a, b) => a - b)[2] ?? 0;
-    // Hashing takes a quarter of a second; without it an answer takes some milliseconds.
-    t.ok(median(unknown) > median(known) / 2, 'an unknown address is not answered sooner');
-    t.ok(median(known) > median(unknown) / 2, 'nor later');
-  },
-);
+onSqlite('an unknown address is answered like a wrong password', { trustedProxies: 1 }, async (t, portal) => {
+  const password = await hashPassword(PASSWORD);
+  await portal.engine.transaction((transaction) =>
+    updateAdministratorRow(transaction, portal.administrator.id, { password }),
+  );
+  const guess = await guesser(portal);
+  const timed = async (email: string, address: string) => {
+    const answer: unknown[] = [];
+    const ms = await processorMs(async () => {
+      const { statusCode, text } = await guess(email, 'wrong password', address);
+      answer.push(statusCode, text.replace(email, 'EMAIL'));
+    });
+    return { ms, answer };
+  };
+  const known = [];
+  const unknown = [];
+  for (let round = 0; round < 5; round += 1) {
+    known.push(await timed(EMAIL, `198.51.100.${round}`));
+    unknown.push(await timed('nobody@brennan.example', `198.51.100.${round}`));
+  }
+  for (const { answer } of [...known, ...unknown]) t.strictSame(answer, known[0]?.answer);
+  t.match(known[0]?.answer[1], new RegExp(WRONG));
+  const median = (of: { ms: number }[]) => of.map(({ ms }) => ms).sort((a, b) => a - b)[2] ?? 0;
+  // Hashing takes a quarter of a second; without it an answer takes some milliseconds.
+  t.ok(median(unknown) > median(known) / 2, 'an unknown address is not answered sooner');
+  t.ok(median(known) > median(unknown) / 2, 'nor later');
+});
 
-t.test('an unknown account is locked as a known one is', async (t) => {
-  const portal = await startPortal(t, 'sqlite', { trustedProxies: 1 });
+onSqlite('an unknown account is locked as a known one is', { trustedProxies: 1 }, async (t, portal) => {
   const guess = await guesser(portal);
   for (const email of [EMAIL, 'nobody@brennan.example']) {
     for (let sent = 0; sent < 5; sent += 1) await guess(email, 'wrong');
@@ -75,29 +71,7 @@ t.test('an unknown account is locked as a known one is', async (t) => {
   }
 });
 
-t.test('a person who mistypes their password now and then is not locked out', async (t) => {
-  const portal = await startPortal(t);
-  const guess = await guesser(portal);
-  for (let round = 0; round < 4; round += 1) t.equal((await guess(EMAIL, 'oops')).statusCode, 422);
-  for (let round = 0; round < 20; round += 1) t.equal((await guess(EMAIL, PASSWORD)).statusCode, 303);
-});
-
-t.test('the present password can be guessed no better on the account page', async (t) => {
-  const portal = await startPortal(t);
-  const visitor = await portal.signedIn();
-  await visitor.visit('/portal/account');
-  const hidden = hiddenFields(visitor.shown, '/portal/account/password');
-  const next = 'granite lanterns drift north';
-  const statuses = [];
-  for (let sent = 0; sent < 6; sent += 1) {
-    const fields = { ...hidden, present: `guess ${sent}`, password: next, 'password-again': next };
-    statuses.push((await visitor.send('/portal/account/password', fields)).statusCode);
-  }
-  t.strictSame(statuses, [422, 422, 422, 422, 422, 429]);
-});
-
-t.test('whoever was removed is told what an unknown address is told', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('whoever was removed is told what an unknown address is told', async (t, portal) => {
   await addAdministrator(portal.engine, {
     email: 'conor@brennan.example',
     password: 'seven quiet bells ring',
@@ -109,34 +83,22 @@ t.test('whoever was removed is told what an unknown address is told', async (t) 
   t.match(text, new RegExp(WRONG));
 });
 
-/** On PostgreSQL each one that is counted is a round trip more. */
-const GUESSES: Record<EngineName, number> = { sqlite: 2_000, postgres: 500 };
+const GUESSES = 500;
 
-for (const name of engineNames) {
-  const count = GUESSES[name];
-  t.test(
-    `${name}: of ${count} guesses five are looked at, and the rest are refused in no time`,
-    async (t) => {
-      const portal = await startPortal(t, name, { trustedProxies: 1 });
-      const guess = await guesser(portal);
-      const statuses = new Map<number, number>();
-      for (let sent = 0; sent < count; sent += 50) {
-        const batch = Array.from({ length: 50 }, (_value, index) =>
-          guess(EMAIL, `guess ${sent + index} is wrong`),
-        );
-        for (const { statusCode } of await Promise.all(batch))
-          statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
-      }
-      t.strictSame(Object.fromEntries(statuses), { 422: 5, 429: count - 5 });
-      t.equal((await guess(EMAIL, PASSWORD)).statusCode, 429, 'the right one comes too late');
-      t.equal(
-        (await guess(EMAIL, PASSWORD, '203.0.113.9')).statusCode,
-        303,
-        'its owner gets in from elsewhere',
-      );
-    },
-  );
-}
+onEachEngine(`of ${GUESSES} guesses five are looked at`, { trustedProxies: 1 }, async (t, portal) => {
+  const guess = await guesser(portal);
+  const statuses = new Map<number, number>();
+  for (let sent = 0; sent < GUESSES; sent += 50) {
+    const batch = Array.from({ length: 50 }, (_value, index) =>
+      guess(EMAIL, `guess ${sent + index} is wrong`),
+    );
+    for (const { statusCode } of await Promise.all(batch))
+      statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
+  }
+  t.strictSame(Object.fromEntries(statuses), { 422: 5, 429: GUESSES - 5 });
+  t.equal((await guess(EMAIL, PASSWORD)).statusCode, 429, 'the right one comes too late');
+  t.equal((await guess(EMAIL, PASSWORD, '203.0.113.9')).statusCode, 303, 'its owner gets in from elsewhere');
+});
 
 const COOKIE = 'fieldledger_browser';
 const NEW_PASSWORD = 'granite lanterns drift north';
@@ -157,28 +119,21 @@ async function signInAgain(portal: TestPortal, browser: Visitor, password = PASS
   return (await again.submit('/portal/sign-in', { email: EMAIL, password })).statusCode;
 }
 
-for (const name of engineNames) {
-  t.test(
-    `${name}: guesses from changing networks don't lock an administrator's own browser out`,
-    async (t) => {
-      const portal = await startPortal(t, name, { trustedProxies: 1 });
-      const owner = await portal.signedIn();
-      await lockOut(portal);
-      t.equal(await signInAgain(portal, portal.visitor()), 429, 'a browser that nobody knows has to wait');
-      t.equal(await signInAgain(portal, owner), 303);
-      await owner.visit('/portal/account');
-      const fields = { present: PASSWORD, password: NEW_PASSWORD, 'password-again': NEW_PASSWORD };
-      t.equal(
-        (await owner.submit('/portal/account/password', fields)).statusCode,
-        303,
-        'nor the account page',
-      );
-    },
-  );
-}
+onEachEngine(
+  "guesses from elsewhere don't lock an administrator's browser out",
+  { trustedProxies: 1 },
+  async (t, portal) => {
+    const owner = await portal.signedIn();
+    await lockOut(portal);
+    t.equal(await signInAgain(portal, portal.visitor()), 429, 'a browser that nobody knows has to wait');
+    t.equal(await signInAgain(portal, owner), 303);
+    await owner.visit('/portal/account');
+    const fields = { present: PASSWORD, password: NEW_PASSWORD, 'password-again': NEW_PASSWORD };
+    t.equal((await owner.submit('/portal/account/password', fields)).statusCode, 303, 'nor the account page');
+  },
+);
 
-t.test('a known browser has five guesses of its own, which are nobody else’s', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('a known browser has five guesses of its own, which are nobody else’s', async (t, portal) => {
   const [one, other] = [await portal.signedIn(), await portal.signedIn()];
   const statuses = [];
   for (let sent = 0; sent < 6; sent += 1) statuses.push(await signInAgain(portal, one, 'wrong'));
@@ -188,20 +143,23 @@ t.test('a known browser has five guesses of its own, which are nobody else’s',
   t.equal(await signInAgain(portal, portal.visitor()), 303, 'nor is the network’s');
 });
 
-t.test('a browser is known to its own account, until the password changes', async (t) => {
-  const portal = await startPortal(t, 'sqlite', { trustedProxies: 1 });
-  await addAdministrator(portal.engine, { ...OTHER, name: 'Conor' });
-  const [owner, elsewhere] = [await portal.signedIn(), await portal.signedIn()];
-  const colleague = await portal.signedIn(OTHER);
-  await lockOut(portal);
-  t.equal(await signInAgain(portal, colleague), 429, 'a colleague’s browser is none of hers');
-  t.equal(await signInAgain(portal, elsewhere), 303);
-  await owner.visit('/portal/account');
-  const fields = { present: PASSWORD, password: NEW_PASSWORD, 'password-again': NEW_PASSWORD };
-  await owner.submit('/portal/account/password', fields);
-  t.equal(await signInAgain(portal, elsewhere, NEW_PASSWORD), 429, 'it has to show the new one first');
-  t.equal(await signInAgain(portal, owner, NEW_PASSWORD), 303, 'as the browser has in which it was set');
-});
+onSqlite(
+  'a browser is known to its account until the password changes',
+  { trustedProxies: 1 },
+  async (t, portal) => {
+    await addAdministrator(portal.engine, { ...OTHER, name: 'Conor' });
+    const [owner, elsewhere] = [await portal.signedIn(), await portal.signedIn()];
+    const colleague = await portal.signedIn(OTHER);
+    await lockOut(portal);
+    t.equal(await signInAgain(portal, colleague), 429, 'a colleague’s browser is none of hers');
+    t.equal(await signInAgain(portal, elsewhere), 303);
+    await owner.visit('/portal/account');
+    const fields = { present: PASSWORD, password: NEW_PASSWORD, 'password-again': NEW_PASSWORD };
+    await owner.submit('/portal/account/password', fields);
+    t.equal(await signInAgain(portal, elsewhere, NEW_PASSWORD), 429, 'it has to show the new one first');
+    t.equal(await signInAgain(portal, owner, NEW_PASSWORD), 303, 'as the browser has in which it was set');
+  },
+);
 
 t.test('the cookie of a known browser is kept for long, and from scripts and neighbours', async (t) => {
   for (const [baseUrl, prefix, tail] of [

@@ -1,45 +1,40 @@
-import t from 'tap';
-
 import { removeAdministrator } from '../../../src/server/access/administrators.ts';
 import { acceptLink, invite, inviteToReset } from '../../../src/server/access/invitations.ts';
 import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
 import { listSessionRows } from '../../../src/server/store/accounts/session-rows.ts';
-import { engineNames, STORY_NOW } from '../../_server.ts';
+import { STORY_NOW } from '../../_server.ts';
 import {
   addAdministrator,
   COMPANY,
   EMAIL,
   hiddenFields,
+  onEachEngine,
+  onSqlite,
   PASSWORD,
-  startPortal,
   textOf,
   type Visitor,
 } from './_portal.ts';
 
-for (const name of engineNames) {
-  t.test(`${name}: an administrator signs in, sees the overview, and signs out`, async (t) => {
-    const portal = await startPortal(t, name);
-    const visitor = portal.visitor();
-    const first = await visitor.visit('/portal/people');
-    t.equal(first.statusCode, 303);
-    t.equal(first.headers.location, '/portal/sign-in?next=%2Fportal%2Fpeople');
-    await visitor.visit(first.headers.location ?? '');
-    await visitor.submitAndFollow('/portal/sign-in', {
-      email: ` ${EMAIL.toUpperCase()}`,
-      password: PASSWORD,
-    });
-    t.match(visitor.text, /These people administer/, 'and comes to the page that was asked for');
-    await visitor.submitAndFollow('/portal/sign-out');
-    t.match(visitor.text, /You have signed out/);
-    t.equal((await visitor.visit('/portal')).statusCode, 303);
+onEachEngine('an administrator signs in, sees the overview, and signs out', async (t, portal) => {
+  const visitor = portal.visitor();
+  const first = await visitor.visit('/portal/people');
+  t.equal(first.statusCode, 303);
+  t.equal(first.headers.location, '/portal/sign-in?next=%2Fportal%2Fpeople');
+  await visitor.visit(first.headers.location ?? '');
+  await visitor.submitAndFollow('/portal/sign-in', {
+    email: ` ${EMAIL.toUpperCase()}`,
+    password: PASSWORD,
   });
-}
+  t.match(visitor.text, /These people administer/, 'and comes to the page that was asked for');
+  await visitor.submitAndFollow('/portal/sign-out');
+  t.match(visitor.text, /You have signed out/);
+  t.equal((await visitor.visit('/portal')).statusCode, 303);
+});
 
 const NEW_PASSWORD = 'granite lanterns drift north';
 const later = (minutes: number) => new Date(STORY_NOW.getTime() + minutes * 60_000);
 
-t.test('signing in begins a new session, so that a planted one is worth nothing', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('signing in begins a new session, so that a planted one is worth nothing', async (t, portal) => {
   const attacker = await portal.signedIn();
   const victim = portal.visitor();
   // The attacker has planted both cookies in the victim's browser: one of no session, then one of their own.
@@ -58,82 +53,69 @@ t.test('signing in begins a new session, so that a planted one is worth nothing'
   t.equal((await thief.visit('/portal')).statusCode, 303, 'what was planted opens nothing');
 });
 
-for (const name of engineNames) {
-  t.test(`${name}: a session that was stolen ends when its owner signs out`, async (t) => {
-    const portal = await startPortal(t, name);
-    const owner = await portal.signedIn();
-    const thief = owner.copy();
-    t.equal((await thief.visit('/portal/people')).statusCode, 200);
-    const hidden = hiddenFields(thief.shown, '/portal/people/invite');
-    await owner.visit('/portal');
-    await owner.submit('/portal/sign-out');
-    t.equal((await thief.visit('/portal/people')).statusCode, 303);
-    t.equal(
-      (await thief.send('/portal/people/invite', { ...hidden, email: 'm@example.com' })).statusCode,
-      403,
-    );
-    const tables = await portal.engine.run('SELECT token_sha256 FROM portal_sessions');
-    t.notOk(
-      JSON.stringify(tables).includes(thief.cookies.get('fieldledger_session') ?? ''),
-      'no token is stored',
-    );
-  });
-
-  t.test(
-    `${name}: signing out everywhere ends every session of the administrator, and of nobody else`,
-    async (t) => {
-      const portal = await startPortal(t, name);
-      const other = { email: 'conor@brennan.example', password: 'seven quiet harbour bells' };
-      await addAdministrator(portal.engine, { ...other, name: 'Conor' });
-      const [here, there, colleague] = [
-        await portal.signedIn(),
-        await portal.signedIn(),
-        await portal.signedIn(other),
-      ];
-      await here.visit('/portal/account');
-      await here.submitAndFollow('/portal/account/sign-out-everywhere', { present: PASSWORD });
-      t.match(here.text, /You have signed out/);
-      t.equal((await there.visit('/portal')).statusCode, 303);
-      t.equal((await colleague.visit('/portal')).statusCode, 200);
-    },
+onEachEngine('a session that was stolen ends when its owner signs out', async (t, portal) => {
+  const owner = await portal.signedIn();
+  const thief = owner.copy();
+  t.equal((await thief.visit('/portal/people')).statusCode, 200);
+  const hidden = hiddenFields(thief.shown, '/portal/people/invite');
+  await owner.visit('/portal');
+  await owner.submit('/portal/sign-out');
+  t.equal((await thief.visit('/portal/people')).statusCode, 303);
+  t.equal((await thief.send('/portal/people/invite', { ...hidden, email: 'm@example.com' })).statusCode, 403);
+  const tables = await portal.engine.run('SELECT token_sha256 FROM portal_sessions');
+  t.notOk(
+    JSON.stringify(tables).includes(thief.cookies.get('fieldledger_session') ?? ''),
+    'no token is stored',
   );
+});
 
-  t.test(`${name}: a changed password ends the other sessions, and the old one opens nothing`, async (t) => {
-    const portal = await startPortal(t, name);
-    const [here, there] = [await portal.signedIn(), await portal.signedIn()];
-    await here.visit('/portal/account');
-    const refused = await here.submit('/portal/account/password', {
-      present: 'not my password',
-      password: NEW_PASSWORD,
-      'password-again': NEW_PASSWORD,
-    });
-    t.equal(refused.statusCode, 422);
-    t.match(here.text, /Your present password is not right/);
-    t.equal((await there.visit('/portal')).statusCode, 200);
-    await here.submitAndFollow('/portal/account/password', {
-      present: PASSWORD,
-      password: NEW_PASSWORD,
-      'password-again': NEW_PASSWORD,
-    });
-    t.match(here.text, /Your password is changed/);
-    t.equal((await there.visit('/portal')).statusCode, 303, 'the other session has ended');
-    await t.rejects(portal.signedIn(), /422/, 'the old password is wrong now');
-    await portal.signedIn({ email: EMAIL, password: NEW_PASSWORD });
+onEachEngine('signing out everywhere ends the sessions of that administrator', async (t, portal) => {
+  const other = { email: 'conor@brennan.example', password: 'seven quiet harbour bells' };
+  await addAdministrator(portal.engine, { ...other, name: 'Conor' });
+  const [here, there, colleague] = [
+    await portal.signedIn(),
+    await portal.signedIn(),
+    await portal.signedIn(other),
+  ];
+  await here.visit('/portal/account');
+  await here.submitAndFollow('/portal/account/sign-out-everywhere', { present: PASSWORD });
+  t.match(here.text, /You have signed out/);
+  t.equal((await there.visit('/portal')).statusCode, 303);
+  t.equal((await colleague.visit('/portal')).statusCode, 200);
+});
+
+onEachEngine('a changed password ends the other sessions', async (t, portal) => {
+  const [here, there] = [await portal.signedIn(), await portal.signedIn()];
+  await here.visit('/portal/account');
+  const refused = await here.submit('/portal/account/password', {
+    present: 'not my password',
+    password: NEW_PASSWORD,
+    'password-again': NEW_PASSWORD,
   });
-
-  t.test(`${name}: whoever is removed is out at once, and can't come back`, async (t) => {
-    const portal = await startPortal(t, name);
-    const other = { email: 'conor@brennan.example', password: 'seven quiet harbour bells' };
-    const { id } = await addAdministrator(portal.engine, { ...other, name: 'Conor' });
-    const visitor = await portal.signedIn(other);
-    await removeAdministrator(portal.engine, { company: COMPANY, id, by: 'operator', now: STORY_NOW });
-    t.equal((await visitor.visit('/portal')).statusCode, 303);
-    await t.rejects(portal.signedIn(other), /422/);
+  t.equal(refused.statusCode, 422);
+  t.match(here.text, /Your present password is not right/);
+  t.equal((await there.visit('/portal')).statusCode, 200);
+  await here.submitAndFollow('/portal/account/password', {
+    present: PASSWORD,
+    password: NEW_PASSWORD,
+    'password-again': NEW_PASSWORD,
   });
-}
+  t.match(here.text, /Your password is changed/);
+  t.equal((await there.visit('/portal')).statusCode, 303, 'the other session has ended');
+  await t.rejects(portal.signedIn(), /422/, 'the old password is wrong now');
+  await portal.signedIn({ email: EMAIL, password: NEW_PASSWORD });
+});
 
-t.test('nobody ends sessions without the password, as whoever has stolen one doesn’t know it', async (t) => {
-  const portal = await startPortal(t);
+onEachEngine("whoever is removed is out at once, and can't come back", async (t, portal) => {
+  const other = { email: 'conor@brennan.example', password: 'seven quiet harbour bells' };
+  const { id } = await addAdministrator(portal.engine, { ...other, name: 'Conor' });
+  const visitor = await portal.signedIn(other);
+  await removeAdministrator(portal.engine, { company: COMPANY, id, by: 'operator', now: STORY_NOW });
+  t.equal((await visitor.visit('/portal')).statusCode, 303);
+  await t.rejects(portal.signedIn(other), /422/);
+});
+
+onSqlite('nobody ends sessions without the password', async (t, portal) => {
   const [owner, thief] = [await portal.signedIn(), await portal.signedIn()];
   await thief.visit('/portal/account');
   const [end = ''] = /\/portal\/account\/sessions\/[\w-]+\/end/.exec(thief.shown) ?? [];
@@ -151,8 +133,7 @@ t.test('nobody ends sessions without the password, as whoever has stolen one doe
   t.equal((await thief.submit(end, { present: PASSWORD })).statusCode, 429, 'five guesses are enough');
 });
 
-t.test('a session ends when it is not used for half an hour', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('a session ends when it is not used for half an hour', async (t, portal) => {
   const visitor = await portal.signedIn();
   portal.setNow(later(29));
   t.equal((await visitor.visit('/portal')).statusCode, 200, 'and is prolonged by being used');
@@ -162,8 +143,7 @@ t.test('a session ends when it is not used for half an hour', async (t) => {
   t.equal((await visitor.visit('/portal')).statusCode, 303);
 });
 
-t.test('a session ends after twelve hours, however much it is used', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('a session ends after twelve hours, however much it is used', async (t, portal) => {
   const visitor = await portal.signedIn();
   for (let minutes = 20; minutes < 720; minutes += 20) {
     portal.setNow(later(minutes));
@@ -173,8 +153,7 @@ t.test('a session ends after twelve hours, however much it is used', async (t) =
   t.equal((await visitor.visit('/portal')).statusCode, 303);
 });
 
-t.test('an administrator sees where they are signed in, and ends one session', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('an administrator sees where they are signed in, and ends one session', async (t, portal) => {
   const here = await portal.signedIn();
   const there = await portal.signedIn();
   await here.visit('/portal/account');
@@ -214,8 +193,7 @@ function problemAt({ shown }: Visitor, field: string): string | undefined {
   return described && problem !== undefined ? textOf(problem) : undefined;
 }
 
-t.test('a weak password is refused at its field wherever one is set, and nothing is changed', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('a weak password is refused at its field wherever one is set', async (t, portal) => {
   const of = { company: COMPANY, now: STORY_NOW };
   const invited = { email: 'niamh@brennan.example', scopes: ['jobs:read'], mayInvite: false };
   const invitation = await invite(portal.engine, { ...of, ...invited, by: 'operator' });
@@ -257,21 +235,12 @@ t.test('a weak password is refused at its field wherever one is set, and nothing
   t.equal((await accepted.visit('/portal')).statusCode, 200, 'and a strong one is taken');
 });
 
-t.test('a link for a new password takes none that is made of the name of its owner', async (t) => {
-  const { engine } = await startPortal(t);
+onSqlite('a link for a new password takes none that is made of its owner’s name', async (t, { engine }) => {
   const email = 'office@brennan.example';
   await addAdministrator(engine, { email, name: 'Siobhán Ní Dhómhnaill' });
   const { token } = await inviteToReset(engine, { company: COMPANY, email, now: STORY_NOW });
-  const limits = createSignInLimits(engine);
-  const use = {
-    token,
-    name: '',
-    serviceName: 'Fieldledger',
-    address: '192.0.2.1',
-    client: 'Test',
-    now: STORY_NOW,
-    lengths: { idleMinutes: 30, hoursMax: 12 },
-  };
-  await t.rejects(acceptLink(engine, limits, { ...use, password: 'Dhomhnaill2026!' }), /too easy to guess/);
-  await acceptLink(engine, limits, { ...use, password: NEW_PASSWORD });
+  const by = { address: '192.0.2.1', client: 'Test', now: STORY_NOW };
+  const lengths = { idleMinutes: 30, hoursMax: 12 };
+  const use = { token, name: '', serviceName: 'Fieldledger', ...by, lengths, password: 'Dhomhnaill2026!' };
+  await t.rejects(acceptLink(engine, createSignInLimits(engine), use), /too easy to guess/);
 });

@@ -1,11 +1,9 @@
-import t from 'tap';
-
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { revokeKey } from '../../../src/server/access/keys.ts';
 import { listKeyHours } from '../../../src/server/store/keys/key-usage.ts';
 import { until } from '../../_command.ts';
-import { engineNames, keyFor, STORY_NOW } from '../../_server.ts';
-import { COMPANY, startPortal, type TestPortal } from './_portal.ts';
+import { keyFor, STORY_NOW } from '../../_server.ts';
+import { COMPANY, onEachEngine, onSqlite, type TestPortal } from './_portal.ts';
 
 async function ask({ http }: TestPortal, key: string, path = 'api/v1/jobs'): Promise<number> {
   return (await http(path, { headers: { authorization: `Bearer ${key}` } })).statusCode;
@@ -20,9 +18,10 @@ async function writtenDown({ engine, usage }: TestPortal, count: number, company
   });
 }
 
-for (const name of engineNames) {
-  t.test(`${name}: the page counts what each key asked for, and what the rate limit refused`, async (t) => {
-    const portal = await startPortal(t, name, { rateLimitPerMinute: 3 });
+onEachEngine(
+  'the page counts requests by key, and what the rate limit refused',
+  { rateLimitPerMinute: 3 },
+  async (t, portal) => {
     const visitor = await portal.signedIn();
     await visitor.visit('/portal/usage');
     t.match(visitor.text, /No key was used in this time/);
@@ -63,11 +62,10 @@ for (const name of engineNames) {
     t.match(later.text, /No key was used in this time/, 'what is older than a day is not');
     t.notMatch(later.text, id(busy));
     t.match(later.text, new RegExp(`Test ${id(calm)} 0 0 20 Nov 2026, 12:00 None`));
-  });
-}
+  },
+);
 
-t.test('another company’s requests are counted for it alone', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('another company’s requests are counted for it alone', async (t, portal) => {
   await createCompany(portal.engine, 'neighbour', {}, STORY_NOW);
   t.equal(await ask(portal, await keyFor(portal.engine, 'neighbour')), 200);
   await writtenDown(portal, 1, 'neighbour');
@@ -76,8 +74,7 @@ t.test('another company’s requests are counted for it alone', async (t) => {
   t.match(visitor.text, /No key was used in this time/);
 });
 
-t.test('the page says what keys are good for, and why not for more', async (t) => {
-  const { engine, signedIn } = await startPortal(t);
+onSqlite('the page says what keys are good for, and why not for more', async (t, { engine, signedIn }) => {
   const visitor = await signedIn();
   await visitor.visit('/portal/usage');
   t.match(visitor.text, /To keys with their scopes: jobs, people, forms, invoices, customers, quotes\./);

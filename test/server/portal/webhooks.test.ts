@@ -6,79 +6,71 @@ import { moveEventKinds } from '../../../src/contract/events.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import { listWebhookRows } from '../../../src/server/store/deliveries/webhooks.ts';
 import { ping } from '../../../src/server/webhooks/deliveries.ts';
-import { engineNames, STORY_NOW } from '../../_server.ts';
+import { STORY_NOW } from '../../_server.ts';
 import { addHistory } from './_history.ts';
-import { addAdministrator, COMPANY, hiddenFields, startPortal } from './_portal.ts';
+import { addAdministrator, COMPANY, hiddenFields, onEachEngine, onSqlite } from './_portal.ts';
 import { addWebhook } from './_webhooks.ts';
 
 const URL_GIVEN = 'https://hooks.example.com/in';
 const LIMITED = { email: 'nuala@brennan.example', password: 'slow kettles on a low flame' };
 
-for (const name of engineNames) {
-  t.test(
-    `${name}: a webhook is registered, paused, resumed and deleted, and the trail tells of it`,
-    async (t) => {
-      const portal = await startPortal(t, name);
-      const { engine } = portal;
-      const visitor = await portal.signedIn();
-      await visitor.visit('/portal/webhooks');
-      t.match(visitor.text, /There are no webhooks/);
-      await visitor.visit('/portal/webhooks/new');
-      const events = ['invoice.paid', 'job.created'];
-      await visitor.submitAndFollow('/portal/webhooks', { url: ` ${URL_GIVEN} `, events });
-      const secret = /whsec_[A-Za-z0-9+/=]{44}/.exec(visitor.text)?.[0] ?? '';
-      t.not(secret, '');
-      const [webhook] = await listWebhookRows(engine, COMPANY);
-      t.match(webhook, { url: URL_GIVEN, events: ['job.created', 'invoice.paid'] });
-      const of = `/portal/webhooks/${webhook?.id}`;
-      await visitor.visit(of);
-      t.notMatch(visitor.shown, /whsec_/, 'the secret is shown once');
-      t.match(visitor.text, /Quiet/);
-      await visitor.submitAndFollow(`${of}/pause`);
-      t.match(visitor.text, /The webhook is paused/);
-      await visitor.submitAndFollow(`${of}/resume`);
-      t.match(visitor.text, /The webhook is resumed/);
-      await visitor.submitAndFollow(`${of}/delete`);
-      t.match(visitor.text, /is deleted.*There are no webhooks/);
-      t.equal((await visitor.visit(of)).statusCode, 404);
-      const trail = await listAuditRows(engine, COMPANY, { limit: 4 });
-      t.strictSame(
-        trail.map(({ action, administratorName, subject }) => [action, administratorName, subject]),
-        ['deleted', 'resumed', 'paused', 'registered'].map((did) => [
-          `webhook.${did}`,
-          'Aoife Brennan',
-          webhook?.id,
-        ]),
-      );
-      t.notMatch(JSON.stringify(trail), secret);
-    },
+onEachEngine('a webhook is registered, paused, resumed and deleted', async (t, portal) => {
+  const { engine } = portal;
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal/webhooks');
+  t.match(visitor.text, /There are no webhooks/);
+  await visitor.visit('/portal/webhooks/new');
+  const events = ['invoice.paid', 'job.created'];
+  await visitor.submitAndFollow('/portal/webhooks', { url: ` ${URL_GIVEN} `, events });
+  const secret = /whsec_[A-Za-z0-9+/=]{44}/.exec(visitor.text)?.[0] ?? '';
+  t.not(secret, '');
+  const [webhook] = await listWebhookRows(engine, COMPANY);
+  t.match(webhook, { url: URL_GIVEN, events: ['job.created', 'invoice.paid'] });
+  const of = `/portal/webhooks/${webhook?.id}`;
+  await visitor.visit(of);
+  t.notMatch(visitor.shown, /whsec_/, 'the secret is shown once');
+  t.match(visitor.text, /Quiet/);
+  await visitor.submitAndFollow(`${of}/pause`);
+  t.match(visitor.text, /The webhook is paused/);
+  await visitor.submitAndFollow(`${of}/resume`);
+  t.match(visitor.text, /The webhook is resumed/);
+  await visitor.submitAndFollow(`${of}/delete`);
+  t.match(visitor.text, /is deleted.*There are no webhooks/);
+  t.equal((await visitor.visit(of)).statusCode, 404);
+  const trail = await listAuditRows(engine, COMPANY, { limit: 4 });
+  t.strictSame(
+    trail.map(({ action, administratorName, subject }) => [action, administratorName, subject]),
+    ['deleted', 'resumed', 'paused', 'registered'].map((did) => [
+      `webhook.${did}`,
+      'Aoife Brennan',
+      webhook?.id,
+    ]),
   );
+  t.notMatch(JSON.stringify(trail), secret);
+});
 
-  t.test(`${name}: the list tells how each webhook is doing`, async (t) => {
-    const portal = await startPortal(t, name);
-    const { engine } = portal;
-    const { id } = await addWebhook(engine);
-    // 10 an hour for two days: of 480 one in 10 failed and one in 20 was tried a second time.
-    const options = { company: COMPANY, webhooks: [id], until: STORY_NOW };
-    await addHistory(engine, { ...options, count: 480, days: 2, failedEvery: 10, retriedEvery: 20 });
-    const visitor = await portal.signedIn();
-    await visitor.visit('/portal/webhooks');
-    // 24 hours at 10 each, 24 of them failed; 12 more attempts, as many of which failed.
-    t.match(visitor.text, /85\.7% delivered: 36 of 252 attempts failed/);
-    t.match(visitor.text, /Last success 20 Nov 2026, 11:57 Last failure 20 Nov 2026, 11:09/);
-    t.match(visitor.text, /There was no answer within 10 seconds\./);
-    t.match(visitor.shown, /Attempts of the last 30 days: 432 delivered, 72 failed/);
-    await visitor.visit(`/portal/webhooks/${id}`);
-    t.match(
-      visitor.text,
-      /20 Nov 2026 108 18 19 Nov 2026 216 36 18 Nov 2026 108 18/,
-      'by the days of the company',
-    );
-  });
-}
+onEachEngine('the list tells how each webhook is doing', async (t, portal) => {
+  const { engine } = portal;
+  const { id } = await addWebhook(engine);
+  // 10 an hour for two days: of 480 one in 10 failed and one in 20 was tried a second time.
+  const options = { company: COMPANY, webhooks: [id], until: STORY_NOW };
+  await addHistory(engine, { ...options, count: 480, days: 2, failedEvery: 10, retriedEvery: 20 });
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal/webhooks');
+  // 24 hours at 10 each, 24 of them failed; 12 more attempts, as many of which failed.
+  t.match(visitor.text, /85\.7% delivered: 36 of 252 attempts failed/);
+  t.match(visitor.text, /Last success 20 Nov 2026, 11:57 Last failure 20 Nov 2026, 11:09/);
+  t.match(visitor.text, /There was no answer within 10 seconds\./);
+  t.match(visitor.shown, /Attempts of the last 30 days: 432 delivered, 72 failed/);
+  await visitor.visit(`/portal/webhooks/${id}`);
+  t.match(
+    visitor.text,
+    /20 Nov 2026 108 18 19 Nov 2026 216 36 18 Nov 2026 108 18/,
+    'by the days of the company',
+  );
+});
 
-t.test('events whose data an administrator may not see', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('events whose data an administrator may not see', async (t, portal) => {
   const { engine } = portal;
   await addAdministrator(engine, { ...LIMITED, scopes: ['jobs:read'], mayInvite: false });
   const visitor = await portal.signedIn(LIMITED);
@@ -152,8 +144,7 @@ t.test('events whose data an administrator may not see', async (t) => {
   });
 });
 
-t.test('the fault of an address is told beside it', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('the fault of an address is told beside it', async (t, portal) => {
   const visitor = await portal.signedIn();
   const wrong: [url: string, told: RegExp][] = [
     ['http://hooks.example.com/', /must be https|https/],
@@ -174,8 +165,7 @@ t.test('the fault of an address is told beside it', async (t) => {
   t.match(visitor.text, /needs at least one event/);
 });
 
-t.test('markup in an address is only text on every page', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('markup in an address is only text on every page', async (t, portal) => {
   const { id } = await addWebhook(portal.engine);
   // Registration escapes it all; this is a row that was written by another way.
   const hostile = `https://hooks.example.com/<script>alert(1)</script>?a="><img src=x onerror=alert(1)>&b='onclick='`;
@@ -205,8 +195,7 @@ t.test('markup in an address is only text on every page', async (t) => {
   );
 });
 
-t.test('another company’s webhooks and deliveries answer as if there were nothing', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('another company’s webhooks and deliveries answer as if there were nothing', async (t, portal) => {
   const { engine } = portal;
   await createCompany(engine, 'other', {}, STORY_NOW);
   const theirs = await addWebhook(engine, { company: 'other' });
@@ -239,8 +228,7 @@ t.test('another company’s webhooks and deliveries answer as if there were noth
   t.notMatch(visitor.text, /Everything about this ping/);
 });
 
-t.test('ten webhooks are the limit, which is told before an eleventh is filled in', async (t) => {
-  const portal = await startPortal(t);
+onSqlite('ten webhooks are the limit, which is told before an eleventh is filled in', async (t, portal) => {
   const visitor = await portal.signedIn();
   await visitor.visit('/portal/webhooks/new');
   const before = visitor.shown;
