@@ -110,40 +110,34 @@ t.test('after signing out the back button shows nothing', async (t) => {
   }
 });
 
-t.test('another site can not put a page into a frame', async (t) => {
-  const portal = await startPortal(t);
-  const site = createServer((_req, res) => {
-    res.setHeader('Content-Type', 'text/html');
-    res.end(`<iframe src="${portal.url}/portal/people"></iframe>`);
-  });
+/** Serves a page of another site. @returns its port. */
+async function startSite(t: Test, page: string): Promise<number> {
+  const site = createServer((_req, res) => res.setHeader('Content-Type', 'text/html').end(page));
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {
     site.close();
     site.closeAllConnections();
   });
+  return (site.address() as AddressInfo).port;
+}
+
+t.test('another site can not put a page into a frame', async (t) => {
+  const portal = await startPortal(t);
+  const port = await startSite(t, `<iframe src="${portal.url}/portal/people"></iframe>`);
   const { page } = await openWindow(t, { browser: await browser, portal });
   const refused = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()));
-  await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+  await page.goto(`http://127.0.0.1:${port}/`);
   await refused;
   t.equal(await page.frameLocator('iframe').getByRole('heading', { name: 'People' }).count(), 0);
 });
 
 t.test('a form of another site changes nothing, though the browser is signed in', async (t) => {
   const portal = await startPortal(t);
-  const site = createServer((_req, res) => {
-    res.setHeader('Content-Type', 'text/html');
-    res.end(
-      `<form method="post" action="${portal.url}/portal/account/sign-out-everywhere"><button>Win</button></form>`,
-    );
-  });
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    site.close();
-    site.closeAllConnections();
-  });
+  const action = `${portal.url}/portal/account/sign-out-everywhere`;
+  const port = await startSite(t, `<form method="post" action="${action}"><button>Win</button></form>`);
   const { page, open } = await openWindow(t, { browser: await browser, portal });
   // Another name of this machine is another site.
-  await page.goto(`http://localhost:${(site.address() as AddressInfo).port}/`);
+  await page.goto(`http://localhost:${port}/`);
   await page.getByRole('button', { name: 'Win' }).click();
   await page.getByRole('heading', { name: 'This form can’t be used any more' }).waitFor();
   await open('/portal/people');
@@ -165,33 +159,6 @@ t.test('the keyboard reaches everything, the content first if one likes', async 
     true,
     'the next stop is in the content',
   );
-});
-
-t.test('a secret is copied by its button', async (t) => {
-  const portal = await startPortal(t);
-  const { page, open, context } = await openWindow(t, { browser: await browser, portal });
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await open('/portal/people');
-  await page.getByLabel('Their e-mail address').fill(NEWCOMER.email);
-  await page.getByRole('button', { name: 'Make an invitation' }).click();
-  const link = await page.locator('.secret code').textContent();
-  await page.getByRole('button', { name: 'Copy Link' }).click();
-  await page.getByRole('button', { name: 'Copied Link' }).waitFor();
-  t.equal(await page.evaluate('navigator.clipboard.readText()'), link);
-});
-
-t.test('a changed password is told, and signs in from then on', async (t) => {
-  const portal = await startPortal(t);
-  const window = await openWindow(t, { browser: await browser, portal }, { look: 'phone' });
-  const { page } = window;
-  await window.open('/portal/account');
-  await page.getByLabel('Present password').fill(PASSWORD);
-  await page.getByLabel('New password', { exact: true }).fill(NEWCOMER.password);
-  await page.getByLabel('New password again').fill(NEWCOMER.password);
-  await page.getByRole('button', { name: 'Change the password' }).click();
-  await page.getByText('Your password is changed.').waitFor();
-  await isInOrder(t, window, 'password-changed-phone');
-  await portal.signedIn({ email: EMAIL, password: NEWCOMER.password });
 });
 
 t.test('the longest names and addresses fit, on a phone too', async (t) => {

@@ -84,23 +84,3 @@ t.test('an administrator creates a key, copies it and revokes it', async (t) => 
     t.strictSame(complaints, []);
   }
 });
-
-t.test('without scripts a key is created and revoked all the same', async (t) => {
-  const portal = await startPortal(t);
-  const { page, open, complaints } = await openWindow(
-    t,
-    { browser: await browser, portal },
-    { javaScript: false },
-  );
-  await open('/portal/keys');
-  await page.getByRole('link', { name: 'Create a key' }).click();
-  await page.getByLabel('Name').fill('Plain');
-  await page.getByLabel('jobs:read').check();
-  await page.getByRole('button', { name: 'Create the key' }).click();
-  t.match(await page.getByRole('status').innerText(), /“Plain” is created/);
-  t.equal(await page.getByRole('button', { name: /^Copy/ }).count(), 0, 'no button that does nothing');
-  await page.getByText('Revoke the key Plain').click();
-  await page.getByRole('button', { name: 'Revoke it the key Plain' }).click();
-  t.match(await page.getByRole('status').innerText(), /“Plain” is revoked/);
-  t.strictSame(complaints, []);
-});

@@ -22,7 +22,6 @@ import {
   listKeyRows,
   revokeKeyRow,
 } from '../../../src/server/store/keys/keys.ts';
-import { openWorkplace } from '../../_command.ts';
 import { engineNames, KEY_PREFIX, openTestDatabase, STORY_NOW } from '../../_server.ts';
 
 async function createMany(engines: readonly Engine[], company: string, count: number) {
@@ -94,19 +93,6 @@ for (const name of engineNames) {
       revokeKey(engine, 'nobody', first.id, later),
       UsageError,
       'another company has no such key',
-    );
-  });
-
-  t.test(`processes that create keys at once get exactly 20 (${name})`, async (t) => {
-    await using workplace = await openWorkplace(name);
-    await workplace.call(['company', 'create', 'busy', '--api', '--invoicing']);
-    const command = ['key', 'create', 'busy', '--scopes', 'jobs:read', '--json'];
-    for (let made = 0; made < 18; made += 1) await workplace.call(command);
-    const outcomes = await Promise.all(Array.from({ length: 4 }, async () => workplace.run(command)));
-    t.strictSame(
-      outcomes.map(({ exitCode }) => exitCode).sort(),
-      [0, 0, 1, 1],
-      outcomes.map(({ stderr }) => stderr).join('\n'),
     );
   });
 }

@@ -85,31 +85,6 @@ for (const engine of engineNames) {
   });
 }
 
-t.test('each refusal names its cause', async (t) => {
-  await using workplace = await openWorkplace();
-  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
-  const refusals: [args: string[], message: string][] = [
-    [['create', 'nobody', EMAIL], 'There is no company "nobody".'],
-    [['create', 'acme', 'aoife'], '"aoife" is not an e-mail address such as jane@example.com.'],
-    [
-      ['create', 'acme', EMAIL, '--scopes', 'jobs:write'],
-      '"jobs:write" is not a scope; the scopes are jobs:read, people:read, forms:read, invoices:read, customers:read, quotes:read.',
-    ],
-    [['list', 'nobody'], 'There is no company "nobody".'],
-    [['disable', 'acme', EMAIL], `The company "acme" has no administrator "${EMAIL}".`],
-    [['sign-out', 'acme', EMAIL], `The company "acme" has no administrator "${EMAIL}".`],
-    [['sign-out', 'nobody', EMAIL], 'There is no company "nobody".'],
-    [['reset', 'acme', EMAIL], `The company "acme" has no administrator "${EMAIL}".`],
-  ];
-  for (const [args, message] of refusals) {
-    const { exitCode, stdout, stderr } = await workplace.call(['admin', ...args]);
-    t.strictSame(
-      { exitCode, stdout, stderr },
-      { exitCode: 1, stdout: '', stderr: `fieldledger: ${message}\n` },
-    );
-  }
-});
-
 t.test('a link is at BASE_URL, or where a server of these settings listens', async (t) => {
   await using workplace = await openWorkplace();
   await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);

@@ -92,15 +92,6 @@ t.test('a file that can not be read is a mistake in the command, and touches no 
   }
 });
 
-t.test('a database that can not be opened is a failure', async (t) => {
-  await using workplace = await openWorkplace();
-  const { exitCode, stdout, stderr } = await workplace.call(['apply', fileOf(workplace, feedOf(jobs(1)))], {
-    DATABASE_URL: `sqlite:${workplace.folder}`,
-  });
-  t.strictSame({ exitCode, stdout }, { exitCode: 1, stdout: '' });
-  t.match(stderr, /^fieldledger: The database .+ can't be used: /);
-});
-
 /** The memory that a process has of its own, in MiB; nothing where the system doesn't tell. */
 function ownMemory(pid = 0): number {
   const path = `/proc/${pid}/status`;

@@ -111,49 +111,6 @@ zeta   Zeta & Sons  off  off           off        Europe/London  GBP       quote
   });
 }
 
-t.test('each refusal names its cause, and changes nothing', async (t) => {
-  await using workplace = await openWorkplace();
-  const created = await workplace.call(['company', 'create', 'acme', '--name', 'Acme']);
-  t.match(created.stdout, /^Created\.\nacme {2}Acme\n/);
-  const refusals: [string[], string][] = [
-    [['company', 'create', 'acme'], 'There is a company "acme" already.'],
-    [['company', 'set', 'nobody', '--api', 'off'], 'There is no company "nobody".'],
-    [
-      ['company', 'create', 'a.b'],
-      'The company id "a.b" must be 1 to 40 lower-case letters, digits and hyphens, with no hyphen at an end.',
-    ],
-    [
-      ['company', 'set', 'acme', '--time-zone', 'Mars'],
-      '"Mars" is not an IANA time zone such as Europe/Dublin.',
-    ],
-    [['company', 'set', 'acme', '--currency', 'eur'], '"eur" is not an ISO 4217 currency code such as EUR.'],
-    [
-      ['company', 'set', 'acme', '--modules', 'jobs,cars'],
-      '"cars" is not a module; the modules are jobs, people, forms, invoices, customers, quotes.',
-    ],
-    [
-      ['company', 'set', 'acme', '--country-code', 'Ireland'],
-      '"Ireland" is not an ISO 3166-1 country code such as IE.',
-    ],
-    [['company', 'set', 'acme', '--name', ' '], 'The name must have 1 to 200 characters.'],
-  ];
-  for (const [args, message] of refusals) {
-    t.strictSame(
-      await workplace.call([...args, '--json']),
-      {
-        exitCode: 1,
-        stdout: `${JSON.stringify({ error: { message } })}\n`,
-        stderr: `fieldledger: ${message}\n`,
-      },
-      args.join(' '),
-    );
-  }
-  t.equal(
-    (await workplace.call(['company', 'set', 'acme'])).stdout,
-    created.stdout.replace('Created.\n', ''),
-  );
-});
-
 t.test('a logo that documents could not show is refused', async (t) => {
   await using workplace = await openWorkplace();
   await workplace.call(['company', 'create', 'acme']);

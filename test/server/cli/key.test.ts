@@ -1,7 +1,6 @@
 import got from 'got';
 import t from 'tap';
 
-import { ACTIVE_KEYS_MAX, createKey } from '../../../src/server/access/keys.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { listKeyHours } from '../../../src/server/store/keys/key-usage.ts';
 import type { ApiKey } from '../../../src/server/store/keys/keys.ts';
@@ -67,58 +66,6 @@ for (const engine of engineNames) {
     t.equal(again.revokedAt, first?.revokedAt, 'revoking again keeps the time of the first');
   });
 }
-
-t.test('each refusal names its cause', async (t) => {
-  await using workplace = await openWorkplace();
-  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
-  const refusals: [string[], string][] = [
-    [['key', 'create', 'nobody'], 'There is no company "nobody".'],
-    [['key', 'list', 'nobody'], 'There is no company "nobody".'],
-    [['key', 'revoke', 'acme', 'f00'], 'The company "acme" has no key "f00".'],
-    [['key', 'revoke', 'nobody', 'f00'], 'There is no company "nobody".'],
-    [
-      ['key', 'create', 'acme', '--name', ''],
-      'The name of a key must have 1 to 100 characters, in one line.',
-    ],
-    [
-      ['key', 'create', 'acme', '--scopes', 'jobs:write'],
-      '"jobs:write" is not a scope; the scopes are jobs:read, people:read, forms:read, invoices:read, customers:read, quotes:read.',
-    ],
-    [
-      ['key', 'create', 'acme', '--scopes', ''],
-      'Choose at least one scope of jobs:read, people:read, forms:read, invoices:read, customers:read, quotes:read.',
-    ],
-  ];
-  for (const [args, message] of refusals) {
-    const { exitCode, stdout, stderr } = await workplace.call(args);
-    t.strictSame(
-      { exitCode, stdout, stderr },
-      { exitCode: 1, stdout: '', stderr: `fieldledger: ${message}\n` },
-    );
-  }
-  t.strictSame(await workplace.json(['key', 'list', 'acme']), [], 'and no key was made');
-});
-
-t.test('a company at its limit is told to revoke a key first', async (t) => {
-  await using workplace = await openWorkplace();
-  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
-
-  await using engine = await openEngine(`sqlite:${workplace.folder}/data/work.db`);
-  const options = {
-    prefix: 'fl',
-    company: 'acme',
-    name: 'One of many',
-    scopes: ['jobs:read'],
-    now: new Date(),
-  };
-  for (let count = 0; count < ACTIVE_KEYS_MAX; count += 1) await createKey(engine, options);
-  const { exitCode, stderr } = await workplace.call(['key', 'create', 'acme']);
-  t.equal(exitCode, 1);
-  t.equal(
-    stderr,
-    'fieldledger: The company "acme" has 20 active keys, which is the limit; revoke one first.\n',
-  );
-});
 
 for (const name of engineNames) {
   t.test(`${name}: what keys asked for is written down when servers are told to stop`, async (t) => {

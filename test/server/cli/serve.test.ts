@@ -98,23 +98,6 @@ for (const engine of engineNames) {
   );
 }
 
-t.test('postgres: two servers that start at once on an empty database both come up', async (t) => {
-  await using workplace = await openWorkplace('postgres', { isEmpty: true });
-  const servers = await Promise.all([workplace.serve(), workplace.serve()]);
-  for (const { greeting } of servers) {
-    t.strictSame(await ask(greeting.address, '/readyz'), { status: 200, body: { status: 'ready' } });
-  }
-  await workplace.json(['company', 'create', 'acme', '--api']);
-  const { key } = await workplace.json<{ key: string }>(['key', 'create', 'acme']);
-  for (const { greeting } of servers) {
-    t.equal(
-      await verdict(greeting.address, '/api/v1/jobs', key),
-      '200',
-      'and both see what is written later',
-    );
-  }
-});
-
 t.test('sqlite: a second server is refused in a sentence, other commands are not', async (t) => {
   await using workplace = await openWorkplace();
   const first = await workplace.serve();

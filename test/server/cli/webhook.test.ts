@@ -92,66 +92,7 @@ for (const name of engineNames) {
     );
     t.strictSame(await json<Webhook[]>(['webhook', 'list', 'acme']), []);
   });
-
-  t.test(`${name}: processes that register webhooks at once get exactly 10`, async (t) => {
-    await using workplace = await openWorkplace(name);
-    await workplace.call(['company', 'create', 'busy', '--api', '--invoicing']);
-    const command = ['webhook', 'create', 'busy', 'https://example.com', '--json'];
-    for (let made = 0; made < 9; made += 1) await workplace.call(command);
-    const outcomes = await Promise.all(Array.from({ length: 3 }, async () => workplace.run(command)));
-    t.strictSame(
-      outcomes.map(({ exitCode }) => exitCode).sort(),
-      [0, 1, 1],
-      outcomes.map(({ stderr }) => stderr).join('\n'),
-    );
-  });
 }
-
-t.test('each refusal names its cause', async (t) => {
-  await using workplace = await openWorkplace();
-  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
-  const create = (...args: string[]) => ['webhook', 'create', 'acme', ...args];
-  const refusals: [string[], string][] = [
-    [['webhook', 'create', 'nobody', 'https://example.com'], 'There is no company "nobody".'],
-    [['webhook', 'list', 'nobody'], 'There is no company "nobody".'],
-    [['webhook', 'pause', 'acme', 'whk_1'], 'The company "acme" has no webhook "whk_1".'],
-    [['webhook', 'resume', 'acme', 'whk_1'], 'The company "acme" has no webhook "whk_1".'],
-    [
-      ['webhook', 'delete', 'acme', 'whk_1', '--confirm', 'whk_1'],
-      'The company "acme" has no webhook "whk_1".',
-    ],
-    [
-      create('http://example.com'),
-      'The webhook\'s address "http://example.com" must begin with https:// and a host name.',
-    ],
-    [
-      create('https://example.com', '--events', 'job.created,ping'),
-      '"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.',
-    ],
-    [
-      create('https://example.com', '--events', ''),
-      `A webhook needs at least one event of ${moveEventKinds.join(', ')}.`,
-    ],
-  ];
-  for (const [args, message] of refusals) {
-    t.strictSame(await workplace.call(args), {
-      exitCode: 1,
-      stdout: '',
-      stderr: `fieldledger: ${message}\n`,
-    });
-    const { exitCode, stdout } = await workplace.call([...args, '--json']);
-    t.strictSame([exitCode, JSON.parse(stdout)], [1, { error: { message } }]);
-  }
-  t.strictSame(await workplace.json(['webhook', 'list', 'acme']), [], 'and no webhook was made');
-  for (const args of [
-    ['webhook'],
-    ['webhook', 'create', 'acme'],
-    ['webhook', 'delete', 'acme'],
-    ['webhook', 'mend'],
-  ]) {
-    t.equal((await workplace.call(args)).exitCode, 2, args.join(' '));
-  }
-});
 
 for (const name of engineNames) {
   t.test(`${name}: webhook seal encrypts anew what was stored before the key was replaced`, async (t) => {
