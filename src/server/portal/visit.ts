@@ -47,10 +47,9 @@ export interface Visit extends GuestVisit {
 
 /** The message of an action, which the next page shows once. */
 export interface Notice {
-  kind: 'done' | 'problem';
   text: string;
   /** Secrets that can't be shown again, each with a button that copies it. */
-  secrets?: { label: string; value: string; hint?: string }[];
+  secrets: readonly { label: string; value: string; hint?: string }[];
 }
 
 export type Reply = PageReply | RedirectReply | FileReply;
@@ -91,8 +90,9 @@ export function page(
   return { kind: 'page', title, content, ...(isRefused && { status: 422 }), ...more };
 }
 
-export function redirect(to: string, notice?: Notice): RedirectReply {
-  return { kind: 'redirect', to, ...(notice && { notice }) };
+/** Leads to a page, which shows once what was done. */
+export function redirect(to: string, text?: string, secrets: Notice['secrets'] = []): RedirectReply {
+  return { kind: 'redirect', to, ...(text !== undefined && { notice: { text, secrets } }) };
 }
 
 /** Follows every action that ended the visitor's own session. */

@@ -35,7 +35,7 @@ export const changeOwnPassword: Page = async (visit, services) => {
       now,
     });
     const text = `Your password is changed. You are signed out of ${visit.company.name} everywhere else.`;
-    return { ...redirect('/portal/account', { kind: 'done', text }), browser };
+    return { ...redirect('/portal/account', text), browser };
   } catch (error) {
     if (error instanceof AppError) throw error;
     return accountPage(visit, services, problemsOf(error));
@@ -57,7 +57,7 @@ export const endOwnSessions: Page = async (visit, services) => {
     if (error instanceof AppError) throw error;
     return accountPage(visit, services, { sessions: refusalOf(error) });
   }
-  return isOther ? redirect('/portal/account', { kind: 'done', text: 'The session has ended.' }) : signedOut;
+  return isOther ? redirect('/portal/account', 'The session has ended.') : signedOut;
 };
 
 async function accountPage(

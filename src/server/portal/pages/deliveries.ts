@@ -41,13 +41,9 @@ export const recoverSince: Page = async (visit, { engine }) => {
     if (!from) throw new UsageError(NOT_A_TIME);
     const of = { company: company.id, webhook: webhook.id };
     const sent = await recover(engine, of, from, now, { by: signedIn });
-    return redirect(`/portal/webhooks/${webhook.id}/deliveries`, {
-      kind: 'done',
-      text:
-        sent === 0
-          ? 'Nothing had failed since then.'
-          : `${countText(sent)} ${sent === 1 ? 'delivery is' : 'deliveries are'} sent again.`,
-    });
+    const count = `${countText(sent)} ${sent === 1 ? 'delivery is' : 'deliveries are'}`;
+    const text = sent === 0 ? 'Nothing had failed since then.' : `${count} sent again.`;
+    return redirect(`/portal/webhooks/${webhook.id}/deliveries`, text);
   } catch (error) {
     return deliveriesPage(engine, visit, webhook, { since, problem: refusalOf(error) });
   }

@@ -37,13 +37,11 @@ export const sendAgain: Page = async (visit, services) => {
       by: signedIn,
       attemptCount: Number.isInteger(seen) ? seen : -1,
     });
-    return redirect(`/portal/webhooks/${webhook.id}/deliveries/${delivery.id}`, {
-      kind: 'done',
-      text:
-        outcome === 'waiting'
-          ? 'The delivery is sent again, with the same id and body.'
-          : 'Nothing was sent: there was another attempt since you loaded the page, or the delivery already waits to be sent.',
-    });
+    const text =
+      outcome === 'waiting'
+        ? 'The delivery is sent again, with the same id and body.'
+        : 'Nothing was sent: there was another attempt since you loaded the page, or the delivery already waits to be sent.';
+    return redirect(`/portal/webhooks/${webhook.id}/deliveries/${delivery.id}`, text);
   } catch (error) {
     return deliveryPage(services, visit, webhook, delivery, refusalOf(error));
   }

@@ -63,10 +63,8 @@ export const revokeOldKey: Page = async ({ company, signedIn, params, now }, { e
   const key = await revokeKey(engine, company.id, id, now, signedIn).catch((error: unknown) => {
     throw error instanceof UsageError ? notFound() : error;
   });
-  return redirect('/portal/keys', {
-    kind: 'done',
-    text: `The key “${key.name}” is revoked. Its next request is answered with 401 revoked_key.`,
-  });
+  const text = `The key “${key.name}” is revoked. Its next request is answered with 401 revoked_key.`;
+  return redirect('/portal/keys', text);
 };
 
 interface Shown {
@@ -181,18 +179,15 @@ export const createNewKey: Page = async (visit, { engine, keyPrefix, baseUrl }) 
       by: signedIn,
       now,
     });
-    return redirect('/portal/keys', {
-      kind: 'done',
-      text: `The key “${record.name}” is created. Copy it into a secret store now: it can’t be shown again.`,
-      secrets: [
-        { label: 'API key', value: key },
-        {
-          label: 'Try it',
-          value: `curl -H 'Authorization: Bearer ${key}' '${baseUrl()}/api/v1/${exampleModule(record.scopes, company)}?limit=2'`,
-          hint: 'For a terminal, which may keep it in its history.',
-        },
-      ],
-    });
+    const text = `The key “${record.name}” is created. Copy it into a secret store now: it can’t be shown again.`;
+    return redirect('/portal/keys', text, [
+      { label: 'API key', value: key },
+      {
+        label: 'Try it',
+        value: `curl -H 'Authorization: Bearer ${key}' '${baseUrl()}/api/v1/${exampleModule(record.scopes, company)}?limit=2'`,
+        hint: 'For a terminal, which may keep it in its history.',
+      },
+    ]);
   } catch (error) {
     return newKeyPage(engine, visit, { problems: { whole: refusalOf(error) }, name, chosen });
   }

@@ -29,17 +29,15 @@ export const inviteSomebody: Page = async (visit, { engine, baseUrl }) => {
       by: signedIn,
       now,
     });
-    return redirect('/portal/people', {
-      kind: 'done',
-      text: `${invitation.email} is invited. Send them this link; it works once, until ${timeText(company.timeZone, invitation.expiresAt)}.`,
-      secrets: [
-        {
-          label: 'Link',
-          value: `${baseUrl()}/portal/invitation#${token}`,
-          hint: 'It is shown only now. Anybody who has it can use it, so send it to that person alone.',
-        },
-      ],
-    });
+    const until = timeText(company.timeZone, invitation.expiresAt);
+    const text = `${invitation.email} is invited. Send them this link; it works once, until ${until}.`;
+    return redirect('/portal/people', text, [
+      {
+        label: 'Link',
+        value: `${baseUrl()}/portal/invitation#${token}`,
+        hint: 'It is shown only now. Anybody who has it can use it, so send it to that person alone.',
+      },
+    ]);
   } catch (error) {
     return peoplePage(engine, visit, { problem: refusalOf(error), email, scopes, mayInvite });
   }
@@ -52,7 +50,7 @@ export const withdraw: Page = async ({ company, signedIn, params, now }, { engin
     by: signedIn,
     now,
   });
-  return redirect('/portal/people', { kind: 'done', text: `The invitation of ${email} is withdrawn.` });
+  return redirect('/portal/people', `The invitation of ${email} is withdrawn.`);
 };
 
 export const removeSomebody: Page = async (visit, { engine }) => {
@@ -69,7 +67,7 @@ export const removeSomebody: Page = async (visit, { engine }) => {
     revoked.length > 0 && `Revoked: ${namesOf(revoked)}.`,
     left.length > 0 && `These keys that they made keep working: ${namesOf(left)}.`,
   ];
-  return redirect('/portal/people', { kind: 'done', text: sentences.filter(Boolean).join(' ') });
+  return redirect('/portal/people', sentences.filter(Boolean).join(' '));
 };
 
 function namesOf(keys: readonly ApiKey[]): string {

@@ -45,21 +45,21 @@ export const pause: Page = async (visit, { engine }) => {
   const { id } = await getOwnWebhook(engine, visit);
   await pauseWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
   const text = 'The webhook is paused. Its deliveries wait, for 30 days at most.';
-  return redirect(`/portal/webhooks/${id}`, { kind: 'done', text });
+  return redirect(`/portal/webhooks/${id}`, text);
 };
 
 export const resume: Page = async (visit, { engine }) => {
   const { id } = await getOwnWebhook(engine, visit);
   await resumeWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
   const text = 'The webhook is resumed. The deliveries that waited are sent now.';
-  return redirect(`/portal/webhooks/${id}`, { kind: 'done', text });
+  return redirect(`/portal/webhooks/${id}`, text);
 };
 
 export const remove: Page = async (visit, { engine }) => {
   const { id, url } = await getOwnWebhook(engine, visit);
   await deleteWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
   const text = `The webhook to ${url} is deleted. Nothing is sent there any more.`;
-  return redirect('/portal/webhooks', { kind: 'done', text });
+  return redirect('/portal/webhooks', text);
 };
 
 async function webhookPage(

@@ -117,17 +117,15 @@ export const registerWebhook: Page = async (visit, { engine, secrets }) => {
       by: signedIn,
       now,
     });
-    return redirect(`/portal/webhooks/${record.id}`, {
-      kind: 'done',
-      text: 'The webhook is registered. Give its signing secret to the receiver, then press “Send a ping” below.',
-      secrets: [
-        {
-          label: 'Signing secret',
-          value: secret,
-          hint: 'It is shown only now. Keep it in a secret store. The receiver verifies with it that a delivery comes from us.',
-        },
-      ],
-    });
+    const text =
+      'The webhook is registered. Give its signing secret to the receiver, then press “Send a ping” below.';
+    return redirect(`/portal/webhooks/${record.id}`, text, [
+      {
+        label: 'Signing secret',
+        value: secret,
+        hint: 'It is shown only now. Keep it in a secret store. The receiver verifies with it that a delivery comes from us.',
+      },
+    ]);
   } catch (error) {
     return newPage(engine, visit, { url, events, problem: refusalOf(error) });
   }

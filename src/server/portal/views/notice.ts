@@ -2,8 +2,8 @@ import type { Notice } from '../visit.ts';
 import { type Html, html } from './html.ts';
 
 /** The message of the last action, with secrets that are shown once. */
-export function noticeBox({ kind, text, secrets = [] }: Notice): Html {
-  return html`<section class="notice ${kind}" role="${kind === 'problem' ? 'alert' : 'status'}">
+export function noticeBox({ text, secrets }: Notice): Html {
+  return html`<section class="notice done" role="status">
     <p>${text}</p>
     ${secrets.map(secretOnce)}
   </section>`;
