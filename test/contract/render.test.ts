@@ -10,6 +10,8 @@ import { generate } from '../demo/_company.ts';
 
 const { all: records } = await generate(250);
 
+type Node = Record<string, unknown>;
+
 /** The first record of a resource, to be changed as a test likes. */
 function someRecord(resource: Resource): { resource: Resource; record: Record<string, unknown> } {
   const found = records.find((candidate) => candidate.resource === resource);
@@ -57,7 +59,6 @@ t.test('a record is rendered with the same values, its members in the order of t
     if ((detail !== undefined) !== (schemas.whole !== undefined))
       t.fail(`${given.resource} ${given.record.id}: its detail`);
   }
-  t.ok(records.length >= 250);
 });
 
 t.test('the order in which a record is given does not matter', async (t) => {
@@ -83,58 +84,38 @@ t.test('summary and detail have no member in common, and together are the whole'
   }
 });
 
+/** What is changed in a record, by the path to it, and what is said of it. */
+// prettier-ignore
+const refused: readonly [Resource, path: string, value: unknown, problem: string][] = [
+  ['jobs', 'title', undefined, "/ must have required property 'title'"],
+  ['jobs', 'title', '', '/title must NOT have fewer than 1 characters'],
+  ['jobs', 'title', 'a\u0000b', '/title must match pattern "^[^\\u0000]*$"'],
+  ['jobs', 'title', 7, '/title must be string'],
+  ['jobs', 'completed', 'yes', '/completed must be boolean'],
+  ['jobs', 'updatedAt', '2026-11-20T12:00:00Z', '/updatedAt must NOT have fewer than 24 characters'],
+  ['jobs', 'updatedAt', '2026-02-30T12:00:00.000Z', '/updatedAt must match format "date-time"'],
+  ['jobs', 'dates', ['2026-13-01'], '/dates/0 must match format "date"'],
+  ['jobs', 'secret', 1, '/ must NOT have unevaluated properties: secret'],
+  ['customers', 'currency', 'euro', '/currency must NOT have more than 3 characters'],
+  ['quotes', 'status', 'lost', '/status must be equal to one of the allowed values'],
+  ['quotes', 'id', 'q_1', '/id must NOT have fewer than 36 characters'],
+  ['invoices', 'totals.netMinor', 1.5, '/totals/netMinor must be integer'],
+  ['invoices', 'customer.phone', '1', '/customer must NOT have unevaluated properties: phone'],
+  ['invoices', 'lines.0.margin', 1, '/lines/0 must NOT have unevaluated properties: margin'],
+];
+
 t.test(
   'a record that the contract refuses is not rendered; the message names it and the member',
   async (t) => {
-    const changes: [Resource, (record: Record<string, unknown>) => void, string][] = [
-      ['jobs', (job) => delete job.title, "/ must have required property 'title'"],
-      ['jobs', (job) => (job.title = ''), '/title must NOT have fewer than 1 characters'],
-      ['jobs', (job) => (job.title = 'a\u0000b'), '/title must match pattern "^[^\\u0000]*$"'],
-      ['jobs', (job) => (job.title = 7), '/title must be string'],
-      ['jobs', (job) => (job.completed = 'yes'), '/completed must be boolean'],
-      [
-        'jobs',
-        (job) => (job.updatedAt = '2026-11-20T12:00:00Z'),
-        '/updatedAt must NOT have fewer than 24 characters',
-      ],
-      [
-        'jobs',
-        (job) => (job.updatedAt = '2026-02-30T12:00:00.000Z'),
-        '/updatedAt must match format "date-time"',
-      ],
-      ['jobs', (job) => (job.dates = ['2026-13-01']), '/dates/0 must match format "date"'],
-      ['jobs', (job) => (job.secret = 1), '/ must NOT have unevaluated properties: secret'],
-      [
-        'customers',
-        (customer) => (customer.currency = 'euro'),
-        '/currency must NOT have more than 3 characters',
-      ],
-      ['quotes', (quote) => (quote.status = 'lost'), '/status must be equal to one of the allowed values'],
-      ['quotes', (quote) => (quote.id = 'q_1'), '/id must NOT have fewer than 36 characters'],
-      [
-        'invoices',
-        (invoice) => ((invoice.totals as Record<string, unknown>).netMinor = 1.5),
-        '/totals/netMinor must be integer',
-      ],
-      [
-        'invoices',
-        (invoice) => ((invoice.customer as Record<string, unknown>).phone = '1'),
-        '/customer must NOT have unevaluated properties: phone',
-      ],
-      [
-        'invoices',
-        (invoice) =>
-          ((invoice.lines as Record<string, unknown>[])[0] = {
-            ...(invoice.lines as object[])[0],
-            margin: 1,
-          }),
-        '/lines/0 must NOT have unevaluated properties: margin',
-      ],
-    ];
-    for (const [resource, change, problem] of changes) {
+    for (const [resource, path, value, problem] of refused) {
       const given = someRecord(resource);
-      change(given.record);
-      t.equal(refusalOf(given), `${resource} ${JSON.stringify(given.record.id)}: ${problem}`);
+      const names = path.split('.');
+      const owner = names
+        .slice(0, -1)
+        .reduce<unknown>((node, name) => (node as Node)[name], given.record) as Node;
+      owner[names.at(-1) ?? ''] = value;
+      if (value === undefined) Reflect.deleteProperty(owner, path);
+      t.equal(refusalOf(given), `${resource} ${JSON.stringify(given.record['id'])}: ${problem}`);
     }
   },
 );

@@ -56,45 +56,23 @@ for (const [prefix, numbers] of Object.entries(valid)) {
   });
 }
 
-t.test('IE00 is no VAT number', async (t) => {
-  for (const vatId of [
-    'IE00',
-    'IE6388047W',
-    'IE1111111A',
-    'IE6388047v',
-    'GB123456789',
-    'GBGD500',
-    'GBHA499',
-  ]) {
-    t.notOk(isVatNumber(vatId), vatId);
-  }
-});
+const words = (text: string) => text.trim().split(/\s+/);
 
-t.test('a Bulgarian who was born in 1980 has a VAT number, and BG1234567890 is none', async (t) => {
-  const right = {
-    'born in 1875, 1880, 1945, 1980 and 2075': [
-      'BG7523169263',
-      'BG8032056031',
-      'BG4503120005',
-      'BG8001011236',
-      'BG7542011030',
-    ],
-    'a foreigner': ['BG7111042925'],
-    another: ['BG4503120009'],
-  };
-  for (const [whose, vatIds] of Object.entries(right)) {
-    for (const vatId of vatIds) t.ok(isVatNumber(vatId), `${vatId}, ${whose}`);
-  }
-  const wrong = [
-    'BG1234567890',
-    'BG8001011237',
-    'BG7523169262',
-    'BG8032056030',
-    'BG7111042922',
-    'BG4503120006',
-  ];
+t.test('IE00 and BG1234567890 are no VAT numbers', async (t) => {
+  const wrong = words(`
+    IE00 IE6388047W IE1111111A IE6388047v GB123456789 GBGD500 GBHA499
+    BG1234567890 BG8001011237 BG7523169262 BG8032056030 BG7111042922 BG4503120006
+  `);
   for (const vatId of wrong) t.notOk(isVatNumber(vatId), vatId);
 });
+
+t.test(
+  'a Bulgarian has a VAT number, whether born in 1875, 1880, 1945, 1980 or 2075, and so has a foreigner',
+  async (t) => {
+    const born = words('BG7523169263 BG8032056031 BG4503120005 BG8001011236 BG7542011030');
+    for (const vatId of [...born, 'BG7111042925', 'BG4503120009']) t.ok(isVatNumber(vatId), vatId);
+  },
+);
 
 t.test('the numbers of other countries are taken as they are', async (t) => {
   for (const vatId of ['CHE123456788MWST', 'NO00', 'US']) t.ok(isVatNumber(vatId), vatId);
