@@ -227,21 +227,15 @@ export function asKubb(company: Awaited<ReturnType<typeof everything>>): object 
   return { jobs, submissions, invoices };
 }
 
-/** Every answer of the API as the schemas of orval and of kubb read it. */
-export const schemas = {
-  listJobs: [orvalZod.ListJobsResponse, kubbZod.listJobsQueryResponseSchema],
-  getJob: [orvalZod.GetJobResponse, kubbZod.getJobQueryResponseSchema],
-  listPeople: [orvalZod.ListPeopleResponse, kubbZod.listPeopleQueryResponseSchema],
-  listForms: [orvalZod.ListFormsResponse, kubbZod.listFormsQueryResponseSchema],
-  listFormSubmissions: [orvalZod.ListFormSubmissionsResponse, kubbZod.listFormSubmissionsQueryResponseSchema],
-  listCustomers: [orvalZod.ListCustomersResponse, kubbZod.listCustomersQueryResponseSchema],
-  getCustomer: [orvalZod.GetCustomerResponse, kubbZod.getCustomerQueryResponseSchema],
-  listQuotes: [orvalZod.ListQuotesResponse, kubbZod.listQuotesQueryResponseSchema],
-  getQuote: [orvalZod.GetQuoteResponse, kubbZod.getQuoteQueryResponseSchema],
-  listInvoices: [orvalZod.ListInvoicesResponse, kubbZod.listInvoicesQueryResponseSchema],
-  getInvoice: [orvalZod.GetInvoiceResponse, kubbZod.getInvoiceQueryResponseSchema],
-  event: [kubbZod.eventSchema],
-};
+type Reader = { parse: (value: unknown) => unknown };
+
+/** An operation's answer, or an event, as the schemas of orval and of kubb read it. */
+export function schemasOf(name: string): Reader[] {
+  if (name === 'event') return [kubbZod.eventSchema];
+  const [ofOrval, ofKubb] = [orvalZod, kubbZod] as unknown as Record<string, Reader | undefined>[];
+  const response = \`\${name.replace(/^./, (first) => first.toUpperCase())}Response\`;
+  return [given(ofOrval?.[response]), given(ofKubb?.[\`\${name}QueryResponseSchema\`])];
+}
 
 /** Keeps a copy in step, as the contract says under "Staying in sync". Gives the next checkpoint. */
 export async function keepInStep(

@@ -2,7 +2,7 @@ import { createCompany, type CompanySettings, setCompany } from '../../src/serve
 import { createKey, revokeKey } from '../../src/server/access/keys.ts';
 import type { ResourceRecord } from '../../src/contract/records.ts';
 import { renderRecord } from '../../src/contract/render.ts';
-import { modules, moduleOf, type Scope, scopes } from '../../src/contract/scopes.ts';
+import { type Module, modules, type Scope, scopes } from '../../src/contract/scopes.ts';
 import { exampleCompany } from '../../src/demo/example-company.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
 import { withQueriesThrough } from '../server/store/_queries.ts';
@@ -185,45 +185,56 @@ function failing(engine: Engine, what: 'keys' | 'records'): Engine {
   });
 }
 
+/** Of whom a company is switched otherwise than the reader's, and which scopes their key has if not all. */
+const switched: readonly [Asker, Partial<CompanySettings>, without?: Scope][] = [
+  ['neighbour', {}],
+  ['large', {}],
+  ['cut off', { apiEnabled: false }],
+  ['unpaid', { subscriptionActive: false }],
+  ['uninvoiced', { invoicingEnabled: false }],
+  ['unpaid and cut off', { subscriptionActive: false, apiEnabled: false }],
+  ['cut off and unlicensed for invoices:read', { apiEnabled: false, modules: modulesBut('invoices') }],
+  ['unlicensed for and without invoices:read', { modules: modulesBut('invoices') }, 'invoices:read'],
+  ['uninvoiced and without invoices:read', { invoicingEnabled: false }, 'invoices:read'],
+  ...modules.flatMap((module): [Asker, Partial<CompanySettings>][] => [
+    [`unlicensed for ${module}:read`, { modules: modulesBut(module) }],
+    [`licensed for ${module}:read alone`, { modules: [module] }],
+  ]),
+];
+
+function modulesBut(left: Module): Module[] {
+  return modules.filter((module) => module !== left);
+}
+
+/** The id of an asker's company. */
+const companyOf = (asker: Asker) => asker.replaceAll(/[^a-z]+/g, '-');
+
 async function createAskers(engine: Engine, reader: string): Promise<ReadonlyMap<Asker, string>> {
-  const keys = new Map<Asker, string>([['reader', reader]]);
-  keys.set(
-    'wrong',
-    reader.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
-  );
-  for (const spender of spenders) keys.set(spender, await keyFor(engine, 'brennan'));
-  keys.set('revoked', await revokedKey(engine));
+  const wrong = reader.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+  const keys = new Map<Asker, string>([
+    ['reader', reader],
+    ['wrong', wrong],
+    ['revoked', await revokedKey(engine)],
+  ]);
+  for (const spender of spenders) keys.set(spender, await keyFor(engine, exampleCompany.id));
   for (const scope of scopes) {
-    const others = scopes.filter((held) => held !== scope);
-    keys.set(`without ${scope}`, await keyFor(engine, 'brennan', others));
-    keys.set(`with ${scope} alone`, await keyFor(engine, 'brennan', [scope]));
-    const module = moduleOf(scope);
-    const rest = modules.filter((licensed) => licensed !== module);
-    keys.set(`unlicensed for ${scope}`, await companyKey(engine, `un-${module}`, { modules: rest }));
-    keys.set(
-      `licensed for ${scope} alone`,
-      await companyKey(engine, `only-${module}`, { modules: [module] }),
-    );
+    keys.set(`without ${scope}`, await keyFor(engine, exampleCompany.id, scopesBut(scope)));
+    keys.set(`with ${scope} alone`, await keyFor(engine, exampleCompany.id, [scope]));
   }
-  const [unpaid, cutOff, unlicensed, uninvoiced] = doublyRefused;
-  const otherModules = modules.filter((module) => module !== 'invoices');
-  const otherScopes = scopes.filter((scope) => scope !== 'invoices:read');
-  const doubly: [Asker, Partial<CompanySettings>, readonly Scope[]][] = [
-    [unpaid, { subscriptionActive: false, apiEnabled: false }, scopes],
-    [cutOff, { apiEnabled: false, modules: otherModules }, scopes],
-    [unlicensed, { modules: otherModules }, otherScopes],
-    [uninvoiced, { invoicingEnabled: false }, otherScopes],
-  ];
-  for (const [index, [asker, switches, held]] of doubly.entries())
-    keys.set(asker, await companyKey(engine, `doubly-${index}`, switches, held));
-  keys.set('cut off', await companyKey(engine, 'cut-off', { apiEnabled: false }));
-  keys.set('unpaid', await companyKey(engine, 'unpaid', { subscriptionActive: false }));
-  keys.set('uninvoiced', await companyKey(engine, 'uninvoiced', { invoicingEnabled: false }));
-  keys.set('neighbour', await companyKey(engine, 'neighbour', {}));
-  await putRecords(engine, 'neighbour', neighbourRecords().map(renderRecord));
-  keys.set('large', await companyKey(engine, 'large', {}));
-  await fillLargeCompany(engine, 'large');
+  for (const [asker, settings, without] of switched) {
+    const id = companyOf(asker);
+    // Without a supplier's name and VAT number no document would be issued.
+    await createCompany(engine, id, { profile: exampleCompany.profile }, STORY_NOW);
+    keys.set(asker, await keyFor(engine, id, scopesBut(without)));
+    await setCompany(engine, id, settings);
+  }
+  await putRecords(engine, companyOf('neighbour'), neighbourRecords().map(renderRecord));
+  await fillLargeCompany(engine, companyOf('large'));
   return keys;
+}
+
+function scopesBut(left: Scope | undefined): Scope[] {
+  return scopes.filter((scope) => scope !== left);
 }
 
 async function revokedKey(engine: Engine): Promise<string> {
@@ -233,22 +244,8 @@ async function revokedKey(engine: Engine): Promise<string> {
   return key;
 }
 
-/** A key of a new company, which is then switched; it reads everything unless told. */
-async function companyKey(
-  engine: Engine,
-  id: string,
-  switches: Partial<CompanySettings>,
-  held: readonly Scope[] = scopes,
-): Promise<string> {
-  // Without a supplier's name and VAT number no document would be issued.
-  await createCompany(engine, id, { profile: exampleCompany.profile }, STORY_NOW);
-  const key = await keyFor(engine, id, held);
-  await setCompany(engine, id, switches);
-  return key;
-}
-
 /** The id of a record that only the neighbour has, made from the id of the example company's record. */
-export function neighbourId(id: string): string {
+function neighbourId(id: string): string {
   return id.replace(/^./, (first) => (first === '0' ? '1' : 'n'));
 }
 

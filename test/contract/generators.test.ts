@@ -27,7 +27,7 @@ interface Program {
   everything: (client: object) => Promise<Company>;
   asKubb: (company: Company) => object;
   keepInStep: (client: object, copy: Map<string, { id: string }>, checkpoint?: string) => Promise<string>;
-  schemas: Record<string, { parse: (value: unknown) => unknown }[]>;
+  schemasOf: (name: string) => { parse: (value: unknown) => unknown }[];
   told: (event: unknown) => string;
 }
 
@@ -144,7 +144,7 @@ interface SummaryRead {
 
 /** Whether each generated schema of a name takes a value, and loses nothing of it. */
 function readsAs(t: Test, name: string, value: unknown): void {
-  for (const schema of written().schemas[name] ?? []) t.strictSame(schema.parse(value), value, name);
+  for (const schema of written().schemasOf(name)) t.strictSame(schema.parse(value), value, name);
 }
 
 t.test('the generated schemas read a larger company, too', async (t) => {
