@@ -17,7 +17,6 @@ const DIFFERENT: Partial<Record<string, number>> = {
 const codes = [...new Set([...currencyCodes, ...Intl.supportedValuesOf('currency')])];
 
 t.test('the minor units of every currency are those of ISO 4217', async (t) => {
-  t.ok(codes.length > 170);
   for (const currency of codes) {
     const format = new Intl.NumberFormat('en', { style: 'currency', currency });
     const digits = DIFFERENT[currency] ?? format.resolvedOptions().maximumFractionDigits ?? 2;
