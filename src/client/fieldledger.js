@@ -6,10 +6,12 @@
 import('./supported-node.js')
   .then(
     () => {
-      // Of Node 22 and its SQLite nobody at a command line has to be warned.
-      const [warn] = process.listeners('warning');
+      // Whoever runs a command can't do anything about Node 22 calling its SQLite experimental.
+      const told = process.listeners('warning');
       process.removeAllListeners('warning');
-      process.on('warning', (warning) => warning.name === 'ExperimentalWarning' || warn(warning));
+      process.on('warning', (warning) => {
+        if (warning.name !== 'ExperimentalWarning') for (const tell of told) tell(warning);
+      });
       return import('./main.ts').then(({ main }) => main(process.argv.slice(2)));
     },
     ({ message }) => {
