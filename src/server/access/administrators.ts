@@ -41,7 +41,7 @@ interface Attempt extends Origin {
   lengths: SessionLengths;
   /** Called with the account before the password is checked, if the address has one alone. */
   onAccount: (administrator: Administrator) => void;
-  /** Does some work when the visitor has the answer, so that its time tells nothing. */
+  /** Does some work after the answer, so that its duration reveals nothing. */
   afterwards: (work: () => Promise<void>) => void;
 }
 

@@ -43,7 +43,7 @@ export const INVITATIONS_MAX = 20;
 /** Administrators that a company can have at once. */
 const ADMINISTRATORS_MAX = 50;
 
-/** The same sentence for every reason why a link can't be used: it may be somebody else's. */
+/** One sentence for every reason, because the link may be somebody else's. */
 const UNUSABLE =
   "This link can't be used: it was used already, has expired, or was replaced. If you have set your password with it, " +
   'sign in with your e-mail address and that password. Otherwise ask for a new one.';

@@ -40,7 +40,6 @@ export interface Caller extends Switches {
   readonly timeZone: string;
 }
 
-/** A key to create. `by` is an operator unless told. */
 interface NewKey {
   prefix: string;
   company: string;

@@ -14,7 +14,7 @@ interface Account {
   password: string;
 }
 
-/** Compared with when there is no account, so that the time doesn't tell whether there is one. */
+/** Used if there is no account, so that timing doesn't reveal accounts. */
 const nobody: Account = { id: '', password: '' };
 
 /**

@@ -6,7 +6,7 @@ import { lockCompany } from '../store/records/companies.ts';
 import { isPassword } from './passwords.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
-/** A function that refuses when the password was changed since it was proved. An authorised transaction calls it first. */
+/** Throws if the password was changed since it was checked. An authorised transaction calls it first. */
 export type StillProved = (transaction: StoreTransaction) => Promise<void>;
 
 /**

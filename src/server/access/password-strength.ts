@@ -11,13 +11,13 @@ const CHARACTERS_MAX = 200;
 /** Longer texts take the estimator seconds, and a strong beginning is enough. */
 const ESTIMATED_CHARACTERS_MAX = 32;
 const ESTIMATE_MS_MAX = 20_000;
-/** The thread is kept for so long, because people whose password was refused try another one. */
+/** The thread is kept this long, because people try again after a refusal. */
 const IDLE_MS_MAX = 60_000;
 /** The estimator's highest: not found in 10^10 guesses, which would take decades with this service's hash. */
 const SCORE_MIN = 4;
 /** Many passwords contain shorter words by chance. */
 const ANYWHERE_CHARACTERS_MIN = 4;
-/** Single letters say nothing about anybody. */
+/** Single letters are ignored. */
 const KNOWN_CHARACTERS_MIN = 2;
 /** The digits and signs that people put in place of letters. */
 const LOOKALIKES: Readonly<Record<string, { digit: string; sign: string }>> = {
@@ -29,7 +29,7 @@ const LOOKALIKES: Readonly<Record<string, { digit: string; sign: string }>> = {
   s: { digit: '5', sign: '$' },
   t: { digit: '7', sign: '' },
 };
-/** Letters whose stroke Unicode doesn't take for a mark. */
+/** Letters with a stroke, which Unicode doesn't decompose. */
 const STROKED: Readonly<Record<string, string>> = { ł: 'l', ø: 'o', đ: 'd' };
 /** Letters that people write as two on another keyboard. */
 const SPELLED_OUT: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ const SPELLED_OUT: Readonly<Record<string, string>> = {
   å: 'aa',
 };
 
-/** Phrases that guessers try, of xkcd 936 and of what everybody knows by heart; the estimator takes their words for random. */
+/** Well-known phrases, which the estimator would take for random words. */
 const COMMON_PHRASES =
   `correcthorsebatterystaple batterystaple troubador thequickbrownfox jumpsoverthelazydog loremipsum
   packmyboxwithfivedozen sphinxofblackquartz dolorsitamet tobeornottobe thatisthequestion maytheforcebewithyou
@@ -121,7 +121,7 @@ function spelledOut(text: string): string {
     .replace(/[äöüßæøå]/g, (letter) => SPELLED_OUT[letter] ?? letter);
 }
 
-/** Takes known words out: short ones only where letters stand that are made of nothing else. */
+/** Removes known words; short ones only if a run of letters consists of them alone. */
 function withoutKnown(text: string, words: readonly string[]): string {
   const isShort = (word: string) => word.length < ANYWHERE_CHARACTERS_MIN;
   const rest = words
@@ -169,6 +169,6 @@ function startThread(): Tinypool {
     maxThreads: 1,
     idleTimeout: IDLE_MS_MAX,
   };
-  // A thread that ends without a task is started anew for the next one, and must not end the server.
+  // A thread that dies between tasks is replaced, and must not end the server.
   return new Tinypool({ filename, ...options }).on('error', () => undefined);
 }

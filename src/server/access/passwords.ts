@@ -105,7 +105,7 @@ async function derive(password: string, salt: Buffer, cost: Cost, isKnown = fals
     });
   } finally {
     const next = waiting.shift();
-    // The next in the queue takes over the place.
+    // Hands the place to the next in the queue.
     if (next) next();
     else underWay -= 1;
   }
@@ -116,7 +116,7 @@ async function turn(isKnown: boolean): Promise<void> {
     underWay += 1;
     return;
   }
-  // Known browsers are few, and each may try a few times only.
+  // Known browsers go first: they are few, and each may try only a few times.
   if (!isKnown && waiting.length >= WAITING_MAX)
     throw new AppError('unavailable', 'Too many people sign in at this moment. Try again in some seconds.');
   await new Promise<void>((resolve) => (isKnown ? waiting.unshift(resolve) : waiting.push(resolve)));

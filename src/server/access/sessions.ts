@@ -121,7 +121,7 @@ export async function recordFailedSignIn(engine: Engine, arrival: Arrival): Prom
   const action = 'administrator.sign_in_failed';
   const dayStart = new Date(now.toISOString().slice(0, 10));
   await engine.transaction(async (transaction) => {
-    // With the lock, attempts at the same moment count each other.
+    // Under the lock, so that simultaneous attempts are counted.
     await lockCompany(transaction, company);
     const of = { company, administrator: id, action } as const;
     const present = await countAuditRows(transaction, of, dayStart, FAILED_SIGN_INS_RECORDED_MAX);

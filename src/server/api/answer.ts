@@ -8,7 +8,7 @@ import type { JsonText } from '../../contract/json-text.ts';
 import type { JsonReply } from './contract-backend.ts';
 import type { ErrorReply } from './error-replies.ts';
 
-/** Below this a compressed body saves less than it costs. */
+/** Smaller bodies aren't worth compressing. */
 const COMPRESSED_BYTES_MIN = 1_024;
 /**
  * The codings that are offered, the better one first: zstd (RFC 8878) takes half of gzip's time and gives less. A page
@@ -22,7 +22,7 @@ const codings = {
 type Coding = keyof typeof codings;
 const codingNames = Object.keys(codings) as Coding[];
 
-/** Says that an answer is for one company, and that a copy is asked about again each time. */
+/** Private, and revalidated each time. */
 export function setCacheHeaders(res: ServerResponse): void {
   res.setHeader('Cache-Control', 'private, no-cache');
   res.setHeader('Vary', 'Accept-Encoding');
@@ -76,7 +76,7 @@ export function preferredCoding<C extends string>(
   const accepted = headers['accept-encoding']?.toLowerCase();
   if (accepted === undefined) return undefined;
   const preferred = offered.filter((coding) => coding === 'gzip' || accepted.includes(coding));
-  // Its types don't know of the order of preference yet.
+  // The package's types lack the order of preference.
   const negotiator = new Negotiator({ headers }) as { encoding: (...given: [string[], object]) => unknown };
   const chosen = negotiator.encoding([...preferred, 'identity'], { preferred });
   return preferred.find((coding) => coding === chosen);

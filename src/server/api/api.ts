@@ -61,7 +61,7 @@ function createAdmission({ engine, keyPrefix, ...limits }: ApiOptions): Duties['
   const authenticate = createAuthentication(engine, { keyPrefix, windowSeconds });
   const allowance = createAllowance(engine, limits);
   const take = ({ caller }: Exchange, res: ServerResponse, { headers, refusal }: Taken) => {
-    // Without a key that works only a refusal says how much is allowed: the contract's 401 states no allowance.
+    // A 401 states no allowance (see the contract); only a refusal does.
     if (caller || refusal) {
       res.setHeader('RateLimit-Policy', headers['RateLimit-Policy']);
       res.setHeader('RateLimit', headers.RateLimit);
@@ -73,7 +73,7 @@ function createAdmission({ engine, keyPrefix, ...limits }: ApiOptions): Duties['
     try {
       ({ caller: exchange.caller, counted } = await authenticate(exchange.authorization));
     } catch (error) {
-      // A fault of the database is not the caller's.
+      // A fault of the database isn't the caller's fault.
       if (error instanceof AppError && errorStatuses[error.code] === 401) {
         take(exchange, res, await allowance.takeWrongKey(exchange.address));
       }

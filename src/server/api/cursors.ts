@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts';
 export type Filters = Readonly<Record<string, string | number | undefined>>;
 
 const VERSION = '1';
-/** Of base64url: nine bytes, which end where a character does, so that the id's characters follow by themselves. */
+/** Characters of base64url for nine bytes; a multiple of three bytes needs no padding before the id. */
 const DIGEST_CHARACTERS = 12;
 
 /**

@@ -26,7 +26,7 @@ export const errorStatuses: Record<ErrorCode, number> = {
   invoicing_not_enabled: 503,
 };
 
-/** When a fault's end isn't known, this is long enough not to add to it and short enough not to be noticed. */
+/** Retry-After for a fault of unknown duration. */
 const UNAVAILABLE_SECONDS = 5;
 
 /**

@@ -4,7 +4,7 @@ import type { AnsweredFile } from '../../contract/operations.ts';
 import { unavailable } from '../../errors.ts';
 import { hasTag, setCacheHeaders } from './answer.ts';
 
-/** Of the files that are on their way to clients so much is held in memory; a client may take its time. */
+/** Bytes of files that are held in memory for slow clients. */
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
 const RETRY_SECONDS = 5;
 
@@ -24,7 +24,7 @@ export function createFileSender(heldBytesMax = HELD_BYTES_MAX): SendFile {
   let heldBytes = 0;
   return async (req, res, { status, mediaType, contentDisposition, digest, byteCount, read }) => {
     const tag = `"${digest}"`;
-    // A client may have gone away while the file was made.
+    // The client may be gone by now.
     if (res.closed) return 0;
     if (hasTag(req.headers['if-none-match'], [tag])) {
       setCacheHeaders(res);
@@ -44,7 +44,7 @@ export function createFileSender(heldBytesMax = HELD_BYTES_MAX): SendFile {
       sendHead().end();
       return 0;
     }
-    // A file larger than all that may be held goes out by itself.
+    // A file that is larger than the limit is sent alone.
     if (heldBytes > 0 && heldBytes + byteCount > heldBytesMax)
       throw unavailable({ retryAfterSeconds: RETRY_SECONDS });
     heldBytes += byteCount;

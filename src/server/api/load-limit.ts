@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { unavailable } from '../../errors.ts';
 
-/** The event loop's delay is looked at so often, and a share of requests is refused until the next look. */
+/** The event loop's delay is measured this often, and sets the share of requests that is refused until the next time. */
 const LOOK_MS = 100;
 const RESOLUTION_MS = 10;
-/** Fewer requests than this between two looks can't be what delays the event loop. */
+/** Fewer requests between two measurements can't be the cause of a delay. */
 const REQUESTS_MIN = 100;
 const SHARE_UP = 0.1;
 const SHARE_DOWN = 0.05;
@@ -42,7 +42,7 @@ export function createLoadLimit({ inFlightMax = 300, delayMsMax = 30, refusalMs 
   return async (): Promise<() => void> => {
     requests += 1;
     if (inFlight >= inFlightMax || (refusedShare > 0 && Math.random() < refusedShare)) {
-      // Some wait longer and some shorter, or those that were refused together would come again together.
+      // Varies the wait, so that clients that were refused together don't return together.
       await pause(refusalMs * (0.5 + Math.random()));
       throw unavailable({ retryAfterSeconds: RETRY_SECONDS });
     }

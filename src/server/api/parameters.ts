@@ -19,7 +19,7 @@ export function readQuery(text: string): RawQuery {
   for (const [name, value] of new URLSearchParams(`?${text}`)) {
     const earlier = query[name];
     if (earlier === undefined) query[name] = value;
-    // Thousands of repetitions fit into one request, so the list grows in place.
+    // Grows the list in place, because a request can repeat a name thousands of times.
     else if (Array.isArray(earlier)) earlier.push(value);
     else query[name] = [earlier, value];
   }

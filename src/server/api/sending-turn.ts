@@ -1,4 +1,4 @@
-/** So many are sent together at most, so that none waits for more than a millisecond's work of others. */
+/** Answers that are sent together at most, so that none waits more than a millisecond for others. */
 const TOGETHER = 16;
 
 /**

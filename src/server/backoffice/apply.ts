@@ -77,7 +77,7 @@ export async function applyChange(backoffice: Backoffice, change: Change): Promi
  */
 export async function applyTogether(backoffice: Backoffice, changes: readonly Change[]): Promise<Outcome[]> {
   return backoffice.engine.transaction(async (transaction) => {
-    // Always in the same order, so that two units of work never wait for each other.
+    // In a fixed order, which prevents deadlocks.
     const companies = [...new Set(changes.map(({ company }) => company))].sort();
     for (const company of companies) await lockForMoves(transaction, company);
     const outcomes: Outcome[] = [];
@@ -88,13 +88,12 @@ export async function applyTogether(backoffice: Backoffice, changes: readonly Ch
 }
 
 /**
- * A change as its JSON states it, without the methods and getters of the caller's object, held against the contract.
+ * The plain JSON of a change, without methods and getters, validated against the contract.
  */
 function checkedChange(change: Change): Change {
   const plain = asJson(change);
   const problem = changeProblem(plain);
   if (problem) throw new Refusal(problem.code, problem.message, problem.path);
-  // It has just been checked.
   return plain as Change;
 }
 
@@ -116,12 +115,12 @@ async function makeMove(
   if (!company) {
     throw new Refusal('unknown_company', `There is no company ${quote(change.company)}.`, '/company');
   }
-  // The clock is read once the company is locked: a stamp must not be older than the wait for it.
+  // Reads the clock under the company's lock, so that a stamp isn't older than the wait for the lock.
   const now = backoffice.now(change);
   if (await wasApplied(transaction, change, now)) return { status: 'skipped' };
   const at = change.at === undefined ? now : readTime(change.at, now, '/at');
   const move = new Move(backoffice, transaction, company, { at, now });
-  // The name picks the function whose parameter is this change's `with`; TypeScript doesn't follow that through a union.
+  // The name picks the function that takes this change's `with`, which TypeScript can't infer from a union.
   const make = moves[change.change] as (move: Move, what: Change['with']) => Promise<Moved>;
   const record = await make(move, change.with);
   await move.finish();

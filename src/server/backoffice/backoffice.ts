@@ -4,7 +4,7 @@ import type { Change } from '../../contract/feed.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { appendEvents, type AppendEvents } from '../store/deliveries/events.ts';
 
-/** Where a company's team makes its moves: a database, a clock and a source of chance. */
+/** What moves need: a database, a clock and a source of randomness. */
 export interface Backoffice {
   readonly engine: Engine;
   /** Takes the events of the changes; the company's webhooks get them. */
@@ -15,7 +15,6 @@ export interface Backoffice {
   readonly hasReaders: boolean;
 }
 
-/** Opens the back office of a database. */
 export function openBackoffice(
   engine: Engine,
   options: Partial<Omit<Backoffice, 'engine'>> = {},

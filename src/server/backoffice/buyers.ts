@@ -2,7 +2,6 @@ import type { Customer, Invoice } from '../../contract/records.ts';
 import { quote } from '../../errors.ts';
 import { Refusal } from './refusal.ts';
 
-/** The customer as a document names it now. */
 export type Naming = Pick<Invoice, 'customer' | 'siteId' | 'buyer'>;
 
 /**

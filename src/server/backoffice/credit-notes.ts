@@ -89,7 +89,7 @@ export function refuseExcess(
   }
 }
 
-/** The amount taken lies between zero and the amount left, which is below zero where there was a discount. */
+/** Whether an amount lies between zero and what is left, which is negative for a discount. */
 function isWithin(minor: number, leftMinor: number): boolean {
   return leftMinor >= 0 ? minor >= 0 && minor <= leftMinor : minor <= 0 && minor >= leftMinor;
 }

@@ -25,7 +25,6 @@ export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): 
   return (await move.putChanged('customers', before, customer)) ?? move.render('customers', before);
 }
 
-/** The members of a customer that aren't given. */
 const blank = { legalName: null, vatId: null, email: null, contactName: null, contacts: [], sites: [] };
 
 function refuseBadVatId(vatId: string | null | undefined): void {

@@ -9,7 +9,6 @@ import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 import type { Unpublished } from './unpublished.ts';
 
-/** A stored document, and all that the law asks of it. */
 export interface CheckedRecord {
   record: Invoice;
   items: ChecklistItem[];
@@ -39,7 +38,7 @@ export async function checkStored(
       refuseUnsupported(checked.supplier);
       return { record: stored.record, items: checkDocument(checked) };
     } catch (error) {
-      // It points at a change, of which there is none.
+      // Leaves the path out, because there is no change to point at.
       if (error instanceof Refusal) throw new UsageError(error.message);
       throw error;
     }

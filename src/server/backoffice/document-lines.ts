@@ -110,7 +110,7 @@ async function refuseBadReferences(move: Move, draft: readonly DraftLine[], path
   refuseTwins('lines', draft, path);
   const jobIds = new Set<string>();
   for (const [index, { jobId }] of draft.entries()) {
-    // The lines of a document mostly belong to one job.
+    // Most documents have one job.
     if (typeof jobId !== 'string' || jobIds.has(jobId)) continue;
     await move.mustHave('jobs', jobId, `${path}/${index}/jobId`);
     jobIds.add(jobId);

@@ -18,7 +18,7 @@ export interface FeedLine {
  */
 const LINE_BYTES_MAX = 8 * 1024 * 1024;
 
-/** The contract nests a few levels; recursive code overflows the stack at some thousands. */
+/** Deeper nesting is refused, because recursive code would overflow the stack. */
 const DEPTH_MAX = 100;
 
 /** Reads a stream of bytes as JSON Lines, holding one line at a time. A byte order mark at the beginning is ignored. */
@@ -54,7 +54,7 @@ async function* splitLines(input: AsyncIterable<Uint8Array>, bytesMax: number): 
   const add = (part: Uint8Array) => {
     size += part.length;
     parts.push(part);
-    // Of a line that is too long only the length is kept.
+    // Keeps only the length of a line that is too long.
     if (size > bytesMax) parts = [];
   };
   const take = (): RawLine => {
@@ -83,7 +83,6 @@ function withoutMark(bytes: Buffer): Buffer {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The value of a line; undefined when it is blank. */
 function readLine(bytes: Buffer): Pick<FeedLine, 'value' | 'problem'> | undefined {
   let text: string;
   try {

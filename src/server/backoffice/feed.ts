@@ -34,7 +34,7 @@ export async function* applyFeed(
 ): AsyncGenerator<FeedAnswer> {
   for await (const line of readFeedLines(input)) {
     let answer = await answerLine(backoffice, line);
-    // Its id tells whether a change was made whose answer was lost. Nothing else does.
+    // Only a change with an id can be tried again safely.
     while ('fault' in answer && 'id' in idOf(line) && (await isBack(answer.fault)))
       answer = await answerLine(backoffice, line);
     yield answer;
@@ -55,7 +55,7 @@ async function answerLine(backoffice: Backoffice, line: FeedLine): Promise<FeedA
     answer('refused', JSON.stringify({ ...start, status: 'refused', error: { code, message, path } }));
   try {
     if (line.problem) return refuse(line.problem);
-    // Checked there against the contract before anything else.
+    // `applyChange` validates it.
     const outcome = await applyChange(backoffice, line.value as Change);
     const head = JSON.stringify({ ...start, status: outcome.status });
     if (outcome.status === 'skipped') return answer('skipped', head);

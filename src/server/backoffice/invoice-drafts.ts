@@ -32,7 +32,6 @@ type Inherited = Pick<
   'siteId' | 'supplyDate' | 'supplyPeriod' | 'buyerReference' | 'purchaseOrderReference'
 >;
 
-/** A draft with all members filled in. */
 type Terms = Inherited &
   Pick<Invoice, 'currency' | 'dueDate' | 'paymentTermsDays' | 'creditsInvoiceId' | 'note'>;
 
@@ -216,7 +215,6 @@ function exchangeOf(
   return (credited ? credited.record.accountingCurrency : exchange) ?? null;
 }
 
-/** The amounts of a document in its own currency and in the accounting one. */
 function amountsOf(
   move: Move,
   { vatBreakdown }: Pick<Invoice, 'vatBreakdown'>,

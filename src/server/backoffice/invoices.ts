@@ -65,7 +65,6 @@ export async function getDraft(
   throw new Refusal('wrong_state', message, '/with/id');
 }
 
-/** A kind of document in a sentence. */
 export function nameOf(kind: Invoice['kind']): string {
   return kind.replace('_', ' ');
 }

@@ -95,7 +95,6 @@ async function creditInvoice(move: Move, creditNote: Drafted['record']): Promise
   }
   const reference: Invoice['creditNotes'][number] = {
     id: creditNote.id,
-    // It has just been issued.
     number: creditNote.number ?? '',
     status: creditNote.status,
     issueDate: creditNote.issueDate ?? '',

@@ -6,7 +6,6 @@ import { isToCome } from './times.ts';
 import { isVisible, textRules } from './text-rules.ts';
 import { vatRules } from './vat-rules.ts';
 
-/** A document as it would be issued, and its supplier. */
 export interface CheckedDocument {
   document: Omit<Invoice, 'updatedAt' | 'number'>;
   supplier: Supplier;
@@ -21,7 +20,6 @@ export interface ChecklistItem {
   problem: string | undefined;
 }
 
-/** A rule says what is wrong, or nothing. */
 export interface LegalRule {
   item: string;
   source: string;

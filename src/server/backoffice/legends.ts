@@ -17,7 +17,6 @@ const INTRA_COMMUNITY = 'Intra-Community supply of goods';
 const EXPORT: Record<SupportedCountry, string> = { IE: 'Export outside the EU', GB: 'Zero-rated export' };
 const OUTSIDE_SCOPE = 'Not subject to VAT';
 
-/** The two parties of a document. */
 export interface Parties {
   supplierCountry: string | undefined;
   buyerCountry: string;

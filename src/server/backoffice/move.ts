@@ -112,7 +112,6 @@ export class Move {
     return record;
   }
 
-  /** Reads a document with the data that the API doesn't show. */
   async getDocument(
     id: string,
     path: string,
@@ -123,7 +122,6 @@ export class Move {
     return { record: found.record, unpublished: JSON.parse(found.unpublished ?? '{}') as Unpublished };
   }
 
-  /** The data of a stored quote that the API doesn't show. */
   async quoteUnpublished(id: string): Promise<QuoteUnpublished> {
     const found = await this.#findTexts('quotes', id);
     // Written by `put`; a quote that was loaded in another way states no rates.
@@ -179,7 +177,7 @@ export class Move {
     unpublished?: Unpublished | QuoteUnpublished,
   ): Promise<RenderedRecord> {
     const stamped = { ...record, updatedAt: this.stamp() };
-    // An unstamped record and its stamp are a record.
+    // Together they are a whole record.
     return this.put({ resource, record: stamped } as unknown as ResourceRecord, unpublished);
   }
 
@@ -194,7 +192,7 @@ export class Move {
     unpublished?:
       { before: Unpublished; after: Unpublished } | { before: QuoteUnpublished; after: QuoteUnpublished },
   ): Promise<RenderedRecord | undefined> {
-    // With the old stamp it is the old record, unless something else has changed than the order of members.
+    // Compares the rendered texts with the old stamp, so that the order of members doesn't matter.
     const same = this.render(resource, { ...record, updatedAt: before.updatedAt } as unknown as RecordOf[R]);
     const isSame = isDeepStrictEqual(JSON.parse(wholeText(same)), before);
     if (isSame && isDeepStrictEqual(unpublished?.before, unpublished?.after)) return undefined;
@@ -213,7 +211,6 @@ export class Move {
     return rendered;
   }
 
-  /** Takes a record away. */
   async remove(resource: Resource, id: string): Promise<void> {
     await removeRecord(this.#transaction, resource, this.company.id, id);
   }
@@ -250,7 +247,7 @@ export class Move {
     if (lastMs > lastStampMs) await setLastStamp(this.#transaction, id, lastMs);
     await this.#backoffice.appendEvents(this.#transaction, id, this.#events, {
       mintId: () => this.#ids.prefixed('dlv_', this.#lastStampMs),
-      // By the clock, and not by a stamp that may be ahead of it.
+      // The clock's time, because the stamp may be ahead of it.
       dueAt: this.#now.toISOString(),
     });
   }

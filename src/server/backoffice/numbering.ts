@@ -31,7 +31,7 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
   const count = await move.takeNumber(series);
   if (count > NUMBER_MAX) throw new Refusal('limit_reached', `The series ${series} has no numbers left.`);
   const number = inSeries(series, count);
-  // Two formats can come to the same number, and a series can be set back by what it was before.
+  // Skips numbers that are taken: two formats can give the same number, and a series can be set back.
   if (kind !== 'quote' && (await move.hasNumber(number))) {
     const message = `The number ${quote(number)} is given out already; set another format, or the last number.`;
     throw new Refusal('duplicate_id', message);

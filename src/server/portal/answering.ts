@@ -14,7 +14,6 @@ import type { AdministratorsRoute, Route } from './routes.ts';
 import { administratorPage, guestPage } from './views/frame.ts';
 import { type GuestVisit, redirect, type RedirectReply, type Reply, signedOut, type Visit } from './visit.ts';
 
-/** Everything that answering a request needs. */
 export interface Answering extends Services {
   cookies: Cookies;
   assets: AssetPaths;
@@ -39,12 +38,12 @@ export interface Trace {
 
 const CLIENT_CHARACTERS_MAX = 200;
 
-/** The server sets it before it asks the portal. */
+/** Set by the server. */
 export function traceOf(res: Response): Trace {
   return res.locals.exchange as Trace;
 }
 
-/** The portal sets it before it looks for the route. */
+/** Set by the portal before routing. */
 export function visitorOf(res: Response): Visitor {
   return res.locals.visitor as Visitor;
 }
@@ -84,7 +83,7 @@ async function replyOnce(
   try {
     const reply = await ask(visit, answering);
     if (reply.kind === 'redirect') return { ...reply, to: await keepResult(engine, session, form, reply) };
-    // The refusal may come from the first sending of the same form, which has done its work meanwhile.
+    // The form may have been sent twice, and refused because the first one has done its work.
     return (await findEarlier()) ?? reply;
   } catch (error) {
     // The results of a session's forms end with it.
@@ -96,7 +95,7 @@ async function replyOnce(
   }
 }
 
-/** PostgreSQL stores every character except U+0000, which nobody types. */
+/** PostgreSQL stores every character except U+0000. */
 function refuseUnstorable({ params, query, form }: GuestVisit): void {
   const texts = [...Object.values(params), ...query.values(), ...form.values()];
   if (texts.some((text) => text.includes('\0'))) throw notWellFormed();
@@ -129,7 +128,7 @@ function guestVisitOf(req: Request, res: Response, { now, cookies, log }: Answer
     afterwards: (work) => {
       const failed = (err: unknown) => log.error({ requestId, err }, 'page.failed');
       const begin = () => void work().catch(failed);
-      // A visitor who has gone gets no answer to wait for.
+      // The visitor has gone.
       if (res.closed) begin();
       else res.once('close', begin);
     },

@@ -18,7 +18,6 @@ const files = {
 
 const YEAR_SECONDS = 31_536_000;
 
-/** Reads the portal's files and serves them below `root`. */
 export function createAssets(root: string): { router: Router; paths: AssetPaths } {
   const router = Router({ caseSensitive: true, strict: true });
   const serve = ({ name, type }: { name: string; type: string }): string => {

@@ -5,12 +5,12 @@ import { KNOWN_DAYS_MAX } from '../access/known-browsers.ts';
 import { isToken } from '../access/tokens.ts';
 
 const SEPARATOR = '~';
-/** More than a sign-in begins; see ../access/administrators.ts. */
+/** More sessions than a sign-in begins (../access/administrators.ts). */
 const SESSIONS_MAX = 50;
 
 /**
- * The portal's cookies: the tokens of the sessions that one sign-in began, of which the first is in use, a secret that ties the forms of guests to their browser, and the proofs
- * of earlier sign-ins from the browser.
+ * The portal's cookies: the tokens of the sessions of one sign-in (the first is in use), a secret that ties the forms of
+ * guests to their browser, and the proofs of earlier sign-ins from the browser.
  */
 export interface Cookies {
   sessionsOf: (req: Request) => string[];
@@ -24,7 +24,7 @@ export interface Cookies {
 
 /**
  * Names and attributes of the cookies. Over https their names begin with `__Host-`: the browser then takes them from
- * this host alone, so that no neighbouring host can plant one (RFC 6265bis section 4.1.3.2).
+ * this host alone, so that no sibling host can set one (RFC 6265bis section 4.1.3.2).
  */
 export function createCookies({ isSecure }: { isSecure: () => boolean }): Cookies {
   const nameOf = (name: string) => (isSecure() ? `__Host-${name}` : name);

@@ -9,15 +9,14 @@ import { PageError } from './page-error.ts';
 import type { Notice, RedirectReply } from './visit.ts';
 
 /*
- * A form does its work once. The transaction of its work marks it as used (../store/accounts/authorised-transaction.ts). Its
- * result is kept here: the page that it leads to, and the notice that the page shows once. A visitor who sends the form
- * again is led to the same page.
+ * A form works once: the transaction marks it as used (../store/accounts/authorised-transaction.ts). Its result is kept here:
+ * the page that it leads to, and the notice that the page shows once. Sending the form again leads to the same page.
  */
 
 /** The query parameter with the id of the form whose notice the page shows. */
 const DONE = 'done';
 const LOOK_EVERY_MS = 50;
-/** Longer than any form takes but one that sends very many deliveries. */
+/** Only a form that sends very many deliveries again takes longer. */
 const WAIT_MS_MAX = 5_000;
 
 /**

@@ -2,7 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** The field of every form that carries its token. */
 export const FORM_TOKEN_FIELD = 'form-token';
-/** 132 bits: no two forms have the same by chance. */
+/** 132 bits, enough to be unique. */
 const FORM_ID_CHARACTERS = 22;
 
 /**

@@ -13,7 +13,6 @@ export interface PortalSettings {
   pingWaitMs?: number;
 }
 
-/** Everything that the portal is created with. */
 export interface PortalOptions extends PortalSettings {
   engine: Engine;
   documents: Documents;

@@ -1,7 +1,6 @@
 import { AppError, UsageError } from '../../errors.ts';
 import { AuthorityEndedError } from '../store/accounts/authorised-transaction.ts';
 
-/** The reason why a page can't be shown or an action can't be done, safe to show. */
 export class PageError extends Error {
   readonly status: number;
   readonly title: string;
@@ -66,7 +65,6 @@ export function refusalOf(thrown: unknown): string {
   throw thrown;
 }
 
-/** The refusal of a check; undefined when it passes. */
 export function problemOf(check: () => unknown): string | undefined {
   try {
     check();
@@ -82,7 +80,6 @@ export function problemsOf(thrown: unknown): Problems {
   return { [(thrown instanceof UsageError && thrown.field) || 'form']: problem };
 }
 
-/** The problems of a form, by field. */
 export type Problems = Readonly<Record<string, string>>;
 
 function fromAppError(error: AppError): PageError {

@@ -32,7 +32,7 @@ export function createPortal(options: PortalOptions): Router {
   router.use(protect);
   router.use('/assets', assets.router);
   router.use(keepFromCaches);
-  // The form is read before the session is looked up, because sending it may take as long as a request may.
+  // Reads the form before it looks the session up, because a slow client may send the form for minutes.
   router.use(readForm);
   router.use(findVisitor(answering));
   router.use(refuseOtherSites(answering));
@@ -63,7 +63,7 @@ const protect = helmet({
       'require-trusted-types-for': ["'script'"],
     },
   },
-  // With no-referrer browsers would also hide the origin of our own forms, which `isFromOwnPage` checks.
+  // Not no-referrer: browsers would hide the origin of our own forms, which `isFromOwnPage` checks.
   referrerPolicy: { policy: 'same-origin' },
   frameguard: { action: 'deny' },
   // The server gives these to every answer.
@@ -71,13 +71,12 @@ const protect = helmet({
   noSniff: false,
 });
 
-/** Pages hold a company's private data: no cache keeps them, and the back button doesn't show them again. */
+/** Pages hold private data, so no cache keeps them, and the back button reloads them. */
 const keepFromCaches: RequestHandler = (_req, res, next) => {
   res.set('Cache-Control', 'no-store');
   next();
 };
 
-/** Finds the session of a browser by its cookie. A browser without one gets a cookie for its forms. */
 function findVisitor({ engine, cookies, sessionLengths, now }: Answering): RequestHandler {
   return async (req, res, next) => {
     const found = await useSession(engine, cookies.sessionsOf(req), sessionLengths, now());
@@ -97,7 +96,7 @@ function findVisitor({ engine, cookies, sessionLengths, now }: Answering): Reque
   };
 }
 
-/** Reads a form as text; its fields come in any number of times and are looked up by name, so nothing is nested. */
+/** Reads a form as text. Fields may be repeated and aren't nested. */
 const readForm: RequestHandler = text({ type: 'application/x-www-form-urlencoded', limit: FORM_BYTES_MAX });
 
 /** Refuses a form that another site's page sent, before any action sees it. */
@@ -111,9 +110,8 @@ function refuseOtherSites({ baseUrl }: Answering): RequestHandler {
 }
 
 /**
- * Answers a form that ends a session when the browser has none, such as the second of two clicks. It changes nothing
- * and sets no cookie, because without the session the form's token can't be checked. If the browser has sessions of other
- * companies, it is led to the page with a button that ends them.
+ * Answers a form that ends a session when the browser has none any more, as after a second click. It changes nothing and sets
+ * no cookie, because it can't check the form's token. A browser with sessions of other companies is led to their page.
  */
 function leadOutAgain({ cookies }: Answering): RequestHandler {
   return (req, res, next) => {

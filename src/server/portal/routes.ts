@@ -91,7 +91,6 @@ function get(path: string, page: Page): Route {
   return { method: 'get', path, access: 'administrators', page };
 }
 
-/** An action of administrators who are signed in. */
 function post(path: string, page: Page): Route {
   return { method: 'post', path, access: 'administrators', page };
 }
@@ -100,7 +99,6 @@ function guestGet(path: string, page: GuestPage): Route {
   return { method: 'get', path, access: 'guests', page };
 }
 
-/** An action of everybody. */
 function guestPost(path: string, page: GuestPage): Route {
   return { method: 'post', path, access: 'guests', page };
 }

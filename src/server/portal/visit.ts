@@ -6,9 +6,7 @@ import type { Services } from './options.ts';
 import type { Html } from './views/html.ts';
 import type { SectionKey } from './views/navigation.ts';
 
-/** A page or an action for administrators who are signed in. */
 export type Page = (visit: Visit, services: Services) => Promise<Reply> | Reply;
-/** A page or an action for everybody. */
 export type GuestPage = (visit: GuestVisit, services: Services) => Promise<Reply> | Reply;
 
 /** A request for a page, or a form, from a browser that need not be signed in. */
@@ -24,24 +22,22 @@ export interface GuestVisit {
   formToken: string;
   requestId: string;
   address: string;
-  /** The browser's User-Agent header. */
   client: string;
   /** The cookie that proves earlier sign-ins from this browser; see ../access/known-browsers.ts. */
   browser: string | undefined;
   now: Date;
   /** Tells the log whose account it is about. */
   onAccount: (administrator: Pick<Administrator, 'company' | 'id'>) => void;
-  /** Does some work when the visitor has the answer, or has gone, so that its time tells nothing. */
+  /** Does some work after the answer, so that its duration reveals nothing. */
   afterwards: (work: () => Promise<void>) => void;
 }
 
 /** A request for a page, or a form, from an administrator who is signed in. */
 export interface Visit extends GuestVisit {
-  /** As they were when the request came in. An action looks them up again: see `signedIn`. */
+  /** As they were when the request came in; actions look them up again (`signedIn`). */
   administrator: Administrator;
   company: Company;
   session: ActiveSession;
-  /** The authority for an action. */
   signedIn: SignedIn;
 }
 
@@ -64,7 +60,7 @@ export interface PageReply {
   content: Html;
 }
 
-/** Follows every action that was done, so that a page can be loaded again without repeating the action. */
+/** Redirects after an action (Post/Redirect/Get), so that reloading doesn't repeat it. */
 export interface RedirectReply {
   kind: 'redirect';
   to: string;

@@ -19,7 +19,6 @@ export interface AttemptMeans {
   log: Logger;
   metrics: DeliveryMetrics;
   now: () => Date;
-  /** A number from 0 up to 1. */
   random: () => number;
 }
 
@@ -27,7 +26,7 @@ type Attempted = Pick<LeasedDelivery, 'company' | 'webhook' | 'id' | 'lease' | '
   dueAt: string;
 };
 
-/** How often what can't be signed is looked at again. */
+/** Deliveries that can't be signed are looked at again this often. */
 const HELD_MS = 600_000;
 
 /**
@@ -49,9 +48,9 @@ export async function makeAttempt(
     if (attempt === 1) metrics.firstAttempted((attemptedAt.getTime() - Date.parse(dueAt)) / 1000);
     answer = await send(delivery, attemptedAt, means);
   } catch (error) {
-    // A delivery whose request can't be made fails like one whose receiver refuses it.
+    // A request that can't be made counts as a failed attempt.
     log.error({ company, webhook, delivery: id, err: error }, 'delivery.not-sent');
-    // Its secret can't be opened: it was damaged, or sealed meanwhile by a process with another key.
+    // The secret is damaged, or was sealed with another key.
     if (error instanceof UsageError)
       return {
         ...settled(delivery, 'retrying'),
@@ -77,13 +76,12 @@ function resultWithoutSending(delivery: LeasedDelivery & Attempted, now: Date): 
   const { dueAt, attempt, kind, switches, isWebhookPaused, isWebhookDeleted } = delivery;
   // It was paused after this worker had found it.
   if (isWebhookPaused && !isWebhookDeleted) return settled(delivery, 'waiting');
-  // The clock was set back after it was brought forward. A first attempt has no time before which it would be early.
+  // The clock was set back, so the retry isn't due any more. First attempts have no due time.
   if (attempt > 1 && Date.parse(dueAt) > now.getTime()) return settled(delivery, 'retrying');
   const withheldFor = isWebhookDeleted ? 'webhook_deleted' : whyWithheld(switches, moduleOfEvent(kind));
   return withheldFor && { ...settled(delivery, 'withheld'), withheldFor };
 }
 
-/** @throws Error when the request can't be made. */
 function send(
   delivery: LeasedDelivery,
   at: Date,
@@ -112,12 +110,12 @@ function resultOf(
   };
 }
 
-/** After so many interrupted attempts the schedule is followed. */
+/** From this number of interrupted attempts on, the retry schedule applies. */
 const INTERRUPTIONS_MAX = 3;
 
 /**
- * The new state of a delivery whose worker let its lease run out. It is retried at once, because its receiver did
- * nothing wrong. After several times the delivery itself may be the reason, and it waits as after any failure.
+ * The new state of a delivery whose lease ran out. It is retried at once, because its receiver did nothing wrong. After
+ * several times the delivery itself may be the reason, so it waits as after a failure.
  * @param leaseMs stands for the length of the attempt, which isn't known.
  */
 export function interruptedResult(
@@ -143,7 +141,6 @@ interface Ended {
   nextAt?: Date | undefined;
 }
 
-/** The new state of a delivery; `ended` is left out when nothing was sent. */
 function settled(delivery: Attempted, state: DeliveryResult['state'], ended?: Ended): DeliveryResult {
   const { company, webhook, id, lease, failureCount, attempt: number } = delivery;
   const nextAttemptAt = ended?.nextAt?.toISOString() ?? null;
@@ -162,7 +159,7 @@ function settled(delivery: Attempted, state: DeliveryResult['state'], ended?: En
 /** Time from an attempt that failed to the next one (openapi.yaml, "Retries"). */
 const DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS] as const;
 
-/** The largest random part of a delay: after an outage the retries of an hour don't all come in the same second. */
+/** The largest random part of a delay, which spreads retries after an outage. */
 const JITTER = 0.1;
 
 /**

@@ -7,9 +7,9 @@ import type { WebhookKey } from '../store/deliveries/delivery-keys.ts';
 import type { Engine } from '../store/engines/engine.ts';
 
 const COUNT_MAX = 10_000;
-/** The oldest delivery is looked for in so many webhooks: each costs a look into the index. */
+/** Webhooks whose oldest delivery is looked up: each costs an index lookup. */
 const WEBHOOKS_MAX = 10_000;
-/** So many webhooks are looked at without a pause. */
+/** Webhooks between two pauses. */
 const WALK_WEBHOOKS_MAX = 100;
 
 /** Builds the function that measures the backlog, at a bounded cost. */

@@ -26,10 +26,10 @@ export class AttemptFailure extends Error {
  */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<string[]>;
 
-/** A question that isn't answered is asked again after this time, at each of the servers in turn. */
+/** Time after which an unanswered query goes to the next server. */
 const ANSWER_MS_MAX = 1_000;
 const TRIES = 2;
-/** Bounds a search at many servers that don't answer, so that time is left to say so within the attempt. */
+/** Bounds a lookup when many servers don't answer, so that it ends within the attempt. */
 const SEARCH_MS_MAX = 4_000;
 
 /**
@@ -61,7 +61,7 @@ export function createResolve(servers?: readonly string[]): Resolve {
   };
 }
 
-/** One of each family in turn, so that a family this machine can't reach costs one try only. */
+/** Alternates the families, so that an unreachable family costs one try only. */
 function inTurns(families: readonly (readonly string[])[]): string[] {
   const longest = Math.max(...families.map(({ length }) => length));
   return Array.from({ length: longest }, (_value, index) =>
@@ -89,9 +89,9 @@ export interface ConnectedRequest extends RequestOptions {
   attempt: Attempt;
 }
 
-/** A DNS answer can hold 4,000 addresses, and checking so many would block everything else for 0.2 s. */
+/** A DNS answer can hold 4,000 addresses; checking them all would block the event loop for 0.2 s. */
 const ADDRESSES_MAX = 128;
-/** More addresses of one name are looked at, but not dialled. */
+/** Further addresses are checked, but not dialled. */
 const DIALLED_MAX = 16;
 /** The longest wait for an address while there is another to try. */
 const DIAL_MS_MAX = 2_500;
@@ -104,7 +104,7 @@ const IDLE_MS_MAX = 4_000;
 const IDLE_PER_HOST_MAX = 64;
 /** Open connections to all hosts together beyond which none is kept. */
 const OPEN_MAX = 256;
-/** A host that moves to another address is followed within this time, however busy its connection is. */
+/** A connection isn't kept longer, so that a host that moves to another address is followed. */
 const AGE_MS_MAX = 60_000;
 
 /** Node's own; its types leave out that it returns something. */

@@ -8,7 +8,7 @@ export const getInvoicePdf =
   async ({ caller, path, leave }) => {
     const found = await find(caller.company, path.invoiceId);
     if (!found) throw noRecord();
-    // A request that waits for a document to be printed takes no place from others.
+    // Waiting for a PDF must not block other requests.
     leave();
     const document = await prepare(found);
     if (!document) throw noRecord();

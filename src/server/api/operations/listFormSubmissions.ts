@@ -12,7 +12,7 @@ export const listFormSubmissions =
     const asked = { ...path, ...query };
     const page = requestedPage('listFormSubmissions', asked);
     const found = await listStoredSubmissions<Submission>(db, company, path.formId, query.updatedSince, page);
-    // Only an empty page leaves open whether there is such a form.
+    // An empty page doesn't say whether the form exists.
     if (found.records.length === 0 && !(await findRecord<Form>(db, 'forms', company, path.formId)))
       throw noRecord();
     return answerPage('listFormSubmissions', asked, found);

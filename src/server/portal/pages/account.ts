@@ -42,7 +42,7 @@ export const changeOwnPassword: Page = async (visit, services) => {
   }
 };
 
-/** Ends the session in the page's address, or all. It asks for the password: whoever has stolen a session must not end its owner's. */
+/** Ends one session or all. It asks for the password, so that a stolen session can't end its owner's sessions. */
 export const endOwnSessions: Page = async (visit, services) => {
   const { company, signedIn: by, session, tokens, params, form: filled, now } = visit;
   const { engine, limits } = services;
@@ -113,7 +113,7 @@ async function accountPage(
   );
 }
 
-/** Each form of the page has one of its own. */
+/** Each form of the page has its own. */
 function presentField(form: string): Html {
   return textField({
     name: 'present',

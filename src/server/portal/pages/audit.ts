@@ -115,7 +115,6 @@ function addressOf({ action, administrator: who }: AuditFilter, before?: string)
   return withQuery('/portal/audit', { action, who, before });
 }
 
-/** The network address and the browser, or the command line. */
 function originOf({ administrator, address, client }: AuditEntry) {
   if (administrator === null) return 'Command line';
   if (address === null || client === null) return html`<span class="hint">Not recorded</span>`;
@@ -124,7 +123,6 @@ function originOf({ administrator, address, client }: AuditEntry) {
 
 function detailsOf({ details, subject, administrator }: AuditEntry) {
   const entries = Object.entries(details);
-  // An action of somebody on their own account needs no subject.
   if (entries.length === 0) return subject !== administrator && html`<code>${subject}</code>`;
   return html`<ul class="details">
     ${entries.map(([name, value]) => html`<li>${name}: ${value}</li>`)}

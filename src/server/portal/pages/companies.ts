@@ -10,7 +10,7 @@ import { type GuestPage, type GuestVisit, page, type PageReply, redirect, signed
 
 export const COMPANIES_PATH = '/portal/companies';
 
-/** The companies whose accounts the browser's sign-in opened. Somebody who opened several chooses one, and another one later. */
+/** Chooses among the companies whose accounts the sign-in opened. */
 export const showCompanies: GuestPage = (visit, services) => companiesPage(visit, services);
 
 /** Goes on with the account of another company, or signs out of all. */

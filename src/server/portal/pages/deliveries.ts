@@ -88,13 +88,11 @@ async function deliveriesPage(
   );
 }
 
-/** The filters in the address, and their problems. */
 interface Chosen {
   kinds: readonly EventKind[] | undefined;
   state: StateGroup | undefined;
   from: Date | undefined;
   until: Date | undefined;
-  /** As they stand in the address. */
   given: Record<'event' | 'state' | 'from' | 'until', string>;
   problems: Partial<Record<'from' | 'until', string>>;
 }
@@ -176,7 +174,6 @@ function deliveryTable(visit: Visit, webhook: Webhook, deliveries: readonly Deli
   });
 }
 
-/** The result of the last attempt; none while it is under way. */
 function lastResult(visit: Visit, { attempts, attemptCount }: DeliveryRecord): Html | undefined {
   const last = attempts.find(({ number }) => number === attemptCount);
   return last && html`${attemptText(last)} <span class="hint">${time(visit, last.attemptedAt)}</span>`;

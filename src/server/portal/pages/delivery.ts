@@ -18,13 +18,12 @@ import { facts, table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { getOwnWebhook } from '../webhook-access.ts';
 
-/** One delivery: its request and its attempts. */
 export const showDelivery: Page = async (visit, services) => {
   const webhook = await getOwnWebhook(services.engine, visit);
   return deliveryPage(services, visit, webhook, await getVisible(services.engine, visit, webhook));
 };
 
-/** Sends a delivery again, once for each attempt that somebody has seen, so that a second click does nothing. */
+/** Sends a delivery again. The form names the last attempt that was shown, so a second click does nothing. */
 export const sendAgain: Page = async (visit, services) => {
   const { company, signedIn, form: filled, now } = visit;
   const { engine } = services;
@@ -117,7 +116,6 @@ function attemptTable(visit: Visit, { attempts }: DeliveryDetail): Html {
   });
 }
 
-/** In the order of the columns. */
 function phasesOf({ phases: { dns, connect, tls, firstByte } }: KeptAttempt): string[] {
   return [dns, connect, tls, firstByte].map(milliseconds);
 }

@@ -10,7 +10,6 @@ import { facts, table } from '../views/table.ts';
 import { page, type Page, type Visit } from '../visit.ts';
 import { kindNames, refuseWithoutDocuments, stateOf } from './documents.ts';
 
-/** One document: its contents, its payments and its credits. */
 export const showDocument: Page = async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
   const found = await findInvoice(engine.db, visit.company.id, visit.params.id ?? '');

@@ -24,19 +24,17 @@ const PAGE_DOCUMENTS = 25;
 const CUSTOMERS_MAX = 20;
 const SEARCH_CHARACTERS_MAX = 100;
 
-/** The search of a page. One of its parts is used at a time, so that an index answers it however many documents there are. */
+/** The search of a page. Only one part is used at a time, so that one index answers it. */
 interface Search {
   /** The beginning of a number or of a customer's name. */
   text: string;
   from: string | undefined;
   to: string | undefined;
-  /** Id of a customer, as a link on the page before named it. */
   customer: string | undefined;
   isDrafts: boolean;
   after: Place | undefined;
 }
 
-/** Finds invoices, credit notes and pro formas. */
 export const showDocuments: Page = async (visit, { engine }) => {
   const title = 'Documents';
   const reason = whyNotShown(visit, 'invoices');
@@ -190,7 +188,6 @@ function addressOf({ text, from, to, customer, isDrafts, after }: Search): strin
   return withQuery(PATH, { search: text, from, to, customer, show, at: after?.at, after: after?.id });
 }
 
-/** The name of each kind of document. */
 export const kindNames: Record<InvoiceSummary['kind'], string> = {
   invoice: 'Invoice',
   credit_note: 'Credit note',

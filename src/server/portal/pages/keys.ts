@@ -25,10 +25,9 @@ import { page, type Page, type PageReply, redirect, type Visit } from '../visit.
 
 const REVOKED_AT_ONCE = 20;
 const ALL_IN_USE = `All ${ACTIVE_KEYS_MAX} keys that a company can have are in use. Revoke one that you no longer need before you create another.`;
-/** From this number on the page warns of the limit. */
+/** The page warns from this number on. */
 const NEARLY_ALL = ACTIVE_KEYS_MAX - 3;
 
-/** The company's keys, without their secrets. */
 export const showKeys: Page = async (visit, { engine, keyPrefix }) => {
   const { company, query } = visit;
   const before = placeIn(query.get('before'));
@@ -70,7 +69,6 @@ export const revokeOldKey: Page = async ({ company, signedIn, params, now }, { e
 interface Shown {
   visit: Visit;
   keyPrefix: string;
-  /** Names of administrators by their ids, former ones included. */
   makers: ReadonlyMap<string, string>;
 }
 
@@ -123,7 +121,6 @@ function revokedTable(shown: Shown, keys: readonly UsedKey[]): Html {
   });
 }
 
-/** The cells of a key in both tables. */
 function described({ visit, keyPrefix, makers }: Shown, key: UsedKey): Content[] {
   const maker = key.madeBy === null ? 'the operator' : (makers.get(key.madeBy) ?? 'somebody else');
   return [
@@ -140,7 +137,7 @@ function addressAfter(key: UsedKey | undefined): string | undefined {
   return key && `/portal/keys?before=${encodeURIComponent(`${key.revokedAt} ${key.id}`)}`;
 }
 
-/** A place in the list; one that somebody made up only leads to another page of the same list. */
+/** A place in the list. It isn't trusted: a made-up one gives another page of the same list. */
 function placeIn(text: string | null): RevokedBefore | undefined {
   const [revokedAt, id] = (text ?? '').split(' ');
   return revokedAt && id ? { revokedAt, id } : undefined;
@@ -206,7 +203,7 @@ interface Filled {
   chosen?: readonly string[];
 }
 
-/** The list that the example asks for: one that the API gives out, if there is one. */
+/** The list in the example request: if possible one that the API gives out. */
 function exampleModule(granted: readonly Scope[], company: Company): string {
   const modules = granted.map(moduleOf);
   return modules.find((module) => whyNot(company, module) === undefined) ?? modules[0] ?? 'jobs';

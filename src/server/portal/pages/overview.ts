@@ -14,7 +14,6 @@ import { facts, table } from '../views/table.ts';
 import { healthSpans, stateBadge } from '../views/health.ts';
 import { page, type Page, type Visit } from '../visit.ts';
 
-/** The state of the company's keys, webhooks and data. */
 export const showOverview: Page = async (visit, { engine }) => {
   const { company, administrator } = visit;
   return page(
@@ -49,7 +48,6 @@ export const showOverview: Page = async (visit, { engine }) => {
   );
 };
 
-/** The numbers of keys, webhooks and administrators, with links to their pages. */
 async function glance(engine: Engine, { company, now }: Visit): Promise<Html> {
   const keys = await listActiveKeys(engine, company.id);
   const webhooks = await listWebhookRows(engine, company.id);

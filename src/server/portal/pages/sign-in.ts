@@ -17,7 +17,7 @@ import {
 
 export const showSignIn: GuestPage = (visit) => signInPage(visit, { next: visit.query.get('next') });
 
-/** Begins a new session, so that a session id that somebody planted in the browser is worth nothing. */
+/** Begins a new session, which prevents session fixation. */
 export const signInWithPassword: GuestPage = async (visit, services) => {
   const { form: filled, address, client, now, onAccount, afterwards, tokens: formerTokens } = visit;
   const { engine, limits, sessionLengths: lengths } = services;

@@ -12,7 +12,6 @@ import { facts, table } from '../views/table.ts';
 import { page, type Page, type Visit } from '../visit.ts';
 
 const HOURS = 24;
-/** Rows that a page reads at most: 24 hours of 20 active keys and of 200 keys that were revoked in a day. */
 const ROWS_MAX = HOURS * 220;
 
 interface Counts {
@@ -20,7 +19,6 @@ interface Counts {
   limited: number;
 }
 
-/** The requests of the company's keys in the last day. */
 export const showUsage: Page = async (visit, { engine, rateLimitPerMinute }) => {
   const { company, now } = visit;
   const hours = lastHours(now);
@@ -42,7 +40,6 @@ export const showUsage: Page = async (visit, { engine, rateLimitPerMinute }) => 
   );
 };
 
-/** The beginnings of the hours, the oldest first; the last is the current hour. */
 function lastHours(now: Date): string[] {
   const current = Math.floor(now.getTime() / HOUR_MS);
   return Array.from({ length: HOURS }, (_value, index) =>

@@ -28,7 +28,7 @@ import { getOwnWebhook } from '../webhook-access.ts';
 export const showWebhook: Page = async (visit, { engine }) =>
   webhookPage(engine, visit, await getOwnWebhook(engine, visit));
 
-/** Waits a little for the result, so that the page usually shows it without being loaded again. */
+/** Waits a little for the result, so that the page usually shows it at once. */
 export const sendPing: Page = async (visit, { engine, pingWaitMs = 3_000 }) => {
   const webhook = await getOwnWebhook(engine, visit);
   const of = { company: webhook.company, webhook: webhook.id };

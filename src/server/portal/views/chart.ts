@@ -1,9 +1,7 @@
 import { type Html, html } from './html.ts';
 
 export interface Bar {
-  /** The subject of the bar, such as a day. */
   label: string;
-  /** The counts of each kind, from the bottom up. */
   parts: readonly { kind: 'good' | 'bad'; name: string; count: number }[];
 }
 

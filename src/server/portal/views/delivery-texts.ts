@@ -25,12 +25,10 @@ const reasons: Readonly<Record<string, string>> = {
   invoicing_not_enabled: 'Invoicing was off.',
 } satisfies Record<WithheldFor, string>;
 
-/** The reason why a delivery was withheld, as a sentence. */
 export function withheldText(reason: string): string {
   return reasons[reason] ?? reason;
 }
 
-/** The result of an attempt, as a sentence. */
 export function attemptText({ status, error }: Pick<KeptAttempt, 'status' | 'error'>): string {
   return outcomeText(error ?? String(status ?? ''));
 }

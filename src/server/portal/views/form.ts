@@ -4,7 +4,7 @@ import type { Problems } from '../page-error.ts';
 import type { GuestVisit } from '../visit.ts';
 import { type Content, type Html, html } from './html.ts';
 
-/** A form that is sent with its token. A problem with the whole form stands at its head. */
+/** A form with its token. A problem with the whole form is shown at its top. */
 export function form(
   visit: Pick<GuestVisit, 'formToken'>,
   { action, problem }: { action: string; problem?: string | undefined },
@@ -23,7 +23,6 @@ export function filterForm(action: string, content: Html): Html {
   </form>`;
 }
 
-/** An address with those parameters that have a value. */
 export function withQuery(path: string, parameters: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => !!entry[1]);
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
@@ -31,12 +30,10 @@ export function withQuery(path: string, parameters: Readonly<Record<string, stri
 
 export interface Field {
   name: string;
-  /** Its id on the page; the name unless told, which several forms of a page may share. */
+  /** Its id on the page, by default its name. */
   id?: string;
   label: string;
-  /** Stands under the label. */
   hint?: string;
-  /** A problem with the value that was filled in. */
   problem?: string | undefined;
 }
 
@@ -92,7 +89,6 @@ function describedBy({ name, id = name, hint, problem }: Field): Html {
 export interface Choice {
   value: string;
   label: string;
-  /** Stands beside the label. */
   hint?: string;
   /** The reason why it is shown but can't be chosen. */
   unavailable?: string | undefined;
@@ -132,7 +128,6 @@ export function checkboxes({
   </fieldset>`;
 }
 
-/** Choices of which one is taken. */
 export function select({
   name,
   label,
@@ -150,12 +145,11 @@ export function select({
   </div>`;
 }
 
-/** The button that sends a form. */
 export function button(label: Content, kind: 'main' | 'danger' | 'quiet' = 'main'): Html {
   return html`<button class="${kind}">${label}</button>`;
 }
 
-/** An action with a question before it, with or without scripts: the question opens, and the button is in it. */
+/** An action with a confirmation, which also works without scripts. */
 export function confirmForm(
   visit: Pick<GuestVisit, 'formToken'>,
   {
@@ -167,12 +161,10 @@ export function confirmForm(
     confirm,
   }: {
     action: string;
-    /** Opens the question, such as `Revoke`. */
     open: string;
     /** The object of the action, for people who hear the buttons one by one. */
     subject: string;
     question: Content;
-    /** The fields of the form. */
     content?: Html;
     confirm: string;
   },
@@ -186,7 +178,7 @@ export function confirmForm(
   </details>`;
 }
 
-/** Tells a password manager, and nobody else, which account a form's passwords belong to. */
+/** A hidden field that tells password managers which account the form is about. */
 export function accountField(email: string): Html {
   return html`<input
     class="hidden"

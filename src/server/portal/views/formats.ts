@@ -42,7 +42,7 @@ export function emailText(email: string): Html {
   return html`${email.slice(0, at)}<wbr />${email.slice(at)}`;
 }
 
-/** The more specific name comes first, because most browsers also name another one. */
+/** More specific names come first, because most browsers name others too. */
 const browsers: [pattern: RegExp, name: string][] = [
   [/Edg\//, 'Edge'],
   [/OPR\//, 'Opera'],

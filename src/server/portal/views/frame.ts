@@ -6,13 +6,11 @@ import { type Html, html } from './html.ts';
 import { navigation, placeOf } from './navigation.ts';
 import { noticeBox } from './notice.ts';
 
-/** The parts that all pages of a server share. */
 export interface Common {
   serviceName: string;
   assets: AssetPaths;
 }
 
-/** A whole page for an administrator who is signed in. */
 export function administratorPage(
   common: Common,
   visit: Visit,
@@ -48,7 +46,6 @@ export function administratorPage(
   );
 }
 
-/** A whole page for a visitor who isn't signed in. */
 export function guestPage(common: Common, { title, content }: Pick<PageReply, 'title' | 'content'>): string {
   return htmlDocument(
     common,
@@ -61,7 +58,6 @@ export function guestPage(common: Common, { title, content }: Pick<PageReply, 't
   );
 }
 
-/** A whole page that shows an error. */
 export function errorPage(
   common: Common,
   { title, message }: PageError,

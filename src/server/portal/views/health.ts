@@ -16,7 +16,6 @@ const DAYS = 30;
 export interface HealthSpans {
   /** The last 30 calendar days of the company as `YYYY-MM-DD`, the oldest first. */
   days: string[];
-  /** One for each day, then the last 24 hours. */
   spans: HourSpan[];
 }
 
@@ -37,7 +36,7 @@ export function healthSpans(timeZone: string, now: Date): HealthSpans {
   return { days, spans: [...spans, lastDay] };
 }
 
-/** A receiver counts as working although an attempt fails now and then. */
+/** A receiver counts as working from this share of successful attempts on. */
 const WORKING_SHARE_MIN = 0.9;
 const none: AttemptCounts = { delivered: 0, failed: 0 };
 const shares = new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 1 });
@@ -76,7 +75,6 @@ export function lastFailure(visit: Visit, { lastFailure: failure }: WebhookHealt
   return html`${time(visit, failure.at)}<br /><span class="hint">${outcomeText(failure.reason)}</span>`;
 }
 
-/** The attempts of 30 days as a chart. */
 export function attemptChart(health: WebhookHealth, { days }: HealthSpans): Html {
   const counts = days.map((_, index) => health.spans[index] ?? none);
   const sum = (key: keyof AttemptCounts) => counts.reduce((total, each) => total + each[key], 0);

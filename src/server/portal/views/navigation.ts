@@ -29,7 +29,6 @@ export type SectionKey = (typeof alone | typeof access | typeof api)[number]['ke
 const ACCESS = 'People & access';
 const API = 'API';
 
-/** The list of sections, with the current one marked. */
 export function navigation(current: SectionKey | undefined): Html {
   const entries = (sections: readonly Section[]) =>
     sections.map(

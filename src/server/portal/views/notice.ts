@@ -44,7 +44,7 @@ export function emptyState(title: string, content: Html | string): Html {
   </div>`;
 }
 
-/** A state in a word. The colour adds nothing to the word. */
+/** A state in one word; the colour only repeats it. */
 export function badge(kind: 'good' | 'bad' | 'plain' | 'warn', text: string): Html {
   return html`<span class="badge ${kind}">${text}</span>`;
 }
