@@ -17,12 +17,14 @@ type Around = (
 
 /** The same engine, whose queries go through a function: those of reads and those of transactions. */
 export function withQueriesThrough(engine: Engine, around: Around): Engine {
+  const transaction: Engine['transaction'] = (work) =>
+    // It has all that the store asks of a transaction.
+    engine.transaction((open) => work(connectionThrough(open, around) as unknown as StoreTransaction));
   return {
     ...engine,
     db: connectionThrough(engine.db, around),
-    transaction: (work) =>
-      // It has all that the store asks of a transaction.
-      engine.transaction((open) => work(connectionThrough(open, around) as unknown as StoreTransaction)),
+    transaction,
+    write: (statement) => transaction(async (open) => (await statement.execute(open)).rows),
   };
 }
 

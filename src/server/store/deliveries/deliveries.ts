@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 
 import type { EventKind } from '../../../contract/events.ts';
 import type { JsonText } from '../../../contract/json-text.ts';
@@ -47,29 +47,32 @@ export async function leaseDeliveries(
   until: Date,
 ): Promise<LeasedDelivery[]> {
   const { chosenIn, forUpdateSkipLocked } = engine.dialect;
-  return engine.transaction(async (transaction) => {
-    // Hides the state from the planner, which would otherwise read the whole index of waiting deliveries.
-    const { rows: taken } = await sql<DeliveryKey>`
-      WITH free AS MATERIALIZED (
-        SELECT d.company, d.webhook, d.id FROM ${chosenIn(keyRows(keys))} CROSS JOIN deliveries AS d
-        WHERE ${isChosen('d')} AND ${withoutIndex('d.state')} = 'waiting' ${forUpdateSkipLocked}
-      )
-      UPDATE deliveries
-      SET state = 'sending', lease = ${lease}, due_at = ${until.toISOString()}, attempt_count = attempt_count + 1
-      FROM free
-      WHERE deliveries.company = free.company AND deliveries.webhook = free.webhook AND deliveries.id = free.id
-      RETURNING deliveries.company, deliveries.webhook, deliveries.id`.execute(transaction);
-    if (taken.length === 0) return [];
-    const { rows } = await sql<LeasedRow>`
-      SELECT d.company, d.webhook, d.id, d.attempt_count, d.failure_count, e.kind, e.created_at, e.data, w.url, w.secret,
-        w.deleted_at, w.paused_at, c.api_enabled, c.subscription_active, c.invoicing_enabled, c.modules
-      FROM ${chosenIn(keyRows(taken))} CROSS JOIN deliveries AS d
-      CROSS JOIN events AS e CROSS JOIN webhooks AS w CROSS JOIN companies AS c
-      WHERE ${isChosen('d')} AND e.id = d.event AND w.company = d.company AND w.id = d.webhook AND c.id = d.company`.execute(
-      transaction,
-    );
-    return rows.map((row) => toLeased(row, lease));
-  });
+  // Hides the state from the planner, which would otherwise read the whole index of waiting deliveries.
+  const rows = await engine.write(sql<LeasedRow>`
+    WITH free AS MATERIALIZED (
+      SELECT d.company, d.webhook, d.id FROM ${chosenIn(keyRows(keys))} CROSS JOIN deliveries AS d
+      WHERE ${isChosen('d')} AND ${withoutIndex('d.state')} = 'waiting' ${forUpdateSkipLocked}
+    )
+    UPDATE deliveries
+    SET state = 'sending', lease = ${lease}, due_at = ${until.toISOString()}, attempt_count = attempt_count + 1
+    FROM free
+    WHERE deliveries.company = free.company AND deliveries.webhook = free.webhook AND deliveries.id = free.id
+    RETURNING deliveries.company, deliveries.webhook, deliveries.id, attempt_count, failure_count,
+      ${selected(['kind', 'created_at', 'data'], sql`events AS e WHERE e.id = deliveries.event`)},
+      ${selected(
+        ['url', 'secret', 'deleted_at', 'paused_at'],
+        sql`webhooks AS w WHERE w.company = deliveries.company AND w.id = deliveries.webhook`,
+      )},
+      ${selected(
+        ['api_enabled', 'subscription_active', 'invoicing_enabled', 'modules'],
+        sql`companies AS c WHERE c.id = deliveries.company`,
+      )}`);
+  return rows.map((row) => toLeased(row, lease));
+}
+
+/** Columns of the one row of another table: RETURNING has no joins. */
+function selected(columns: readonly string[], from: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql.join(columns.map((name) => sql`(SELECT ${sql.ref(name)} FROM ${from}) AS ${sql.ref(name)}`));
 }
 
 interface LeasedRow extends DeliveryKey, SwitchColumns {
@@ -134,10 +137,9 @@ export async function listTimed({ db }: Engine, now: Date, countMax: number): Pr
 /** Moves due retries to `waiting`. */
 export async function bringForward(engine: Engine, keys: readonly DeliveryKey[], now: Date): Promise<void> {
   // Finds them by key, because the index of timed deliveries holds every retry.
-  const bring = sql`
+  await engine.write(sql`
     UPDATE deliveries SET state = 'waiting' FROM ${engine.dialect.chosenIn(keyRows(keys))}
-    WHERE ${isChosen('deliveries')} AND ${withoutIndex('state')} = 'retrying' AND due_at <= ${now.toISOString()}`;
-  await engine.transaction((transaction) => bring.execute(transaction));
+    WHERE ${isChosen('deliveries')} AND ${withoutIndex('state')} = 'retrying' AND due_at <= ${now.toISOString()}`);
 }
 
 /** When the next retry is due or the next lease ends; undefined when there is neither. */

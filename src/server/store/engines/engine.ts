@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import type { RawBuilder, Transaction } from 'kysely';
 
 import type { Connection, Dialect } from '../dialects/dialect.ts';
 import type { Tables } from '../schema.ts';
@@ -17,6 +17,8 @@ export interface Engine extends AsyncDisposable {
    * @throws AppError `unavailable` when the database stays locked by another process.
    */
   transaction<T>(work: (transaction: StoreTransaction) => Promise<T>): Promise<T>;
+  /** Runs one statement as a unit of work: without a round trip for its beginning and its end, where there is one. */
+  write<Row>(statement: RawBuilder<Row>): Promise<Row[]>;
   /**
    * Calls back soon after anything was committed that may have brought new deliveries, until it is disposed of: at once
    * when this process did it or PostgreSQL tells, within a tenth of a second when another process wrote to SQLite.

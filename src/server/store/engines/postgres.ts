@@ -71,6 +71,7 @@ export function openPostgres(
     dialect: postgresDialect,
     db,
     transaction: (work) => db.transaction().execute(work),
+    write: async (statement) => (await statement.execute(db)).rows,
     run: async (sql, parameters = []) =>
       (await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(sql, [...parameters]))).rows,
     version: () => undefined,

@@ -55,15 +55,17 @@ export async function openSqlite(path: string): Promise<Engine> {
   const db = openKysely(new ReadAdapter(), new ReadDriver(reader, () => refuseMoved(PLACE_KNOWN_MS)));
   const version = createVersion(reader);
   const watchers = new Set<() => void>();
+  const transaction: Engine['transaction'] = async (work) => {
+    refuseMoved(0);
+    const result = await writes.transaction().execute(work).catch(tell);
+    for (const onNews of watchers) onNews();
+    return result;
+  };
   return {
     dialect: sqliteDialect,
     db,
-    async transaction(work) {
-      refuseMoved(0);
-      const result = await writes.transaction().execute(work).catch(tell);
-      for (const onNews of watchers) onNews();
-      return result;
-    },
+    transaction,
+    write: (statement) => transaction(async (open) => (await statement.execute(open)).rows),
     run: async (sql, parameters = []) =>
       (await writes.executeQuery<Record<string, unknown>>(CompiledQuery.raw(sql, [...parameters]))).rows,
     version,
