@@ -3,7 +3,7 @@ import type { DeliveryResult } from '../../../../src/server/store/deliveries/del
 
 export const DUE_AT = '2026-11-20T12:00:00.000Z';
 
-/** Adds a webhook to each company, and as many deliveries of one event as it is to have waiting. */
+/** Adds a webhook to each company, and as many deliveries of one event as it is to have waiting, and tells workers of them. */
 export async function fillDeliveries(
   engine: Engine,
   counts: Readonly<Record<string, Readonly<Record<string, number>>>>,
@@ -32,6 +32,7 @@ export async function fillDeliveries(
       );
     }
   }
+  await engine.transaction((transaction) => engine.dialect.tellWorkers(transaction));
 }
 
 /** A result of a leased delivery that was answered with 200. */
