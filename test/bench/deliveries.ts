@@ -18,13 +18,14 @@ import { aligned, compareRates, quantile, whole } from './_rounds.ts';
 import { highestMemory, memoryOf } from './_servers.ts';
 
 const ROUNDS = Number(process.env.DELIVERIES_ROUNDS ?? 3);
+const COUNT = Number(process.env.DELIVERIES_COUNT ?? 10_000);
 /** Deliveries of a round: over connections that are kept, and over a new one each. */
-const COUNTS = { kept: 10_000, close: 2_000 };
+const COUNTS = { kept: COUNT, close: COUNT / 5 };
 type Connections = keyof typeof COUNTS;
 const EVENTS = Number(process.env.DELIVERIES_EVENTS ?? 300);
 const BACKLOG = Number(process.env.DELIVERIES_BACKLOG ?? 100_000);
 /** Of a backlog so many are delivered; and as many again when there is none, to compare with. */
-const DRAINED = 20_000;
+const DRAINED = COUNT * 2;
 
 /** The deliveries go to 32 webhooks, each at a host of its own, so that no webhook's limit is the limit. */
 const COMPANIES = 8;

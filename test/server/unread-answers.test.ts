@@ -78,6 +78,8 @@ t.test('a client that reads nothing is cut off even if it keeps asking', async (
     socket.write(`GET /small ${HEAD}\r\n`);
     return unreadBytes(port) === 0;
   });
+  await until(() => socket.destroyed);
+  t.ok(socket.destroyed);
 });
 
 t.test('a slow client that takes something gets all of its answer', async (t) => {

@@ -14,7 +14,7 @@ import { describeConfig, readConfig } from '../../../src/server/config.ts';
  */
 
 const folder = join(import.meta.dirname, '..', '..', '..', 'src', 'server', 'operating');
-const program = join(folder, '..', 'fieldledger.js');
+const program = join(folder, '..', '..', 'fieldledger.js');
 const read = (name: string) => readFileSync(join(folder, name), 'utf8');
 const UNITS = ['fieldledger.service', 'fieldledger@.service'];
 const settingNames = new Set(describeConfig({}).map(({ name }) => name));
