@@ -1,5 +1,6 @@
 import t from 'tap';
 
+import { problemOfVatNumber } from '../../src/contract/vat-numbers.ts';
 import { createRandom } from '../../src/demo/random.ts';
 import { britishVatNumber, irishVatNumber } from '../../src/demo/vat-numbers.ts';
 import { generate } from './_company.ts';
@@ -9,59 +10,25 @@ const { customers, people } = (await generate(3_000)).company;
 const eircode = /^(D6W|[ACDEFHKNPRTVWXY]\d{2}) [0-9ACDEFHKNPRTVWXY]{4}$/;
 const britishPostcode = /^[A-Z]{1,2}[1-9]\d? \d[ABD-HJLNP-UW-Z]{2}$/;
 
-/** As python-stdnum and the Revenue Commissioners have it. */
-function isIrish(vatNumber: string): boolean {
-  const parts = /^IE(\d)([\dA-Z+*])(\d{5})([A-W])([A-IW]?)$/.exec(vatNumber);
-  if (!parts) return false;
-  const [, first = '', second = '', rest = '', check = '', suffix = ''] = parts;
-  const digits = /\d/.test(second) ? first + second + rest : `0${rest}${first}`;
-  const letters = 'WABCDEFGHIJKLMNOPQRSTUV';
-  const sum = [...digits].reduce((total, digit, index) => total + Number(digit) * (8 - index), 0);
-  return letters[(sum + 9 * Math.max(0, letters.indexOf(suffix || 'W'))) % 23] === check;
-}
-
-/** As HMRC has it: modulus 97, or modulus 97 with 55 added. */
-function isBritish(vatNumber: string): boolean {
-  const digits = /^(?:GB|XI)(\d{9})$/.exec(vatNumber)?.[1];
-  if (digits === undefined) return false;
-  const weights = [8, 7, 6, 5, 4, 3, 2, 10, 1];
-  const sum = weights.reduce((total, weight, index) => total + weight * Number(digits[index]), 0);
-  return sum % 97 === 0 || (sum + 55) % 97 === 0;
-}
-
-t.test('the checks of this file know real VAT numbers', async (t) => {
-  for (const real of ['IE6388047V', 'IE6433435F', 'IE8D79739I', 'IE6433435OA']) t.ok(isIrish(real), real);
-  t.notOk(isIrish('IE6388047W'));
-  t.ok(isBritish('GB980780684') && isBritish('GB220430231'));
-  t.notOk(isBritish('GB802311781'));
-});
-
 t.test('generated VAT numbers have right check digits, in every form there is', async (t) => {
   const random = createRandom(7);
   const irish = Array.from({ length: 2_000 }, () => irishVatNumber(random));
   const british = Array.from({ length: 2_000 }, () => britishVatNumber(random));
   t.strictSame(
-    [...irish.filter((number) => !isIrish(number)), ...british.filter((number) => !isBritish(number))],
+    [...irish, ...british].filter((number) => problemOfVatNumber(number) !== undefined),
     [],
   );
-  t.ok(
-    irish.some((number) => /^IE\d{7}[A-W]$/.test(number)),
-    'of eight characters',
-  );
-  t.ok(
-    irish.some((number) => number.endsWith('H')),
-    'of nine characters',
-  );
-  t.ok(
-    irish.some((number) => /^IE\d[A-Z]/.test(number)),
-    'with a letter in second place',
-  );
+  for (const form of [/^IE\d{7}[A-W]$/, /H$/, /^IE\d[A-Z]/])
+    t.ok(
+      irish.some((number) => form.test(number)),
+      String(form),
+    );
 });
 
 t.test('a customer has a VAT number of its country, or none', async (t) => {
   for (const { vatId, countryCode, legalName } of customers) {
     if (legalName === null) t.equal(vatId, null);
-    else if (vatId !== null) t.ok(countryCode === 'IE' ? isIrish(vatId) : isBritish(vatId), vatId);
+    else if (vatId !== null) t.match(vatId, countryCode === 'IE' ? /^IE/ : /^(GB|XI)/);
   }
 });
 
