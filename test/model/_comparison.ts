@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
-import type { RecordOf, Resource } from '../../src/contract/records.ts';
+import type { Quote, RecordOf, Resource } from '../../src/contract/records.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
 import type { Connection } from '../../src/server/store/dialects/dialect.ts';
 import { listQuotes } from '../../src/server/store/records/quotes.ts';
@@ -30,7 +30,7 @@ export async function compareDatabase({ engine }: { engine: Engine }, world: Wor
 }
 
 /** In the order of ids, which is that of code units on both sides. */
-const byId = <T extends { id: string }>(records: Iterable<T>): T[] =>
+export const byId = <T extends { id: string }>(records: Iterable<T>): T[] =>
   [...records].sort((a, b) => (a.id < b.id ? -1 : 1));
 
 async function compareRecords(engine: Engine, company: ModelCompany, resource: Resource): Promise<void> {
@@ -153,10 +153,7 @@ async function compareCounts(engine: Engine, company: ModelCompany): Promise<voi
 
 /** A list of quotes reads a sent one past its validity as expired, and shows one version of each unless asked for all. */
 async function compareLists(db: Connection, company: ModelCompany, today: string): Promise<void> {
-  const quotes = byId(company.tables.quotes.values()).map((quote) => {
-    const isOver = quote.status === 'sent' && quote.validUntil !== null && quote.validUntil < today;
-    return quoteSummaryOf(isOver ? { ...quote, status: 'expired' } : quote);
-  });
+  const quotes = byId(company.tables.quotes.values()).map((quote) => quoteSummaryOf(readQuote(quote, today)));
   const latest = quotes.filter(({ status }) => status !== 'revised');
   const groups = new Set(latest.map(({ quoteGroupId }) => quoteGroupId));
   compare(`the latest versions of ${company.id} and their groups`, latest.length, groups.size);
@@ -176,6 +173,12 @@ async function compareLists(db: Connection, company: ModelCompany, today: string
       expected.slice(0, 100),
     );
   }
+}
+
+/** A quote as it reads on a day. */
+export function readQuote(quote: Quote, today: string): Quote {
+  const isOver = quote.status === 'sent' && quote.validUntil !== null && quote.validUntil < today;
+  return isOver ? { ...quote, status: 'expired' } : quote;
 }
 
 function compareEach(what: string, actual: readonly unknown[], expected: readonly unknown[]): void {

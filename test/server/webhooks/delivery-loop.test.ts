@@ -151,31 +151,6 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
     t.strictSame(sender.sent, []);
   });
 
-  await t.test('holds what it can not sign, and goes on with the others', async (t) => {
-    await acme.addWebhook('whk_poison', ['job.created']);
-    await engine.run(`UPDATE webhooks SET secret = 'sealed1.00000000.AAAA' WHERE id = 'whk_poison'`);
-    await acme.apply(jobCreate());
-    const sender = scriptedSender(() => answer(200));
-    await using loop = startLoop(engine, sender);
-    await loop.idle();
-    await settled(engine, 'delivered', 'retrying');
-    const rows = await deliveryRows(engine);
-    t.strictSame(rows.map(({ webhook, state }) => `${webhook} ${state}`).sort(), [
-      'whk_all delivered',
-      'whk_poison retrying',
-    ]);
-    t.match(
-      rows.filter(({ webhook }) => webhook === 'whk_poison'),
-      [{ attempt_count: 0, failure_count: 0 }],
-    );
-    t.strictSame(
-      (await attemptRows(engine)).filter(({ webhook }) => webhook === 'whk_poison'),
-      [],
-    );
-    await engine.run(`DELETE FROM deliveries WHERE webhook = 'whk_poison'`);
-    await engine.run(`DELETE FROM webhooks WHERE id = 'whk_poison'`);
-  });
-
   await t.test('fails an event that a later version of the program has made, and lives on', async (t) => {
     await acme.apply(jobCreate());
     await engine.run("UPDATE events SET kind = 'job.archived'");
@@ -332,17 +307,6 @@ function waiting(counts: Readonly<Record<string, number>>) {
 
 const ids = (taken: { id: string }[]) => taken.map(({ id }) => id);
 
-t.test('a webhook has four at most, those of before included', async (t) => {
-  const share = new FairShare({ total: 64, perWebhook: 4 });
-  const [first] = share.take(waiting({ 'acme a': 1 }));
-  t.equal(share.take(waiting({ 'acme a': 4 })).length, 3);
-  t.strictSame(share.busy, [{ company: 'acme', webhook: 'a' }]);
-  t.strictSame(share.take(waiting({ 'acme a': 4 })), []);
-  if (first) share.giveBack(first);
-  t.strictSame(share.busy, []);
-  t.equal(share.free, 61);
-});
-
 t.test('each webhook has its first before any has its second', async (t) => {
   const share = new FairShare({ total: 8, perWebhook: 4 });
   const taken = share.take(waiting({ 'acme a': 4, 'borough a': 4, 'crown a': 4 }));
@@ -361,17 +325,6 @@ t.test('a company leaves a quarter of all to whoever comes next', async (t) => {
 
 const at = new Date('2026-11-20T12:00:00.000Z');
 const MINUTES = [1, 5, 30, 120, 360, 720];
-
-t.test(
-  'a delivery is tried again after 1, 5 and 30 minutes, and 2, 6 and 12 hours, and then no more',
-  async (t) => {
-    const delays = [1, 2, 3, 4, 5, 6, 7].map((count) => {
-      const next = nextAttemptAt(count, at, () => 0);
-      return next && (next.getTime() - at.getTime()) / 60_000;
-    });
-    t.strictSame(delays, [...MINUTES, undefined]);
-  },
-);
 
 t.test('chance makes it later by a tenth at most, and never earlier', async (t) => {
   const delay = fc.record({

@@ -92,17 +92,6 @@ for (const name of engineNames) {
       },
     );
 
-    await t.test('has a secret that is stored sealed, for itself alone, where there is a key', async (t) => {
-      const box = createSecretBox(Buffer.alloc(32, 7).toString('base64'));
-      const options = { company: 'acme', url: 'https://example.com', events: moveEventKinds, now: LATER };
-      const { secret, record } = await createWebhook(engine, box, options);
-      const stored = await storedSecret(engine, record.id);
-      t.match(stored, /^sealed1\./);
-      t.equal(box.open(stored, record), secret);
-      t.throws(() => box.open(stored, { ...record, id: 'whk_000000000000' }), UsageError);
-      t.strictSame(record.events, moveEventKinds);
-    });
-
     await t.test('is listed from the oldest on, for its company alone', async (t) => {
       const { record } = await register(engine, 'other', { now: LATER });
       const { record: older } = await register(engine, 'other');

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 
 import { signatureOf } from '../../../src/contract/delivery-request.ts';
 
-const contract = parse(readFileSync(join(import.meta.dirname, '../../../../webhooks.yaml'), 'utf8')) as {
+const contract = parse(readFileSync(join(import.meta.dirname, '../../../webhooks.yaml'), 'utf8')) as {
   components: {
     parameters: {
       ServiceSignature: { 'x-test-vector': { secret: string; t: number; body: string; header: string } };
@@ -26,19 +26,6 @@ t.test("the contract's test vector comes out", async (t) => {
 
 t.test('the time is cut to whole seconds', async (t) => {
   t.equal(signatureOf(vector.secret, vector.body, new Date(at.getTime() + 999)), vector.header);
-});
-
-t.test("Stripe's own package verifies a delivery", async (t) => {
-  const body = JSON.stringify({ id: 'dlv_1', data: { title: 'Größe 3 „m²“ 🔧' } });
-  const now = new Date();
-  for (const bytes of [body, Buffer.from(body)]) {
-    const event: unknown = webhooks.constructEvent(
-      bytes,
-      signatureOf(vector.secret, bytes, now),
-      vector.secret,
-    );
-    t.strictSame(event, JSON.parse(body));
-  }
 });
 
 t.test("Stripe's own package refuses another secret, another body and an old time", async (t) => {
