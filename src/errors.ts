@@ -63,7 +63,7 @@ export function quote(value: string): string {
  * @param kind what it isn't, such as `a parameter of this operation`.
  */
 export function unknownName(name: string, kind: string, known: readonly string[]): string {
-  // A typing error isn't longer, and the time of a comparison grows with the length.
+  // Longer names aren't typing errors, and would be slow to compare.
   const word = name.slice(0, 100).toLowerCase();
   const distanceTo = (other: string) => distance(word, other.toLowerCase());
   const [nearest] = known.toSorted((a, b) => distanceTo(a) - distanceTo(b));

@@ -9,10 +9,10 @@ const BASH = `_fieldledger() {
 complete -o default -F _fieldledger fieldledger
 `;
 
-/** Each asks us for the words that fit at the end of a line. Where none does, the shell completes names of files. */
+/** Each script asks this program for completions. If there are none, the shell completes file names. */
 const SCRIPTS = {
   bash: BASH,
-  // zsh runs bash's.
+  // zsh can run bash's script.
   zsh: `autoload -U +X bashcompinit && bashcompinit\n${BASH}`,
   fish: `function __fieldledger
   set -l words (commandline -opc) (commandline -ct)

@@ -2,7 +2,6 @@ import { readFileSync, statSync } from 'node:fs';
 
 import { escapeControls } from '../errors.ts';
 
-/** Reads a list, without blanks around its items and without empty items. */
 export function listOf(text: string, separator = ','): string[] {
   return text
     .split(separator)
@@ -33,7 +32,7 @@ export function parseServiceName(text: string): string {
   return text;
 }
 
-/** Far more than any secret has. */
+/** More than any secret has. */
 const BYTES_MAX = 65_536;
 
 /**

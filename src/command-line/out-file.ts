@@ -30,7 +30,7 @@ function checkPlace(out: string): void {
     throw new UsageError(`There is no folder ${quote(dirname(out))}.`);
   const there = statSync(out, { throwIfNoEntry: false });
   if (there?.isDirectory()) throw new UsageError(`${quote(out)} is a folder.`);
-  // To rename a file into the place of a device or a pipe would take that away.
+  // Renaming a file onto a device or a pipe would remove it.
   if (!namesFile(out) || (there && !there.isFile())) throw new UsageError(`${quote(out)} is no file.`);
   if (!there && lstatSync(out, { throwIfNoEntry: false }))
     throw new UsageError(`${quote(out)} is a link that leads nowhere.`);

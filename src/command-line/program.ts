@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { version } from '../contract/version.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
 
-/** A fault of the command exits with 1, a fault of its caller with 2. */
+/** The command failed: 1. The command line is wrong: 2. */
 const USAGE_EXIT_CODE = 2;
 
 /** A program with commands. */
@@ -43,7 +43,7 @@ export async function runProgram(
   for (const command of await commandsFor(args, groups, terminal))
     program.addCommand(inherit(command, program, examples));
   program.hook('preAction', (_program, action) => terminal.setJson(action.optsWithGlobals().json === true));
-  // Known before the command is: an error in its arguments is told in the same way as its result.
+  // Read before the command is parsed, so that errors in its arguments use the same format.
   terminal.setJson(args.includes('--json'));
   try {
     await program.parseAsync([...args], { from: 'user' });
@@ -96,7 +96,7 @@ function inherit(
 ): Command {
   command.copyInheritedSettings(program);
   const words = [...path, command.name()];
-  // The whole help would push the error out of sight.
+  // The whole help would scroll the error away.
   command.showHelpAfterError(`See "${words.join(' ')} --help".`);
   if (command.commands.length === 0) {
     command.option('--json', 'machine-readable output on standard output');

@@ -2,7 +2,7 @@ import cliProgress from 'cli-progress';
 
 import { listenForStop } from './stop.ts';
 
-/** A bar that moves while a long command works, where standard error is a terminal. */
+/** A progress bar, if standard error is a terminal. */
 export interface Progress extends Disposable {
   update: (done: number, total: number) => void;
 }
@@ -23,7 +23,7 @@ export async function watched<P extends Disposable, T>(
 /** How often a bar moves. */
 export const PROGRESS_MS = 100;
 
-/** The columns that stand beside a bar at most: a line that is longer than the screen would lose its end. */
+/** Columns for the text beside a bar, so that a line fits the screen. */
 const TEXT_COLUMNS = 60;
 
 /** A bar that leaves room for the text beside it, and estimates the time left from its latest moves. */
@@ -32,7 +32,7 @@ export function createBar(text: string): cliProgress.SingleBar {
     format: `{bar} {percentage}% | ${text}`,
     barsize: Math.min(40, Math.max(5, process.stderr.columns - TEXT_COLUMNS)),
     formatTime: (seconds, options, step) =>
-      // It isn't a number until something is done.
+      // NaN until something is done.
       Number.isFinite(seconds) ? `${cliProgress.Format.TimeFormat(seconds, options, step)} left` : '',
     noTTYOutput: false,
     etaBuffer: 5_000 / PROGRESS_MS,

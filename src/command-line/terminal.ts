@@ -31,7 +31,6 @@ export interface Terminal {
   setJson: (isJson: boolean) => void;
 }
 
-/** The process's own terminal. */
 export function createTerminal(
   environment = process.env as Terminal['environment'],
   print: Terminal['print'] = printOut,
@@ -64,13 +63,13 @@ export function createTerminal(
   };
 }
 
-/** Whether somebody still reads standard output. Its stream forgets a broken pipe: each write meets it anew. */
+/** Whether somebody still reads standard output. The stream forgets a broken pipe, so each write fails anew. */
 let isOutRead = true;
 
 function printOut(content: string | Uint8Array): void {
-  // A closed pipe is no failure: `| head` has read enough.
+  // A closed pipe isn't a failure (`| head`).
   if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', ignoreClosedPipe);
-  // A record or an answer may come from somebody who would like to command the reader's terminal.
+  // Records may hold control characters, which would command the reader's terminal.
   const isOnScreen = typeof content === 'string' && process.stdout.isTTY;
   process.stdout.write(isOnScreen ? escapeControls(content) : content);
 }
@@ -91,14 +90,12 @@ async function outTakesMore(signal: AbortSignal): Promise<boolean> {
 export function describeError(error: unknown): string {
   if (error instanceof UsageError) return error.message;
   if (!(error instanceof Error)) return String(error);
-  // The API writes the cause to its log; the user of a command is meant to read it. It is the database's error, which
-  // may have no code.
+  // The user of a command is meant to read the cause, here the database's error.
   if (error instanceof AppError) return error.cause instanceof Error ? messageOf(error.cause) : error.message;
   // The message of a system error (a port in use, a file that can't be opened) says enough.
   return 'code' in error ? messageOf(error) : (error.stack ?? error.message);
 }
 
-/** Some system errors have only a code. */
 function messageOf(error: Error & { code?: unknown }): string {
   return error.message || String(error.code);
 }

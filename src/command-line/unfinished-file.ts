@@ -25,8 +25,8 @@ export interface UnfinishedFile extends Disposable {
 const COMPANIONS = ['', '-journal', '-wal', '-shm'];
 
 /**
- * Begins a file beside its place, for its owner alone; `mode` is what it gets when it takes the place of another. What earlier ones left there when they were killed is removed. Of two
- * that are made for the same place at once, the one that is finished last has it.
+ * Begins a file beside its place, for its owner alone; `mode` is what it gets when it replaces another. Leftovers of killed
+ * programs are removed. If two programs write the same file at once, the last to finish wins.
  */
 export function beginFile(place: string, mode = 0o600): UnfinishedFile {
   const folder = dirname(place);
@@ -36,7 +36,7 @@ export function beginFile(place: string, mode = 0o600): UnfinishedFile {
     path,
     replace() {
       sync(path);
-      // Where a program on another machine took it for one that was left, SQLite has made it anew, for everybody to read.
+      // A program on another machine may have removed it, and SQLite made it anew, readable by everybody.
       chmodSync(path, mode);
       renameSync(path, place);
       sync(folder);
@@ -64,7 +64,7 @@ export function unfinishedPath(place: string): string {
   const [folder, name] = [dirname(place), `${basename(place)}.unfinished-`];
   for (const left of readdirSync(folder).filter((other) => other.startsWith(name))) {
     const [, maker] = /^(\d+)-[0-9a-f]{8}(?:-\w+)?$/.exec(left.slice(name.length)) ?? [];
-    // In a container every program may have the id that a killed one had.
+    // In containers process ids repeat, so this process's own id doesn't count.
     if (maker !== undefined && (Number(maker) === process.pid || !isRunning(Number(maker))))
       rmSync(join(folder, left), { recursive: true, force: true });
   }
@@ -81,7 +81,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Waits until the disk has it: a power cut then leaves what was there, or the whole of what is there now. */
+/** Flushes it to the disk, so that after a power cut either the old file or the whole new one is there. */
 function sync(path: string): void {
   const handle = openSync(path, 'r');
   try {

@@ -3,7 +3,6 @@ import { DAY_MS } from './durations.ts';
 const dayFormats = new Map<string, Intl.DateTimeFormat>();
 const timeFormats = new Map<string, Intl.DateTimeFormat>();
 
-/** The calendar day `YYYY-MM-DD` on which `now` falls in an IANA time zone. */
 export function companyDay(timeZone: string, now: Date): string {
   let format = dayFormats.get(timeZone);
   if (!format) {

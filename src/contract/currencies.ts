@@ -7,7 +7,7 @@ const digitsByCurrency = new Map(
   ].flatMap(({ digits, codes }) => codes.split(' ').map((code) => [code, digits])),
 );
 
-/** To make a number format takes longer than all that is done with it. There are some 170 currencies. */
+/** Cached, because making a number format is slow. There are some 170 currencies. */
 const formats = new Map<string, Intl.NumberFormat>();
 
 /**

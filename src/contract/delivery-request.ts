@@ -59,7 +59,6 @@ export function signatureOf(secret: string, body: Buffer | string, at: Date): st
   return `t=${t},v1=${v1}`;
 }
 
-/** The data of a ping. */
 export const pingData = JSON.stringify({ message: 'This is a test delivery.' }) as JsonText<{
   message: string;
 }>;

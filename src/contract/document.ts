@@ -40,7 +40,6 @@ interface Operation {
   parameters?: ContractParameter[];
 }
 
-/** The dereferenced contract. */
 export interface ContractDocument {
   openapi: string;
   info: { title: string; version: string };
@@ -74,12 +73,10 @@ export const referenceFile = new URL('reference.html', generated);
 /** Where the integrators' package is, when it has been built. */
 export const clientFile = new URL('client.tgz', generated);
 
-/** Whether the reference has been built. */
 export function isReferenceBuilt(): boolean {
   return existsSync(referenceFile);
 }
 
-/** The operations; every one is a GET. */
 export function contractOperations(): ContractOperation[] {
   return Object.entries(contractDocument().paths).map(([path, item]) => ({
     operationId: item.get.operationId,

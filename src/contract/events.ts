@@ -35,7 +35,6 @@ export function isMoveEventKind(value: string): value is MoveEventKind {
   return Object.hasOwn(eventScopes, value);
 }
 
-/** The scope under which an event's data is read. */
 export function scopeOfEvent(kind: MoveEventKind): Scope {
   return eventScopes[kind];
 }

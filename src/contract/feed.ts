@@ -13,16 +13,13 @@ type Schemas = components['schemas'];
 export type Change = Schemas['Change'];
 export type ChangeName = Change['change'];
 export type ChangeOf<Name extends ChangeName> = Extract<Change, { change: Name }>;
-/** The members of a move. */
 export type WithOf<Name extends ChangeName> = ChangeOf<Name>['with'];
 
 export type NewJob = Schemas['NewJob'];
 export type NewInvoice = Schemas['NewInvoice'];
 export type DraftLine = Schemas['DraftLine'];
 export type Exchange = NonNullable<Schemas['Exchange']>;
-/** The answer to a line of the feed. */
 export type Answer = Schemas['Answer'];
-/** Why a change is refused, in one word. */
 export type RefusalCode = Schemas['RefusalCode'];
 
 /** The fault of a change: a sentence that names the value, and the value's place as a JSON Pointer. */
@@ -38,7 +35,6 @@ interface FeedDocument {
 
 let validators: Map<string, () => ValidateFunction> | undefined;
 
-/** The names of all moves. */
 export function changeNames(): string[] {
   return [...changeValidators().keys()];
 }
@@ -65,13 +61,13 @@ export function changeProblem(value: unknown): ChangeProblem | undefined {
     const message = `There is no change ${shown(change)}; the changes are ${changeNames().join(', ')}.`;
     return { code: 'unknown_change', message, path: '/change' };
   }
-  // Almost always there is nothing to look for.
+  // The test of the text is quick, and almost always negative.
   if (validate(value)) return UNKEPT.test(JSON.stringify(value)) ? unkeptProblem(value) : undefined;
   const error = mostTelling(validate.errors ?? []);
   return error && { code: 'invalid_change', ...describe(error) };
 }
 
-/** A value that may have several types is told about in the type that it has; the first error is about another one. */
+/** For a value with several allowed types, the error about the type that it has; the first error is about another. */
 function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const last = errors.at(-1);
   if (last?.keyword !== 'anyOf') return errors[0];
@@ -83,7 +79,7 @@ function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
 /** Characters that JSON writes as an escape and no database keeps: U+0000, and half a surrogate pair. */
 const UNKEPT = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
-/** Patterns hold for values alone, and not for the names that a company chooses. */
+/** The schemas' patterns check values, but not the names that a company chooses. */
 function unkeptProblem(value: unknown, path = ''): ChangeProblem | undefined {
   if (typeof value === 'string' || typeof value !== 'object' || value === null) {
     return typeof value === 'string' && UNKEPT.test(JSON.stringify(value)) ? unkept(value, path) : undefined;
@@ -160,7 +156,7 @@ const SHOWN_CHARACTERS_MAX = 80;
 
 /** A value as a message shows it: as JSON on one line, shortened. */
 export function shown(value: unknown): string {
-  // Of undefined there is no JSON, whatever the type says.
+  // JSON.stringify(undefined) is undefined.
   const text = (JSON.stringify(value) as string | undefined) ?? 'nothing';
   return text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}…`.toWellFormed() : text;
 }

@@ -41,7 +41,6 @@ type WholeName<Names extends { body: string; whole?: string }> = Names extends {
 /** The whole record of each resource: an invoice and a quote with their details. */
 export type RecordOf = { [R in Resource]: Schemas[WholeName<(typeof schemaNames)[R]> & keyof Schemas] };
 
-/** Every resource of the API. */
 export const resources = Object.keys(schemaNames) as readonly Resource[];
 
 /** Whether a single record of the resource has members that lists leave out. */

@@ -54,7 +54,7 @@ export function storedRecordProblem(
   { body, detail, digest }: StoredTexts,
 ): string | undefined {
   const names: { body: string; whole?: string } = schemaNames[resource];
-  // The texts of two objects; where they aren't, what is joined can't be parsed.
+  // If these aren't the texts of two objects, the joined text can't be parsed.
   const whole =
     detail === undefined ? body : joinObjects(body as JsonText<object>, detail as JsonText<object>);
   let record: object;

@@ -4,12 +4,11 @@ import { contractDocument } from './document.ts';
 import { type Resource, schemaNames } from './records.ts';
 import { schemaWithoutProse } from './schemas.ts';
 
-/** To be raised when the functions of render.ts render a record as another text than before. */
+/** Raise it when render.ts gives another text for the same record. */
 const RENDERING = 1;
 
 /**
- * A digest of what renders the records of a resource. While it stays the same, so do the texts of its records: a contract
- * that says something else only in its prose has the same.
+ * A digest of the schemas that render a resource, without their prose. While it stays the same, so do the texts of records.
  */
 export function renderingDigest(resource: Resource): string {
   digests[resource] ??= digestOf(resource);

@@ -30,7 +30,6 @@ function changeSchemas(schema: JsonSchema, change: (schema: JsonSchema) => JsonS
   );
 }
 
-/** Keywords that hold one schema. */
 const SCHEMA_KEYWORDS = 'items additionalProperties not if then else contains propertyNames'.split(' ');
 
 function changeInside(keyword: string, value: unknown, change: (schema: JsonSchema) => JsonSchema): unknown {

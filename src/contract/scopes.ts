@@ -18,6 +18,5 @@ export function isModule(value: string): value is Module {
 }
 
 export function moduleOf(scope: Scope): Module {
-  // A scope is its module's name and `:read`.
   return scope.slice(0, scope.indexOf(':')) as Module;
 }

@@ -4,7 +4,7 @@ const EARLIEST_MS = Date.parse('0000-01-01T00:00:00.000Z');
 /** Programs in Python, among others, know no year 0. */
 const YEAR_ONE_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
-/** As text it comes after every time that a record can have. */
+/** Sorts after every time that a record can have. */
 const AFTER_LATEST = '9999-12-31T24:00:00.000Z';
 
 /**

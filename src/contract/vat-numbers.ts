@@ -4,7 +4,7 @@ import type { Validator } from 'stdnum';
 
 import { vatPrefixes } from './code-lists.ts';
 
-/** A country's file is loaded with its first number: all 300 of them would be a twentieth of a server's start. */
+/** Loaded on first use: all 300 files would take a twentieth of a server's start. */
 const load = createRequire(import.meta.url);
 
 /**
@@ -68,11 +68,11 @@ function isNumberOf(prefix: string, number: string): boolean {
 }
 
 function isValid(file: string, number: string): boolean {
-  // Of nothing at all it can't cut off the Dutch suffix.
+  // stdnum fails on an empty text.
   if (number === '') return false;
   const validator = load(`stdnum/lib/cjs/${file}`) as Validator;
   const result = validator.validate(number);
-  // It overlooks spaces, and a prefix that is written twice.
+  // stdnum ignores spaces and a repeated prefix.
   return result.isValid && result.compact === number;
 }
 

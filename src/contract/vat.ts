@@ -140,7 +140,6 @@ export function reverseChargeVat(
     });
 }
 
-/** A sum of amounts, exact. */
 export function sumMinor(amounts: readonly number[]): number {
   return safeNumber(amounts.reduce((sum, amount) => sum + BigInt(amount), 0n));
 }

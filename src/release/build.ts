@@ -79,11 +79,10 @@ const FILES = ['LICENSE', 'README.md', 'openapi.yaml', 'webhooks.yaml'];
 const GENERATED =
   'openapi.json openapi.dereferenced.json feed.json recorded-day.json reference.html client.tgz'.split(' ');
 
-/** Programs of the checkout, and what the integrators' package alone has. */
 const UNRELEASED =
   /^(?:server\/reference|release|client\/examples)\/|^client\/(?:package\.json|fieldledger\.js)$/;
 
-/** Needs nothing but a shell: neither `dirname` nor `env` is in every container. */
+/** Uses only the shell, because not every container has `dirname` and `env`. */
 const LAUNCHER = `#!/bin/sh
 file=$0
 if [ -L "$file" ]; then file=$(readlink -f "$file"); fi
@@ -211,7 +210,7 @@ function stageBundle(packed: string, folder: string, node: string): void {
   cpSync(packed, folder, { recursive: true });
   for (const path of Object.keys(packages).filter(Boolean)) {
     const installed = join(root, path);
-    // A package that is for other systems isn't installed; those inside a package have entries of their own.
+    // Packages for other systems aren't installed, and nested ones have entries of their own.
     if (!existsSync(installed)) continue;
     cpSync(installed, join(folder, path), {
       recursive: true,

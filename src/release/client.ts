@@ -24,7 +24,6 @@ const { name, ...manifest } = JSON.parse(readFileSync(join(root, SOURCE, 'packag
   exports: Record<string, string>;
 };
 
-/** Files that are handed out as they are. */
 const FILES = [
   'README.md',
   'sync/README.md',
@@ -41,7 +40,7 @@ if (import.meta.main) await buildClient();
 
 /** @returns the folders of the packages that went into it. */
 export async function buildClient(): Promise<string[]> {
-  // Beside its place, where nobody sees it before it is whole.
+  // Written beside its place, and moved there when it is whole.
   const folder = mkdtempSync(join(root, 'generated', 'client.'));
   try {
     const released = join(folder, 'package');
@@ -95,7 +94,7 @@ function stage(released: string, packages: readonly string[]): void {
   const contract = readFileSync(join(root, 'generated/openapi.dereferenced.json'), 'utf8');
   writeFileSync(join(released, 'generated/openapi.dereferenced.json'), JSON.stringify(JSON.parse(contract)));
   writeJson(join(released, 'package.json'), { name, version, ...manifest, exports: compiledExports() });
-  // Licences ask to be handed on with what they are about.
+  // Most licences must be handed on with the code.
   const licences = packages.flatMap((path) =>
     readdirSync(join(root, path))
       .filter((file) => /^(?:licen[cs]e|notice)/i.test(file))

@@ -12,7 +12,6 @@ import { basename, dirname, join } from 'node:path';
 
 import { create } from 'tar';
 
-/** The checkout. */
 export const root = join(import.meta.dirname, '..', '..');
 
 /** Files that are run by their names. */

@@ -14,7 +14,6 @@ import {
   withoutPasswords,
 } from './setting-values.ts';
 
-/** One setting: what it means, and how its text becomes a value. */
 interface Setting {
   help: string;
   /** Text that is used when the variable isn't set; without one the setting is left out. */

@@ -5,9 +5,9 @@ import { endUnreadAnswers, type UnreadLimits } from './unread-answers.ts';
 
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 30_000;
-/** Node would look for requests that take longer only twice a minute, and let them take three times as long. */
+/** Node's default would check for slow requests only twice a minute. */
 const TIMEOUT_CHECK_MS = 1_000;
-/** Longer than the idle time of common load balancers, so that it is they who close a connection. */
+/** Longer than the idle time of common load balancers, so that they close connections first. */
 const KEEP_ALIVE_MS = 65_000;
 
 /** Headers of every answer on both ports: no browser guesses its type, runs or frames it, or tells others its address. */
@@ -31,10 +31,10 @@ export function createHttpServer(
     headersTimeout: HEADERS_MS_MAX,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // Node would answer a request without a Host with a bare 400, and not with an error's body.
+    // Node would answer a request without Host with a bare 400, without an error's body.
     requireHostHeader: false,
   });
-  // Node answers an unknown expectation with a bare 417, unless somebody listens; the API has no use for a body anyway.
+  // Without a listener Node answers an unknown expectation with a bare 417.
   for (const event of ['request', 'checkExpectation']) {
     server.on(event, (req: IncomingMessage, res: Parameters<RequestListener>[1]) => {
       // Node reads on while the client takes the last answer of a connection.

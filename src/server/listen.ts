@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 
 import { networkOf } from './access/networks.ts';
 
-/** Connections that may wait to be taken; the system may allow fewer. */
+/** The listen backlog; the system may allow fewer. */
 const BACKLOG = 4_096;
 
 /** More connections than this are closed at once, so that a flood can't use up the memory. */
@@ -50,7 +50,7 @@ export async function listen(
       if (rest > 0) countsByNetwork.set(network, rest);
       else countsByNetwork.delete(network);
     });
-    // All of a proxy's clients come from its address.
+    // A proxy's clients all have its address.
     if (count > connectionsPerNetworkMax && trustedProxies === 0) {
       socket.resetAndDestroy();
       metrics?.connectionRefused();

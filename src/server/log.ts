@@ -2,7 +2,7 @@ import { destination, pino, stdTimeFunctions } from 'pino';
 
 export type Logger = pino.Logger;
 
-/** Lines are written together, at this many bytes or after this time: a write for each line costs a busy server time. */
+/** Lines are written in batches of this many bytes, or after this time. */
 const WRITE_BYTES_MIN = 4_096;
 const WRITE_MS_MAX = 200;
 /** Lines that can't be written are kept up to this size; further ones are dropped. */

@@ -26,7 +26,7 @@ function problemOfHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage)
   let authorizations = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';
-    // Comparing lengths first spares nearly every name the change of case.
+    // Compares lengths first, which is quicker.
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
     else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations += 1;
   }
@@ -61,7 +61,7 @@ export function refuseMalformedRequests(
     refuseMalformed(socket, latest.get(socket), refusal, headersOfEveryAnswer());
   });
   server.on('connect', (_req, socket: Socket) => {
-    // Node hands the socket over: without a listener, a client that resets it would end the process.
+    // The socket is ours now: without a listener, a reset would end the process.
     socket.on('error', () => socket.destroy());
     const message = 'This path answers GET and HEAD, not CONNECT.';
     refuseRaw(socket, { status: 405, code: 'method_not_allowed', message }, headersOfEveryAnswer());
@@ -100,7 +100,7 @@ function refuseRaw(
   { status, code, message }: RawRefusal,
   headers: Record<string, string>,
 ): void {
-  // The client may still be taking the connection's last answer.
+  // Waits, because the client may still be reading the last answer.
   if (!socket.writable) return;
   const body = errorBody(code, message);
   const lines = [

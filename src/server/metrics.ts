@@ -15,20 +15,18 @@ export interface Metrics {
   text: () => Promise<string>;
 }
 
-/** The counts of the delivery loop. */
 export interface DeliveryMetrics {
   /** An attempt has ended; `outcome` is the new state of its delivery. */
   attempted: (outcome: string, seconds: number) => void;
-  /** A first attempt began so long after its event was committed. */
+  /** A first attempt began this long after its event was committed. */
   firstAttempted: (seconds: number) => void;
   /** Results were dropped because another worker had taken over the deliveries. */
   completionsStale: (count: number) => void;
   watchBacklog: (read: () => Promise<Backlog>) => void;
 }
 
-/** The counts of printing. */
 export interface DocumentMetrics {
-  /** A document that was asked for has been dealt with, so long after that. */
+  /** A request for a document was handled after this time. */
   printed: (outcome: (typeof PRINTED)[number], seconds: number) => void;
   /** A document was not taken on because too many were waiting. */
   refused: () => void;
@@ -149,7 +147,7 @@ function watchBacklog(registers: Registry[], read: () => Promise<Backlog>): void
     help: 'Deliveries that wait for a slot or for a paused webhook, counted up to 10000.',
     registers,
     async collect() {
-      // Metrics are wanted most when something is wrong: the others are shown even when this one can't be read.
+      // A metric that can't be read must not hide the others.
       const backlog = await read().catch(() => undefined);
       if (!backlog) return;
       this.set(backlog.waitingCount);
@@ -166,7 +164,7 @@ function createDocumentMetrics(registry: Registry): DocumentMetrics {
     labelNames: ['outcome'],
     registers,
   });
-  // Prometheus doesn't see an increase in a series that begins with 1, and the first failure matters.
+  // Starts at 0, because Prometheus doesn't see the increase of a series that begins at 1.
   for (const outcome of PRINTED) printed.inc({ outcome }, 0);
   const seconds = new Histogram({
     name: 'fieldledger_document_seconds',

@@ -38,7 +38,7 @@ export function createProbes({ engine, log, now, isReady, impairment }: ProbeOpt
     const problem = isReady()
       ? await problemOf(async () => Promise.all([findAnyCompany.execute(), tryToWrite()]))
       : new Error('The server is stopping.');
-    // A stop is no trouble.
+    // A planned stop isn't a fault.
     if (problem) log[isReady() ? 'warn' : 'info']({ err: problem }, 'readiness.refused');
     res.status(problem ? 503 : 200).json({ status: problem ? 'not ready' : 'ready', impairment });
   });

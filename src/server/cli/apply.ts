@@ -44,7 +44,7 @@ interface Summary {
   skipped: number;
   refused: number;
   seconds: number;
-  /** The reason why the feed was left before its end, and the number of the last line that was answered. */
+  /** Why the feed stopped early, and the last line that was answered. */
   stopped: {
     reason: 'signal' | 'unavailable' | 'closed' | 'unreadable';
     line: number;
@@ -70,7 +70,7 @@ async function applyFile(engine: Engine, file: string, surroundings: Surrounding
 
 function openInput(file: string): Readable {
   if (file === STDIN) return process.stdin;
-  // Read as a file, a named pipe would occupy a thread that no signal can interrupt.
+  // As a file, a named pipe would block a thread that no signal can interrupt.
   if (statSync(file).isFIFO())
     return new Socket({ fd: openSync(file, 'r'), readable: true, writable: false });
   return createReadStream(file);
@@ -91,7 +91,7 @@ async function applyLines(
       summary[answer.status] += 1;
       terminal.print(`${answer.text}\n`);
       progress.update(answer.bytesRead, summary.lines);
-      // SQLite never waits, so signals and closed pipes are noticed only in a turn of their own.
+      // SQLite runs synchronously, so this lets signals and closed pipes be noticed.
       await turn();
       const isRead = await terminal.takesMore(signal);
       if ('fault' in answer) {
@@ -110,7 +110,7 @@ async function applyLines(
   return summary;
 }
 
-/** A failover takes a minute or two. After this time the feed's sender is told, and decides. */
+/** Longer than a failover. After this time the feed's sender is told, and decides. */
 const AWAY_MS_MAX = 600_000;
 const RETRY_MS = 500;
 
@@ -120,7 +120,7 @@ function waitingFor(terminal: Terminal, signal: AbortSignal): Surroundings['wait
   return async (fault) => {
     if (!isAway(fault)) return false;
     const nowMs = performance.now();
-    // A statement that nobody answers takes 16 seconds.
+    // A statement that isn't answered takes 16 seconds.
     if (nowMs > lastMs + 60_000) {
       sinceMs = nowMs;
       const reason = describeError(fault);

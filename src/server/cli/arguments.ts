@@ -2,10 +2,8 @@ import { InvalidArgumentError } from 'commander';
 
 import { type Scope, scopes } from '../../contract/scopes.ts';
 
-/** The first argument of most commands. */
 export const COMPANY = ['<company>', 'id of the company'] as const;
 
-/** Scopes in a list for people. */
 export function scopesText(held: readonly Scope[]): string {
   return held.length === scopes.length ? 'all' : held.join(',');
 }

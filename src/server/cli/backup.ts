@@ -63,7 +63,7 @@ function backupOfPostgres(config: Config, file: string): string {
 
 /** The address of PostgreSQL itself, without its password, as a shell and PostgreSQL's own tools take it. */
 export function addressInShell({ databaseUrl, databaseDirectUrl = databaseUrl }: Config): string {
-  // Only the driver knows `no-verify`; to libpq it is `require`.
+  // libpq doesn't know the driver's `no-verify`; it means `require`.
   return inShell(withoutPasswords(databaseDirectUrl, '').replace('sslmode=no-verify', 'sslmode=require'));
 }
 
@@ -79,7 +79,7 @@ async function keysInUse(path: string, config: Config): Promise<string[]> {
     await using engine = await openEngine(config.databaseUrl);
     return await namesOfKeys(engine, config);
   } catch {
-    // A database that can't be asked is refused by the backup itself, which knows why.
+    // The backup itself refuses a database that can't be read, and says why.
     return [];
   }
 }

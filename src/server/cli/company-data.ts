@@ -106,14 +106,14 @@ async function exportCompany(engine: Engine, company: string, folder: string): P
   }
 }
 
-/** Is told how far the work has come. */
+/** Reports progress. */
 type Watch = (done: number, total: number) => Promise<void>;
 
 /** @returns a function that moves the bar, and throws a UsageError after a signal to stop. */
 function watching(bar: Progress, signal: AbortSignal): Watch {
   return async (done, total) => {
     bar.update(done, total);
-    // SQLite never waits, so signals are noticed only in a turn of their own.
+    // SQLite runs synchronously, so this lets signals be noticed.
     await turn();
     if (signal.aborted) throw new UsageError(`Stopped by ${String(signal.reason)}. Nothing was written.`);
   };
@@ -162,7 +162,7 @@ async function writeCompany(engine: Engine, company: string, { folder, watch }: 
   return exported;
 }
 
-/** A number that isn't good for a file's name gives way to the document's id. */
+/** If the number can't be a file name, the document's id is used. */
 function pdfName(number: string, id: string): string {
   return `${/^\w[\w.-]{0,99}$/.test(number) ? number : id}.pdf`;
 }

@@ -56,7 +56,7 @@ function refuseAddress(option: string, text: string): void {
     );
 }
 
-/** Without a time limit: a batch of large rows may take long. */
+/** No time limit, because a batch of large rows may take long. */
 async function openNamed(url: string): Promise<Engine> {
   let engine: Engine | undefined;
   try {

@@ -26,7 +26,7 @@ export async function withDatabase<T>(
   try {
     return await work(engine, config, migrated);
   } catch (error) {
-    // Other errors, such as that of a file that can't be written, name their subject themselves.
+    // Other errors name their subject themselves.
     throw error instanceof AppError ? withDatabaseName(error, config.databaseUrl) : error;
   } finally {
     await engine[Symbol.asyncDispose]();
@@ -85,7 +85,7 @@ export function withDatabaseName(error: unknown, databaseUrl: string): unknown {
   );
 }
 
-/** Without a time limit: a change of large tables may take long, and so may the wait for another process that makes it. */
+/** No time limit: changing large tables takes long, and so does waiting for another process that does it. */
 async function withMigrations<T>(
   databaseUrl: string,
   work: (engine: Engine, onProgress: (step: string, done: number, total: number) => void) => Promise<T>,

@@ -52,7 +52,7 @@ export function createWatchedMetrics(engine: Engine): Metrics {
   return metrics;
 }
 
-/** What `/readyz` says of webhooks whose key is lost; the log says which key. */
+/** The sentence of `/readyz` about webhooks whose key is lost. */
 export function impairmentOf({ problem }: OpenedBox, log: Logger): string | undefined {
   if (problem === undefined) return undefined;
   log.error({ problem }, 'deliveries.held');
@@ -91,7 +91,7 @@ export function startDeliveries({
       concurrencyMax: config.deliveriesMax,
     }),
   );
-  // Last, because a failure above would leave it running.
+  // Started last, because a failure above would leave it running.
   running.use(keepPurging(engine, { now, log, changeIdDays: config.changeIdDays }));
   return running;
 }

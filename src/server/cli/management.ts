@@ -85,7 +85,6 @@ export async function withPatience(
   }
 }
 
-/** The settings of the public address. */
 export const PUBLIC = { host: 'HOST', port: 'PORT' } as const;
 
 async function answers(databaseUrl: string): Promise<boolean> {
@@ -94,12 +93,12 @@ async function answers(databaseUrl: string): Promise<boolean> {
     await engine.run('SELECT 1');
     return true;
   } catch (error) {
-    // The command says whatever else is wrong.
+    // The command reports other faults.
     return !isAway(error);
   }
 }
 
-/** Beyond this, changes of one machine get times that readers of another one take for old. */
+/** With a larger difference, readers on another machine take the times of changes for old. */
 const CLOCK_MS_MAX = 3_000;
 
 /** Tells the log when this machine's clock isn't that of PostgreSQL's machine. */

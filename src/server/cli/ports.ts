@@ -1,6 +1,5 @@
 import { UsageError } from '../../errors.ts';
 
-/** The settings that say where to listen. */
 interface Settings {
   host: 'HOST' | 'MANAGEMENT_HOST';
   port: 'PORT' | 'MANAGEMENT_PORT';

@@ -82,9 +82,9 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
         log.info({ version, address, management: management.address }, 'server.started');
         await compareClocks(engine, log);
         await stop.told;
-        // A load balancer that asks /readyz meanwhile sends its requests elsewhere, and no client is refused.
+        // Gives load balancers time to notice /readyz, so that no client is refused.
         await pause(config.shutdownDelaySeconds * 1000);
-        // This server takes no new requests from here on, so the next one may start.
+        // From here on the next server may start.
         serving[Symbol.dispose]();
         // Both at the same time, because each may take ten seconds.
         const stopped = deliveries.disposeAsync();

@@ -38,7 +38,6 @@ function rowOf(company: CompanyStatus, now: Date): string[] {
   ];
 }
 
-/** An age in its largest unit, as in `3 h ago`. */
 function ageText(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000));
   if (minutes < 60) return `${minutes} min ago`;

@@ -7,7 +7,7 @@ import { withDatabase } from './database.ts';
 import { showProgress, watched } from '../../command-line/progress.ts';
 import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
-/** A store that is thoroughly wrong must not fill the screen, or the memory. */
+/** Findings that are shown at most. */
 const FINDINGS_SHOWN_MAX = 100;
 
 /** `fieldledger verify`: looks for what is wrong in the store. */
@@ -26,7 +26,6 @@ export function verifyCommand(terminal: Terminal): Command {
 interface Result {
   rowCount: number;
   problemCount: number;
-  /** The first of them. */
   problems: Finding[];
   seconds: number;
   /** The signal that ended it early. */

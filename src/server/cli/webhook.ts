@@ -71,7 +71,6 @@ function listCommand(terminal: Terminal): Command {
     });
 }
 
-/** A command that changes one webhook. */
 interface Change {
   name: string;
   description: string;

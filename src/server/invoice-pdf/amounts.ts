@@ -8,7 +8,6 @@ export interface MoneyFormat {
   plain: (amountMinor: number) => string;
 }
 
-/** Formats of a currency; `amountMinor` is in its smallest unit. */
 export function moneyFormat(currency: string): MoneyFormat {
   return {
     withSymbol: (amountMinor) => withMinus(amountText(amountMinor, currency)),
@@ -16,12 +15,12 @@ export function moneyFormat(currency: string): MoneyFormat {
   };
 }
 
-/** The true minus sign is as wide as a figure, and isn't broken off its number at the end of a line. */
+/** The minus sign is as wide as a figure, and stays with its number at a line break. */
 export function withMinus(text: string): string {
   return text.replace('-', '\u2212');
 }
 
-// No quantity is less than zero by nothing.
+// Avoids a negative zero.
 const options = { signDisplay: 'negative', maximumFractionDigits: 6 } as const;
 const quantities = new Intl.NumberFormat('en-GB', options);
 const shares = new Intl.NumberFormat('en-GB', { ...options, maximumFractionDigits: 4, style: 'percent' });

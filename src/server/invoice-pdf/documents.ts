@@ -19,7 +19,6 @@ export interface DocumentFile {
   read: () => Promise<Buffer>;
 }
 
-/** The PDFs of invoices, credit notes and pro formas. */
 export interface Documents {
   /** Undefined when the company has no document with that id: the same for another company's document as for none. */
   find: (company: string, id: string) => Promise<LocatedDocument | undefined>;
@@ -43,7 +42,6 @@ export function openDocuments({
   };
 }
 
-/** The documents of a database; `print` makes PDFs that aren't stored. */
 export function createDocuments(engine: Engine, print: Print): Documents {
   const { db } = engine;
   const printShared = sharingPrints(engine, print);
@@ -76,7 +74,7 @@ export function createDocuments(engine: Engine, print: Print): Documents {
   };
 }
 
-/** PDFs of drafts are kept up to so many bytes: hundreds of them. */
+/** Bytes of drafts' PDFs that are cached: hundreds of them. */
 const DRAFT_BYTES_MAX = 32 * 1024 * 1024;
 
 /**

@@ -1,14 +1,12 @@
 import type { PrintedDocument } from './printed-document.ts';
 import { element, leaf, oneLine, optionalLeaf } from './xml-text.ts';
 
-/** Where somebody is. */
 interface Address {
   addressLines: readonly string[];
   countryCode: string;
   postcode?: string | null | undefined;
 }
 
-/** The supplier (BG-4). */
 export function sellerParty({ supplier }: PrintedDocument): string {
   const { legalName = '', tradingName, addressLines = [], countryCode = '', postcode } = supplier;
   return element(
@@ -73,7 +71,7 @@ function contact(given: {
   );
 }
 
-/** The norm has three lines, so a longer address has its rest in the third. No line is known to be the town. */
+/** The norm has three lines, so the third takes the rest. Which line is the town isn't known. */
 function address({ addressLines, countryCode, postcode }: Address): string {
   const [first, second, ...others] = addressLines.map(oneLine).filter((line) => line !== '');
   return element(
@@ -90,7 +88,6 @@ function registration(vatId: string | null | undefined): string | undefined {
   return group('ram:SpecifiedTaxRegistration', optionalLeaf('ram:ID', vatId, { schemeID: 'VA' }));
 }
 
-/** An element around others, if there are any. */
 function group(name: string, ...children: readonly (string | undefined)[]): string | undefined {
   return children.some((child) => child !== undefined) ? element(name, ...children) : undefined;
 }

@@ -28,12 +28,11 @@ const namespaces = {
 /** The categories of UNCL 5305 whose rules the back office keeps. */
 const categories = ['S', 'Z', 'E', 'AE', 'K', 'G', 'O'];
 
-/** The validators take a rate below half a per cent for none, and refuse the VAT at it (BR-CO-17). */
+/** The validators round a smaller rate to zero, and then refuse its VAT (BR-CO-17). */
 const RATE_BASIS_POINTS_MIN = 50;
 
 /**
- * The validators add amounts up as doubles (BR-CO-10). While those of all lines come to no more than this, a thousand
- * roundings stay below half a cent.
+ * The validators add amounts up as doubles (BR-CO-10). Up to this total, a thousand rounding errors stay below half a cent.
  */
 const SUM_MINOR_MAX = 5_000_000_000_000;
 

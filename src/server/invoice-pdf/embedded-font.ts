@@ -15,7 +15,6 @@ interface Position {
   xAdvance: number;
   xOffset: number;
   yOffset: number;
-  /** Without kerning. */
   advanceWidth: number;
 }
 
@@ -24,11 +23,10 @@ interface Position {
  * `document.text` takes as long as all the rest of a document.
  */
 export function embeddedFont(document: PDFKit.PDFDocument, face: Face): EmbeddedFont {
-  // pdfkit takes anything that lays text out as fontkit does, and keeps the current font in a field; its types know
-  // neither.
+  // pdfkit accepts fontkit's interface and keeps the current font in a field, but its types lack both.
   document.registerFont(face.name, face.source as unknown as Buffer).font(face.name);
   const font = (document as unknown as { _font: EmbeddedFont })._font;
-  // pdfkit writes U+0000, which no map may hold (ISO 19005-3, 6.2.11.7.2).
+  // pdfkit writes U+0000, which is forbidden here (ISO 19005-3, 6.2.11.7.2).
   font.unicode[0] = [0xfffd];
   return font;
 }

@@ -2,7 +2,7 @@
 const ODD = /[^0-9A-Za-z !#$&'()+,;=@[\]^_`{}~.-]/gu;
 /** The characters that `filename*` takes as they are (RFC 8187 section 3.2.1, attr-char). */
 const NOT_ATTRIBUTE = /['()*]/g;
-/** Together they keep the header within the length that the contract gives it. */
+/** Both keep the header within the contract's length. */
 const NAME_CHARACTERS_MAX = 100;
 const ENCODED_CHARACTERS_MAX = 300;
 
@@ -18,7 +18,7 @@ export function contentDisposition(name: string): string {
   return plain === exact ? attachment : `${attachment}; filename*=UTF-8''${encoded(exact)}.pdf`;
 }
 
-/** A name as far as there is room for it; a document's number is far shorter. */
+/** Shortens a name. Documents' numbers are far shorter. */
 function shortened(name: string): string {
   let characters = [...name.toWellFormed()].slice(0, NAME_CHARACTERS_MAX);
   while (encoded(characters.join('')).length > ENCODED_CHARACTERS_MAX) characters = characters.slice(0, -1);

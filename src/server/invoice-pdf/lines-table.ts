@@ -10,7 +10,7 @@ import { showsVat, vatOfLine } from './wording.ts';
 const ONE = 'C62';
 /** Above and below the text of a row. */
 const PADDING = 4.5;
-/** For the sum that is carried to the next page, and again at its top. */
+/** Height of the sum that is carried to the next page, on both pages. */
 const CARRIED_HEIGHT = STYLES.cellStrong.leading + 2 * PADDING;
 const SPACE = { x: LEFT, width: CONTENT_WIDTH };
 

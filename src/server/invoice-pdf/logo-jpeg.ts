@@ -9,7 +9,7 @@ const SCAN = 0xda;
 const END = 0xd9;
 const APP1 = 0xe1;
 const EXIF = 'Exif\0\0';
-/** A picture of the largest size takes some 400 MB. */
+/** The largest picture needs some 400 MB. */
 const DECODING_MB_MAX = 512;
 /** A progressive picture of 16,000,000 pixels has a dozen scans, and takes three seconds. */
 const SCANNED_PIXELS_MAX = 250_000_000;

@@ -1,7 +1,7 @@
-/** A smaller picture shows nothing at the size at which it can be printed. */
+/** Smaller pictures can't be recognised in print. */
 const SIDE_MIN = 16;
 const SIDE_MAX = 8_000;
-/** More would take seconds and hundreds of megabytes to decode, from a file of a few kilobytes. */
+/** Larger ones take seconds and hundreds of megabytes to decode, even from a file of a few kilobytes. */
 const PIXELS_MAX = 16_000_000;
 
 /** @throws Error for a picture that is too small or too large for a logo; `width` and `height` are in pixels. */
@@ -56,7 +56,7 @@ export interface StoredPicture extends Picture {
 /** Enough for 300 dots to the inch at the size in which documents show a logo. */
 const SIZE_MAX = { width: 1200, height: 400 };
 
-/** By how much a picture is to be shrunk; 1 for one that isn't much larger than documents can show it. */
+/** The factor by which a picture is shrunk; 1 if it isn't much larger than needed. */
 export function shrinkFactor(width: number, height: number): number {
   return Math.max(1, Math.floor(Math.max(width / SIZE_MAX.width, height / SIZE_MAX.height)));
 }

@@ -81,7 +81,6 @@ function inflateOrRefuse(compressed: Buffer, maxOutputLength: number): Buffer {
   }
 }
 
-/** Decodes a PNG of these chunks. */
 function decodeOrRefuse(chunks: readonly Chunk[]): Buffer {
   const parts = [...chunks, { type: 'IEND', content: Buffer.of() }].flatMap(({ type, content }) => {
     const name = Buffer.from(type, 'latin1');

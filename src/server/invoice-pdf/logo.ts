@@ -9,7 +9,7 @@ export interface Logo {
   file: Buffer;
 }
 
-/** A larger file is no logo, and its data URL would be too long to be kept. */
+/** The data URL of a larger file would be too long to store. */
 const FILE_BYTES_MAX = 750_000;
 
 /**
@@ -38,7 +38,7 @@ export function readLogo(dataUrl: string): Logo {
   return isPlain ? { ...size, file: bytes } : logoOf(bytes);
 }
 
-/** A photograph takes more as a PNG, and much less as a JPEG. */
+/** Stores photographs as JPEG, which is much smaller than PNG. */
 const PNG_BYTES_MAX = 400_000;
 
 function logoOf(bytes: Buffer): Logo {

@@ -77,7 +77,6 @@ function labelled(label: string, value: string | null | undefined): string | und
   return value === undefined || value === null ? undefined : `${label} ${value}`;
 }
 
-/** Draws the customer and the site in the left column. */
 export function drawBuyer(sheet: Sheet, { record, supplier }: PrintedDocument): void {
   const { buyer } = record;
   const name = buyer.legalName ?? buyer.name;

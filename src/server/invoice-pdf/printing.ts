@@ -6,7 +6,7 @@ import { findSupplier } from '../store/records/suppliers.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { Renderer } from './render.ts';
 
-/** No document comes near it, not even 1,000 lines and a logo of a megabyte: a larger PDF is a fault. */
+/** Even 1,000 lines and a large logo stay far below it, so a larger PDF is a fault. */
 const PDF_BYTES_MAX = 16 * 1024 * 1024;
 
 export type Printed =
@@ -14,7 +14,6 @@ export type Printed =
   | { outcome: 'stored'; head: DocumentHead | undefined }
   /** It is a draft. Its PDF is only for this request. */
   | { outcome: 'draft'; bytes: Uint8Array; sha256: string }
-  /** The company has no such document. */
   | { outcome: 'absent' };
 
 /**

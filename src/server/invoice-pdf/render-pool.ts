@@ -12,7 +12,7 @@ import type { Failure, PrintTask, WorkerAnswer } from './render-worker.ts';
 
 /** On two cores the server keeps one for itself. */
 const PROCESSES_MAX = availableParallelism() > 2 ? 2 : 1;
-/** A process prints so many in some ten seconds. */
+/** As many as a process prints in some ten seconds. */
 const WAITING_MAX = 256;
 const RETRY_SECONDS = 5;
 /** A document takes hundredths of a second, and seconds on a machine whose cores are all busy. */
@@ -28,7 +28,7 @@ const PROCESS_OPTIONS = ['--max-old-space-size=384', '--max-semi-space-size=8'];
 const ENDED_TWICE: { failure: Failure } = { failure: { name: 'ended two processes', frames: [] } };
 const TOO_LATE: { failure: Failure } = { failure: { name: 'too late', frames: [] } };
 
-/** A document that ended two processes, or blocked one, isn't tried again before. */
+/** Time before a document that ended two processes, or blocked one, is tried again. */
 const PAUSE_MS = 60_000;
 
 export interface RenderPoolOptions {
@@ -70,14 +70,14 @@ export class RenderPool implements AsyncDisposable {
       name: 'print',
       runtime: 'child_process',
       serialization: 'advanced',
-      // PostgreSQL's client reads settings of its own there. Its values are strings wherever they are defined.
+      // Keeps the settings of PostgreSQL's client. Defined values are strings.
       env: process.env as Record<string, string>,
       execArgv: [...PROCESS_OPTIONS, ...TOLERATE_MISSING_PROC],
       minThreads: 0,
       maxThreads: this.#options.processesMax,
       idleTimeout: IDLE_MS_MAX,
     });
-    // A process that ends without a document is no fault: the system may have stopped it, together with the server.
+    // A process that ends while idle is no fault: the system may have stopped it with the server.
     this.#processes.on('error', (error: Error) =>
       options.log.info({ reason: error.message }, 'document.process-ended'),
     );
@@ -166,7 +166,7 @@ export class RenderPool implements AsyncDisposable {
     }
   }
 
-  /** Logs and counts a failure. A document that is cut off by the end of the pool is neither. */
+  /** Logs and counts a failure, unless the pool's end caused it. */
   #failed(company: string, id: string, failure: Failure, seconds: number): AppError {
     if (!this.#isClosed) {
       if ([TOO_LATE.failure, ENDED_TWICE.failure].includes(failure)) {

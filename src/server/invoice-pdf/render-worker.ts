@@ -24,7 +24,7 @@ export interface Failure {
 
 export type WorkerAnswer = { printed: Printed } | { failure: Failure };
 
-/** The lowest priority: a process of usual priority gets all but a sixtieth of a core that both want. */
+/** The lowest priority: a competing process of normal priority gets all but a sixtieth of the core. */
 const NICENESS = 19;
 const IDLE_MS_BEFORE_END = 200;
 
@@ -54,7 +54,7 @@ export async function print(task: PrintTask): Promise<WorkerAnswer> {
     (printed): WorkerAnswer => ({ printed }),
     (error: unknown): WorkerAnswer => ({ failure: failureOf(error) }),
   );
-  // The first document waits for all modules to be loaded: some tenths of a second at the usual priority.
+  // Lowered only now, so that loading the modules for the first document is quick.
   if (isFirst) lowerPriority();
   isFirst = false;
   idleSince = performance.now();

@@ -49,7 +49,7 @@ function logoOf(dataUrl: string | undefined, kept: Map<string, Logo | undefined>
   return kept.get(dataUrl);
 }
 
-/** A bad picture must not keep a company from sending its invoices. */
+/** A broken logo is left out, so that the invoice can be sent. */
 function readOrLeaveOut(dataUrl: string): Logo | undefined {
   try {
     return readLogo(dataUrl);
@@ -72,7 +72,7 @@ async function render(printed: PrintedDocument, fonts: Fonts, logo: Logo | undef
 
 function openDocument(printed: PrintedDocument): PDFKit.PDFDocument {
   const { record, supplier } = printed;
-  // The time of rendering doesn't go into a document: it would be another one each time.
+  // Uses the document's own time, so that its bytes are the same each time.
   const at = new Date(record.issuedAt ?? record.updatedAt);
   const document = new PDFDocument({
     pdfVersion: '1.7',
@@ -129,7 +129,6 @@ function collect(document: PDFKit.PDFDocument): Promise<Buffer> {
   return promise;
 }
 
-/** Two columns: the supplier and the facts, and the customer. Each continues on the next page if it must. */
 function drawHead(sheet: Sheet, printed: PrintedDocument, logo: Logo | undefined): void {
   drawSupplier(sheet, printed, logo);
   drawFacts(sheet, printed);
@@ -141,7 +140,6 @@ function drawHead(sheet: Sheet, printed: PrintedDocument, logo: Logo | undefined
   sheet.y += 20;
 }
 
-/** The lines, then the totals with the VAT summary beside them, or below where it needs the width. */
 function drawBody(sheet: Sheet, printed: PrintedDocument): void {
   const summary = vatSummary(sheet, printed, COLUMN - LEFT - 34, CONTENT_WIDTH);
   const totals = layTotals(sheet, printed, { x: COLUMN, width: RIGHT - COLUMN });

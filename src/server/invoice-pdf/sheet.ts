@@ -42,7 +42,6 @@ export class Sheet {
   pageCount = 0;
   /** The page that is drawn on, of which the first is 0. */
   page = -1;
-  /** Where the content begins on each page. */
   readonly #tops: number[] = [];
   readonly #pageHead: PageHead;
   readonly #embedded = new Map<Face, EmbeddedFont>();
@@ -66,18 +65,18 @@ export class Sheet {
     this.#tops.push(this.y);
   }
 
-  /** Goes on with the next page where fewer than `height` points are left on this one. */
+  /** Continues on the next page if fewer than `height` points are left. */
   makeRoom(height: number): void {
     if (this.y + height > BOTTOM) this.nextPage();
   }
 
-  /** Goes on with the next page, which is begun unless there is one already. */
+  /** Continues on the next page, which is begun if there is none. */
   nextPage(): void {
     if (this.page + 1 === this.pageCount) this.addPage();
     else this.goTo({ page: this.page + 1, y: this.#tops[this.page + 1] ?? 0 });
   }
 
-  /** Goes on elsewhere: beside what was drawn, for example. */
+  /** Continues at another place, such as beside what was drawn. */
   goTo({ page, y }: Place): void {
     this.document.switchToPage(page);
     this.page = page;
@@ -145,7 +144,7 @@ export class Sheet {
   /** Draws one line whose space begins at `y`. */
   drawLine(line: TextLine, style: TextStyle, x: number, y: number): void {
     this.#fill(style.color);
-    // Letters stand in the middle of their space, so that text of two sizes in one row shares its middle.
+    // Centres letters vertically, so that two sizes in one row align.
     const baseline = y + style.leading / 2 + style.size * 0.33;
     let left = x;
     for (const { face, text, width } of line.runs) {
@@ -155,7 +154,6 @@ export class Sheet {
     }
   }
 
-  /** A font of the document, named among those of the page. */
   #font(face: Face): EmbeddedFont {
     const found = this.#embedded.get(face);
     const font = found ?? embeddedFont(this.document, face);
@@ -165,7 +163,6 @@ export class Sheet {
     return font;
   }
 
-  /** Draws a picture upright. */
   picture(logo: Logo, x: number, y: number, size: { width: number; height: number }): void {
     this.document.image(logo.file, x, y, size);
   }

@@ -8,7 +8,7 @@ export interface Column {
   x: number;
   width: number;
   align?: Align;
-  /** Of its texts, where they have another one than their row. */
+  /** The style of its texts, if it differs from the row's. */
   style?: TextStyle;
   /** How much lower its texts stand than those beside them. */
   drop?: number;
@@ -28,11 +28,9 @@ export interface Row {
   style: TextStyle;
   /** The height of one line, if it is another than that of the style. */
   leading?: number;
-  /** Above and below the text. */
   padding: number;
   /** Draws what stands behind the text, from where the sheet is. */
   behind?: () => void;
-  /** A rule across all columns. */
   below?: Rule;
 }
 
@@ -54,16 +52,13 @@ export interface Flow {
   carried?: { height: number; draw: (label: 'Carried forward' | 'Brought forward', begun: number) => void };
 }
 
-/** A table that is measured. */
 export interface LaidTable {
   height: number;
-  /** Draws it from where the sheet is. */
   draw: (parent: Tag, flow?: Flow) => void;
 }
 
-/** Of a row that goes on from page to page, so many lines stay together before and after. */
+/** Lines of a row that stay together before and after a page break. */
 const PIECE_LINES_MIN = 3;
-/** Between two columns. */
 const GUTTER = 10;
 
 /** How wide columns want to be for their texts. */
@@ -80,7 +75,6 @@ export function naturalWidths(
   });
 }
 
-/** The width of columns side by side. */
 export function sumWidths(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width + GUTTER, -GUTTER);
 }
@@ -132,7 +126,6 @@ function layRow(sheet: Sheet, columns: readonly Column[], row: Row): LaidRow {
   return { leading: row.style.leading, ...row, cells, lineCount };
 }
 
-/** Heads end on one line. */
 function layHead(sheet: Sheet, columns: readonly Column[], heads: Omit<Row, 'texts'>): LaidRow {
   const row = layRow(sheet, columns, { ...heads, texts: columns.map(({ head = '' }) => head) });
   const highest = Math.max(...row.cells.map(({ block }) => block.height));
@@ -144,7 +137,6 @@ function layHead(sheet: Sheet, columns: readonly Column[], heads: Omit<Row, 'tex
   return { ...row, cells };
 }
 
-/** The height of a row, or of some of its lines. */
 function heightOf({ leading, padding, ...row }: LaidRow, lineCount = row.lineCount): number {
   return lineCount * leading + 2 * padding;
 }
@@ -202,7 +194,7 @@ function linesThatFit(
   if (left <= room(given.after)) return left;
   const piece = Math.min(room(given.pieceAfter), left - PIECE_LINES_MIN);
   if (piece >= PIECE_LINES_MIN) return piece;
-  // Another page has no more room.
+  // Another page has no more room either.
   return given.isFirstOfPage ? left : 0;
 }
 
@@ -245,7 +237,6 @@ function drawCell(sheet: Sheet, { padding }: LaidRow, cell: Cell, lines: TextBlo
   sheet.draw({ ...cell.block, lines }, { ...cell, y }, cell.align);
 }
 
-/** Draws a rule across the columns, where the sheet is. */
 function drawRule(sheet: Sheet, { cells }: LaidRow, rule: Rule | undefined): void {
   const [first, last] = [cells[0], cells.at(-1)];
   if (!rule || !first || !last) return;

@@ -107,7 +107,7 @@ function linesOf(paragraph: string, widthMax: number, measure: (piece: string) =
   return lines;
 }
 
-/** Longer than any line, so that it needn't be measured. */
+/** A word of more characters is longer than any line. */
 const WORD_MAX = 400;
 
 /** A word as it may be broken: not at all, else after a hyphen or a slash, else anywhere between two letters. */
@@ -140,5 +140,5 @@ function lettersOf(part: string, widthMax: number, measure: (piece: string) => n
   return [...pieces, piece];
 }
 
-/** Letters together can be this much wider than one by one, in points. */
+/** Kerning can widen a text by this much, in points. */
 const KERNING = 1.5;

@@ -11,7 +11,6 @@ const HANG = 9;
 const GRAND = STYLES.grand;
 const GRAND_PADDING = 7;
 
-/** The sums of a document, in the order in which they are added up; the last one is the grand total. */
 function sumsOf(printed: PrintedDocument): [label: string, amountMinor: number][] {
   const { record } = printed;
   const { netMinor, vatMinor, grossMinor } = record.totals;

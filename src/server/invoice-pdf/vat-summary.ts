@@ -31,13 +31,12 @@ export interface VatSummary {
   draw: () => void;
 }
 
-/** A higher summary isn't set beside the totals. */
+/** A taller summary goes below the totals. */
 const NARROW_HEIGHT_MAX = 330;
 const GAP = 12;
-/** Below the heading of a table. */
 const HEADING_GAP = 2;
 const CELL = { leading: STYLES.cell.leading, padding: 3 };
-/** So many rows stay together with the heading. */
+/** Rows that stay together with the heading. */
 const KEPT_HEIGHT = 3 * (CELL.leading + 2 * CELL.padding);
 
 /** Amounts of one currency. Those in the currency of the VAT return have totals, and a caption with the exchange rate. */

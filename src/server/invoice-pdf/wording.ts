@@ -16,7 +16,6 @@ export const NOT_A_VAT_INVOICE = {
   proForma: 'PRO FORMA – this is not a VAT invoice',
 } as const;
 
-/** The kind of a document in words. */
 export function titleOf({ kind }: Invoice): string {
   return titles[kind];
 }
@@ -84,7 +83,6 @@ export function isMarginOnly({ lines }: Invoice): boolean {
   return lines.length > 0 && lines.every(isMargin);
 }
 
-/** A line's VAT category and rate in words. */
 export function vatOfLine(line: Line, printed: PrintedDocument): string {
   if (line.vatCategory === 'AE') {
     const rate = hidesReverseCharge(printed) ? undefined : printed.reverseChargeRates[line.id];
@@ -120,7 +118,6 @@ export function categoryText(category: string, rateBasisPoints: number): string 
 
 const regions = new Intl.DisplayNames(['en-GB'], { type: 'region' });
 
-/** The name of a country, by its ISO 3166-1 code. */
 export function countryName(code: string): string {
   // Northern Ireland has a code of its own only in VAT numbers.
   return code === 'XI' ? 'Northern Ireland' : (regions.of(code) ?? code);

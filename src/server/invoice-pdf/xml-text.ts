@@ -21,7 +21,6 @@ export function element(name: string, ...children: readonly (string | undefined)
   return `<${name}>${children.join('')}</${name}>`;
 }
 
-/** An element around a value. */
 export function leaf(name: string, value: string, attributes: Readonly<Record<string, string>> = {}): string {
   const written = Object.entries(attributes).map(([key, text]) => ` ${key}="${escapeXml(text)}"`);
   return `<${name}${written.join('')}>${escapeXml(value)}</${name}>`;

@@ -56,7 +56,7 @@ export async function eraseCompany(
       removed = await engine.transaction((transaction) => removeSome(transaction, table, { company, id }));
       done += removed;
       onProgress(done, total);
-      // SQLite never waits, so signals are noticed only in a turn of their own.
+      // SQLite runs synchronously, so this lets signals be noticed.
       await turn();
       if (signal.aborted)
         throw new UsageError(

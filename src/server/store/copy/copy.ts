@@ -50,7 +50,7 @@ export async function copyStore(
   const watch = async (step: keyof typeof steps, rows: number) => {
     steps[step] += rows;
     copying.onProgress(step, steps[step], total);
-    // SQLite never waits, so signals are noticed only in a turn of their own.
+    // SQLite runs synchronously, so this lets signals be noticed.
     await turn();
     if (copying.signal.aborted)
       throw new UsageError(

@@ -44,7 +44,7 @@ export async function verifyStore(
       rowCount += looked.rowCount;
       // Rows that came meanwhile make it more.
       onProgress(rowCount, Math.max(total, rowCount));
-      // SQLite never waits, so signals are noticed only in a turn of their own.
+      // SQLite runs synchronously, so this lets signals be noticed.
       await turn();
       if (signal.aborted) return;
     }
