@@ -18,7 +18,7 @@ const FIRST_ID = 100_000_000_000;
 /** The id of a job, an invoice or a quote: they have one width, so their order is that of the numbers. */
 export const idAt = (number: number) => `00000000-0000-7000-8000-${FIRST_ID + number}`;
 
-/** Days of issue, each with matches of one pattern: where they are few a range is sorted, and otherwise walked. */
+/** Days of issue, each with matches of one pattern: where they are few a range is sorted, and otherwise scanned. */
 export const days = {
   /** 1 in 1,999: at a million rows a few hundred, as far apart as they can be. */
   few: '2024-05-01',

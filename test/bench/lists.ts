@@ -20,7 +20,7 @@ interface Case {
   query: Record<string, string>;
   /** A page in the middle of the ids. */
   inside?: true;
-  /** It may have to walk over the whole company. */
+  /** It may have to scan over the whole company. */
   worst?: true;
 }
 

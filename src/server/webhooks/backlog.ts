@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import type { Backlog } from '../metrics.ts';
 import { countWaiting } from '../store/deliveries/deliveries.ts';
-import { walkWaiting } from '../store/deliveries/deliveries-walk.ts';
+import { findWaiting } from '../store/deliveries/waiting-deliveries.ts';
 import type { WebhookKey } from '../store/deliveries/delivery-keys.ts';
 import type { Engine } from '../store/engines/engine.ts';
 
@@ -10,16 +10,16 @@ const COUNT_MAX = 10_000;
 /** Webhooks whose oldest delivery is looked up: each costs an index lookup. */
 const WEBHOOKS_MAX = 10_000;
 /** Webhooks between two pauses. */
-const WALK_WEBHOOKS_MAX = 100;
+const WEBHOOKS_AT_ONCE = 100;
 
 /** Builds the function that measures the backlog, at a bounded cost. */
 export function createBacklog(engine: Engine, now: () => Date): () => Promise<Backlog> {
-  const options = { webhooksMax: WALK_WEBHOOKS_MAX, perWebhook: 1, busy: [], busyCompanies: [] };
+  const options = { webhooksMax: WEBHOOKS_AT_ONCE, perWebhook: 1, busy: [], busyCompanies: [] };
   return async () => {
     let oldestMs = now().getTime();
     let after: WebhookKey | undefined = { company: '', webhook: '' };
-    for (let count = 0; after && count < WEBHOOKS_MAX; count += WALK_WEBHOOKS_MAX) {
-      const { found, last } = await walkWaiting(engine, { ...options, after });
+    for (let count = 0; after && count < WEBHOOKS_MAX; count += WEBHOOKS_AT_ONCE) {
+      const { found, last } = await findWaiting(engine, { ...options, after });
       oldestMs = Math.min(oldestMs, ...found.map(({ dueAt }) => Date.parse(dueAt)));
       after = last;
       if (last) await setImmediate();

@@ -10,7 +10,7 @@ import {
   type TimedDelivery,
 } from '../store/deliveries/deliveries.ts';
 import { ResultGroup } from '../store/deliveries/deliveries-results.ts';
-import type { WaitingDelivery } from '../store/deliveries/deliveries-walk.ts';
+import type { WaitingDelivery } from '../store/deliveries/waiting-deliveries.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { type AttemptMeans, interruptedResult, makeAttempt } from './attempt.ts';
 import { FairShare, WebhookRound } from './fair-share.ts';
@@ -37,7 +37,7 @@ const SLEEP_MS = 1_000;
 /** Pause when other workers took, or have locked, all that this one found. It doubles each time. */
 const CONTENDED_MS = { min: 5, max: 320 };
 const TIMED_MAX = 100;
-const WALK_WEBHOOKS_MAX = 500;
+const WEBHOOKS_AT_ONCE = 500;
 /**
  * Attempts end by themselves within their deadline, a little more than 10 seconds. Results that aren't written by then
  * are left to the worker that takes over the lease.
@@ -208,7 +208,7 @@ export class DeliveryLoop implements AsyncDisposable {
   /** Looks for waiting deliveries of webhooks and companies that have free slots. */
   async #find(): Promise<WaitingDelivery[]> {
     const { busy, busyCompanies, free } = this.#share;
-    const webhooksMax = Math.min(free + busy.length + 10 * busyCompanies.length, WALK_WEBHOOKS_MAX);
+    const webhooksMax = Math.min(free + busy.length + 10 * busyCompanies.length, WEBHOOKS_AT_ONCE);
     const perWebhook = this.#options.perWebhookMax;
     return this.#round.find({ webhooksMax, perWebhook, busy, busyCompanies });
   }

@@ -1,6 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { type WaitingDelivery, type WalkOptions, walkWaiting } from '../store/deliveries/deliveries-walk.ts';
+import {
+  type WaitingDelivery,
+  type WaitingSearch,
+  findWaiting,
+} from '../store/deliveries/waiting-deliveries.ts';
 import type { DeliveryKey, WebhookKey } from '../store/deliveries/delivery-keys.ts';
 import type { Engine } from '../store/engines/engine.ts';
 
@@ -96,20 +100,20 @@ export class WebhookRound {
   readonly #unreadable: readonly string[];
   #after = FIRST;
 
-  /** @param unreadable as `walkWaiting` takes it. */
+  /** @param unreadable as `findWaiting` takes it. */
   constructor(engine: Engine, unreadable: readonly string[] = []) {
     this.#engine = engine;
     this.#unreadable = unreadable;
   }
 
   /** Looks until it has found something, and once around at most. */
-  async find(options: Omit<WalkOptions, 'after'>): Promise<WaitingDelivery[]> {
+  async find(options: Omit<WaitingSearch, 'after'>): Promise<WaitingDelivery[]> {
     const start = this.#after;
     let isAround = start === FIRST;
     const found = new Map<string, WaitingDelivery>();
     for (;;) {
       const spot = { ...options, after: this.#after };
-      const { found: more, last } = await walkWaiting(this.#engine, spot, this.#unreadable);
+      const { found: more, last } = await findWaiting(this.#engine, spot, this.#unreadable);
       for (const delivery of more) found.set(delivery.id, delivery);
       this.#after = last ?? FIRST;
       if (last ? found.size > 0 || (isAround && isBehind(last, start)) : isAround) return [...found.values()];

@@ -130,7 +130,7 @@ for (const name of engineNames) {
     );
     await store(engine, 'acme', quotes);
     /** Crawls two by two; after the first page it is another moment. */
-    const walk = (status: string, then: string) =>
+    const crawlTo = (status: string, then: string) =>
       crawl(server, key, {
         path: 'api/v1/quotes',
         query: { status },
@@ -138,12 +138,12 @@ for (const name of engineNames) {
         onPage: async () => server.setNow(new Date(then)),
       });
     server.setNow(new Date('2026-07-01T22:59:59.999Z'));
-    const sent = await walk('sent', '2026-07-01T23:00:00.000Z');
+    const sent = await crawlTo('sent', '2026-07-01T23:00:00.000Z');
     t.strictSame(
       sent.records.map(({ id }) => id),
       [1, 2, 4, 6].map(uuidOf),
     );
-    const expired = await walk('expired', '2026-07-02T23:00:00.000Z');
+    const expired = await crawlTo('expired', '2026-07-02T23:00:00.000Z');
     t.strictSame(
       expired.records.map(({ id }) => id),
       [1, 3, 4, 5].map(uuidOf),

@@ -31,8 +31,8 @@ function rowsOf(page: string): string[] {
   return rows.map(textOf);
 }
 
-/** Walks a list to its end by the links to older pages. */
-async function walk(visitor: Visitor, path: string): Promise<string[]> {
+/** Reads a list to its end by the links to older pages. */
+async function crawl(visitor: Visitor, path: string): Promise<string[]> {
   const ids: string[] = [];
   let next: string | undefined = path;
   for (let pages = 0; next !== undefined && pages < 40; pages += 1) {
@@ -95,7 +95,7 @@ for (const name of engineNames) {
     ];
     for (const [query, condition] of filters) {
       const expected = await idsWhere(engine, `${mine} AND ${condition}`);
-      t.strictSame(await walk(visitor, `${of}/deliveries${query}`), expected, query || 'none');
+      t.strictSame(await crawl(visitor, `${of}/deliveries${query}`), expected, query || 'none');
       t.ok(expected.length > 0 || query === '?event=ping', query);
     }
   });
@@ -180,7 +180,7 @@ onEachEngine('a search among very many is broken off, and can be gone on with', 
   const list = `/portal/webhooks/${id}/deliveries`;
   await visitor.visit(list);
   t.match(visitor.text, /The search stopped after some thousand deliveries; older ones may match too/);
-  t.strictSame(await walk(visitor, list), await idsWhere(engine, "e.kind = 'job.updated'"));
+  t.strictSame(await crawl(visitor, list), await idsWhere(engine, "e.kind = 'job.updated'"));
   await engine.run("UPDATE deliveries SET state = 'failed' WHERE id < 'dlv_01a1a'");
   const all = await portal.signedIn();
   const [query, condition] = [
@@ -189,7 +189,7 @@ onEachEngine('a search among very many is broken off, and can be gone on with', 
   ];
   const expected = await idsWhere(engine, condition);
   await engine.run(`UPDATE deliveries SET state = 'failed' WHERE id <> '${expected.at(-1)}'`);
-  t.strictSame(await walk(all, list + query), [expected.at(-1)], 'along the events of a kind too');
+  t.strictSame(await crawl(all, list + query), [expected.at(-1)], 'along the events of a kind too');
 });
 
 t.test('an administrator who lacks a scope finds nothing of its deliveries', async (t) => {
@@ -199,8 +199,8 @@ t.test('an administrator who lacks a scope finds nothing of its deliveries', asy
   const mine = `d.webhook = '${id}' AND e.kind`;
   const visible = await idsWhere(engine, `${mine} = 'job.updated'`);
   const [hidden = ''] = await idsWhere(engine, `${mine} = 'quote.accepted' AND d.state = 'failed'`);
-  t.strictSame(await walk(visitor, `${of}/deliveries`), visible);
-  t.strictSame(await walk(visitor, `${of}/deliveries?event=quote.accepted`), visible, 'not by hand either');
+  t.strictSame(await crawl(visitor, `${of}/deliveries`), visible);
+  t.strictSame(await crawl(visitor, `${of}/deliveries?event=quote.accepted`), visible, 'not by hand either');
   t.match(visitor.text, /Deliveries of events whose data you can’t see are left out/);
   t.notMatch(visitor.shown, 'quote.accepted');
   t.equal((await visitor.visit(`${of}/deliveries/${hidden}`)).statusCode, 404);

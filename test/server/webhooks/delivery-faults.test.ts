@@ -104,7 +104,7 @@ t.test('a delivery that another worker has locked is looked for less and less of
   await fillDeliveries(engine, { acme: { whk_a: 1 } });
   const looks: number[] = [];
   const watched = withQueriesThrough(engine, ({ sql: text }, run) => {
-    if (text.includes('RECURSIVE walk')) looks.push(performance.now());
+    if (text.includes('RECURSIVE scan')) looks.push(performance.now());
     return run();
   });
   const sender = scriptedSender(() => answer(200));

@@ -70,7 +70,7 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
     let isFound = false;
     const late = withQueriesThrough(engine, async (query, run) => {
       const result = await run();
-      if (!isFound && query.sql.includes('RECURSIVE walk') && result.rows.length > 0) {
+      if (!isFound && query.sql.includes('RECURSIVE scan') && result.rows.length > 0) {
         isFound = true;
         await pauseAll();
       }

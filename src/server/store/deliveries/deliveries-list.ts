@@ -56,12 +56,12 @@ export async function listDeliveries(
   const [kind] = filter.kinds ?? [];
   const { rows, ...end } =
     kind !== undefined && filter.kinds?.length === 1 && !isRare(filter.state)
-      ? await walkEvents(db, of, { ...filter, kind }, page)
-      : await walkDeliveries(db, of, filter, page);
+      ? await scanEvents(db, of, { ...filter, kind }, page)
+      : await scanDeliveries(db, of, filter, page);
   return { deliveries: await withAttempts(db, of, rows), ...end };
 }
 
-interface Walked extends Omit<ListedPage, 'deliveries'> {
+interface Scanned extends Omit<ListedPage, 'deliveries'> {
   rows: DeliveryRow[];
 }
 
@@ -79,21 +79,21 @@ function inState(state: StateGroup | undefined): RawBuilder<boolean> {
   return state ? states[state] : sql`TRUE`;
 }
 
-/** Walks deliveries, all of them or those of a rare state, and looks at the event of each. */
-async function walkDeliveries(
+/** Scans deliveries, all of them or those of a rare state, and looks at the event of each. */
+async function scanDeliveries(
   db: Connection,
   of: WebhookKey,
   filter: DeliveryFilter,
   page: PageOptions,
-): Promise<Walked> {
+): Promise<Scanned> {
   const { kinds, state } = filter;
-  const walk = deliveriesIn(db, of, filter, page);
+  const scan = deliveriesIn(db, of, filter, page);
   const mayRefuse = kinds !== undefined || (state !== undefined && !isRare(state));
-  const end = mayRefuse ? await searchEnd(db, walk) : undefined;
+  const end = mayRefuse ? await searchEnd(db, scan) : undefined;
   const { rows } = await sql<DeliveryRow>`
     SELECT d.id, e.kind, e.created_at, d.state, d.withheld_for, d.due_at, d.attempt_count
-    FROM ${walk.table} CROSS JOIN events AS e
-    WHERE ${walk.condition} AND e.id = d.event AND ${end === undefined ? sql`TRUE` : sql`d.id >= ${end}`}
+    FROM ${scan.table} CROSS JOIN events AS e
+    WHERE ${scan.condition} AND e.id = d.event AND ${end === undefined ? sql`TRUE` : sql`d.id >= ${end}`}
       AND ${kinds ? sql`e.kind IN (${sql.join(kinds)})` : sql`TRUE`} AND ${inState(state)}
     ORDER BY d.id DESC LIMIT ${sql.lit(page.countMax + 1)}`.execute(db);
   const shown = rows.slice(0, page.countMax);
@@ -101,18 +101,18 @@ async function walkDeliveries(
   return { rows: shown, before: isMore ? shown.at(-1)?.id : end, isCutShort: !isMore && end !== undefined };
 }
 
-interface DeliveryWalk {
+interface DeliveryScan {
   table: RawBuilder<unknown>;
   condition: RawBuilder<unknown>;
 }
 
-/** The deliveries that are walked, as `d`. */
+/** The deliveries that are scanned, as `d`. */
 function deliveriesIn(
   db: Connection,
   { company, webhook }: WebhookKey,
   { state, from, until }: DeliveryFilter,
   { before }: PageOptions,
-): DeliveryWalk {
+): DeliveryScan {
   const conditions = [
     sql`d.company = ${company} AND d.webhook = ${webhook}`,
     ...(isRare(state) ? [inState(state)] : []),
@@ -120,13 +120,13 @@ function deliveriesIn(
     ...(until ? [sql`d.id < ${firstId('dlv_', until)}`] : []),
     ...(before === undefined ? [] : [sql`d.id < ${before}`]),
   ];
-  // SQLite would rather walk the table, which has the same order.
+  // SQLite would rather scan the table, which has the same order.
   const hint = isRare(state) ? dialectOf(db).indexedBy(`deliveries_${state}`) : sql``;
   return { table: sql`deliveries AS d ${hint}`, condition: sql.join(conditions, sql` AND `) };
 }
 
 /** The id at which a search is broken off; undefined when there are so few that it comes to their end. */
-async function searchEnd(db: Connection, { table, condition }: DeliveryWalk): Promise<string | undefined> {
+async function searchEnd(db: Connection, { table, condition }: DeliveryScan): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
     SELECT d.id FROM ${table} WHERE ${condition}
     ORDER BY d.id DESC LIMIT 1 OFFSET ${sql.lit(LOOKED_AT_MAX)}`.execute(db);
@@ -141,7 +141,7 @@ interface EventRow {
   created_at: string;
 }
 
-/** Where a walk along events of one kind begins and ends. */
+/** Where a scan along events of one kind begins and ends. */
 interface EventSpan {
   kind: EventKind;
   from: string;
@@ -149,15 +149,15 @@ interface EventSpan {
 }
 
 /**
- * Walks events of one kind, and looks at the deliveries of each. In steps: a planner that isn't told the values would
+ * Scans events of one kind, and looks at the deliveries of each. In steps: a planner that isn't told the values would
  * join them the other way round, and read all of the webhook's deliveries.
  */
-async function walkEvents(
+async function scanEvents(
   db: Connection,
   of: ListedWebhook,
   filter: DeliveryFilter & { kind: EventKind },
   page: PageOptions,
-): Promise<Walked> {
+): Promise<Scanned> {
   const span = eventSpan(of, filter, page);
   const found: (DeliveryRow & { event: string })[] = [];
   for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX; lookedAt += EVENTS_AT_ONCE) {
@@ -185,7 +185,7 @@ function eventSpan(
   };
 }
 
-/** The next events of a walk, the newest first. */
+/** The next events of a scan, the newest first. */
 async function listEvents(
   db: Connection,
   company: string,

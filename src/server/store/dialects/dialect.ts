@@ -24,7 +24,7 @@ export interface Dialect {
   readonly indexedBy: (index: string) => RawBuilder<unknown>;
   /** Matches of a range that are counted and sorted for each page. */
   readonly sortedMax: number;
-  /** Rows that a walk passes over before others have their turn; PostgreSQL walks in a process of its own. */
+  /** Rows that a scan passes over before others have their turn; PostgreSQL scans in a process of its own. */
   readonly slice: number | undefined;
   /** One of several selections that are merged in order. Planned by itself, PostgreSQL reads it no further than the page. */
   readonly mergedPart: (selection: RawBuilder<unknown>, inOrder: RawBuilder<unknown>) => RawBuilder<unknown>;

@@ -67,15 +67,15 @@ export async function readPage<T>(
 }
 
 /**
- * Reads at most `limit` rows of a selection whose ids come after `after` (`''`: all). A list without ranges walks its index in id
- * order. With ranges, the matches of the first range that has few are sorted. Where each has many, the list walks the
+ * Reads at most `limit` rows of a selection whose ids come after `after` (`''`: all). A list without ranges scans its index in id
+ * order. With ranges, the matches of the first range that has few are sorted. Where each has many, the list scans the
  * company's index and passes over what doesn't match; that takes about 200 ms when the first match comes after a million rows.
  */
 async function readList(db: Connection, selection: Selection, page: PageRequest): Promise<ListedRow[]> {
   if (Object.values(selection.among).some((values) => values.length === 0)) return [];
-  if (selection.ranges.length === 0) return (await walkSql(dialectOf(db), selection, page).execute(db)).rows;
+  if (selection.ranges.length === 0) return (await scanSql(dialectOf(db), selection, page).execute(db)).rows;
   const ranged = firstColumnAsRange(selection);
-  return (await sortFew(db, ranged, page)) ?? walkSlices(db, ranged, page);
+  return (await sortFew(db, ranged, page)) ?? scanSlices(db, ranged, page);
 }
 
 /** Undefined when every range has more matches than are sorted. */
@@ -95,7 +95,7 @@ async function sortFew(
   return undefined;
 }
 
-async function walkSlices(
+async function scanSlices(
   db: Connection,
   selection: Selection,
   { after: first, limit }: PageRequest,
@@ -127,7 +127,7 @@ function firstColumnAsRange(selection: Selection): Selection {
  * The rows of a selection without ranges, in id order: each combination of values by the index that begins with it,
  * merged by the database, which reads no further than the page.
  */
-function walkSql(
+function scanSql(
   dialect: Dialect,
   { table, company, among }: Selection,
   { after, limit }: PageRequest,
@@ -137,12 +137,12 @@ function walkSql(
       made.flatMap((one) => values.map((value) => sql`${one} AND ${sql.ref(name)} = ${value}`)),
     [sql`company = ${company}`],
   );
-  const walks = combinations.map(
+  const scans = combinations.map(
     (isCombination) =>
       sql`SELECT id, body, digest FROM ${sql.table(table)} WHERE ${isCombination} AND id > ${after}`,
   );
   const inOrder = sql`ORDER BY id LIMIT ${limit}`;
-  const parts = walks.length === 1 ? walks : walks.map((walk) => dialect.mergedPart(walk, inOrder));
+  const parts = scans.length === 1 ? scans : scans.map((scan) => dialect.mergedPart(scan, inOrder));
   return sql`${sql.join(parts, sql` UNION ALL `)} ${inOrder}`;
 }
 

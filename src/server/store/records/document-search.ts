@@ -41,7 +41,7 @@ export async function findByNumber(
     .select(number.as('at'))
     .where('status', '=', sql.lit('issued'))
     .where(number, '>=', first)
-    // One bound only: of two, SQLite walks the index from the one that it met first.
+    // One bound only: of two, SQLite scans the index from the one that it met first.
     .where(number, '<=', after?.at ?? first + LAST)
     .orderBy(number, 'desc')
     .orderBy('id', 'desc')

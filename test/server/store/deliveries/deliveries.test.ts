@@ -10,7 +10,10 @@ import {
   nextDeliveryTime,
 } from '../../../../src/server/store/deliveries/deliveries.ts';
 import { recordResults } from '../../../../src/server/store/deliveries/deliveries-results.ts';
-import { walkWaiting, type WalkOptions } from '../../../../src/server/store/deliveries/deliveries-walk.ts';
+import {
+  findWaiting,
+  type WaitingSearch,
+} from '../../../../src/server/store/deliveries/waiting-deliveries.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../../../_server.ts';
@@ -36,35 +39,35 @@ function onDeliveries(
   }
 }
 
-/** The number of deliveries that a walk finds for each webhook, in the order of the walk. */
-async function walkFrom(engine: Engine, options: Partial<WalkOptions> = {}) {
+/** The number of deliveries that a scan finds for each webhook, in the order of the scan. */
+async function waitingFrom(engine: Engine, options: Partial<WaitingSearch> = {}) {
   const given = { after: START, webhooksMax: 10, perWebhook: 4, busy: [], busyCompanies: [], ...options };
-  const { found, last } = await walkWaiting(engine, given);
+  const { found, last } = await findWaiting(engine, given);
   const groups = Map.groupBy(found, ({ company, webhook }) => `${company} ${webhook}`);
   return { counts: [...groups].map(([webhook, { length }]) => `${webhook} ${length}`), last };
 }
 
 const crowd = { acme: { whk_a: 2_000, whk_b: 3 }, borough: { whk_a: 1, whk_none: 0 } };
 
-onDeliveries('a walk finds some of each webhook, whatever waits for another', crowd, async (t, engine) => {
-  t.strictSame(await walkFrom(engine), {
+onDeliveries('a scan finds some of each webhook, whatever waits for another', crowd, async (t, engine) => {
+  t.strictSame(await waitingFrom(engine), {
     counts: ['acme whk_a 4', 'acme whk_b 3', 'borough whk_a 1'],
     last: undefined,
   });
-  const first = await walkFrom(engine, { webhooksMax: 2, perWebhook: 1 });
+  const first = await waitingFrom(engine, { webhooksMax: 2, perWebhook: 1 });
   t.strictSame(first, {
     counts: ['acme whk_a 1', 'acme whk_b 1'],
     last: { company: 'acme', webhook: 'whk_b' },
   });
-  const second = await walkFrom(engine, { webhooksMax: 2, after: first.last ?? START });
+  const second = await waitingFrom(engine, { webhooksMax: 2, after: first.last ?? START });
   t.strictSame(second, { counts: ['borough whk_a 1'], last: undefined }, 'and goes on where it stopped');
   const busy = [{ company: 'acme', webhook: 'whk_a' }];
-  t.strictSame((await walkFrom(engine, { busy })).counts, ['acme whk_b 3', 'borough whk_a 1']);
-  t.strictSame((await walkFrom(engine, { busyCompanies: ['acme'] })).counts, ['borough whk_a 1']);
+  t.strictSame((await waitingFrom(engine, { busy })).counts, ['acme whk_b 3', 'borough whk_a 1']);
+  t.strictSame((await waitingFrom(engine, { busyCompanies: ['acme'] })).counts, ['borough whk_a 1']);
   await engine.run(
     `UPDATE deliveries SET due_at = '2026-11-20T11:00:00.000Z' WHERE id LIKE '%whk_a_0001500'`,
   );
-  const { found } = await walkWaiting(engine, {
+  const { found } = await findWaiting(engine, {
     ...{ after: START, webhooksMax: 1, perWebhook: 1, busy: [], busyCompanies: [] },
   });
   t.match(found, [{ id: 'dlv_acme_whk_a_0001500' }], 'the one that has waited longest is first');

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/server/store/deliveries/deliveries.ts';
 import { removeDeleted, removeOld } from '../../../../src/server/store/deliveries/deliveries-purge.ts';
 import { recordResults } from '../../../../src/server/store/deliveries/deliveries-results.ts';
-import { walkWaiting } from '../../../../src/server/store/deliveries/deliveries-walk.ts';
+import { findWaiting } from '../../../../src/server/store/deliveries/waiting-deliveries.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { openTestDatabase, STORY_NOW } from '../../../_server.ts';
 import { withQueriesThrough } from '../_queries.ts';
@@ -35,7 +35,7 @@ function listening(engine: Engine): { engine: Engine; asked: Asked[] } {
 async function live(engine: Engine): Promise<void> {
   const busy = [{ company: 'acme', webhook: 'whk_busy' }];
   const options = { webhooksMax: 64, perWebhook: 4, busy, busyCompanies: ['nobody'] };
-  const { found } = await walkWaiting(engine, { ...options, after: { company: '', webhook: '' } });
+  const { found } = await findWaiting(engine, { ...options, after: { company: '', webhook: '' } });
   const leased = await leaseDeliveries(engine, found, 'lease', new Date('2026-11-20T12:00:30.000Z'));
   await listTimed(engine, new Date('2026-11-20T12:00:30.000Z'), 100);
   await bringForward(engine, found, new Date('2026-11-20T12:00:30.000Z'));
@@ -57,10 +57,10 @@ t.test('on SQLite every statement of a delivery searches an index', async (t) =>
   for (const { sql, values } of asked) {
     const rows = await database.engine.run(`EXPLAIN QUERY PLAN ${sql}`, values);
     const steps = rows.map(({ detail }) => String(detail));
-    // A count and a look at the first entry walk their index from its beginning, for as long as they are told.
+    // A count and a look at the first entry scan their index from its beginning, for as long as they are told.
     const problem = steps.find(
       (step) =>
-        /^SCAN (?!(walk|chosen|free|json_each|CONSTANT ROW|counted|\(subquery))/.test(step) &&
+        /^SCAN (?!(scan|chosen|free|json_each|CONSTANT ROW|counted|\(subquery))/.test(step) &&
         !/^SCAN \w+ USING (COVERING )?INDEX (deliveries_waiting|deliveries_timed|webhooks_deleted)/.test(
           step,
         ),

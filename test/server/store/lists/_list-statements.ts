@@ -13,7 +13,7 @@ export interface ListCase {
 
 export interface ListStatement {
   /** A way of reading a list that src/server/store/lists/lists.ts has. */
-  kind: 'walk' | 'count' | 'sort' | 'slice end' | 'slice';
+  kind: 'scan' | 'count' | 'sort' | 'slice end' | 'slice';
   sql: string;
   values: unknown[];
 }
@@ -52,7 +52,7 @@ export async function statementsOf(
 export function kindOf(sql: string): ListStatement['kind'] {
   if (sql.includes('COUNT(*)')) return 'count';
   if (/ OFFSET \d+$/.test(sql)) return 'slice end';
-  if (!sql.includes('wanted')) return 'walk';
+  if (!sql.includes('wanted')) return 'scan';
   return sql.includes('ORDER BY COALESCE') ? 'sort' : 'slice';
 }
 

@@ -131,7 +131,7 @@ function quotes(query: Record<string, string>, plans: string): Case {
 }
 
 const cases: Case[] = [
-  { path: 'api/v1/jobs', query: {}, plans: 'walk', list: listOf('jobs', undefined) },
+  { path: 'api/v1/jobs', query: {}, plans: 'scan', list: listOf('jobs', undefined) },
   jobs(0, 'sort'),
   jobs(1_000, 'sort'),
   jobs(1_001, 'slice'),
@@ -142,8 +142,8 @@ const cases: Case[] = [
   customers(2_300, 'slice'),
   submissions(500, 'sort'),
   submissions(2_000, 'slice'),
-  invoices({}, 'walk'),
-  invoices({ kind: 'invoice', customer: 'cus_rare' }, 'walk'),
+  invoices({}, 'scan'),
+  invoices({ kind: 'invoice', customer: 'cus_rare' }, 'scan'),
   invoices({ updatedSince: sinceLast(1_000) }, 'sort'),
   invoices({ updatedSince: sinceLast(1_002) }, 'slice'),
   invoices({ updatedSince: sinceLast(1_500), issuedFrom: '2026-11-02' }, 'slice'),
@@ -154,7 +154,7 @@ const cases: Case[] = [
   invoices({ status: 'all', updatedSince: sinceLast(1_400), customer: 'cus_1' }, 'slice'),
   invoices({ issuedFrom: '2026-10-01', issuedTo: '2026-10-31', status: 'all' }, 'slice'),
   invoices({ issuedFrom: '2026-11-30', issuedTo: '2026-10-01' }, 'sort'),
-  quotes({}, 'walk'),
+  quotes({}, 'scan'),
   quotes({ status: 'expired' }, 'slice'),
   quotes({ status: 'sent' }, 'slice'),
   quotes({ status: 'sent', updatedSince: sinceLast(800) }, 'sort'),

@@ -58,8 +58,8 @@ t.test('on SQLite a count, a sort or a slice reads only the records that it serv
       INSERT INTO ${table} (company, body${detail}) SELECT '${COMPANY}', ${body}${empty} FROM numbers`);
   }
   for (const { kind, sql, values, list } of await allStatements(database.engine)) {
-    // A walk without ranges serves all that it reads.
-    if (kind === 'walk') continue;
+    // A scan without ranges serves all that it reads.
+    if (kind === 'scan') continue;
     const before = bytesRead();
     await database.engine.run(sql, values);
     const bytes = bytesRead() - before;
@@ -187,7 +187,7 @@ function rowsAllowed(kind: ListStatement['kind'], sql: string, { company, isDens
   const matches =
     isDense || !/"(updated_at|created_at|issue_date|valid_until)" >= \$/.test(sql) ? rows : lateRows;
   switch (kind) {
-    case 'walk':
+    case 'scan':
       return page + streams;
     case 'count':
       return matches;

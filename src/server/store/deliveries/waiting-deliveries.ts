@@ -8,16 +8,16 @@ export interface WaitingDelivery extends DeliveryKey {
   dueAt: string;
 }
 
-/** The result of a walk. */
-export interface Walk {
+/** The result of a scan. */
+export interface WaitingFound {
   /** In the order of the webhooks; of each webhook the deliveries that have waited longest first. */
   found: WaitingDelivery[];
-  /** The last webhook that was looked at; undefined when the walk came to the end of all. */
+  /** The last webhook that was looked at; undefined when the scan came to the end of all. */
   last: WebhookKey | undefined;
 }
 
-export interface WalkOptions {
-  /** The webhook after which the walk begins; two empty texts for the first of all. */
+export interface WaitingSearch {
+  /** The webhook after which the scan begins; two empty texts for the first of all. */
   after: WebhookKey;
   webhooksMax: number;
   perWebhook: number;
@@ -31,11 +31,11 @@ export interface WalkOptions {
  * that a backlog of one can't starve the others.
  * @param unreadable fingerprints of the keys without which nothing can be signed: what needs them is held, as if paused.
  */
-export async function walkWaiting(
+export async function findWaiting(
   { db, dialect }: Engine,
-  { busy, busyCompanies, ...options }: WalkOptions,
+  { busy, busyCompanies, ...options }: WaitingSearch,
   unreadable: readonly string[] = [],
-): Promise<Walk> {
+): Promise<WaitingFound> {
   const values = {
     ...options.after,
     ...options,
@@ -43,8 +43,8 @@ export async function walkWaiting(
     busyCompanies: JSON.stringify(busyCompanies),
     isHeld: isHeldBy(unreadable),
   };
-  const walk = dialect.hasLateral ? walkByLateral : walkBySubqueries;
-  const { rows } = await walk(values).execute(db);
+  const scan = dialect.hasLateral ? waitingByLateral : waitingBySubqueries;
+  const { rows } = await scan(values).execute(db);
   const end = rows.at(-1);
   return {
     found: rows.flatMap(({ company, webhook, id, due_at }) =>
@@ -67,8 +67,8 @@ function isHeldBy(unreadable: readonly string[]): RawBuilder<boolean> {
   return sql`(${isPaused} OR substr(w.secret, 1, 16) IN (${sql.join(seals)}))`;
 }
 
-/** Where a walk begins, and what it passes over: `busy` and `busyCompanies` are JSON arrays. */
-interface WalkValues extends WebhookKey {
+/** Where a scan begins, and what it passes over: `busy` and `busyCompanies` are JSON arrays. */
+interface WaitingValues extends WebhookKey {
   webhooksMax: number;
   perWebhook: number;
   busy: string;
@@ -78,7 +78,7 @@ interface WalkValues extends WebhookKey {
 }
 
 /** A webhook that was looked at, beside one of its deliveries, or none. */
-interface WalkRow {
+interface WaitingRow {
   step: number;
   company: string;
   webhook: string;
@@ -111,19 +111,19 @@ const nextAfter = (
     ORDER BY d.company, d.webhook LIMIT 1)`;
 
 /** A subquery gives one value: the next webhook's key comes as an array. */
-function walkBySubqueries(values: WalkValues): RawBuilder<WalkRow> {
+function waitingBySubqueries(values: WaitingValues): RawBuilder<WaitingRow> {
   const { company, webhook, webhooksMax, perWebhook, busy, busyCompanies, isHeld } = values;
   const key = sql`json_array(d.company, d.webhook)`;
   const [ofCompany, ofWebhook] = [sql`(spot ->> 0)`, sql`(spot ->> 1)`];
-  return sql<WalkRow>`
-    WITH RECURSIVE walk (step, spot) AS (
+  return sql<WaitingRow>`
+    WITH RECURSIVE scan (step, spot) AS (
       SELECT 1, ${nextAfter(key, sql`${company}`, sql`${webhook}`)}
       UNION ALL
-      SELECT step + 1, ${nextAfter(key, ofCompany, ofWebhook)} FROM walk
+      SELECT step + 1, ${nextAfter(key, ofCompany, ofWebhook)} FROM scan
       WHERE spot IS NOT NULL AND step < ${webhooksMax}
     )
     SELECT step, ${ofCompany} AS company, ${ofWebhook} AS webhook, d.id, d.due_at
-    FROM walk
+    FROM scan
     LEFT JOIN deliveries AS d
       ON d.company = ${ofCompany} AND d.webhook = ${ofWebhook}
       AND ${ofCompany} NOT IN (SELECT value FROM json_each(${busyCompanies}))
@@ -138,28 +138,28 @@ function walkBySubqueries(values: WalkValues): RawBuilder<WalkRow> {
     ORDER BY step, d.due_at`;
 }
 
-function walkByLateral(values: WalkValues): RawBuilder<WalkRow> {
+function waitingByLateral(values: WaitingValues): RawBuilder<WaitingRow> {
   const { company, webhook, webhooksMax, perWebhook, busy, busyCompanies, isHeld } = values;
   const key = sql`d.company, d.webhook`;
   const listed = (text: string) =>
     sql`(SELECT value FROM json_array_elements_text(CAST(${text} AS JSON)) AS listed (value))`;
-  return sql<WalkRow>`
-    WITH RECURSIVE walk (step, company, webhook) AS (
+  return sql<WaitingRow>`
+    WITH RECURSIVE scan (step, company, webhook) AS (
       SELECT 1, begun.company, begun.webhook FROM ${nextAfter(key, sql`${company}`, sql`${webhook}`)} AS begun
       UNION ALL
-      SELECT walk.step + 1, following.company, following.webhook
-      FROM walk CROSS JOIN LATERAL ${nextAfter(key, sql`walk.company`, sql`walk.webhook`)} AS following
-      WHERE walk.step < CAST(${webhooksMax} AS INTEGER)
+      SELECT scan.step + 1, following.company, following.webhook
+      FROM scan CROSS JOIN LATERAL ${nextAfter(key, sql`scan.company`, sql`scan.webhook`)} AS following
+      WHERE scan.step < CAST(${webhooksMax} AS INTEGER)
     )
-    SELECT walk.step, walk.company, walk.webhook, taken.id, taken.due_at
-    FROM walk
+    SELECT scan.step, scan.company, scan.webhook, taken.id, taken.due_at
+    FROM scan
     LEFT JOIN LATERAL (
       SELECT d.id, d.due_at FROM deliveries AS d
-      WHERE d.company = walk.company AND d.webhook = walk.webhook AND d.state = 'waiting'
-        AND walk.company NOT IN ${listed(busyCompanies)}
-        AND walk.company || ' ' || walk.webhook NOT IN ${listed(busy)}
-        AND ${isHeard(sql`walk.company`, sql`walk.webhook`, isHeld)}
+      WHERE d.company = scan.company AND d.webhook = scan.webhook AND d.state = 'waiting'
+        AND scan.company NOT IN ${listed(busyCompanies)}
+        AND scan.company || ' ' || scan.webhook NOT IN ${listed(busy)}
+        AND ${isHeard(sql`scan.company`, sql`scan.webhook`, isHeld)}
       ORDER BY d.due_at LIMIT ${perWebhook}
     ) AS taken ON TRUE
-    ORDER BY walk.step, taken.due_at`;
+    ORDER BY scan.step, taken.due_at`;
 }
