@@ -7,11 +7,11 @@ import { type RenderedRecord, wholeText } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
 import { lockForMoves, noteChange } from '../store/records/moves.ts';
-import { archiveCustomer, restoreCustomer, saveCustomer } from './customers.ts';
+import { saveCustomer, setArchived } from './customers.ts';
 import { publishForm, saveForm, submitForm } from './forms.ts';
 import { discardInvoice, draftInvoice, editInvoice } from './invoices.ts';
 import { issueInvoice } from './issue-invoice.ts';
-import { completeJob, createJob, reopenJob, updateJob } from './jobs.ts';
+import { createJob, setCompleted, updateJob } from './jobs.ts';
 import { plainJson } from './kept-json.ts';
 import { Move } from './move.ts';
 import type { Backoffice } from './backoffice.ts';
@@ -33,13 +33,13 @@ type Moved = RenderedRecord | undefined;
 const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise<Moved> } = {
   'job.create': (move, what) => createJob(move, what),
   'job.update': updateJob,
-  'job.complete': completeJob,
-  'job.reopen': reopenJob,
+  'job.complete': (move, what) => setCompleted(move, what, true),
+  'job.reopen': (move, what) => setCompleted(move, what, false),
   'person.save': savePerson,
   'person.deactivate': deactivatePerson,
   'customer.save': saveCustomer,
-  'customer.archive': archiveCustomer,
-  'customer.restore': restoreCustomer,
+  'customer.archive': (move, what) => setArchived(move, what, true),
+  'customer.restore': (move, what) => setArchived(move, what, false),
   'form.save': saveForm,
   'form.publish': publishForm,
   'form.submit': submitForm,

@@ -22,7 +22,7 @@ export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): 
   refuseTwins('sites', customer.sites, '/with/sites');
   refuseBadVatId(given.vatId);
   if (!before) return move.putStamped('customers', customer);
-  return (await move.putChanged('customers', before, customer)) ?? move.render('customers', before);
+  return move.putChanged('customers', before, customer);
 }
 
 const blank = { legalName: null, vatId: null, email: null, contactName: null, contacts: [], sites: [] };
@@ -34,23 +34,12 @@ function refuseBadVatId(vatId: string | null | undefined): void {
   throw new Refusal('invalid_change', `vatId is ${quote(vatId)}, which ${problem}.`, '/with/vatId');
 }
 
-/** Puts a customer away. @throws Refusal `wrong_state` when it is archived already. */
-export async function archiveCustomer(
+/** Puts a customer away, or takes it back. @throws Refusal `wrong_state` when it is so already. */
+export async function setArchived(
   move: Move,
-  { id }: WithOf<'customer.archive'>,
+  { id }: WithOf<'customer.archive' | 'customer.restore'>,
+  archived: boolean,
 ): Promise<RenderedRecord> {
-  return setArchived(move, id, true);
-}
-
-/** Takes an archived customer back. @throws Refusal `wrong_state` when it isn't archived. */
-export async function restoreCustomer(
-  move: Move,
-  { id }: WithOf<'customer.restore'>,
-): Promise<RenderedRecord> {
-  return setArchived(move, id, false);
-}
-
-async function setArchived(move: Move, id: string, archived: boolean): Promise<RenderedRecord> {
   const customer = await move.get('customers', id, '/with/id');
   if (customer.archived === archived) {
     const state = archived ? 'is archived already' : "isn't archived";

@@ -71,6 +71,17 @@ export function asDraft(
   }));
 }
 
+/** What the words on a document's lines depend on: a quote has neither exchange nor a kind. */
+export async function legendTermsOf(
+  move: Move,
+  currency: string,
+  buyerCountry: string,
+  { isCreditNote = false, conversion = null }: Partial<LegendTerms> = {},
+): Promise<LegendTerms> {
+  const { countryCode: supplierCountry } = await move.supplier();
+  return { supplierCountry, buyerCountry, currency, isCreditNote, conversion };
+}
+
 /**
  * Fills in the words that the law prescribes on these terms. A credit note takes its lines over from its invoice, but
  * not the words on them that ask for the VAT.

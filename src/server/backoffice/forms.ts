@@ -26,7 +26,7 @@ export async function saveForm(move: Move, given: WithOf<'form.save'>): Promise<
   };
   if (!before) return move.putStamped('forms', form);
   if (!isDeepStrictEqual(form.fields, before.fields)) form.revision += 1;
-  return (await move.putChanged('forms', before, form)) ?? move.render('forms', before);
+  return move.putChanged('forms', before, form);
 }
 
 /** Lets a form be submitted. @throws Refusal `wrong_state` when it is published already. */

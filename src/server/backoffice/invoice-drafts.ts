@@ -5,12 +5,12 @@ import { amountsTaken, type Credited, creditedInvoiceOf, refuseExcess } from './
 import {
   asDraft,
   legendsOf,
+  legendTermsOf,
   reverseChargeRatesOf,
   sumsOf,
   withinRange,
   withoutLegends,
 } from './document-lines.ts';
-import type { LegendTerms } from './legends.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import { DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
@@ -26,20 +26,28 @@ export interface Drafted {
 /** Members of a document that an edit of its draft doesn't change. */
 type Fixed = Pick<Invoice, 'id' | 'createdAt'> & Pick<Unpublished, 'quoteId'>;
 
-/** Members that a credit note takes from the invoice it corrects, unless its draft gives them. */
-type Inherited = Pick<
+/** A draft with all members filled in. */
+type Terms = Pick<
   Invoice,
-  'siteId' | 'supplyDate' | 'supplyPeriod' | 'buyerReference' | 'purchaseOrderReference'
+  | 'siteId'
+  | 'supplyDate'
+  | 'supplyPeriod'
+  | 'buyerReference'
+  | 'purchaseOrderReference'
+  | 'currency'
+  | 'dueDate'
+  | 'paymentTermsDays'
+  | 'creditsInvoiceId'
+  | 'note'
 >;
-
-type Terms = Inherited &
-  Pick<Invoice, 'currency' | 'dueDate' | 'paymentTermsDays' | 'creditsInvoiceId' | 'note'>;
 
 /** A stored draft as the change that would draft it again. An edit replaces members of it. */
 export async function draftOf(move: Move, { record, unpublished }: Drafted): Promise<NewInvoice> {
   const { accountingCurrency, supplyPeriod, creditsInvoiceId } = record;
-  const buyerCountry = record.buyer.countryCode;
-  const terms = await legendTermsOf(move, record.kind, record.currency, buyerCountry, accountingCurrency);
+  const terms = await legendTermsOf(move, record.currency, record.buyer.countryCode, {
+    isCreditNote: record.kind === 'credit_note',
+    conversion: conversionOf(move, record.currency, accountingCurrency),
+  });
   return {
     kind: record.kind,
     customerId: record.customer.id,
@@ -74,10 +82,12 @@ export async function composeInvoice(
   const terms = termsOf(draft, customer, credited?.record);
   const { currency } = terms;
   const exchange = exchangeOf(move, draft, currency, credited, path);
-  const legendTerms = await legendTermsOf(move, draft.kind, currency, customer.countryCode, exchange);
+  const conversion = conversionOf(move, currency, exchange);
+  const isCreditNote = draft.kind === 'credit_note';
+  const legendTerms = await legendTermsOf(move, currency, customer.countryCode, { isCreditNote, conversion });
   const { lines, ...sums } = await sumsOf(move, draft.lines ?? [], legendsOf(legendTerms), `${path}/lines`);
   if (credited) refuseExcess(credited, sums, path);
-  const amounts = amountsOf(move, sums, { currency, exchange, credited }, path);
+  const amounts = withinRange(`${path}/lines`, () => amountsOf(sums, exchange, conversion, credited));
   const record: Drafted['record'] = {
     id: fixed.id,
     kind: draft.kind,
@@ -105,28 +115,12 @@ const blankUnpublished: Omit<Unpublished, 'quoteId' | 'reverseChargeRates'> = {
   voidedRefunds: [],
 };
 
-async function legendTermsOf(
-  move: Move,
-  kind: Invoice['kind'],
-  currency: string,
-  buyerCountry: string,
-  exchange: Pick<Exchange, 'exchangeRate'> | null | undefined,
-): Promise<LegendTerms> {
-  return {
-    supplierCountry: (await move.supplier()).countryCode,
-    buyerCountry,
-    currency,
-    isCreditNote: kind === 'credit_note',
-    conversion: exchange ? conversionOf(move, currency, exchange) : null,
-  };
-}
-
 function conversionOf(
   move: Move,
   from: string,
-  { exchangeRate }: Pick<Exchange, 'exchangeRate'>,
-): Conversion {
-  return { from, to: move.company.currency, exchangeRate };
+  exchange: Pick<Exchange, 'exchangeRate'> | null | undefined,
+): Conversion | null {
+  return exchange ? { from, to: move.company.currency, exchangeRate: exchange.exchangeRate } : null;
 }
 
 function refuseBadDates(draft: NewInvoice, path: string): void {
@@ -151,48 +145,25 @@ function refuseBadDates(draft: NewInvoice, path: string): void {
   }
 }
 
+/** What a draft doesn't give a credit note takes from its invoice, and another document from its customer. */
 function termsOf(draft: NewInvoice, customer: Customer, credited: Invoice | undefined): Terms {
-  const terms: Terms = {
-    ...inheritedFrom(credited, draft),
-    currency: credited?.currency ?? customer.currency,
-    dueDate: null,
-    paymentTermsDays: customer.paymentTermsDays,
-    creditsInvoiceId: null,
-    note: null,
-    ...givenIn(draft),
-  };
-  return {
-    ...terms,
-    supplyDate: terms.supplyPeriod?.endDate ?? terms.supplyDate,
-    paymentTermsDays: credited ? 0 : terms.paymentTermsDays,
-  };
-}
-
-/** The terms that a draft gives: undefined ones aren't given. */
-function givenIn(draft: NewInvoice): Partial<Terms> {
-  const { siteId, currency, supplyDate, supplyPeriod, dueDate, paymentTermsDays } = draft;
-  const { buyerReference, purchaseOrderReference, creditsInvoiceId, note } = draft;
-  const terms = { siteId, currency, supplyDate, supplyPeriod, dueDate, paymentTermsDays };
-  const references = { buyerReference, purchaseOrderReference, creditsInvoiceId, note };
-  return Object.fromEntries(
-    Object.entries({ ...terms, ...references }).filter(([, value]) => value !== undefined),
-  );
-}
-
-function inheritedFrom(credited: Invoice | undefined, draft: NewInvoice): Inherited {
-  const blank = {
-    siteId: null,
-    supplyDate: null,
-    supplyPeriod: null,
-    buyerReference: null,
-    purchaseOrderReference: null,
-  };
-  if (!credited) return blank;
-  const { siteId, supplyDate, supplyPeriod, buyerReference, purchaseOrderReference } = credited;
+  const own = <Name extends 'siteId' | 'buyerReference' | 'purchaseOrderReference'>(name: Name) =>
+    draft[name] === undefined ? (credited?.[name] ?? null) : draft[name];
   // A day and a period of supply belong together, so they are inherited together.
   const isSupplyGiven = draft.supplyDate !== undefined || draft.supplyPeriod !== undefined;
-  const supply = isSupplyGiven ? { supplyDate: null, supplyPeriod: null } : { supplyDate, supplyPeriod };
-  return { siteId, ...supply, buyerReference, purchaseOrderReference };
+  const { supplyDate, supplyPeriod } = isSupplyGiven ? draft : (credited ?? draft);
+  return {
+    siteId: own('siteId'),
+    supplyDate: supplyPeriod?.endDate ?? supplyDate ?? null,
+    supplyPeriod: supplyPeriod ?? null,
+    buyerReference: own('buyerReference'),
+    purchaseOrderReference: own('purchaseOrderReference'),
+    currency: draft.currency ?? credited?.currency ?? customer.currency,
+    dueDate: draft.dueDate ?? null,
+    paymentTermsDays: credited ? 0 : (draft.paymentTermsDays ?? customer.paymentTermsDays),
+    creditsInvoiceId: draft.creditsInvoiceId ?? null,
+    note: draft.note ?? null,
+  };
 }
 
 type Exchange = NonNullable<NewInvoice['exchange']>;
@@ -216,34 +187,29 @@ function exchangeOf(
 }
 
 function amountsOf(
-  move: Move,
-  { vatBreakdown }: Pick<Invoice, 'vatBreakdown'>,
-  {
-    currency,
-    exchange,
-    credited,
-  }: { currency: string; exchange: Exchange | null; credited: Credited | undefined },
-  path: string,
+  sums: Pick<Invoice, 'vatBreakdown'>,
+  exchange: Exchange | null,
+  conversion: Conversion | null,
+  credited: Credited | undefined,
 ): Pick<Invoice, 'vatBreakdown' | 'totals' | 'accountingCurrency'> {
-  const conversion = exchange && conversionOf(move, currency, exchange);
-  return withinRange(`${path}/lines`, () => {
-    const amounts = credited
-      ? amountsTaken(credited, vatBreakdown, conversion)
-      : { vatBreakdown, accounted: conversion ? convertBreakdown(vatBreakdown, conversion) : [] };
-    const { accounted } = amounts;
-    return {
-      vatBreakdown: amounts.vatBreakdown,
-      totals: totals(amounts.vatBreakdown),
-      accountingCurrency: exchange && {
-        currency: move.company.currency,
-        exchangeRate: exchange.exchangeRate,
-        exchangeRateDate: exchange.exchangeRateDate,
-        exchangeRateSource: exchange.exchangeRateSource,
-        totals: totals(accounted),
-        vatBreakdown: accounted,
-      },
-    };
-  });
+  const { vatBreakdown, accounted } = credited
+    ? amountsTaken(credited, sums.vatBreakdown, conversion)
+    : { ...sums, accounted: conversion ? convertBreakdown(sums.vatBreakdown, conversion) : [] };
+  return {
+    vatBreakdown,
+    totals: totals(vatBreakdown),
+    accountingCurrency:
+      exchange && conversion
+        ? {
+            currency: conversion.to,
+            exchangeRate: exchange.exchangeRate,
+            exchangeRateDate: exchange.exchangeRateDate,
+            exchangeRateSource: exchange.exchangeRateSource,
+            totals: totals(accounted),
+            vatBreakdown: accounted,
+          }
+        : null,
+  };
 }
 
 function referenceTo(invoice: Invoice): NonNullable<Invoice['creditedInvoice']> {

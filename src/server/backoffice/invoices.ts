@@ -38,8 +38,7 @@ export async function editInvoice(
   const fixed = { ...before.record, quoteId: before.unpublished.quoteId };
   const after = await composeInvoice(move, draft, fixed, '/with');
   const unpublished = { before: before.unpublished, after: after.unpublished };
-  const changed = await move.putChanged('invoices', before.record, after.record, unpublished);
-  return changed ?? move.render('invoices', before.record);
+  return move.putChanged('invoices', before.record, after.record, { unpublished });
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { NewJob, WithOf } from '../../contract/feed.ts';
-import type { Job } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import type { Move } from './move.ts';
@@ -38,50 +37,35 @@ export async function updateJob(
 ): Promise<RenderedRecord> {
   const job = await move.get('jobs', id, '/with/id');
   await refuseBadMembers(move, changes, job.assignedTo, '/with');
-  return putAndSend(move, job, { ...job, ...changes });
+  return move.putChanged('jobs', job, { ...job, ...changes }, { event: 'job.updated' });
 }
 
 /**
- * Completes a job; sends job.updated and job.completed.
- * @throws Refusal `wrong_state` when it is completed already.
+ * Completes a job, or takes it up again; sends job.updated, and job.completed.
+ * @throws Refusal `wrong_state` when it is so already.
  */
-export async function completeJob(
+export async function setCompleted(
   move: Move,
-  { id, statusLabelId }: WithOf<'job.complete'>,
+  { id, statusLabelId }: WithOf<'job.complete' | 'job.reopen'>,
+  completed: boolean,
 ): Promise<RenderedRecord> {
   const job = await move.get('jobs', id, '/with/id');
-  if (job.completed)
-    throw new Refusal('wrong_state', `The job ${quote(id)} is completed already.`, '/with/id');
-  const label = statusLabelId ?? job.statusLabelId;
-  const rendered = await putAndSend(move, job, {
-    ...job,
-    completed: true,
-    completedAt: move.at,
-    statusLabelId: label,
-  });
-  move.send('job.completed', rendered.body);
+  if (job.completed === completed) {
+    const state = completed ? 'is completed already' : "isn't completed";
+    throw new Refusal('wrong_state', `The job ${quote(id)} ${state}.`, '/with/id');
+  }
+  const given = {
+    completedAt: completed ? move.at : null,
+    statusLabelId: statusLabelId ?? job.statusLabelId,
+  };
+  const rendered = await move.putChanged(
+    'jobs',
+    job,
+    { ...job, completed, ...given },
+    { event: 'job.updated' },
+  );
+  if (completed) move.send('job.completed', rendered.body);
   return rendered;
-}
-
-/**
- * Takes a completed job up again; sends job.updated.
- * @throws Refusal `wrong_state` when it isn't completed.
- */
-export async function reopenJob(
-  move: Move,
-  { id, statusLabelId }: WithOf<'job.reopen'>,
-): Promise<RenderedRecord> {
-  const job = await move.get('jobs', id, '/with/id');
-  if (!job.completed) throw new Refusal('wrong_state', `The job ${quote(id)} isn't completed.`, '/with/id');
-  const label = statusLabelId ?? job.statusLabelId;
-  return putAndSend(move, job, { ...job, completed: false, completedAt: null, statusLabelId: label });
-}
-
-async function putAndSend(move: Move, before: Job, job: Job): Promise<RenderedRecord> {
-  const changed = await move.putChanged('jobs', before, job);
-  if (!changed) return move.render('jobs', before);
-  move.send('job.updated', changed.body);
-  return changed;
 }
 
 /** A person who was assigned before may stay, even if no longer active. */

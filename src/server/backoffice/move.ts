@@ -8,8 +8,7 @@ import { InvalidRecordError, type RenderedRecord, renderRecord, wholeText } from
 import { quote } from '../../errors.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
 import type { CompanyEvent } from '../store/deliveries/events.ts';
-import { hasNumber, hasQuoteGroup, type LockedCompany, setLastStamp } from '../store/records/moves.ts';
-import { takeNumber } from '../store/records/number-series.ts';
+import { type LockedCompany, setLastStamp } from '../store/records/moves.ts';
 import { findTexts, hasRecord, putRecord, removeRecord } from '../store/records/record-writes.ts';
 import {
   findSupplier,
@@ -36,12 +35,12 @@ type StampedResource = { [R in Resource]: RecordOf[R] extends { updatedAt: strin
  */
 export class Move {
   readonly company: LockedCompany;
+  readonly transaction: StoreTransaction;
   /** When it happened: the time of the change, in UTC with milliseconds. */
   readonly at: string;
   /** The company's calendar day of that time, `YYYY-MM-DD`. */
   readonly today: string;
   readonly #backoffice: Backoffice;
-  readonly #transaction: StoreTransaction;
   readonly #ids;
   readonly #now: Date;
   readonly #nowMs: number;
@@ -60,7 +59,7 @@ export class Move {
     this.at = times.at.toISOString();
     this.today = companyDay(company.timeZone, times.at);
     this.#backoffice = backoffice;
-    this.#transaction = transaction;
+    this.transaction = transaction;
     this.#ids = createIds(backoffice.random);
     this.#now = times.now;
     this.#nowMs = Math.max(times.now.getTime(), backoffice.hasReaders ? company.servedMs : 0);
@@ -69,8 +68,8 @@ export class Move {
 
   /**
    * The next time of change: now, or a millisecond after the company's last one, whichever is later. So stamps grow
-   * strictly within a company, even when the clock goes back (src/README.md, "Decisions"), and none is earlier than a
-   * time that readers were told in `Date`.
+   * strictly within a company, even when the clock goes back, and none is earlier than a time that
+   * readers were told in `Date`.
    */
   stamp(): string {
     this.#lastStampMs = Math.max(this.#nowMs, this.#lastStampMs + 1);
@@ -131,14 +130,14 @@ export class Move {
 
   /** @throws Refusal `unknown_record` unless the company has a record with that id. */
   async mustHave(resource: Resource, id: string, path: string): Promise<void> {
-    if (!(await hasRecord(this.#transaction, resource, this.company.id, id))) {
+    if (!(await hasRecord(this.transaction, resource, this.company.id, id))) {
       throw unknownRecord(resource, id, path);
     }
   }
 
   /** @throws Refusal `duplicate_id` when the company has a record with that id. */
   async mustBeNew(resource: Resource, id: string, path: string): Promise<void> {
-    if (await hasRecord(this.#transaction, resource, this.company.id, id)) {
+    if (await hasRecord(this.transaction, resource, this.company.id, id)) {
       throw new Refusal(
         'duplicate_id',
         `There is already a record with the id ${quote(id)} among the company's ${resource}.`,
@@ -147,17 +146,8 @@ export class Move {
     }
   }
 
-  async hasNumber(number: string): Promise<boolean> {
-    return hasNumber(this.#transaction, this.company.id, number);
-  }
-
-  /** Whether the company has a quote of that group, in any version. */
-  async hasQuoteGroup(quoteGroupId: string): Promise<boolean> {
-    return hasQuoteGroup(this.#transaction, this.company.id, quoteGroupId);
-  }
-
   async #findTexts<R extends Resource>(resource: R, id: string) {
-    const texts = await findTexts(this.#transaction, resource, this.company.id, id);
+    const texts = await findTexts(this.transaction, resource, this.company.id, id);
     if (!texts) return undefined;
     const whole =
       texts.detail === undefined
@@ -182,37 +172,43 @@ export class Move {
   }
 
   /**
-   * Stamps a changed record and writes it, unless it is what is stored already.
-   * @returns undefined when nothing the API shows has changed: then nothing is written and no stamp is used.
+   * Stamps a changed record, writes it and sends the `event` about it, unless it is what is stored already: when nothing
+   * the API shows has changed, nothing is written and no stamp is used.
+   * @returns the record as it is from then on.
    */
   async putChanged<R extends StampedResource>(
     resource: R,
     before: RecordOf[R],
     record: Unstamped<R>,
-    unpublished?:
-      { before: Unpublished; after: Unpublished } | { before: QuoteUnpublished; after: QuoteUnpublished },
-  ): Promise<RenderedRecord | undefined> {
-    // Compares the rendered texts with the old stamp, so that the order of members doesn't matter.
-    const same = this.render(resource, { ...record, updatedAt: before.updatedAt } as unknown as RecordOf[R]);
+    {
+      unpublished,
+      event,
+    }: {
+      unpublished?:
+        { before: Unpublished; after: Unpublished } | { before: QuoteUnpublished; after: QuoteUnpublished };
+      event?: MoveEventKind;
+    } = {},
+  ): Promise<RenderedRecord> {
+    const rendered = (one: unknown) => render({ resource, record: one } as ResourceRecord);
+    // With the old stamp it is the old record, unless something else has changed than the order of members.
+    const same = rendered({ ...record, updatedAt: before.updatedAt });
     const isSame = isDeepStrictEqual(JSON.parse(wholeText(same)), before);
-    if (isSame && isDeepStrictEqual(unpublished?.before, unpublished?.after)) return undefined;
-    return this.putStamped(resource, record, unpublished?.after);
-  }
-
-  render<R extends Resource>(resource: R, record: RecordOf[R]): RenderedRecord {
-    return render({ resource, record } as ResourceRecord);
+    if (isSame && isDeepStrictEqual(unpublished?.before, unpublished?.after)) return rendered(before);
+    const changed = await this.putStamped(resource, record, unpublished?.after);
+    if (event) this.send(event, changed.body);
+    return changed;
   }
 
   /** Writes a record as it is. @throws Refusal `invalid_change` when the contract refuses it. */
   async put(record: ResourceRecord, unpublished?: Unpublished | QuoteUnpublished): Promise<RenderedRecord> {
     const rendered = render(record);
     const text = unpublished && JSON.stringify(unpublished);
-    await putRecord(this.#transaction, this.company.id, rendered, text);
+    await putRecord(this.transaction, this.company.id, rendered, text);
     return rendered;
   }
 
   async remove(resource: Resource, id: string): Promise<void> {
-    await removeRecord(this.#transaction, resource, this.company.id, id);
+    await removeRecord(this.transaction, resource, this.company.id, id);
   }
 
   /** The company as a document of now names it. */
@@ -222,16 +218,11 @@ export class Move {
 
   /** The same, kept with its logo for a document that is issued. */
   async keepSupplier(): Promise<KeptSupplier> {
-    return keepSupplier(this.#transaction, this.company.id, await this.#shownSupplier());
+    return keepSupplier(this.transaction, this.company.id, await this.#shownSupplier());
   }
 
   async #shownSupplier(): Promise<ShownSupplier> {
-    return (this.#supplier ??= await findSupplier(this.#transaction, this.company.id, null));
-  }
-
-  /** The next number of a series, given out for good when the move is made. */
-  async takeNumber(series: string): Promise<number> {
-    return takeNumber(this.#transaction, this.company.id, series);
+    return (this.#supplier ??= await findSupplier(this.transaction, this.company.id, null));
   }
 
   /** Adds an event about the record that was stamped last. */
@@ -244,8 +235,8 @@ export class Move {
   async finish(): Promise<void> {
     const { id, lastStampMs } = this.company;
     const lastMs = Math.max(this.#lastStampMs, this.#mintedMs);
-    if (lastMs > lastStampMs) await setLastStamp(this.#transaction, id, lastMs);
-    await this.#backoffice.appendEvents(this.#transaction, id, this.#events, {
+    if (lastMs > lastStampMs) await setLastStamp(this.transaction, id, lastMs);
+    await this.#backoffice.appendEvents(this.transaction, id, this.#events, {
       mintId: () => this.#ids.prefixed('dlv_', this.#lastStampMs),
       // The clock's time, because the stamp may be ahead of it.
       dueAt: this.#now.toISOString(),

@@ -2,7 +2,8 @@ import { getCompany } from '../access/companies.ts';
 import { companyDay } from '../../contract/company-time.ts';
 import { quote, UsageError } from '../../errors.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { changeNumbering, findNumbering } from '../store/records/number-series.ts';
+import { hasNumber } from '../store/records/moves.ts';
+import { changeNumbering, findNumbering, takeNumber as takeNextOf } from '../store/records/number-series.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 
@@ -28,11 +29,11 @@ const FORMAT_CHARACTERS_MAX = 60;
 export async function takeNumber(move: Move, kind: Numbered, day: string): Promise<string> {
   const format = move.company.numberFormats[kind] ?? defaultNumberFormats[kind];
   const series = seriesOf(format, day);
-  const count = await move.takeNumber(series);
+  const count = await takeNextOf(move.transaction, move.company.id, series);
   if (count > NUMBER_MAX) throw new Refusal('limit_reached', `The series ${series} has no numbers left.`);
   const number = inSeries(series, count);
-  // Skips numbers that are taken: two formats can give the same number, and a series can be set back.
-  if (kind !== 'quote' && (await move.hasNumber(number))) {
+  // Two formats can come to the same number, and a series can be set back by what it was before.
+  if (kind !== 'quote' && (await hasNumber(move.transaction, move.company.id, number))) {
     const message = `The number ${quote(number)} is given out already; set another format, or the last number.`;
     throw new Refusal('duplicate_id', message);
   }

@@ -3,8 +3,15 @@ import type { Quote } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote as quoted } from '../../errors.ts';
 import { namingOf } from './buyers.ts';
-import { asDraft, legendsOf, reverseChargeRatesOf, sumsOf, withoutLegends } from './document-lines.ts';
-import type { LegendTerms } from './legends.ts';
+import { hasQuoteGroup } from '../store/records/moves.ts';
+import {
+  asDraft,
+  legendsOf,
+  legendTermsOf,
+  reverseChargeRatesOf,
+  sumsOf,
+  withoutLegends,
+} from './document-lines.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
 import { pointingAt, Refusal } from './refusal.ts';
@@ -24,7 +31,7 @@ const VERSIONS_MAX = 1000;
 export async function draftQuote(move: Move, draft: WithOf<'quote.draft'>): Promise<RenderedRecord> {
   const { id, quoteGroupId } = draft;
   if (id !== undefined) await move.mustBeNew('quotes', id, '/with/id');
-  if (quoteGroupId !== undefined && (await move.hasQuoteGroup(quoteGroupId))) {
+  if (quoteGroupId !== undefined && (await hasQuoteGroup(move.transaction, move.company.id, quoteGroupId))) {
     const message = `There is a quote with the quoteGroupId ${quoted(quoteGroupId)} already; revise it.`;
     throw new Refusal('duplicate_id', message, '/with/quoteGroupId');
   }
@@ -48,8 +55,7 @@ export async function editQuote(
   const before = await getInState(move, id, ['draft'], 'edited');
   const after = await compose(move, { ...(await draftOf(move, before)), ...changes }, before);
   const unpublished = { before: await move.quoteUnpublished(id), after: after.unpublished };
-  const changed = await move.putChanged('quotes', before, after.record, unpublished);
-  return changed ?? move.render('quotes', before);
+  return move.putChanged('quotes', before, after.record, { unpublished });
 }
 
 /**
@@ -198,9 +204,4 @@ async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Com
   };
   const reverseChargeRates = reverseChargeRatesOf(draft.lines, sums.lines);
   return { record, unpublished: { reverseChargeRates } };
-}
-
-async function legendTermsOf(move: Move, currency: string, buyerCountry: string): Promise<LegendTerms> {
-  const { countryCode: supplierCountry } = await move.supplier();
-  return { supplierCountry, buyerCountry, currency, isCreditNote: false, conversion: null };
 }
