@@ -174,6 +174,12 @@ export function balance({ grossMinor, creditedMinor, paidMinor, refundedMinor }:
   };
 }
 
+/** What an invoice shows of its payments when it is issued; another document shows nothing of the kind. */
+export function balanceAtIssue({ kind, totals: sums }: Pick<Invoice, 'kind' | 'totals'>): Partial<Invoice> {
+  if (kind !== 'invoice') return {};
+  return { payments: [], amountDueMinor: sums.grossMinor, refunds: [], creditBalanceMinor: 0 };
+}
+
 type CategoryAndRate = Pick<VatBreakdownItem, 'category' | 'rateBasisPoints'>;
 
 function compareItems(a: CategoryAndRate, b: CategoryAndRate): number {

@@ -2,6 +2,7 @@ import type { WithOf } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
+import { balanceAtIssue } from '../../contract/vat.ts';
 import { accountedCreditsOf, addCredit } from './credit-notes.ts';
 import { withinRange } from './document-lines.ts';
 import { composeInvoice, type Drafted, draftOf } from './invoice-drafts.ts';
@@ -53,9 +54,7 @@ export function asIssued(move: Pick<Move, 'today' | 'at'>, draft: Drafted['recor
     issuedAt: move.at,
     supplyDate: draft.supplyDate ?? (kind === 'pro_forma' ? null : move.today),
     dueDate: kind === 'credit_note' ? null : (draft.dueDate ?? daysAfter(move.today, paymentTermsDays)),
-    ...(kind === 'invoice'
-      ? { payments: [], amountDueMinor: draft.totals.grossMinor, refunds: [], creditBalanceMinor: 0 }
-      : {}),
+    ...balanceAtIssue(draft),
   };
 }
 

@@ -1,6 +1,6 @@
 import { decimalAmount } from '../../contract/currencies.ts';
 import type { Invoice } from '../../contract/records.ts';
-import { date, formattedDate, rateOf } from './e-invoice-values.ts';
+import { date, rateOf } from './e-invoice-values.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import { asksForPayment, taxPointOf } from './wording.ts';
 import { element, leaf, optionalLeaf } from './xml-text.ts';
@@ -157,6 +157,6 @@ function creditedInvoice({ number, issueDate }: NonNullable<Invoice['creditedInv
   return element(
     'ram:InvoiceReferencedDocument',
     optionalLeaf('ram:IssuerAssignedID', number),
-    formattedDate('ram:FormattedIssueDateTime', issueDate),
+    date('ram:FormattedIssueDateTime', issueDate, 'qdt'),
   );
 }

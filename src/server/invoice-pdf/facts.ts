@@ -4,7 +4,7 @@ import { ADDRESS_TOP, COLUMN, RIGHT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import { layTable } from './table.ts';
-import type { TextBlock, TextStyle } from './text-blocks.ts';
+import type { TextStyle } from './text-blocks.ts';
 import {
   asksForPayment,
   dateText,
@@ -17,32 +17,28 @@ import {
 } from './wording.ts';
 
 const WIDTH = RIGHT - COLUMN;
+const SPACE = { x: COLUMN, width: WIDTH };
 const LABEL_WIDTH = 92;
 
 /** Draws the title, the number, the dates and the references in the right column. */
 export function drawFacts(sheet: Sheet, { record }: PrintedDocument): void {
-  const title = sheet.textThatGoesOn(titleOf(record), STYLES.title, WIDTH);
+  const title = sheet.text(titleOf(record), STYLES.title, WIDTH, true);
   const number = sheet.text(numberOf(record), STYLES.number, WIDTH);
   if (sheet.page === 0) sheet.y = Math.max(sheet.y + 16, ADDRESS_TOP - 7);
   sheet.makeRoom(title.height + number.height);
   sheet.tagged(sheet.root, 'H1', () => {
-    drawDown(sheet, title);
-    drawDown(sheet, number);
+    sheet.drawDown(title, SPACE);
+    sheet.drawDown(number, SPACE);
   });
   sheet.y += 5;
   const warning = warningOf(record);
   if (warning !== undefined) {
     const block = sheet.text(warning, STYLES.warning, WIDTH);
     sheet.makeRoom(block.height);
-    sheet.tagged(sheet.root, 'P', () => drawDown(sheet, block));
+    sheet.tagged(sheet.root, 'P', () => sheet.drawDown(block, SPACE));
     sheet.y += 3;
   }
   drawRows(sheet, rowsOf(record));
-}
-
-function drawDown(sheet: Sheet, block: TextBlock): void {
-  sheet.draw(block, { x: COLUMN, y: sheet.y, width: WIDTH });
-  sheet.y += block.height;
 }
 
 type Row = readonly [label: string, value: string | null, style?: TextStyle];
@@ -77,7 +73,7 @@ function amountRow(record: Invoice): Row {
 }
 
 function drawRows(sheet: Sheet, rows: Row[]): void {
-  const behind = () => sheet.rule(sheet.y, { x: COLUMN, width: WIDTH }, RULE);
+  const behind = () => sheet.rule(sheet.y, SPACE, RULE);
   // The small label stands on the line of its value.
   const drop = (STYLES.body.leading - STYLES.small.leading) / 2;
   layTable(sheet, {

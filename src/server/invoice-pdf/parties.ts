@@ -2,7 +2,7 @@ import type { Logo } from './logo.ts';
 import { COLUMN, LEFT, RIGHT, STYLES, TOP } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet, Tag } from './sheet.ts';
-import type { TextStyle } from './text-blocks.ts';
+import { balancedBlock, type TextStyle } from './text-blocks.ts';
 import { countryName, supplierName } from './wording.ts';
 
 const LOGO_BOX = { width: 190, height: 62 };
@@ -14,7 +14,7 @@ const LEFT_WIDTH = COLUMN - LEFT - 30;
 export function drawSupplier(sheet: Sheet, printed: PrintedDocument, logo: Logo | undefined): void {
   const { supplier } = printed;
   const name = supplierName(printed);
-  const wordmark = logo ? undefined : sheet.balancedText(name, STYLES.wordmark, LEFT_WIDTH);
+  const wordmark = logo ? undefined : balancedBlock(name, STYLES.wordmark, LEFT_WIDTH, sheet.fonts);
   // Longer ones would come down to the customer's address.
   const isShown = wordmark !== undefined && wordmark.height <= LOGO_BOX.height + 1;
   if (logo) drawLogo(sheet, logo, name);
@@ -109,8 +109,8 @@ function drawSection(sheet: Sheet, label: string, paragraphs: readonly Paragraph
   const section = sheet.group(sheet.root, 'Sect');
   const heading = sheet.text(label, STYLES.label, LEFT_WIDTH);
   sheet.makeRoom(heading.height + 2 * STYLES.body.leading);
-  sheet.tagged(section, 'H2', () => sheet.draw(heading, { x: LEFT, y: sheet.y, width: LEFT_WIDTH }));
-  sheet.y += heading.height + 2;
+  sheet.tagged(section, 'H2', () => sheet.drawDown(heading, { x: LEFT, width: LEFT_WIDTH }));
+  sheet.y += 2;
   drawParagraphs(sheet, section, { x: LEFT, width: LEFT_WIDTH }, paragraphs);
   section.end();
 }
@@ -125,7 +125,6 @@ function drawParagraphs(sheet: Sheet, parent: Tag, space: Space, paragraphs: rea
     const block = sheet.text(text ?? '', style, space.width);
     if (block.lines.length === 0) continue;
     sheet.makeRoom(block.height);
-    sheet.tagged(parent, 'P', () => sheet.draw(block, { ...space, y: sheet.y }));
-    sheet.y += block.height;
+    sheet.tagged(parent, 'P', () => sheet.drawDown(block, space));
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { Invoice } from '../../contract/records.ts';
+import { balanceAtIssue } from '../../contract/vat.ts';
 import { type DocumentHead, findPrintable, keepPdf } from '../store/records/documents.ts';
 import { findSupplier } from '../store/records/suppliers.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -37,17 +38,9 @@ export function createPrint(engine: Engine, renderer: Renderer): Print {
     }
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     if (isDraft) return { outcome: 'draft', bytes, sha256 };
-    const number = record.number ?? id;
-    const head = { number, sha256, byteCount: bytes.length };
-    const isOwn = await keepPdf(engine, {
-      company,
-      invoice: id,
-      number,
-      sha256,
-      byte_count: head.byteCount,
-      bytes,
-    });
-    return { outcome: 'stored', head: isOwn ? head : undefined };
+    const head = { number: record.number ?? id, sha256, byteCount: bytes.length };
+    const kept = { company, invoice: id, number: head.number, sha256, byte_count: head.byteCount, bytes };
+    return { outcome: 'stored', head: (await keepPdf(engine, kept)) ? head : undefined };
   };
 }
 
@@ -62,8 +55,6 @@ export function asIssued(record: Invoice): Invoice {
     // Every later change moves it. An issued document has a time of issue.
     updatedAt: record.issuedAt ?? record.createdAt,
     creditNotes: [],
-    ...(record.kind === 'invoice'
-      ? { payments: [], amountDueMinor: record.totals.grossMinor, refunds: [], creditBalanceMinor: 0 }
-      : {}),
+    ...balanceAtIssue(record),
   };
 }

@@ -1,12 +1,10 @@
 import PDFDocument from 'pdfkit';
 import { eInvoiceXml, hasEInvoice } from './e-invoice.ts';
 import { drawFacts } from './facts.ts';
-import { loadFonts } from '../typefaces/fonts.ts';
-import type { Fonts } from '../typefaces/fonts.ts';
+import { type Fonts, loadFonts } from '../typefaces/fonts.ts';
 import { drawLines } from './lines-table.ts';
-import { readLogo } from './logo.ts';
-import type { Logo } from './logo.ts';
-import { E_INVOICE_FILE, facturXMetadata, facturXSchema, uaMetadata } from './metadata.ts';
+import { type Logo, readLogo } from './logo.ts';
+import { E_INVOICE_FILE, metadata } from './metadata.ts';
 import { ADDRESS_TOP, COLUMN, CONTENT_WIDTH, LEFT, RIGHT } from './page-design.ts';
 import { drawPageFeet, drawPageHead } from './page-furniture.ts';
 import { drawBuyer, drawSupplier } from './parties.ts';
@@ -94,20 +92,12 @@ function openDocument(printed: PrintedDocument): PDFKit.PDFDocument {
     },
   });
   escapeMetadata(document);
-  if (hasEInvoice(printed)) embedEInvoice(document, printed, at);
-  else document.appendXML(uaMetadata([]));
+  const isHybrid = hasEInvoice(printed);
+  document.appendXML(metadata(isHybrid));
+  // A Factur-X document: the XML says the same as the pages, for programs.
+  const file = { ...E_INVOICE_FILE, creationDate: at, modifiedDate: at };
+  if (isHybrid) document.file(Buffer.from(eInvoiceXml(printed)), file);
   return document;
-}
-
-/** Makes it a Factur-X document: the XML says the same as the pages, for programs. */
-function embedEInvoice(document: PDFKit.PDFDocument, printed: PrintedDocument, at: Date): void {
-  document.appendXML(uaMetadata([facturXSchema]));
-  document.appendXML(facturXMetadata());
-  document.file(Buffer.from(eInvoiceXml(printed)), {
-    ...E_INVOICE_FILE,
-    creationDate: at,
-    modifiedDate: at,
-  });
 }
 
 /** pdfkit puts the information into XML as it is, where '&' and '<' would break it. */

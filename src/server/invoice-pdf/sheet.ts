@@ -1,10 +1,8 @@
-import { embeddedFont, showText } from './embedded-font.ts';
-import type { EmbeddedFont } from './embedded-font.ts';
+import { embeddedFont, type EmbeddedFont, showText } from './embedded-font.ts';
 import type { Face, Fonts } from '../typefaces/fonts.ts';
 import type { Logo } from './logo.ts';
 import { BOTTOM, PAGE } from './page-design.ts';
-import { balancedBlock, textBlock, textWidth } from './text-blocks.ts';
-import type { TextBlock, TextLine, TextStyle } from './text-blocks.ts';
+import { type TextBlock, textBlock, type TextLine, type TextStyle, textWidth } from './text-blocks.ts';
 
 export type Align = 'left' | 'right';
 export type Tag = PDFKit.PDFStructureElement;
@@ -89,17 +87,9 @@ export class Sheet {
     return Math.max(1, Math.floor((BOTTOM - this.y) / leading));
   }
 
-  text(text: string, style: TextStyle, width: number): TextBlock {
-    return textBlock(text, style, width, this.fonts);
-  }
-
-  /** Text that goes on in another block of the same tag. */
-  textThatGoesOn(text: string, style: TextStyle, width: number): TextBlock {
-    return textBlock(text, style, width, this.fonts, true);
-  }
-
-  balancedText(text: string, style: TextStyle, width: number): TextBlock {
-    return balancedBlock(text, style, width, this.fonts);
+  /** @param goesOn whether it goes on in another block of the same tag. */
+  text(text: string, style: TextStyle, width: number, goesOn = false): TextBlock {
+    return textBlock(text, style, width, this.fonts, goesOn);
   }
 
   textWidth(text: string, style: TextStyle): number {
@@ -139,6 +129,12 @@ export class Sheet {
       const left = align === 'right' ? x + width - line.width : x;
       this.drawLine(line, block.style, left, y + index * block.style.leading);
     });
+  }
+
+  /** Draws a block where the sheet is, and goes on below it. */
+  drawDown(block: TextBlock, space: Omit<Box, 'y'>): void {
+    this.draw(block, { ...space, y: this.y });
+    this.y += block.height;
   }
 
   /** Draws one line whose space begins at `y`. */

@@ -109,8 +109,8 @@ export function drawStatement(sheet: Sheet, { heading, paragraphs, details }: St
   sheet.y += GAP;
   sheet.makeRoom(whole <= KEPT_HEIGHT ? whole : begun);
   const section = sheet.group(sheet.root, 'Sect');
-  sheet.tagged(section, 'H2', () => sheet.draw(title, { x: LEFT, y: sheet.y, width: CONTENT_WIDTH }));
-  sheet.y += title.height + 3;
+  sheet.tagged(section, 'H2', () => sheet.drawDown(title, { x: LEFT, width: CONTENT_WIDTH }));
+  sheet.y += 3;
   for (const block of blocks) drawFlowing(sheet, section, block);
   if (details.length > 0) drawDetails(sheet, section, details);
   section.end();

@@ -1,6 +1,5 @@
 import type { Fonts, Weight } from '../typefaces/fonts.ts';
-import { printable, runsOf } from '../typefaces/shaping.ts';
-import type { Run } from '../typefaces/shaping.ts';
+import { printable, type Run, runsOf } from '../typefaces/shaping.ts';
 
 /** How text is set; sizes are in points. */
 export interface TextStyle {

@@ -1,103 +1,40 @@
-/** Codes of UN/ECE Recommendation 20 (and 21, for packages) in words: of one, and of any other quantity. */
-const words: Readonly<Record<string, readonly [one: string, other: string]>> = {
-  '2N': ['decibel', 'decibels'],
-  '4K': ['mA', 'mA'],
-  A97: ['hPa', 'hPa'],
-  AMP: ['ampere', 'amperes'],
-  ANN: ['year', 'years'],
-  AS: ['assortment', 'assortments'],
-  BAR: ['bar', 'bar'],
-  BLL: ['barrel', 'barrels'],
-  BX: ['box', 'boxes'],
-  C62: ['unit', 'units'],
-  CEL: ['°C', '°C'],
-  CLT: ['cl', 'cl'],
-  CMK: ['cm²', 'cm²'],
-  CMQ: ['cm³', 'cm³'],
-  CMT: ['cm', 'cm'],
-  DAY: ['day', 'days'],
-  DMT: ['dm', 'dm'],
-  DZN: ['dozen', 'dozen'],
-  E48: ['service', 'services'],
-  E49: ['working day', 'working days'],
-  E50: ['accounting unit', 'accounting units'],
-  E51: ['job', 'jobs'],
-  E54: ['trip', 'trips'],
-  E55: ['use', 'uses'],
-  EA: ['each', 'each'],
-  FOT: ['foot', 'feet'],
-  FTK: ['sq ft', 'sq ft'],
-  FTQ: ['cu ft', 'cu ft'],
-  GLI: ['gallon', 'gallons'],
-  GLL: ['US gallon', 'US gallons'],
-  GRM: ['g', 'g'],
-  GRO: ['gross', 'gross'],
-  H87: ['piece', 'pieces'],
-  HAR: ['hectare', 'hectares'],
-  HLT: ['hl', 'hl'],
-  HUR: ['hour', 'hours'],
-  INH: ['inch', 'inches'],
-  JOU: ['J', 'J'],
-  KGM: ['kg', 'kg'],
-  KMH: ['km/h', 'km/h'],
-  KMK: ['km²', 'km²'],
-  KMT: ['km', 'km'],
-  KTM: ['km', 'km'],
-  KVA: ['kVA', 'kVA'],
-  KWH: ['kWh', 'kWh'],
-  KWT: ['kW', 'kW'],
-  LBR: ['lb', 'lb'],
-  LH: ['labour hour', 'labour hours'],
-  LM: ['linear metre', 'linear metres'],
-  LO: ['lot', 'lots'],
-  LS: ['lump sum', 'lump sums'],
-  LTR: ['litre', 'litres'],
-  MAW: ['MW', 'MW'],
-  MGM: ['mg', 'mg'],
-  MIN: ['minute', 'minutes'],
-  MLT: ['ml', 'ml'],
-  MMK: ['mm²', 'mm²'],
-  MMQ: ['mm³', 'mm³'],
-  MMT: ['mm', 'mm'],
-  MON: ['month', 'months'],
-  MTK: ['m²', 'm²'],
-  MTQ: ['m³', 'm³'],
-  MTR: ['metre', 'metres'],
-  MTS: ['m/s', 'm/s'],
-  MWH: ['MWh', 'MWh'],
-  NAR: ['article', 'articles'],
-  NPR: ['pair', 'pairs'],
-  ONZ: ['oz', 'oz'],
-  P1: ['per cent', 'per cent'],
-  PA: ['packet', 'packets'],
-  PK: ['pack', 'packs'],
-  PR: ['pair', 'pairs'],
-  PTI: ['pint', 'pints'],
-  QAN: ['quarter', 'quarters'],
-  QTI: ['quart', 'quarts'],
-  RO: ['roll', 'rolls'],
-  SEC: ['second', 'seconds'],
-  SET: ['set', 'sets'],
-  SMI: ['mile', 'miles'],
-  ST: ['sheet', 'sheets'],
-  STN: ['US ton', 'US tons'],
-  TNE: ['tonne', 'tonnes'],
-  VLT: ['volt', 'volts'],
-  WEE: ['week', 'weeks'],
-  WTT: ['W', 'W'],
-  XBG: ['bag', 'bags'],
-  XBX: ['box', 'boxes'],
-  XCT: ['carton', 'cartons'],
-  XPK: ['package', 'packages'],
-  XPX: ['pallet', 'pallets'],
-  XRL: ['reel', 'reels'],
-  XRO: ['roll', 'rolls'],
-  YDK: ['sq yd', 'sq yd'],
-  YRD: ['yard', 'yards'],
-};
+/** Codes of UN/ECE Recommendation 20 (and 21, for packages) in words that are the same in any number. */
+const invariable = `
+  4K mA, A97 hPa, BAR bar, CEL °C, CLT cl, CMK cm², CMQ cm³, CMT cm, DMT dm, DZN dozen, EA each, FTK sq ft,
+  FTQ cu ft, GRM g, GRO gross, HLT hl, JOU J, KGM kg, KMH km/h, KMK km², KMT km, KTM km, KVA kVA, KWH kWh,
+  KWT kW, LBR lb, MAW MW, MGM mg, MLT ml, MMK mm², MMQ mm³, MMT mm, MTK m², MTQ m³, MTS m/s, MWH MWh,
+  ONZ oz, P1 per cent, WTT W, YDK sq yd`;
+
+/** Codes in words that take an s. */
+const regular = `
+  2N decibel, AMP ampere, ANN year, AS assortment, BLL barrel, C62 unit, DAY day, E48 service,
+  E49 working day, E50 accounting unit, E51 job, E54 trip, E55 use, GLI gallon, GLL US gallon, H87 piece,
+  HAR hectare, HUR hour, LH labour hour, LM linear metre, LO lot, LS lump sum, LTR litre, MIN minute,
+  MON month, MTR metre, NAR article, NPR pair, PA packet, PK pack, PR pair, PTI pint, QAN quarter,
+  QTI quart, RO roll, SEC second, SET set, SMI mile, ST sheet, STN US ton, TNE tonne, VLT volt, WEE week,
+  XBG bag, XCT carton, XPK package, XPX pallet, XRL reel, XRO roll, YRD yard`;
+
+/** Codes in other words: of one, and of any other quantity. */
+const irregular: [code: string, one: string, other: string][] = [
+  ['BX', 'box', 'boxes'],
+  ['FOT', 'foot', 'feet'],
+  ['INH', 'inch', 'inches'],
+  ['XBX', 'box', 'boxes'],
+];
+
+const words = new Map([
+  ...pairsIn(invariable).map(([code, word]) => [code, [word, word]] as const),
+  ...pairsIn(regular).map(([code, word]) => [code, [word, `${word}s`]] as const),
+  ...irregular.map(([code, ...both]) => [code, both] as const),
+]);
+
+/** The codes of a list with their words. */
+function pairsIn(list: string): [code: string, word: string][] {
+  return Array.from(list.matchAll(/(\w+) ([^,\n]+)/g), ([, code = '', word = '']) => [code, word]);
+}
 
 /** A unit in words, in the number that the quantity asks for. A code that is not in the table is printed itself. */
 export function unitText(unitCode: string, quantity: string): string {
-  const [one, other] = words[unitCode] ?? [unitCode, unitCode];
+  const [one, other] = words.get(unitCode) ?? [unitCode, unitCode];
   return /^-?1(?:\.0+)?$/.test(quantity) ? one : other;
 }

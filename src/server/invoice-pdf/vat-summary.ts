@@ -123,10 +123,8 @@ function layPart(sheet: Sheet, printed: PrintedDocument, amounts: Amounts, width
 }
 
 function drawPart(sheet: Sheet, { title, caption, table }: Part): void {
-  const drawDown = (type: string, block: TextBlock) => {
-    sheet.tagged(sheet.root, type, () => sheet.draw(block, { x: LEFT, y: sheet.y, width: 0 }));
-    sheet.y += block.height;
-  };
+  const drawDown = (type: string, block: TextBlock) =>
+    sheet.tagged(sheet.root, type, () => sheet.drawDown(block, { x: LEFT, width: 0 }));
   sheet.makeRoom(title.height + caption.height + KEPT_HEIGHT);
   drawDown('H2', title);
   sheet.y += HEADING_GAP;

@@ -10,12 +10,7 @@ const titles: Record<Invoice['kind'], string> = {
   pro_forma: 'Pro forma invoice',
 };
 
-/** For documents that could be mistaken for a VAT invoice. */
-export const NOT_A_VAT_INVOICE = {
-  draft: 'DRAFT – not a VAT invoice',
-  proForma: 'PRO FORMA – this is not a VAT invoice',
-} as const;
-
+/** The kind of a document in words. */
 export function titleOf({ kind }: Invoice): string {
   return titles[kind];
 }
@@ -34,11 +29,11 @@ export function numberOf({ number }: Invoice): string {
   return number ?? 'DRAFT';
 }
 
-/** The warning under the title; undefined on an issued invoice or credit note. */
+/** The warning under the title of what could be mistaken for a VAT invoice; undefined on what can't. */
 export function warningOf(record: Invoice): string | undefined {
   const warnings = [
-    ...(isDraft(record) ? [NOT_A_VAT_INVOICE.draft] : []),
-    ...(record.kind === 'pro_forma' ? [NOT_A_VAT_INVOICE.proForma] : []),
+    ...(isDraft(record) ? ['DRAFT – not a VAT invoice'] : []),
+    ...(record.kind === 'pro_forma' ? ['PRO FORMA – this is not a VAT invoice'] : []),
   ];
   return warnings.length === 0 ? undefined : warnings.join('\n');
 }
@@ -96,24 +91,18 @@ export function isMargin({ vatCategory, vatExemptionReason }: Line): boolean {
   return vatCategory === 'E' && /^margin scheme/i.test(vatExemptionReason ?? '');
 }
 
+const categoryTexts: Partial<Record<string, string>> = {
+  Z: 'Zero-rated 0%',
+  E: 'Exempt',
+  AE: 'Reverse charge',
+  K: 'Intra-Community 0%',
+  G: 'Export 0%',
+  O: 'Outside scope',
+};
+
 /** A VAT category (UNCL 5305) and its rate in words. */
 export function categoryText(category: string, rateBasisPoints: number): string {
-  switch (category) {
-    case 'Z':
-      return 'Zero-rated 0%';
-    case 'E':
-      return 'Exempt';
-    case 'AE':
-      return 'Reverse charge';
-    case 'K':
-      return 'Intra-Community 0%';
-    case 'G':
-      return 'Export 0%';
-    case 'O':
-      return 'Outside scope';
-    default:
-      return rateText(rateBasisPoints);
-  }
+  return categoryTexts[category] ?? rateText(rateBasisPoints);
 }
 
 const regions = new Intl.DisplayNames(['en-GB'], { type: 'region' });

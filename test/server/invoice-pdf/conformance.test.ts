@@ -2,12 +2,7 @@ import { extractXml, Profile } from '@stackforge-eu/factur-x';
 import t from 'tap';
 
 import { eInvoiceXml, hasEInvoice } from '../../../src/server/invoice-pdf/e-invoice.ts';
-import {
-  E_INVOICE_FILE,
-  facturXMetadata,
-  facturXSchema,
-  uaMetadata,
-} from '../../../src/server/invoice-pdf/metadata.ts';
+import { E_INVOICE_FILE, metadata } from '../../../src/server/invoice-pdf/metadata.ts';
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import { loadFonts } from '../../../src/server/typefaces/fonts.ts';
@@ -135,7 +130,7 @@ t.test('the PDF of any other document holds no file and claims none', async (t) 
 });
 
 const written = parseXml(
-  `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">${uaMetadata([facturXSchema])}${facturXMetadata()}</rdf:RDF>`,
+  `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">${metadata(true)}</rdf:RDF>`,
 );
 
 t.test('the metadata names the e-invoice and its profile', async (t) => {
