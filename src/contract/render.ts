@@ -54,12 +54,10 @@ export function storedRecordProblem(
   { body, detail, digest }: StoredTexts,
 ): string | undefined {
   const names: { body: string; whole?: string } = schemaNames[resource];
-  // If these aren't the texts of two objects, the joined text can't be parsed.
-  const whole =
-    detail === undefined ? body : joinObjects(body as JsonText<object>, detail as JsonText<object>);
   let record: object;
   try {
-    record = JSON.parse(whole) as object;
+    // Where they aren't the texts of two objects, what is joined can't be parsed.
+    record = JSON.parse(wholeText({ body, detail })) as object;
     const problem = recordProblem(names.body, JSON.parse(body));
     if (problem !== undefined) return problem;
   } catch {
@@ -85,9 +83,16 @@ function parse(text: string): StoredRecord {
   return JSON.parse(text) as StoredRecord;
 }
 
-/** The text of the single record as the API returns it. */
-export function wholeText({ body, detail }: RenderedRecord): JsonText<unknown> {
-  return detail === undefined ? body : joinObjects(body, detail);
+/** The text of the single record as the API returns it, of the two texts that were rendered of it. */
+export function wholeText({
+  body,
+  detail,
+}: {
+  body: string;
+  detail?: string | undefined;
+}): JsonText<unknown> {
+  const text = body as JsonText<object>;
+  return detail === undefined ? text : joinObjects(text, detail as JsonText<object>);
 }
 
 /** A quote expires by the passing of its validity; stored as expired, it would be missing among those that did. */

@@ -26,21 +26,6 @@ export interface Drafted {
 /** Members of a document that an edit of its draft doesn't change. */
 type Fixed = Pick<Invoice, 'id' | 'createdAt'> & Pick<Unpublished, 'quoteId'>;
 
-/** A draft with all members filled in. */
-type Terms = Pick<
-  Invoice,
-  | 'siteId'
-  | 'supplyDate'
-  | 'supplyPeriod'
-  | 'buyerReference'
-  | 'purchaseOrderReference'
-  | 'currency'
-  | 'dueDate'
-  | 'paymentTermsDays'
-  | 'creditsInvoiceId'
-  | 'note'
->;
-
 /** A stored draft as the change that would draft it again. An edit replaces members of it. */
 export async function draftOf(move: Move, { record, unpublished }: Drafted): Promise<NewInvoice> {
   const { accountingCurrency, supplyPeriod, creditsInvoiceId } = record;
@@ -145,8 +130,8 @@ function refuseBadDates(draft: NewInvoice, path: string): void {
   }
 }
 
-/** What a draft doesn't give a credit note takes from its invoice, and another document from its customer. */
-function termsOf(draft: NewInvoice, customer: Customer, credited: Invoice | undefined): Terms {
+/** What a draft doesn't give, a credit note takes from its invoice. */
+function inheritedBy(draft: NewInvoice, credited: Invoice | undefined) {
   const own = <Name extends 'siteId' | 'buyerReference' | 'purchaseOrderReference'>(name: Name) =>
     draft[name] === undefined ? (credited?.[name] ?? null) : draft[name];
   // A day and a period of supply belong together, so they are inherited together.
@@ -158,6 +143,13 @@ function termsOf(draft: NewInvoice, customer: Customer, credited: Invoice | unde
     supplyPeriod: supplyPeriod ?? null,
     buyerReference: own('buyerReference'),
     purchaseOrderReference: own('purchaseOrderReference'),
+  };
+}
+
+/** The members of a document that its draft gives or leaves to the customer. */
+function termsOf(draft: NewInvoice, customer: Customer, credited: Invoice | undefined) {
+  return {
+    ...inheritedBy(draft, credited),
     currency: draft.currency ?? credited?.currency ?? customer.currency,
     dueDate: draft.dueDate ?? null,
     paymentTermsDays: credited ? 0 : (draft.paymentTermsDays ?? customer.paymentTermsDays),

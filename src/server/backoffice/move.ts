@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { companyDay } from '../../contract/company-time.ts';
 import type { MoveEventKind } from '../../contract/events.ts';
-import { type JsonText, joinObjects } from '../../contract/json-text.ts';
+import type { JsonText } from '../../contract/json-text.ts';
 import type { RecordOf, Resource, ResourceRecord } from '../../contract/records.ts';
 import { InvalidRecordError, type RenderedRecord, renderRecord, wholeText } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
@@ -149,12 +149,8 @@ export class Move {
   async #findTexts<R extends Resource>(resource: R, id: string) {
     const texts = await findTexts(this.transaction, resource, this.company.id, id);
     if (!texts) return undefined;
-    const whole =
-      texts.detail === undefined
-        ? texts.body
-        : joinObjects(texts.body as JsonText<object>, texts.detail as JsonText<object>);
     // The stored text was rendered from a record of this type.
-    return { ...texts, record: JSON.parse(whole) as RecordOf[R] };
+    return { ...texts, record: JSON.parse(wholeText(texts)) as RecordOf[R] };
   }
 
   /**

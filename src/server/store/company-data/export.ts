@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import { joinObjects, type JsonText } from '../../../contract/json-text.ts';
+import { wholeText } from '../../../contract/render.ts';
 import { resources } from '../../../contract/records.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
@@ -92,10 +92,8 @@ function isResource(table: keyof Tables): boolean {
 }
 
 function recordOf({ body, detail, unpublished }: Row): Row {
-  // Written by rendering: each is the text of an object.
-  const text =
-    detail === undefined ? body : joinObjects(body as JsonText<object>, detail as JsonText<object>);
-  const record = JSON.parse(text as string) as Row;
+  // Written by rendering.
+  const record = JSON.parse(wholeText({ body, detail } as Parameters<typeof wholeText>[0])) as Row;
   return unpublished === undefined
     ? record
     : { ...record, unpublished: JSON.parse(unpublished as string) as unknown };
