@@ -11,36 +11,17 @@ const load = createRequire(import.meta.url);
  * stdnum's file for the VAT numbers that begin with a prefix: of the member states of the European Union but Bulgaria, of
  * the United Kingdom, and of Northern Ireland, whose numbers are British ones with a prefix of their own.
  */
-const files: Readonly<Record<string, string>> = {
-  AT: 'at/uid',
-  BE: 'be/vat',
-  CY: 'cy/vat',
-  CZ: 'cz/dic',
-  DE: 'de/vat',
-  DK: 'dk/cvr',
-  EE: 'ee/kmkr',
-  EL: 'gr/vat',
-  ES: 'es/nif',
-  FI: 'fi/alv',
-  FR: 'fr/tva',
-  GB: 'gb/vat',
-  HR: 'hr/oib',
-  HU: 'hu/anum',
-  IE: 'ie/vat',
-  IT: 'it/iva',
-  LT: 'lt/pvm',
-  LU: 'lu/tva',
-  LV: 'lv/pvn',
-  MT: 'mt/vat',
-  NL: 'nl/btw',
-  PL: 'pl/nip',
-  PT: 'pt/nif',
-  RO: 'ro/cif',
-  SE: 'se/vat',
-  SI: 'si/ddv',
-  SK: 'sk/dph',
-  XI: 'gb/vat',
-};
+const files = new Map(
+  `AT at/uid, BE be/vat, CY cy/vat, CZ cz/dic, DE de/vat, DK dk/cvr, EE ee/kmkr, EL gr/vat, ES es/nif,
+   FI fi/alv, FR fr/tva, GB gb/vat, HR hr/oib, HU hu/anum, IE ie/vat, IT it/iva, LT lt/pvm, LU lu/tva,
+   LV lv/pvn, MT mt/vat, NL nl/btw, PL pl/nip, PT pt/nif, RO ro/cif, SE se/vat, SI si/ddv, SK sk/dph,
+   XI gb/vat`
+    .split(/,\s+/)
+    .map((pair): [prefix: string, file: string] => [pair.slice(0, 2), pair.slice(3)]),
+);
+
+/** The prefixes of the European Union, of which Northern Ireland is as a member for goods; Greece writes EL. */
+export const euVatPrefixes = ['BG', ...files.keys()].filter((prefix) => prefix !== 'GB');
 
 /** Codes that no VAT number begins with. The Isle of Man has British numbers, and Monaco French ones. */
 const otherPrefixes: Readonly<Record<string, string>> = { GR: 'EL', IM: 'GB', MC: 'FR', UK: 'GB' };
@@ -63,7 +44,7 @@ export function problemOfVatNumber(vatId: string): string | undefined {
 function isNumberOf(prefix: string, number: string): boolean {
   if (prefix === 'BG') return isBulgarian(number);
   if (prefix === 'CZ' && /^6\d{8}$/.test(number)) return isSpecialCzech(number);
-  const file = files[prefix];
+  const file = files.get(prefix);
   return file === undefined || isValid(file, number);
 }
 

@@ -4,7 +4,7 @@ import { quote } from '../../errors.ts';
 import { withinRange } from './document-lines.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
-import type { Unpublished } from './unpublished.ts';
+import type { StoredDocument } from './unpublished.ts';
 import { type Conversion, convertBreakdown, sumMinor, vatOf } from '../../contract/vat.ts';
 
 /** An invoice that is corrected, with the amounts credited before: in its own currency, and in the accounting one. */
@@ -33,7 +33,8 @@ export async function creditedInvoiceOf(
     throw new Refusal('invalid_change', message, at);
   }
   if (creditsInvoiceId === undefined) return undefined;
-  const { record, unpublished } = await move.getDocument(creditsInvoiceId, at);
+  const invoice = await move.getDocument(creditsInvoiceId, at);
+  const { record, unpublished } = invoice;
   if (record.kind !== 'invoice' || record.status !== 'issued') {
     throw new Refusal('wrong_state', `${quote(creditsInvoiceId)} isn't an issued invoice.`, at);
   }
@@ -45,17 +46,14 @@ export async function creditedInvoiceOf(
     const message = `The invoice ${quote(record.number ?? '')} is in ${record.currency}, and not in ${currency}.`;
     throw new Refusal('wrong_currency', message, `${path}/currency`);
   }
-  return {
-    record,
-    earlier: unpublished.credited,
-    earlierAccounted: await accountedCreditsOf(move, { record, unpublished }),
-  };
+  const earlierAccounted = await accountedCreditsOf(move, invoice);
+  return { record, earlier: unpublished.credited, earlierAccounted };
 }
 
 /** Sums the credit notes of an invoice in the accounting currency. Release 1.0.0 kept no sum of it. */
 export async function accountedCreditsOf(
   move: Move,
-  { record, unpublished }: Pick<Credited, 'record'> & { unpublished: Unpublished },
+  { record, unpublished }: StoredDocument,
 ): Promise<VatBreakdownItem[]> {
   if (unpublished.creditedAccounted ?? record.accountingCurrency === null) {
     return unpublished.creditedAccounted ?? [];

@@ -1,13 +1,13 @@
 import type { Invoice } from '../../contract/records.ts';
 import { quote, UsageError } from '../../errors.ts';
 import { lockForMoves } from '../store/records/moves.ts';
-import { composeInvoice, draftOf } from './invoice-drafts.ts';
+import { recompose } from './invoice-drafts.ts';
 import { asIssued, refuseUnsupported } from './issue-invoice.ts';
 import { checkDocument, type CheckedDocument, type ChecklistItem } from './legal-checklist.ts';
 import { Move } from './move.ts';
 import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
-import type { Unpublished } from './unpublished.ts';
+import type { StoredDocument, Unpublished } from './unpublished.ts';
 
 export interface CheckedRecord {
   record: Invoice;
@@ -45,15 +45,10 @@ export async function checkStored(
   });
 }
 
-interface Stored {
-  record: Invoice;
-  unpublished: Unpublished;
-}
-
 /**
  * A document that no move made, such as a loaded one, has no supplier of its own: it is printed with the present one.
  */
-async function wasIssued(move: Move, { record, unpublished }: Stored): Promise<CheckedDocument> {
+async function wasIssued(move: Move, { record, unpublished }: StoredDocument): Promise<CheckedDocument> {
   const { supplier, reverseChargeRates } = unpublished as Partial<Unpublished>;
   return {
     document: record,
@@ -63,9 +58,8 @@ async function wasIssued(move: Move, { record, unpublished }: Stored): Promise<C
 }
 
 /** The buyer, the legends and the sums are worked out anew, as they are when it is issued. */
-async function wouldBeIssued(move: Move, stored: Stored): Promise<CheckedDocument> {
-  const fixed = { ...stored.record, quoteId: stored.unpublished.quoteId };
-  const composed = await composeInvoice(move, await draftOf(move, stored), fixed, '');
+async function wouldBeIssued(move: Move, stored: StoredDocument): Promise<CheckedDocument> {
+  const composed = await recompose(move, stored, '');
   return {
     document: asIssued(move, composed.record),
     supplier: await move.supplier(),

@@ -14,7 +14,7 @@ import {
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import { DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
-import type { Unpublished } from './unpublished.ts';
+import type { StoredDocument, Unpublished } from './unpublished.ts';
 import { type Conversion, convertBreakdown, totals } from '../../contract/vat.ts';
 
 /** A document before it is stamped, with the data that the API doesn't show. */
@@ -27,7 +27,7 @@ export interface Drafted {
 type Fixed = Pick<Invoice, 'id' | 'createdAt'> & Pick<Unpublished, 'quoteId'>;
 
 /** A stored draft as the change that would draft it again. An edit replaces members of it. */
-export async function draftOf(move: Move, { record, unpublished }: Drafted): Promise<NewInvoice> {
+async function draftOf(move: Move, { record, unpublished }: StoredDocument): Promise<NewInvoice> {
   const { accountingCurrency, supplyPeriod, creditsInvoiceId } = record;
   const terms = await legendTermsOf(move, record.currency, record.buyer.countryCode, {
     isCreditNote: record.kind === 'credit_note',
@@ -49,6 +49,17 @@ export async function draftOf(move: Move, { record, unpublished }: Drafted): Pro
       ? { dueDate: record.dueDate, paymentTermsDays: record.paymentTermsDays, exchange: accountingCurrency }
       : { creditsInvoiceId }),
   };
+}
+
+/** Works out a stored draft anew, for the customer, the supplier and the jobs as they are now. */
+export async function recompose(
+  move: Move,
+  stored: StoredDocument,
+  path: string,
+  changes: Partial<NewInvoice> = {},
+): Promise<Drafted> {
+  const fixed = { ...stored.record, quoteId: stored.unpublished.quoteId };
+  return composeInvoice(move, { ...(await draftOf(move, stored)), ...changes }, fixed, path);
 }
 
 /**
@@ -204,8 +215,9 @@ function amountsOf(
   };
 }
 
-function referenceTo(invoice: Invoice): NonNullable<Invoice['creditedInvoice']> {
-  const { id, number, status, issueDate, totals: sums } = invoice;
-  // An issued invoice has both.
+/** How an issued document is named by the one that it credits, or that credits it. */
+export function referenceTo(issued: Drafted['record']): NonNullable<Invoice['creditedInvoice']> {
+  const { id, number, status, issueDate, totals: sums } = issued;
+  // It has both.
   return { id, number: number ?? '', status, issueDate: issueDate ?? '', grossMinor: sums.grossMinor };
 }

@@ -2,10 +2,10 @@ import type { NewInvoice, WithOf } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
-import { composeInvoice, draftOf } from './invoice-drafts.ts';
+import { composeInvoice, recompose } from './invoice-drafts.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
-import type { Unpublished } from './unpublished.ts';
+import type { StoredDocument } from './unpublished.ts';
 
 /** Drafts an invoice, credit note or pro forma. `path` is where the draft is within the change. */
 export async function draftInvoice(
@@ -28,15 +28,12 @@ export async function editInvoice(
   { id, ...changes }: WithOf<'invoice.edit'>,
 ): Promise<RenderedRecord> {
   const before = await getDraft(move, id);
-  const draft = {
-    ...(await draftOf(move, before)),
+  const after = await recompose(move, before, '/with', {
     // A period brings its own day of supply, and another currency another rate.
     ...(changes.supplyPeriod ? { supplyDate: null } : {}),
     ...(changes.currency === undefined ? {} : { exchange: null }),
     ...changes,
-  };
-  const fixed = { ...before.record, quoteId: before.unpublished.quoteId };
-  const after = await composeInvoice(move, draft, fixed, '/with');
+  });
   const unpublished = { before: before.unpublished, after: after.unpublished };
   return move.putChanged('invoices', before.record, after.record, { unpublished });
 }
@@ -53,10 +50,7 @@ export async function discardInvoice(move: Move, { id }: WithOf<'invoice.discard
 }
 
 /** @throws Refusal `unknown_record`, or `wrong_state` when the document is issued. */
-export async function getDraft(
-  move: Move,
-  id: string,
-): Promise<{ record: Invoice; unpublished: Unpublished }> {
+export async function getDraft(move: Move, id: string): Promise<StoredDocument> {
   const document = await move.getDocument(id, '/with/id');
   const { status, kind, number } = document.record;
   if (status === 'draft') return document;

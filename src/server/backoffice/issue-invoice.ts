@@ -1,11 +1,10 @@
 import type { WithOf } from '../../contract/feed.ts';
-import type { Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import { balanceAtIssue } from '../../contract/vat.ts';
 import { accountedCreditsOf, addCredit } from './credit-notes.ts';
 import { withinRange } from './document-lines.ts';
-import { composeInvoice, type Drafted, draftOf } from './invoice-drafts.ts';
+import { type Drafted, recompose, referenceTo } from './invoice-drafts.ts';
 import { getDraft, nameOf } from './invoices.ts';
 import { checkDocument } from './legal-checklist.ts';
 import { isSupported } from './legends.ts';
@@ -28,9 +27,7 @@ const CREDIT_NOTES_MAX = 1000;
 export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>): Promise<RenderedRecord> {
   const before = await getDraft(move, id);
   refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
-  const fixed = { ...before.record, quoteId: before.unpublished.quoteId };
-  const draft = await draftOf(move, before);
-  const composed = await pointingAt('/with/id', () => composeInvoice(move, draft, fixed, '/with'));
+  const composed = await pointingAt('/with/id', () => recompose(move, before, '/with'));
   const supplier = await move.keepSupplier();
   const issued = asIssued(move, composed.record);
   refuseIncomplete(issued, supplier, composed.unpublished.reverseChargeRates);
@@ -92,14 +89,7 @@ async function creditInvoice(move: Move, creditNote: Drafted['record']): Promise
     const message = `The invoice ${quote(record.number ?? '')} has ${CREDIT_NOTES_MAX} credit notes, which is the limit.`;
     throw new Refusal('limit_reached', message, '/with/id');
   }
-  const reference: Invoice['creditNotes'][number] = {
-    id: creditNote.id,
-    number: creditNote.number ?? '',
-    status: creditNote.status,
-    issueDate: creditNote.issueDate ?? '',
-    grossMinor: creditNote.totals.grossMinor,
-  };
-  const creditNotes = [...record.creditNotes, reference].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const creditNotes = [...record.creditNotes, referenceTo(creditNote)].sort((a, b) => (a.id < b.id ? -1 : 1));
   const { vatBreakdown, accountingCurrency } = creditNote;
   const accounted = await accountedCreditsOf(move, invoice);
   const sums = withinRange('/with/id', () => ({

@@ -21,7 +21,7 @@ import { createIds } from './ids.ts';
 import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 import { readTime } from './times.ts';
-import type { QuoteUnpublished, Unpublished } from './unpublished.ts';
+import type { QuoteUnpublished, StoredDocument, Unpublished } from './unpublished.ts';
 
 /** A record whose time of change is known only when it is put. */
 type Unstamped<R extends Resource> = Omit<RecordOf[R], 'updatedAt'>;
@@ -111,10 +111,8 @@ export class Move {
     return record;
   }
 
-  async getDocument(
-    id: string,
-    path: string,
-  ): Promise<{ record: RecordOf['invoices']; unpublished: Unpublished }> {
+  /** Reads a document with the data that the API doesn't show. */
+  async getDocument(id: string, path: string): Promise<StoredDocument> {
     const found = await this.#findTexts('invoices', id);
     if (!found) throw unknownRecord('invoices', id, path);
     // Written by `put`.

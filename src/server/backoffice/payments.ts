@@ -3,8 +3,9 @@ import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
-import { type IssuedInvoice, movementsOf, putRebalanced } from './settlement.ts';
+import { movementsOf, putRebalanced } from './settlement.ts';
 import { DOCUMENT_DAYS, isToCome, refuseDayOutside } from './times.ts';
+import type { StoredDocument } from './unpublished.ts';
 
 /** As many as the contract lets an invoice show. */
 const RECORDED_MAX = 1000;
@@ -76,7 +77,7 @@ export async function voidRefund(
   return putRebalanced(move, invoice, { record: { refunds }, unpublished: { voidedRefunds } }, '/with/id');
 }
 
-async function getIssuedInvoice(move: Move, id: string): Promise<IssuedInvoice> {
+async function getIssuedInvoice(move: Move, id: string): Promise<StoredDocument> {
   const document = await move.getDocument(id, '/with/invoiceId');
   const { kind, status } = document.record;
   if (kind === 'invoice' && status === 'issued') return document;
@@ -88,7 +89,7 @@ async function getIssuedInvoice(move: Move, id: string): Promise<IssuedInvoice> 
 function refuseBadMoney(
   name: 'payment' | 'refund',
   { id, currency }: { id?: string; currency: string },
-  { record: invoice }: IssuedInvoice,
+  { record: invoice }: StoredDocument,
   shown: readonly { id: string }[],
   voided: readonly { id: string }[],
 ): void {

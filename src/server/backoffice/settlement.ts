@@ -5,13 +5,7 @@ import type { RenderedRecord } from '../../contract/render.ts';
 import { balance, type Movements, sumMinor } from '../../contract/vat.ts';
 import { withinRange } from './document-lines.ts';
 import type { Move } from './move.ts';
-import type { Payment, Unpublished } from './unpublished.ts';
-
-/** An issued invoice with the data that the API doesn't show. */
-export interface IssuedInvoice {
-  record: Invoice;
-  unpublished: Unpublished;
-}
+import type { Payment, StoredDocument, Unpublished } from './unpublished.ts';
 
 /** The amounts invoiced, credited, paid and refunded so far. */
 export function movementsOf({ totals, creditNotes, payments = [], refunds = [] }: Invoice): Movements {
@@ -30,7 +24,7 @@ export function movementsOf({ totals, creditNotes, payments = [], refunds = [] }
  */
 export async function putRebalanced(
   move: Move,
-  before: IssuedInvoice,
+  before: StoredDocument,
   changes: { record: Partial<Invoice>; unpublished?: Partial<Unpublished> },
   path: string,
   payment?: Payment,

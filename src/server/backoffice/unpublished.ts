@@ -23,3 +23,9 @@ export interface Unpublished {
   voidedPayments: Payment[];
   voidedRefunds: Refund[];
 }
+
+/** A stored document with that data. */
+export interface StoredDocument {
+  record: Invoice;
+  unpublished: Unpublished;
+}

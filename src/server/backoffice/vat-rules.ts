@@ -1,5 +1,5 @@
 import type { Invoice } from '../../contract/records.ts';
-import { problemOfVatNumber } from '../../contract/vat-numbers.ts';
+import { euVatPrefixes, problemOfVatNumber } from '../../contract/vat-numbers.ts';
 import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
 import { isVisible } from './text-rules.ts';
 
@@ -8,10 +8,6 @@ type Line = Invoice['lines'][number];
 /** VAT is charged in one category, and two others need no reason for charging none. */
 const CHARGED = 'S';
 const WITHOUT_REASON = ['S', 'Z'];
-
-/** Northern Ireland, for goods, is as a member of the Union with the prefix XI; Greece writes EL. */
-const euVatPrefixes =
-  'AT BE BG HR CY CZ DK EE FI FR DE EL HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE XI'.split(' ');
 
 function isInEu(country: string): boolean {
   return country !== 'XI' && euVatPrefixes.includes(country === 'GR' ? 'EL' : country);
