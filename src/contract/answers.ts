@@ -1,5 +1,4 @@
-import type { ValidateFunction } from 'ajv/dist/2020.js';
-
+import { computedOnce } from './computed.ts';
 import type { JsonSchema } from './document.ts';
 import { createAjv } from './validators.ts';
 
@@ -36,7 +35,7 @@ const rules: Readonly<Record<string, FieldRule>> = {
   section: { words: 'none, for it is a heading', schema: false, takesFiles: false },
 };
 
-const validators = new Map<string, ValidateFunction>();
+const validatorOf = computedOnce((schema: FieldRule['schema']) => createAjv().compile(schema));
 
 /**
  * Says what the answer to a field of that type is, when this isn't one; undefined when it is. The types are an open set:
@@ -45,9 +44,7 @@ const validators = new Map<string, ValidateFunction>();
 export function answerProblem(type: string, answer: unknown): string | undefined {
   const rule = ruleOf(type);
   if (!rule) return undefined;
-  const validate = validators.get(type) ?? createAjv().compile(rule.schema);
-  validators.set(type, validate);
-  return validate(answer) ? undefined : rule.words;
+  return validatorOf(rule.schema)(answer) ? undefined : rule.words;
 }
 
 /** Whether files are attached to a field of that type; one that isn't known takes files too. */

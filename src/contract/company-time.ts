@@ -1,21 +1,14 @@
+import { computedOnce } from './computed.ts';
 import { DAY_MS } from './durations.ts';
 
-const dayFormats = new Map<string, Intl.DateTimeFormat>();
-const timeFormats = new Map<string, Intl.DateTimeFormat>();
+/** Sweden writes its dates as ISO 8601 does, and its times except for a space. */
+const formatsOf = computedOnce((timeZone: string) => ({
+  day: new Intl.DateTimeFormat('sv-SE', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }),
+  time: new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }),
+}));
 
 export function companyDay(timeZone: string, now: Date): string {
-  let format = dayFormats.get(timeZone);
-  if (!format) {
-    // Sweden writes its dates as ISO 8601 does.
-    format = new Intl.DateTimeFormat('sv-SE', {
-      timeZone,
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-    });
-    dayFormats.set(timeZone, format);
-  }
-  return format.format(now);
+  return formatsOf(timeZone).day.format(now);
 }
 
 /**
@@ -41,13 +34,7 @@ export function companyLocal(timeZone: string, at: Date): string {
 
 /** The offset of a time zone from UTC at a moment. */
 function offsetMs(timeZone: string, ms: number): number {
-  let format = timeFormats.get(timeZone);
-  if (!format) {
-    // Sweden writes its times as ISO 8601 does, except for a space.
-    format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
-    timeFormats.set(timeZone, format);
-  }
-  const shown = Date.parse(`${format.format(ms).replace(' ', 'T')}Z`);
+  const shown = Date.parse(`${formatsOf(timeZone).time.format(ms).replace(' ', 'T')}Z`);
   return shown - Math.floor(ms / 1000) * 1000;
 }
 

@@ -1,3 +1,5 @@
+import { computedOnce } from './computed.ts';
+
 /** ISO 4217 of 1 January 2026: the currencies whose minor unit isn't a hundredth. */
 const digitsByCurrency = new Map(
   [
@@ -6,9 +8,6 @@ const digitsByCurrency = new Map(
     { digits: 4, codes: 'CLF UYW' },
   ].flatMap(({ digits, codes }) => codes.split(' ').map((code) => [code, digits])),
 );
-
-/** Cached, because making a number format is slow. There are some 170 currencies. */
-const formats = new Map<string, Intl.NumberFormat>();
 
 /**
  * Digits that the minor unit of a currency stands for: two for EUR, none for JPY, three for KWD. `Intl` has those of
@@ -43,15 +42,12 @@ export function amountText(amountMinor: number, currency: string, { hasSymbol = 
     .join('');
 }
 
-function formatOf(currency: string): Intl.NumberFormat {
-  const known = formats.get(currency);
-  if (known) return known;
+/** To make a number format takes longer than all that is done with it. There are some 170 currencies. */
+const formatOf = computedOnce((currency: string) => {
   const digits = minorDigits(currency);
   const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  const made = new Intl.NumberFormat('en-GB', { style: 'currency', currency, ...fraction });
-  formats.set(currency, made);
-  return made;
-}
+  return new Intl.NumberFormat('en-GB', { style: 'currency', currency, ...fraction });
+});
 
 /** A rate in basis points as a percentage: 1350 is `13.5%`. */
 export function rateText(basisPoints: number): string {

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 
 import type { components } from '../../generated/feed.ts';
+import { computedOnce } from './computed.ts';
 import type { JsonSchema } from './document.ts';
 import { closedSchema } from './schemas.ts';
 import { createAjv } from './validators.ts';
@@ -33,35 +34,29 @@ interface FeedDocument {
   components: { schemas: Record<string, JsonSchema> & { Change: { oneOf: JsonSchema[] } } };
 }
 
-let validators: Map<string, () => ValidateFunction> | undefined;
-
+/** The names of all moves. */
 export function changeNames(): string[] {
-  return [...changeValidators().keys()];
+  return [...changeSchemas().keys()];
 }
 
 /** Says what is wrong with a value that should be a change; undefined when it is one. */
 export function changeProblem(value: unknown): ChangeProblem | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return {
-      code: 'malformed_line',
-      message: `A change must be an object, and not ${shown(value)}.`,
-      path: '',
-    };
+    const message = `A change must be an object, and not ${shown(value)}.`;
+    return { code: 'malformed_line', message, path: '' };
   }
   const { change } = value as { change?: unknown };
   if (typeof change !== 'string') {
-    return {
-      code: 'invalid_change',
-      message: `change must name a move, and not be ${shown(change)}.`,
-      path: '/change',
-    };
+    const message = `change must name a move, and not be ${shown(change)}.`;
+    return { code: 'invalid_change', message, path: '/change' };
   }
-  const validate = changeValidators().get(change)?.();
-  if (!validate) {
+  const schema = changeSchemas().get(change);
+  if (!schema) {
     const message = `There is no change ${shown(change)}; the changes are ${changeNames().join(', ')}.`;
     return { code: 'unknown_change', message, path: '/change' };
   }
-  // The test of the text is quick, and almost always negative.
+  const validate = validatorOf(schema);
+  // Almost always there is nothing to look for.
   if (validate(value)) return UNKEPT.test(JSON.stringify(value)) ? unkeptProblem(value) : undefined;
   const error = mostTelling(validate.errors ?? []);
   return error && { code: 'invalid_change', ...describe(error) };
@@ -97,39 +92,31 @@ function unkept(text: string, path: string): ChangeProblem {
   return { code: 'invalid_change', message, path };
 }
 
-/** One validator for each move, compiled when the first change of its name comes. */
-function changeValidators(): Map<string, () => ValidateFunction> {
-  if (validators) return validators;
-  const ajv = createAjv({ allErrors: false, verbose: true });
-  validators = new Map();
-  for (const schema of feedDocument().components.schemas.Change.oneOf) {
-    const name = String(schema.properties?.change?.const);
-    let compiled: ValidateFunction | undefined;
-    validators.set(name, () => (compiled ??= ajv.compile(closedSchema(schema))));
-  }
-  return validators;
-}
+let schemas: Map<string, JsonSchema> | undefined;
+let changeAjv: Ajv2020 | undefined;
 
-function feedDocument(): FeedDocument {
+/** The schemas of all moves by their names. */
+function changeSchemas(): Map<string, JsonSchema> {
+  if (schemas) return schemas;
   const text = readFileSync(new URL('../../generated/feed.json', import.meta.url), 'utf8');
-  return JSON.parse(text) as FeedDocument;
+  const { Change } = (JSON.parse(text) as FeedDocument).components.schemas;
+  schemas = new Map(Change.oneOf.map((schema) => [String(schema.properties?.change?.const), schema]));
+  return schemas;
 }
 
-function describe({
-  instancePath,
-  keyword,
-  message,
-  params,
-  data,
-  schema,
-}: ErrorObject): Omit<ChangeProblem, 'code'> {
+/** The validator of a move, compiled when the first change of its name comes. */
+const validatorOf = computedOnce((schema: JsonSchema): ValidateFunction => {
+  changeAjv ??= createAjv({ allErrors: false, verbose: true });
+  return changeAjv.compile(closedSchema(schema));
+});
+
+function describe(error: ErrorObject): Omit<ChangeProblem, 'code'> {
+  const { instancePath, keyword, message, params, data, schema } = error;
   const { missingProperty, unevaluatedProperty } = params as Record<string, string | undefined>;
   const at = instancePath === '' ? 'The change' : shortened(instancePath);
   if (missingProperty !== undefined) {
-    return {
-      message: `${at} has no ${missingProperty}.`,
-      path: `${instancePath}/${pointerPart(missingProperty)}`,
-    };
+    const path = `${instancePath}/${pointerPart(missingProperty)}`;
+    return { message: `${at} has no ${missingProperty}.`, path };
   }
   if (unevaluatedProperty !== undefined) {
     const path = `${instancePath}/${pointerPart(unevaluatedProperty)}`;
@@ -141,10 +128,7 @@ function describe({
       : (message ?? 'is not valid');
   const allowed =
     keyword === 'enum' ? `: ${(params as { allowedValues: unknown[] }).allowedValues.join(', ')}` : '';
-  return {
-    message: `${at} is ${shown(data)}; it ${rule}${allowed}.`,
-    path: instancePath,
-  };
+  return { message: `${at} is ${shown(data)}; it ${rule}${allowed}.`, path: instancePath };
 }
 
 /** A name as a part of a JSON Pointer (RFC 6901 section 3). */

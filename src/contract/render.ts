@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 import { joinObjects, type JsonText } from './json-text.ts';
-import type { JsonSchema } from './document.ts';
+import { computedOnce } from './computed.ts';
 import { contractDocument } from './document.ts';
 import { type Resource, type ResourceRecord, schemaNames } from './records.ts';
 import { type StoredRecord, upgradeRecord } from './upgrades.ts';
@@ -101,17 +101,9 @@ function storageProblem({ resource, record }: { resource: Resource; record: obje
   return isExpired ? '/status must be sent: it reads as expired after validUntil' : undefined;
 }
 
-const memberNames = new Map<string, string[]>();
-
-function members(schemaName: string): string[] {
-  let names = memberNames.get(schemaName);
-  if (!names) {
-    const schema: JsonSchema | undefined = contractDocument().components.schemas[schemaName];
-    names = Object.keys(schema?.properties ?? {});
-    memberNames.set(schemaName, names);
-  }
-  return names;
-}
+const members = computedOnce((schemaName: string) =>
+  Object.keys(contractDocument().components.schemas[schemaName]?.properties ?? {}),
+);
 
 function renderMembers(record: object, names: readonly string[]): JsonText<unknown> {
   const values = record as Record<string, unknown>;

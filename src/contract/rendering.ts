@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 
+import { computedOnce } from './computed.ts';
 import { contractDocument } from './document.ts';
 import { type Resource, schemaNames } from './records.ts';
 import { schemaWithoutProse } from './schemas.ts';
@@ -10,17 +11,10 @@ const RENDERING = 1;
 /**
  * A digest of the schemas that render a resource, without their prose. While it stays the same, so do the texts of records.
  */
-export function renderingDigest(resource: Resource): string {
-  digests[resource] ??= digestOf(resource);
-  return digests[resource];
-}
-
-const digests: Partial<Record<Resource, string>> = {};
-
-function digestOf(resource: Resource): string {
+export const renderingDigest = computedOnce((resource: Resource): string => {
   const names: { body: string; whole?: string } = schemaNames[resource];
   const schemas = [names.body, names.whole ?? names.body].map((name) =>
     schemaWithoutProse(contractDocument().components.schemas[name] ?? {}),
   );
   return hash('sha256', JSON.stringify([RENDERING, resource, schemas]), 'base64url');
-}
+});

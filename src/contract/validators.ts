@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
+import { computedOnce } from './computed.ts';
 import { contractDocument } from './document.ts';
 import { closedSchema } from './schemas.ts';
 
@@ -20,18 +21,16 @@ export function createAjv(options: ConstructorParameters<typeof Ajv2020>[0] = {}
 }
 
 let recordAjv: Ajv2020 | undefined;
-const recordValidators = new Map<string, ValidateFunction>();
+const validatorOf = computedOnce((schemaName: string): ValidateFunction => {
+  const schema = contractDocument().components.schemas[schemaName];
+  if (!schema) throw new Error(`The contract has no schema ${schemaName}.`);
+  recordAjv ??= createAjv({ allErrors: false });
+  return recordAjv.compile(closedSchema(schema));
+});
 
 /** Says what is wrong with a record by the contract's schema of that name, closed; undefined when nothing is. */
 export function recordProblem(schemaName: string, record: unknown): string | undefined {
-  let validate = recordValidators.get(schemaName);
-  if (!validate) {
-    const schema = contractDocument().components.schemas[schemaName];
-    if (!schema) throw new Error(`The contract has no schema ${schemaName}.`);
-    recordAjv ??= createAjv({ allErrors: false });
-    validate = recordAjv.compile(closedSchema(schema));
-    recordValidators.set(schemaName, validate);
-  }
+  const validate = validatorOf(schemaName);
   if (validate(record)) return undefined;
   const [error] = validate.errors ?? [];
   return error ? describeError(error) : 'is not valid';

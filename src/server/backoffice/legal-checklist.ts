@@ -111,7 +111,7 @@ const taxRules: LegalRule[] = [
   {
     item: "the supplier's VAT number",
     source: 'IE reg. 20(2)(c), UK reg. 14(1)(d), EN 16931 BR-CO-09 and BR-CO-26',
-    problem: (checked) => vatIdProblem(checked),
+    problem: vatIdProblem,
   },
   {
     item: "the customer's address",
@@ -133,7 +133,7 @@ const taxRules: LegalRule[] = [
     problem: ({ document: { supplyDate, supplyPeriod, issueDate } }) =>
       when(
         // The issue is the tax point of a contract that is invoiced ahead (UK VATA 1994 s.6(4), IE VATCA 2010 s.74).
-        supplyPeriod === null && isStillToCome(supplyDate, issueDate),
+        supplyPeriod === null && isToCome(supplyDate, issueDate),
         `its supplyDate is on ${supplyDate ?? ''}, after the day of issue; a supply in advance has a supplyPeriod`,
       ),
   },
@@ -142,16 +142,13 @@ const taxRules: LegalRule[] = [
     source: 'IE s.37(4) VATCA 2010, UK reg. 14(1)(l)',
     problem: ({ document: { accountingCurrency, issueDate } }) => {
       const day = accountingCurrency?.exchangeRateDate ?? null;
-      return when(
-        isStillToCome(day, issueDate),
-        `its exchangeRateDate is ${day ?? ''}, after the day of issue`,
-      );
+      return when(isToCome(day, issueDate), `its exchangeRateDate is ${day ?? ''}, after the day of issue`);
     },
   },
   {
     item: 'the VAT in the national currency',
     source: 'IE s.37(4) VATCA 2010, UK reg. 14(1)(l), Directive 2006/112/EC art. 230',
-    problem: (checked) => currencyProblem(checked),
+    problem: currencyProblem,
   },
   {
     item: 'the reason for the credit note',
@@ -171,22 +168,19 @@ const taxRules: LegalRule[] = [
   {
     item: 'the Irish words for construction under reverse charge, without rate or amount',
     source: 'Revenue, Tax Briefing 69',
-    problem: (checked) => principalContractorProblem(checked),
+    problem: principalContractorProblem,
   },
   {
     item: "the words 'reverse charge'",
     source: 'IE reg. 20(2)(e), UK reg. 14(1)(o)',
-    problem: (checked) => reverseChargeProblem(checked),
+    problem: reverseChargeProblem,
   },
   {
     item: 'the rate of the British domestic reverse charge',
     source: 'HMRC VATREVCON37100',
-    problem: (checked) => notionalRateProblem(checked),
+    problem: notionalRateProblem,
   },
 ];
-
-const isStillToCome = (day: string | null, issueDate: string | null) =>
-  day !== null && issueDate !== null && isToCome(day, issueDate);
 
 function vatIdProblem(checked: CheckedDocument): string | undefined {
   const { supplier, document } = checked;

@@ -52,7 +52,7 @@ export function daysAfter(day: string, days: number): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** Whether a calendar day is after `today` in every time zone in which it may have been written down. */
-export function isToCome(day: string, today: string): boolean {
-  return day > daysAfter(today, AHEAD_DAYS_MAX);
+/** Whether a calendar day, if there is one, is after `today` in every time zone in which it may have been written down. */
+export function isToCome(day: string | null, today: string | null): boolean {
+  return day !== null && today !== null && day > daysAfter(today, AHEAD_DAYS_MAX);
 }
