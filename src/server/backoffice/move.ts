@@ -184,7 +184,7 @@ export class Move {
     } = {},
   ): Promise<RenderedRecord> {
     const rendered = (one: unknown) => render({ resource, record: one } as ResourceRecord);
-    // With the old stamp it is the old record, unless something else has changed than the order of members.
+    // Compares the rendered texts with the old stamp, so that the order of members doesn't matter.
     const same = rendered({ ...record, updatedAt: before.updatedAt });
     const isSame = isDeepStrictEqual(JSON.parse(wholeText(same)), before);
     if (isSame && isDeepStrictEqual(unpublished?.before, unpublished?.after)) return rendered(before);
