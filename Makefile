@@ -51,10 +51,10 @@ test: setup ## Run everything: lint, types, and all tests
 contract: setup ## Only the contract suite, on the mock and on the server
 	@$(NODE) test/run.ts $(wildcard test/contract/suite-*.test.ts)
 
-conformance: setup ## Put the contract suite to a deployment: URL=https://... KEYS=keys.json, or URL of the mock alone
+conformance: setup ## Run the contract suite against a deployment: URL=https://... KEYS=keys.json, or URL of the mock alone
 	@$(NODE) test/contract/conformance.ts "$(URL)" "$(KEYS)"
 
-check: test ## What has to pass before a change is merged
+check: test ## Run all tests, and see that generated/ is fresh: needed before a merge
 	@git diff --exit-code -- generated
 
 bench: setup ## Measure, and compare within the run

@@ -65,7 +65,7 @@ export interface Client {
   getInvoicePdf: Operation<'getInvoicePdf'>;
 }
 
-/** The most records that a page holds; fewer on a page would only cost requests. */
+/** The contract's largest page, which needs the fewest requests. */
 const LIMIT_MAX = 100;
 
 /** Creates a client. Everything that is read with one key should share one client, because they share its rate limit. */
@@ -77,7 +77,7 @@ function clockOf({ now, wait }: ClientOptions): Clock {
   return { now: now ?? machineClock.now, wait: wait ?? machineClock.wait };
 }
 
-/** Creates a client with a pace that somebody else asks too. */
+/** Creates a client that shares a pace with its caller. */
 export function createPacedClient(pace: Pace, options: ClientOptions): Client {
   const key = checkedKey(options.key);
   const exchange = createExchange({
@@ -101,7 +101,7 @@ export function createPacedClient(pace: Pace, options: ClientOptions): Client {
   ]);
   // The compiler can't follow the loop; it has checked the table against the contract.
   const client: Client = Object.fromEntries(methods) as { [Id in OperationId]: Operation<Id> };
-  // The other way round: a client that lacks an operation of the contract doesn't compile.
+  // And the other way round: a client that lacks an operation doesn't compile.
   return client satisfies { [Id in OperationId]: Operation<Id> };
 }
 
@@ -121,7 +121,7 @@ function checkedKey(key: unknown): string {
   return key;
 }
 
-/** Timers of the runtimes take no more, which is 24 days. */
+/** The longest timer of the runtimes, 24 days. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
 function checkedTimeout(timeoutMs: number): number {
@@ -164,7 +164,7 @@ function checkedId(name: string, value: unknown): string {
   return value;
 }
 
-/** A Date and the like have no text of their own, and would be left out of the request. */
+/** Refuses objects such as Date, which openapi-fetch would leave out of the request. */
 function checkedQuery(query: object = {}): Record<string, unknown> {
   for (const [name, value] of Object.entries(query))
     if (!['string', 'number', 'boolean', 'undefined'].includes(typeof value))
@@ -233,13 +233,11 @@ interface Envelope {
   nextCursor?: string | null;
 }
 
-/** Every record of the contract has an id. */
 function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';
 }
 
 function envelopeOf({ path }: Ask, { json, headers }: Answer): Envelope {
-  // The contract says the rest.
   if (typeof json === 'object' && json !== null && 'data' in json) return json;
   throw unreadable(path, headers);
 }

@@ -27,7 +27,6 @@ export interface EtagStore {
   set: (url: string, answer: StoredAnswer) => unknown;
 }
 
-/** The settings of an exchange, all of them decided. */
 export interface ExchangeSettings {
   baseUrl: string;
   key: string;
@@ -41,7 +40,6 @@ export interface ExchangeSettings {
   pace: Pace;
 }
 
-/** A request of the contract: always a GET. */
 export interface Ask {
   path: string;
   ids: Record<string, string>;
@@ -49,7 +47,6 @@ export interface Ask {
   signal: AbortSignal | undefined;
 }
 
-/** A successful answer. */
 export interface Answer {
   bytes: Uint8Array<ArrayBuffer>;
   /** The value of the body; undefined where the body isn't JSON. */
@@ -75,7 +72,7 @@ type FetchClient = ReturnType<typeof createFetchClient<AnyPaths>>;
 /** The first and the longest wait before another try, where the answer doesn't say how long. */
 const RETRY_MS = { first: 500, max: 60_000 };
 const JITTER_MS_MAX = 5_000;
-/** Also those of proxies that don't reach the service (Cloudflare's 520 to 524): to read again does no harm. */
+/** Statuses to try again after, those of proxies (Cloudflare's 520 to 524) included: reading again does no harm. */
 const TEMPORARY_STATUSES = [408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524];
 /** Longer than any answer of the service. */
 const ANSWER_MEGABYTES_MAX = 64;
@@ -83,7 +80,7 @@ const ANSWER_MEGABYTES_MAX = 64;
 /** Creates the way of one client to the service. */
 export function createExchange(settings: ExchangeSettings): Exchange {
   const { baseUrl, headers, fetch = globalThis.fetch, etags, clock } = settings;
-  // The API never redirects, and the key is meant for nobody else.
+  // The API never redirects, and nobody else may get the key.
   const client = createFetchClient<AnyPaths>({
     baseUrl,
     headers,
@@ -136,13 +133,13 @@ async function sendOnce(
       parseAs: 'arrayBuffer',
       signal,
     });
-    // A fetch of the user's may not know of signals.
+    // The user's own fetch may ignore signals.
     const { data, error, response } = await unlessAborted(sent, signal);
     answered = response;
     const { headers } = response;
     if (response.status === 304 && stored) return answerOf(new TextEncoder().encode(stored.body), headers);
     if (!response.ok) return apiError(ask, response, error, settings.key);
-    // There is no body when it has the length 0.
+    // A length of 0 means that there is no body.
     const answer = answerOf(new Uint8Array(data ?? new ArrayBuffer()), headers);
     if (data && answer.json === undefined && isJson(headers) && !hasEnd(headers))
       throw new Error('its JSON is cut off');
@@ -162,7 +159,7 @@ function answerOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Answer {
 function jsonIn(bytes: Uint8Array): unknown {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    // JSON.parse reads a value that nests too deep to be written again.
+    // JSON.parse accepts values that nest too deep for JSON.stringify.
     JSON.stringify(value);
     return value;
   } catch {
@@ -170,7 +167,7 @@ function jsonIn(bytes: Uint8Array): unknown {
   }
 }
 
-/** Whether an answer says where it ends: fetch fails when it is cut off. Another ends wherever its connection ends. */
+/** Whether the answer's length is known, so that fetch fails if it is cut off. */
 function hasEnd(headers: Headers): boolean {
   return headers.has('Content-Length') || headers.has('Transfer-Encoding');
 }
@@ -179,10 +176,10 @@ function isJson(headers: Headers): boolean {
   return headers.get('Content-Type')?.startsWith('application/json') ?? false;
 }
 
-/** An answer was broken off because it is too long, which it would be again. */
+/** An answer was too long, so trying again is useless. */
 class TooLongError extends Error {}
 
-/** Breaks off an answer that would fill the memory. */
+/** Stops reading an answer that is too long. */
 function bounded(response: Response): Response {
   if (!response.body) return response;
   let bytesLeft = ANSWER_MEGABYTES_MAX * 2 ** 20;
@@ -217,7 +214,7 @@ async function keep(
   stored: StoredAnswer | undefined,
 ): Promise<void> {
   const etag = headers.get('ETag');
-  // PDFs aren't for this store: whoever keeps them has them already.
+  // PDFs aren't stored here.
   if (!etags || etag === null || !isJson(headers) || etag === stored?.etag) return;
   await etags.set(url, { etag, body: new TextDecoder().decode(bytes) });
 }
@@ -228,8 +225,8 @@ function isTemporary(failure: Failure): boolean {
 }
 
 /**
- * At least what the answer asks for, and twice as long each time. Only a 429 that says when its window ends is asked again
- * just then. A wait of no time says nothing: a proxy's date may be over before it is read.
+ * Doubles each time, and is at least what the answer asks for. After a 429 that says when its window ends, it is exactly
+ * that. A wait of zero is ignored: a proxy's date may be over before it is read.
  */
 function retryDelayMs(failure: Failure, retries: number): number {
   const { status, retryAfter = 0 } = failure instanceof ApiError ? failure : {};
@@ -239,7 +236,7 @@ function retryDelayMs(failure: Failure, retries: number): number {
   return delayMs + Math.random() * Math.min(delayMs / 2, JITTER_MS_MAX);
 }
 
-/** The error of an answer. A server that repeats the key doesn't bring it into anybody's log. */
+/** The error of an answer, without the key, in case the server repeats it. */
 function apiError({ path }: Ask, { status, headers }: Response, body: unknown, key: string): ApiError {
   // The contract's form of an error, unless something else answers in its place.
   const { code, message } = (body as { error?: { code?: ErrorCode; message?: string } } | null)?.error ?? {};
@@ -256,12 +253,12 @@ function apiError({ path }: Ask, { status, headers }: Response, body: unknown, k
   });
 }
 
-/** The error for an answer that says it is right, and can't be read. */
+/** The error for a successful answer that can't be read. */
 export function unreadable(path: string, headers: Headers): ApiError {
   return brokenContract(`GET ${path}: 200, but this is not an answer of the API`, requestIdIn(headers));
 }
 
-/** Something else, such as a key with its dots, is no id. */
+/** Excludes other texts, such as a key, which has dots. */
 function requestIdIn(headers: Headers): string | undefined {
   const id = headers.get('X-Request-Id') ?? '';
   return /^[\w-]{1,100}$/.test(id) ? id : undefined;

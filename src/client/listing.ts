@@ -33,14 +33,14 @@ export function createListing<Item>(
 ): Listing<Item> {
   async function* pages(): AsyncGenerator<Page<Item>, void, undefined> {
     let cursor = first;
-    // They are short: those of a million records take a megabyte.
+    // Cursors are short: those of a million records take a megabyte.
     const seen = new Set([first]);
     for (;;) {
       const page = await readPage(cursor);
       yield page;
       if (page.nextCursor === null) return;
       cursor = page.nextCursor;
-      // A list that leads back to where it was would never end.
+      // A repeated cursor would never end.
       if (seen.has(cursor)) throw brokenContract(`The cursor ${cursor} leads back to itself.`);
       seen.add(cursor);
     }

@@ -1,7 +1,6 @@
 import type { operations as contract, paths } from '../../generated/openapi.ts';
 import type { Listing } from './listing.ts';
 
-/** The path of an operation of the contract. */
 type PathOf<Id extends keyof contract> = {
   [Path in keyof paths]: Same<paths[Path]['get'], contract[Id]> extends true ? Path : never;
 }[keyof paths];
@@ -46,7 +45,6 @@ export const operations = {
 /** The parameters that an operation takes in its query. */
 export type QueryOf<Id extends OperationId> = NonNullable<contract[Id]['parameters']['query']>;
 
-/** The record that an operation gives one or many of. */
 type RecordOf<Id extends OperationId> =
   ContentOf<Id> extends { 'application/json': { data: infer Data } }
     ? Data extends readonly (infer Item)[]
@@ -68,7 +66,6 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** The ids in a path, in its order. */
 type IdsIn<Path> = Path extends `${string}{${string}}${infer Rest}` ? [id: string, ...IdsIn<Rest>] : [];
 
 type QueryArgument<Id extends OperationId> = [QueryOf<Id>] extends [never] ? [] : [query?: QueryOf<Id>];

@@ -4,7 +4,7 @@ import { type Clock, unlessAborted } from './waiting.ts';
 const UNDER_WAY_MAX = 10;
 /** The longest wait that the contract lets an answer ask for. */
 const SECONDS_MAX = 3_600;
-/** Timers may be early, and clocks run at slightly different speeds. */
+/** A margin for early timers and clocks that differ. */
 const SLACK_MS = 25;
 
 /** A window of the rate limit, as far as this client knows it. */
@@ -49,7 +49,7 @@ export class Pace {
     try {
       return await unlessAborted(turn, signal);
     } catch (error) {
-      // It may come all the same, when nobody waits for it any more.
+      // The turn may come after the caller has given up.
       turn.then(
         ({ done }) => done(),
         () => undefined,
@@ -118,7 +118,7 @@ export class Pace {
     // The service rounds up, and counted the seconds from when the request came in.
     const endsAt = now + boundedMs(left) + SLACK_MS;
     this.#window ??= { remaining, endsAt, isTold: true };
-    // Answers overtake each other, and others may use the key: the lowest number and the earliest end hold.
+    // Answers may be out of order, and others may use the key, so the lowest number and the earliest end win.
     this.#window.remaining = Math.min(this.#window.remaining, remaining);
     this.#window.endsAt = this.#window.isTold ? Math.min(this.#window.endsAt, endsAt) : endsAt;
     this.#window.isTold = true;

@@ -40,12 +40,11 @@ function kindOf({ type = [], format, pattern }: JsonSchema): Column['kind'] {
 function valueAt(record: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, member) => {
     if (typeof value !== 'object' || value === null) return undefined;
-    // It is an object.
     return (value as Record<string, unknown>)[member];
   }, record);
 }
 
-/** No program separates cells by a bar unless it is told to, so a list stays in its cell. */
+/** Separates the items of a list; no program takes it for a separator of cells. */
 const LIST_SEPARATOR = ' | ';
 
 function cellText(value: unknown): string {
@@ -63,13 +62,13 @@ function amountAt(record: object, path: readonly string[]): string {
   return typeof minor === 'number' && typeof currency === 'string' ? decimalAmount(minor, currency) : '';
 }
 
-/** The UTF-16 units that a cell of a spreadsheet holds; Excel cuts the rest off without a word. */
+/** The UTF-16 units that a cell holds; Excel silently cuts the rest off. */
 const CELL_LENGTH_MAX = 32_767;
 
-/** Shortens what no cell holds, with a mark at its end, and counts it by the names of the columns. */
+/** Shortens a text that is too long for a cell, marks it, and counts it by column. */
 export function fitted(text: string, { name }: Column, shortened: Map<string, number>): string {
   if (text.length <= CELL_LENGTH_MAX) return text;
   shortened.set(name, (shortened.get(name) ?? 0) + 1);
-  // Half a character at the cut goes too.
+  // Doesn't cut a surrogate pair in half.
   return `${text.slice(0, CELL_LENGTH_MAX - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

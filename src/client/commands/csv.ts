@@ -10,7 +10,6 @@ export interface CsvStyle {
 /** Tells programs that the file is UTF-8; without it some spreadsheets take it for another encoding. */
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** The first line of a table. */
 export function csvHead(columns: readonly Column[], { separator }: CsvStyle): string {
   return `${BYTE_ORDER_MARK}${columns.map(({ name }) => quoted(name)).join(separator)}\r\n`;
 }
@@ -40,8 +39,8 @@ function quoted(text: string): string {
 }
 
 /**
- * A spreadsheet runs a text that begins like a formula, whoever wrote it, and takes any part of it for a cell where other
- * marks separate than the writer thought. An apostrophe before a part makes it a text.
+ * A spreadsheet runs a text that begins like a formula, and with another separator any part of a text may become a cell. An
+ * apostrophe before such a part makes it text.
  */
 function defused(text: string): string {
   return text

@@ -29,7 +29,6 @@ interface ExportOptions extends ServiceOptions {
   decimal?: '.' | ',';
 }
 
-/** The content that has been written so far. */
 interface Tally {
   rows: number;
   /** How many cells were shortened, by the names of their columns. */
@@ -98,9 +97,9 @@ export function exportCommand(terminal: Terminal): Command {
 function timeOf(text: string): string {
   const isTime = /^\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/.test(text);
   const day = text.slice(0, 10);
-  // The 30th of February would pass for the 2nd of March.
+  // Date would take 30 February for 2 March.
   const isDay = isTime && !Number.isNaN(Date.parse(text)) && new Date(day).toISOString().startsWith(day);
-  // Zones are known for the days that a business can mean.
+  // Time zones are known only for these years.
   if (!isDay || (text.length === 10 && !/^(?:19|2[01])/.test(text)))
     throw new InvalidArgumentError(
       'It must be a day such as 2026-11-01, from 1900 to 2199, or a time such as 2026-11-01T08:00:00Z.',
@@ -188,7 +187,6 @@ async function piecesOf(
   return xlsxPieces(resource, columns, rowsByPage(), tally.shortened);
 }
 
-/** Reads the first page, and gives all of them. */
 async function begun<T>(pages: AsyncGenerator<T>): Promise<AsyncIterable<T>> {
   const first = await pages.next();
   return (async function* () {
@@ -234,7 +232,6 @@ function rowsOf({ lines = [], ...document }: AnyRecord): object[] {
   return lines.length === 0 ? [document] : lines.map((line) => ({ ...document, line }));
 }
 
-/** The records page by page. */
 async function* pagesOf(
   access: ReturnType<typeof accessOf>,
   resource: Resource,

@@ -12,7 +12,7 @@ import { silence } from './service.ts';
 import { serviceAccess, type ServiceOptions, withService } from './service-access.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** A model waits for an answer: it would rather hear of a failure soon. */
+/** Shorter than for other commands, because a model waits for the answer. */
 const RETRIES_MAX = 2;
 
 /** `fieldledger mcp`: lets a program with a model read from a service. It needs no database. */
@@ -41,7 +41,7 @@ export function mcpCommand(terminal: Terminal): Command {
 
 function openFolder(given: string): string {
   try {
-    // Node's own way to make the folders above as well never ends below /proc.
+    // Not recursive: below /proc Node's recursive mkdir never ends.
     if (!existsSync(given)) mkdirSync(given, { mode: 0o700 });
     accessSync(`${given}/.`, constants.W_OK);
     return resolve(given);

@@ -9,7 +9,7 @@ export interface ProxyUse extends Disposable {
   hint: string;
 }
 
-/** Is missing in Node 22. */
+/** Node 22 lacks it. */
 const setProxy = http.setGlobalProxyFromEnv as typeof http.setGlobalProxyFromEnv | undefined;
 
 /**
@@ -29,7 +29,7 @@ export function useProxy(url: string, environment: Terminal['environment']): Pro
       `${name} must be the http or https address of a proxy, such as http://proxy.example:3128.`,
     );
   const { NO_PROXY, no_proxy = NO_PROXY } = environment;
-  // The other variable may name something that Node refuses.
+  // Passes only the variable that is used, because Node may refuse the other one.
   const restore = setProxy?.({ [name.toLowerCase()]: given, no_proxy });
   if (!restore && environment.NODE_USE_ENV_PROXY !== '1')
     throw new UsageError(

@@ -65,7 +65,7 @@ interface Bar extends Disposable {
   update: (progress: SyncProgress) => void;
 }
 
-/** A bar of the details, which take nearly all of the requests; only where somebody sees it, because counting takes some. */
+/** A progress bar of the details. Only on a terminal, because counting them takes requests. */
 function showBar(pace: Service['pace']): Bar | undefined {
   if (!process.stderr.isTTY) return undefined;
   const bar = createBar('{doing} | {left} left');
@@ -73,7 +73,7 @@ function showBar(pace: Service['pace']): Bar | undefined {
   return {
     update({ resource, recordCount, details: { done, total } }) {
       bar.setTotal(Math.max(total, done, 1));
-      // Before anything is read, the documents are counted, which may take a minute.
+      // Counting the documents first may take a minute.
       const isCounting = recordCount === 0 && done === 0 && total > 0;
       const doing = isCounting ? `${total} documents to read` : `${resource} | ${recordCount} records`;
       bar.update(done, { doing, left: timeText(pace.secondsFor(Math.max(0, total - done))) });

@@ -10,7 +10,6 @@ export interface ServiceOptions {
   keyFile?: string;
 }
 
-/** Where a service is, and the key to it. */
 export interface ServiceAccess {
   baseUrl: string;
   key: string;

@@ -15,11 +15,11 @@ export interface Service extends Disposable {
   /** Names the company and the service, for people and in copies. */
   source: string;
   pace: Pace;
-  /** Ends a command that the service has failed. @throws UsageError with a sentence. */
+  /** Ends a command after a failure of the service. @throws UsageError with a sentence. */
   inSentences: <T>(work: Promise<T>) => Promise<T>;
 }
 
-/** A service may restart while much is read. */
+/** Long enough for a restart of the service. */
 const RETRY_TIME_MS = 10 * 60_000;
 
 /**
@@ -33,7 +33,7 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
   const unreachable = new AbortController();
   const pace = new Pace(machineClock);
   let hasAnswered = false;
-  // Any web server answers, but not with a success in JSON.
+  // Any web server answers; only an API gives a success in JSON.
   let isApi = false;
   const client = createPacedClient(pace, {
     baseUrl: url,
@@ -49,7 +49,7 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
         isApi ||= answer.ok && answer.headers.get('Content-Type')?.startsWith('application/json') === true;
         return answer;
       } catch (error) {
-        // An address that never answered is more likely wrong than out of order: nobody should wait for it.
+        // An address that never answered is probably wrong, so it isn't waited for.
         if (!hasAnswered && !signal.aborted) unreachable.abort(silence(url, error, proxy.hint));
         throw error;
       }
@@ -65,7 +65,7 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
 }
 
 /**
- * Tells what a service or a copy has failed with in a sentence.
+ * The failure of a service or a copy, as a sentence.
  * @param isApi whether an answer of the API has come before
  */
 async function inSentences<T>(
@@ -90,7 +90,7 @@ function refusal(url: string, error: ApiError, isApi: boolean): string {
   const said = `${message.replace(/\.$/, '')}${asked}`;
   if (status >= 300 && status <= 399)
     return `${url} leads elsewhere, which isn't followed with a key (${said}). Name the right address with --url.`;
-  // A proxy says so that the service is away.
+  // Proxies answer so when the service is away.
   const isAway = status >= 500 || status === 408;
   if (code === undefined && !isApi && !isAway)
     return `${url} is not the address of this API: it answered with ${status}.`;

@@ -44,7 +44,7 @@ function cellOf(text: string, { kind }: Column): string | number | boolean | Dat
   if (kind === 'boolean') return text === 'true';
   if (kind === 'date' || kind === 'time') {
     const time = new Date(text);
-    // Spreadsheets count days from 1900, with a 29 February too many.
+    // Spreadsheets count days from 1900, with a wrong 29 February 1900.
     return time.getTime() >= Date.UTC(1900, 2, 1) ? time : text;
   }
   const isNumber = kind === 'number' || kind === 'amount';

@@ -17,7 +17,7 @@ import { instructions, type OperationTool, operationTools, OTHERS_WORDS } from '
 
 /** As much as a model reads at once. */
 const TEXT_BYTES_MAX = 64_000;
-/** Programs that use tools give up on one after a minute. */
+/** Clients give up on a tool after a minute. */
 const ANSWER_MS_MAX = 45_000;
 
 export interface McpServerOptions {
@@ -41,7 +41,7 @@ export async function serveMcp(options: McpServerOptions): Promise<void> {
   await transport.close();
 }
 
-/** The text without a byte order mark at its beginning, which the protocol's reader takes for a part of the first message. */
+/** Removes a byte order mark, which the protocol's reader would take for a part of the first message. */
 async function* withoutMark(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder();
   for await (const chunk of input) yield Buffer.from(decoder.decode(chunk, { stream: true }));
@@ -70,7 +70,7 @@ class AnsweringTransport extends StdioServerTransport {
   }
 }
 
-/** Arguments are read, and refused, by us and by the service: the words of a validator help no model. */
+/** Arguments are checked here and by the service, because a validator's messages don't help a model. */
 const unchecked: jsonSchemaValidator = {
   getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
 };
@@ -137,7 +137,7 @@ async function boundedPage(
   const { length } = page.data;
   const fitting = countFitting(page.data);
   if (fitting === length || length === 1 || limit === 1) return page;
-  // Fewer each time, whatever the service answers.
+  // Fewer each time, so that it ends.
   return boundedPage(read, Math.max(Math.min(fitting, (limit ?? length) - 1), 1));
 }
 

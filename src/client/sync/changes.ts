@@ -16,7 +16,7 @@ export type Complete = (records: AnyRecord[]) => Promise<Changes>;
 /** How much earlier than a pass the next one begins, for clocks that differ ("Staying in sync" in the contract). */
 const OVERLAP_MS = 60_000;
 
-/** The most records of which it is remembered that the copy has them. Others are put again, which does no harm. */
+/** Records that are remembered as unchanged, at most. Others are put again, which does no harm. */
 const RECENT_MAX = 10_000;
 
 /**
@@ -34,7 +34,7 @@ export async function* readChanges(
     for await (const page of access.pages(queryOf(state), options)) yield await take(page, state, complete);
   } catch (error) {
     if (!isResumed || !(error instanceof ApiError) || error.code !== 'invalid_cursor') throw error;
-    // A service that was replaced need not know the cursors of the one before. The list is then started again.
+    // A replaced service may not know the cursor. The list is then started again.
     delete state.pass;
     for await (const page of access.pages(queryOf(state), options)) yield await take(page, state, complete);
   }
@@ -76,7 +76,7 @@ function isKnown(record: AnyRecord, { recent = {} }: ListState): boolean {
   return Object.hasOwn(recent, record.id) && (recent[record.id] ?? '') >= stampOf(record);
 }
 
-/** Remembers the records that the next pass will show again, so that they aren't put twice. */
+/** Remembers the records that the next pass shows again, so that they aren't put twice. */
 function remember({ put, remove }: Changes, state: ListState, checkpoint: string): void {
   const recent = (state.recent ??= {});
   let room = RECENT_MAX - Object.keys(recent).length;

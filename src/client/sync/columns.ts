@@ -3,7 +3,6 @@ import { schemaNames } from '../../contract/records.ts';
 import { brokenContract } from '../errors.ts';
 import { type Resource, resources } from './sink.ts';
 
-/** A column of a resource's table: a member of its records. */
 export interface Column {
   name: string;
   type: 'TEXT' | 'INTEGER' | 'REAL';
@@ -21,7 +20,6 @@ export function readColumns(): Record<Resource, Column[]> {
     const { properties = {} } = schemas[wholeSchema(resource)] ?? {};
     return [resource, Object.entries(properties).map(([name, schema]) => ({ name, ...kindOf(schema) }))];
   });
-  // Every resource has a schema.
   return Object.fromEntries(columns) as Record<Resource, Column[]>;
 }
 
