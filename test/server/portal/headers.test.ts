@@ -84,3 +84,10 @@ onSqlite('a server without the portal has nothing there', { portal: undefined },
     t.match(headers['content-type'], /json/);
   }
 });
+
+onSqlite('over http no script can read the cookies, and no other site sends them', async (t, portal) => {
+  const visitor = portal.visitor();
+  await visitor.visit('/portal/sign-in');
+  const { headers } = await visitor.submit('/portal/sign-in', { email: EMAIL, password: PASSWORD });
+  t.match(headers['set-cookie']?.[0], /^fieldledger_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
+});
