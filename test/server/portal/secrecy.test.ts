@@ -124,15 +124,18 @@ onSqlite('a fault shows a request id, and its cause is in the log alone', async 
   t.equal((await visitor.visit('/portal/audit')).statusCode, 200);
 });
 
-onSqlite('a link that is shown once is shown to one of several tabs, and to no HEAD request', async (t, portal) => {
-  const visitor = await portal.signedIn();
-  await visitor.visit('/portal/people');
-  const invited = { email: 'conor@brennan.example', scopes: 'jobs:read' };
-  const { location = '' } = (await visitor.submit('/portal/people/invite', invited)).headers;
-  const cookie = `fieldledger_session=${visitor.cookies.get('fieldledger_session') ?? ''}`;
-  const head = await portal.http.head(location.slice(1), { headers: { cookie } });
-  t.equal(head.statusCode, 200);
-  const tabs = [visitor.copy(), visitor.copy(), visitor.copy()];
-  const pages = await Promise.all(tabs.map((tab) => tab.visit(location)));
-  t.equal(pages.filter(({ body }) => /invitation#[\w-]{43}/.test(body)).length, 1);
-});
+onSqlite(
+  'a link that is shown once is shown to one of several tabs, and to no HEAD request',
+  async (t, portal) => {
+    const visitor = await portal.signedIn();
+    await visitor.visit('/portal/people');
+    const invited = { email: 'conor@brennan.example', scopes: 'jobs:read' };
+    const { location = '' } = (await visitor.submit('/portal/people/invite', invited)).headers;
+    const cookie = `fieldledger_session=${visitor.cookies.get('fieldledger_session') ?? ''}`;
+    const head = await portal.http.head(location.slice(1), { headers: { cookie } });
+    t.equal(head.statusCode, 200);
+    const tabs = [visitor.copy(), visitor.copy(), visitor.copy()];
+    const pages = await Promise.all(tabs.map((tab) => tab.visit(location)));
+    t.equal(pages.filter(({ body }) => /invitation#[\w-]{43}/.test(body)).length, 1);
+  },
+);
