@@ -151,7 +151,6 @@ const owners = {
   'jpeg-js': ['server/invoice-pdf'],
   'jsonc-parser': ['server/backoffice'],
   yaml: ['server/publication'],
-  'openapi-fetch': ['client'],
   '@modelcontextprotocol/server': ['client'],
   tar: ['release'],
   esbuild: ['release'],

@@ -1,8 +1,3 @@
-import createFetchClient, {
-  createFinalURL,
-  createQuerySerializer,
-  defaultPathSerializer,
-} from 'openapi-fetch';
 import { ApiError, brokenContract, NoAnswerError } from './errors.ts';
 import { type Pace, secondsIn } from './pace.ts';
 import type { ErrorCode } from './records.ts';
@@ -57,18 +52,6 @@ export interface Answer {
 /** Sends a request in the pace of the rate limit, and again where that can help. */
 export type Exchange = (ask: Ask) => Promise<Answer>;
 
-/** All that openapi-fetch has to know here: the operations have the contract's own types. */
-type AnyPaths = Record<
-  string,
-  {
-    get: {
-      parameters: { path?: Record<string, string>; query?: Record<string, unknown> };
-      responses: { 200: { content: { 'application/json': unknown } } };
-    };
-  }
->;
-type FetchClient = ReturnType<typeof createFetchClient<AnyPaths>>;
-
 /** The first and the longest wait before another try, where the answer doesn't say how long. */
 const RETRY_MS = { first: 500, max: 60_000 };
 const JITTER_MS_MAX = 5_000;
@@ -79,20 +62,13 @@ const ANSWER_MEGABYTES_MAX = 64;
 
 /** Creates the way of one client to the service. */
 export function createExchange(settings: ExchangeSettings): Exchange {
-  const { baseUrl, headers, fetch = globalThis.fetch, etags, clock } = settings;
-  // The API never redirects, and nobody else may get the key.
-  const client = createFetchClient<AnyPaths>({
-    baseUrl,
-    headers,
-    redirect: 'manual',
-    fetch: async (request) => bounded(await fetch(request)),
-  });
+  const { etags, clock } = settings;
   return async (ask) => {
-    const url = addressOf(ask, baseUrl);
+    const url = addressOf(ask, settings.baseUrl);
     const stored = await etags?.get(url);
     let retriesEndAt: number | undefined;
     for (let retries = 0; ; retries += 1) {
-      const outcome = await sendOnce(client, settings, ask, stored);
+      const outcome = await sendOnce(url, settings, ask, stored);
       if (!(outcome instanceof Error)) {
         await keep(etags, url, outcome, stored);
         return outcome;
@@ -106,42 +82,36 @@ export function createExchange(settings: ExchangeSettings): Exchange {
   };
 }
 
-/** The address that openapi-fetch will ask. */
 function addressOf({ path, ids, query }: Ask, baseUrl: string): string {
-  return createFinalURL(path, {
-    baseUrl,
-    params: { path: ids, query },
-    querySerializer: createQuerySerializer(),
-    pathSerializer: defaultPathSerializer,
-  });
+  const named = path.replaceAll(/\{(\w+)\}/g, (_part, name: string) => encodeURIComponent(ids[name] ?? ''));
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const pairs = given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  return `${baseUrl}${named}${pairs.length > 0 ? '?' : ''}${pairs.join('&')}`;
 }
 
 async function sendOnce(
-  client: FetchClient,
+  url: string,
   settings: ExchangeSettings,
   ask: Ask,
   stored: StoredAnswer | undefined,
 ): Promise<Answer | Failure> {
-  const { pace, timeoutMs } = settings;
+  const { pace, timeoutMs, fetch = globalThis.fetch } = settings;
   const turn = await pace.nextTurn(ask.signal);
   let answered: Response | undefined;
   try {
     const signal = withTimeout(ask.signal, timeoutMs);
-    const sent = client.GET(ask.path, {
-      params: { path: ask.ids, query: ask.query },
-      headers: { 'If-None-Match': stored?.etag },
-      parseAs: 'arrayBuffer',
-      signal,
-    });
+    const headers = { ...settings.headers, ...(stored && { 'If-None-Match': stored.etag }) };
+    // The API never redirects, and nobody else may get the key.
+    const request = new Request(url, { headers, redirect: 'manual', signal });
     // The user's own fetch may ignore signals.
-    const { data, error, response } = await unlessAborted(sent, signal);
+    const response = await unlessAborted(fetch(request).then(bounded), signal);
+    const bytes = new Uint8Array(await unlessAborted(response.arrayBuffer(), signal));
     answered = response;
-    const { headers } = response;
-    if (response.status === 304 && stored) return answerOf(new TextEncoder().encode(stored.body), headers);
-    if (!response.ok) return apiError(ask, response, error, settings.key);
-    // A length of 0 means that there is no body.
-    const answer = answerOf(new Uint8Array(data ?? new ArrayBuffer()), headers);
-    if (data && answer.json === undefined && isJson(headers) && !hasEnd(headers))
+    if (response.status === 304 && stored)
+      return answerOf(new TextEncoder().encode(stored.body), response.headers);
+    const answer = answerOf(bytes, response.headers);
+    if (!response.ok) return apiError(ask, response, answer.json, settings.key);
+    if (answer.json === undefined && isJson(response.headers) && !hasEnd(response.headers))
       throw new Error('its JSON is cut off');
     return answer;
   } catch (cause) {
