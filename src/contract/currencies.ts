@@ -42,7 +42,7 @@ export function amountText(amountMinor: number, currency: string, { hasSymbol = 
     .join('');
 }
 
-/** To make a number format takes longer than all that is done with it. There are some 170 currencies. */
+/** Cached, because making a number format is slow. There are some 170 currencies. */
 const formatOf = computedOnce((currency: string) => {
   const digits = minorDigits(currency);
   const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits };

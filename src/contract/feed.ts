@@ -34,7 +34,6 @@ interface FeedDocument {
   components: { schemas: Record<string, JsonSchema> & { Change: { oneOf: JsonSchema[] } } };
 }
 
-/** The names of all moves. */
 export function changeNames(): string[] {
   return [...changeSchemas().keys()];
 }
@@ -56,7 +55,7 @@ export function changeProblem(value: unknown): ChangeProblem | undefined {
     return { code: 'unknown_change', message, path: '/change' };
   }
   const validate = validatorOf(schema);
-  // Almost always there is nothing to look for.
+  // The test of the text is quick, and almost always negative.
   if (validate(value)) return UNKEPT.test(JSON.stringify(value)) ? unkeptProblem(value) : undefined;
   const error = mostTelling(validate.errors ?? []);
   return error && { code: 'invalid_change', ...describe(error) };

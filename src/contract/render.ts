@@ -56,7 +56,7 @@ export function storedRecordProblem(
   const names: { body: string; whole?: string } = schemaNames[resource];
   let record: object;
   try {
-    // Where they aren't the texts of two objects, what is joined can't be parsed.
+    // If these aren't the texts of two objects, the joined text can't be parsed.
     record = JSON.parse(wholeText({ body, detail })) as object;
     const problem = recordProblem(names.body, JSON.parse(body));
     if (problem !== undefined) return problem;
