@@ -92,7 +92,6 @@ const britishTowns: [Town, ...Town[]] = [
   town('London', 'N', [1, 22], 51.58, -0.12),
 ];
 
-/** Ireland, Northern Ireland and Great Britain. */
 export type Region = 'IE' | 'XI' | 'GB';
 
 const towns: Record<Region, [Town, ...Town[]]> = {

@@ -11,7 +11,7 @@ import type { Strand } from './strands.ts';
 import { submission } from './submissions.ts';
 import type { World } from './world.ts';
 
-/** Events that nothing led to: a customer calls, a van is checked, a contract is invoiced. */
+/** Events that begin something: a customer calls, a van is checked, a contract is invoiced. */
 export function arrival(world: World, atMs: number, resource: ArrivingResource): Strand {
   const form = resource === 'submissions' ? someForm(world, false) : undefined;
   if (form) return submission(world, atMs, { form, submittedBy: fieldPerson(world).id });

@@ -16,9 +16,9 @@ const arrivingResources = Object.keys(shares) as [ArrivingResource, ...ArrivingR
 /** Counts the records, so that there are exactly as many as asked for. */
 export interface Census {
   countMax: number;
-  /** Counts one more; false, and it must not come, when there are enough. */
+  /** Counts one more record; false if there are enough, and it must not be made. */
   admit(resource: Resource): boolean;
-  /** The resource that lacks most to its share. */
+  /** The resource that is furthest below its share. */
   scarcest(): ArrivingResource;
   isFull(): boolean;
   count(): number;

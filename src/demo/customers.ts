@@ -27,7 +27,7 @@ export interface DemoCustomer {
   segment: Segment;
   currency: string;
   siteIds: readonly string[];
-  /** Nothing new is begun with it from then on. */
+  /** From then on it gets no new work. */
   isArchived: boolean;
 }
 
@@ -55,7 +55,7 @@ const contactRoles = [
   'Director',
 ] as const;
 
-/** A customer is added, sometimes changed, and sometimes put away. The founding ones take turns through the segments. */
+/** Adds a customer, and sometimes changes or archives it. The first customers take the segments in turn. */
 export function* customer(world: World, createdAtMs: number, foundingPlace?: number): Strand {
   const { random, census, customers } = world;
   if (!census.admit('customers')) return;

@@ -21,7 +21,7 @@ import { openStory, type StoryChange, type TeamChange } from './story.ts';
 export async function recordDay(engine: Engine, beganAt: Date): Promise<DeliveredEvent[]> {
   const { id, ...settings } = exampleCompany;
   await createCompany(engine, id, settings, beganAt);
-  // Numbers are never given out twice, on no two days either.
+  // Numbers are unique across days too.
   const last = Math.floor(beganAt.getTime() / 1000) % 10_000_000;
   for (const kind of ['invoice', 'credit_note', 'quote'] as const)
     await setNumbering(engine, id, { kind, last, now: beganAt });
@@ -49,7 +49,7 @@ interface Day {
 
 type Told = readonly [minutes: number, change: TeamChange];
 
-/** The changes of the day, and before them those without which there would be nobody to work with. */
+/** The changes of the day, after those that make the people and the customer. */
 function dayChanges(beganAt: Date): StoryChange[] {
   const at = (minutes: number) => new Date(beganAt.getTime() + minutes * MINUTE_MS);
   const random = createRandom(beganAt.getTime());

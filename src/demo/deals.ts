@@ -123,7 +123,7 @@ function draftLine(
   quantity: string,
   rateBasisPoints: number,
 ): DraftLine {
-  // A pound buys more than a euro.
+  // A pound is worth more than a euro.
   const isSterling = customer.currency === 'GBP';
   return {
     description: item.description,

@@ -47,7 +47,6 @@ export function examplesOf<R extends Resource>(resource: R): RecordOf[R][] {
   return [...new Map(records.map((record) => [record.id, record])).values()];
 }
 
-/** The members of a record that a move is told. */
 export function pick<T extends object, K extends keyof T>(record: T, ...names: K[]): Pick<T, K> {
   // It has each of the names, and nothing else.
   return Object.fromEntries(names.map((name) => [name, record[name]])) as Pick<T, K>;

@@ -22,7 +22,6 @@ export interface CompanyOptions {
   seed?: number;
 }
 
-/** The company's own particulars on its documents. */
 export const generatedProfile = {
   legalName: 'Harbour Building Services Limited',
   addressLines: ['Unit 9, Dock Road Trade Park', 'Galway'],

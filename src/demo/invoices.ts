@@ -24,7 +24,6 @@ export function* document(world: World, createdAtMs: number, order: Order): Stra
   yield* issue(world, createdAtMs, { id, kind, deal, lines });
 }
 
-/** The contents of a draft beside its lines. */
 export function terms({ random }: World, { customer }: Deal, atMs: number) {
   const isBusiness = customer.segment !== 'home';
   return {

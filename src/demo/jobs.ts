@@ -24,7 +24,6 @@ export function* job(world: World, createdAtMs: number, deal: Deal): Strand {
   yield* workAndInvoice(world, made, deal);
 }
 
-/** A job is done, and often invoiced. */
 export function* workAndInvoice(world: World, made: NewJob, deal: Deal): Strand {
   const doneAtMs = yield* workOn(world, made);
   if (doneAtMs !== undefined) yield* invoiceJob(world, made.job.id, deal, doneAtMs);

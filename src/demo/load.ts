@@ -10,7 +10,6 @@ import { exampleChanges } from './example-changes.ts';
 import { exampleCompany } from './example-company.ts';
 import { openStory, type StoryChange } from './story.ts';
 
-/** Changes that one transaction makes. */
 const BATCH_CHANGES = 500;
 /** The demo's last day: the same one always, so that the same number of records gives the same company. */
 const STORY_NOW = new Date('2026-11-20T12:00:00.000Z');

@@ -197,7 +197,7 @@ export function asciiName(name: string): string {
     .toLowerCase();
 }
 
-/** Ofcom and ComReg keep these numbers for films: nobody is called. */
+/** Numbers that Ofcom and ComReg reserve for films. */
 export function phoneNumber(random: Random, country: Country): string {
   const line = String(random.integer(0, 999)).padStart(3, '0');
   if (country === 'IE') return `+353 20 91${random.integer(0, 9)} ${random.integer(1, 9)}${line}`;

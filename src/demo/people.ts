@@ -32,7 +32,6 @@ const field: readonly [Post, ...Post[]] = [
   { role: 'field', jobTitle: null, teamId: null },
 ];
 
-/** Someone who does the work. */
 export interface DemoPerson {
   id: string;
   teamId: string | null;

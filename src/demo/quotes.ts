@@ -9,7 +9,6 @@ import { mintUuid, type World } from './world.ts';
 const validForDays = 30;
 const VERSIONS_MAX = 3;
 
-/** A quote is drafted, mostly sent, sometimes revised, answered or not, and what is accepted is done. */
 export function* quote(world: World, createdAtMs: number, deal: Deal): Strand {
   const { random, census } = world;
   if (!census.admit('quotes')) return;
@@ -35,7 +34,6 @@ export function* quote(world: World, createdAtMs: number, deal: Deal): Strand {
 
 type Version = ReturnType<typeof offer>;
 
-/** The contents of a version. */
 function offer(world: World, deal: Deal, atMs: number) {
   const { random } = world;
   const draft = {

@@ -5,7 +5,6 @@ import type { AppendEvents } from '../server/store/deliveries/events.ts';
 import type { Engine } from '../server/store/engines/engine.ts';
 import { createRandom } from './random.ts';
 
-/** Something that the team did. */
 export type TeamChange<Name extends ChangeName = ChangeName> = {
   [N in Name]: { change: N; with: WithOf<N> };
 }[Name];
@@ -31,7 +30,7 @@ export function openStory(engine: Engine, options: { appendEvents?: AppendEvents
       return now;
     },
     random: (size) => random.bytes(size),
-    // The company of a story that is being told has no readers yet who could miss a change of an earlier time.
+    // Nobody reads the company yet, so nobody misses a change with an earlier time.
     hasReaders: false,
   });
   return async (changes) => {

@@ -46,7 +46,7 @@ interface Waiting {
   resume: (atMs: number) => IteratorResult<number | TeamChange, void>;
 }
 
-/** The heap is binary: who waits least is at 0, and what follows `index` is at 2 * index + 1 and + 2. */
+/** A binary heap: the next one is at 0, and the children of `index` are at 2 * index + 1 and + 2. */
 function push(heap: Waiting[], waiting: Waiting): void {
   let index = heap.length;
   while (index > 0) {

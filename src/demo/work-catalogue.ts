@@ -10,7 +10,6 @@ export interface Work {
 
 export interface WorkItem {
   description: string;
-  /** UN/ECE Recommendation 20. */
   unitCode: string;
   quantities: readonly [string, ...string[]];
   unitPriceMinor: number;

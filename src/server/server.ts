@@ -72,7 +72,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 /** The headers of every answer. Browsers keep to https (RFC 6797) where people are told an https address. */
 function headersOfEveryAnswer({ baseUrl, hstsSubdomains }: ServerOptions): () => Record<string, string> {
   let headers: Record<string, string> | undefined;
-  // The address is known once the server listens.
   return () => (headers ??= { ...EVERY_ANSWER, ...strictTransport(baseUrl(), hstsSubdomains) });
 }
 

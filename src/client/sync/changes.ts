@@ -57,7 +57,7 @@ async function take(
   if (startedAt === undefined)
     throw brokenContract('The answer has no Date, so nothing can be kept in sync with it.');
   const changes = await complete(data.filter((record) => !isKnown(record, state)));
-  // A record on a page that was read may change while the others are read, so the time before the first page counts.
+  // The time before the first page, because a record on it may change while later pages are read.
   const checkpoint = new Date(Date.parse(startedAt) - OVERLAP_MS).toISOString();
   remember(changes, state, checkpoint);
   if (nextCursor === null) endPass(state, checkpoint);
@@ -72,7 +72,7 @@ function stampOf({ updatedAt, createdAt = '' }: AnyRecord): string {
 
 /** Whether the copy has this state of the record, or a later one. */
 function isKnown(record: AnyRecord, { recent = {} }: ListState): boolean {
-  // An id may be the name of what every object has.
+  // An id may be the name of an inherited property.
   return Object.hasOwn(recent, record.id) && (recent[record.id] ?? '') >= stampOf(record);
 }
 

@@ -33,7 +33,7 @@ export function completeDocuments(
   };
 }
 
-/** Finds the drafts of the copy that were discarded: such a draft is no longer listed, and can't be read any more. */
+/** Finds the drafts that were discarded: they are no longer listed, and can't be read any more. */
 export async function findDiscarded(
   { pages, whole }: DocumentsAccess,
   state: DocumentsState,

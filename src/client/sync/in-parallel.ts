@@ -15,7 +15,6 @@ export async function inParallel<Item, Result>(
   const workOff = async () => {
     for (let index = next++; index < items.length; index = next++) {
       try {
-        // It is below the length.
         results[index] = await work(items[index] as Item);
       } catch (error) {
         next = items.length;

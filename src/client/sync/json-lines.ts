@@ -26,10 +26,8 @@ import { join } from 'node:path';
 import { changedMeanwhile, inSentences } from './in-sentences.ts';
 import { type Batch, CopyError, type Resource, resources, type Sink, type SyncState } from './sink.ts';
 
-/** The content of `state.json`. */
 interface Kept {
   source: string;
-  /** The length of each file. */
   bytes: Partial<Record<Resource, number>>;
   state: SyncState;
 }
@@ -56,7 +54,7 @@ function open(folder: string, source: string): Kept | undefined {
   if (folder === '' || (stats && !stats.isDirectory()))
     throw new CopyError(`${JSON.stringify(folder)} is no folder. Name another one.`);
   const kept = readKept(folder, source);
-  // A program that was killed may have left it, which would keep others from writing.
+  // A killed program may have left it, which would keep others from writing.
   rmSync(newStateFileIn(folder), { force: true });
   return kept;
 }
@@ -142,7 +140,7 @@ function replaceState(folder: string, before: Kept | undefined, work: () => Kept
     const after = work();
     writeFileSync(handle, JSON.stringify(after));
     fsyncSync(handle);
-    // A program that was started meanwhile has taken it for one that was left.
+    // Another program took it for a leftover and removed it.
     if (!existsSync(newFile)) throw changedMeanwhile(folder);
     renameSync(newFile, file);
     return after;

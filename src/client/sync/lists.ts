@@ -2,7 +2,6 @@ import type { Client } from '../create-client.ts';
 import type { Listing, Page } from '../listing.ts';
 import type { CallOptions } from '../operations.ts';
 
-/** The query of a list. */
 export interface Query {
   updatedSince?: string;
   cursor?: string;
@@ -47,7 +46,6 @@ export function accessOf(
     }
   }
   return {
-    // Its only query is a cursor.
     people: { pages: (_query, options) => checked(client.listPeople({}, options)) } as ListAccess,
     customers: { pages: (query, options) => checked(client.listCustomers(query, options)) } as ListAccess,
     forms: { pages: (query, options) => checked(client.listForms(query, options)) } as ListAccess,

@@ -28,7 +28,6 @@ const CREATE_STATE = `CREATE TABLE fieldledger_copy (
   state TEXT NOT NULL
 )`;
 
-/** An open copy. */
 interface Opened {
   db: Connection;
   revision: number;
@@ -93,11 +92,11 @@ function rollBack(db: Connection): void {
   try {
     db.exec('ROLLBACK');
   } catch {
-    // SQLite has undone it by itself, as it does on a full disk.
+    // SQLite has rolled back by itself, as on a full disk.
   }
 }
 
-/** An empty file is what is left of one that was begun. */
+/** An empty file is left over from a copy that was interrupted at its start. */
 function isThere(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats && !stats.isFile()) throw new CopyError(`${path} is no file.`);
@@ -116,7 +115,6 @@ function open(path: string, source: string): Opened | undefined {
       db.close();
       return undefined;
     }
-    // The table has one row.
     const kept = db.prepare('SELECT source, revision, state FROM fieldledger_copy').get() as {
       source: string;
       revision: number;
@@ -173,7 +171,7 @@ function create(path: string, source: string, batch: Batch): Opened {
     return opened;
   } catch (error) {
     db.close();
-    // The file is empty, too, while another program makes its first batch in it.
+    // The file is also empty while another program writes its first batch.
     if (!isBusy(error) && statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path);
     throw error;
   }

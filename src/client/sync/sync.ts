@@ -90,14 +90,13 @@ export async function sync(client: Client, options: SyncOptions): Promise<SyncRe
     await readAll(run, options);
   }
   const [first] = run.left;
-  // A key that may read nothing is more likely a mistake than a copy of nothing.
+  // A key that may read nothing is probably a mistake.
   if (first && run.left.length === allResources.length) throw first.error;
-  // It is one of those above.
   const left = run.left.map(({ resource, error }) => ({ resource, code: error.code as ErrorCode }));
   return { state: structuredClone(run.state), counts: run.counts, left, isAnew };
 }
 
-/** A page comes from another store than the copy. Told of a second time, two services answer at one address. */
+/** A page comes from another store than the copy. If it happens twice, two services answer at one address. */
 class OtherStore extends CopyError {
   readonly generation: string;
 
@@ -120,7 +119,6 @@ function checkResources(resources: readonly Resource[]): void {
       );
 }
 
-/** One call of `sync`. */
 interface Run {
   access: ReturnType<typeof accessOf>;
   call: CallOptions;
@@ -197,7 +195,7 @@ async function keepChanges(
   }
 }
 
-/** People have no time of change, and who leaves is only missing: the list is read whole, and compared. */
+/** People have no time of change, and those who leave are just missing, so the list is read whole and compared. */
 async function readPeople({ access, call, state, keep }: Run): Promise<void> {
   const known = state.people ?? {};
   const digests: Record<string, string> = {};
@@ -221,11 +219,11 @@ async function readSubmissions(run: Run): Promise<void> {
   const states = (run.state.submissions ??= {});
   for await (const { data } of run.access.forms.pages({}, run.call))
     for (const { id } of data) {
-      // An id may be the name of what every object has.
+      // An id may be the name of an inherited property.
       if (!Object.hasOwn(states, id)) states[id] = {};
       await keepChanges(run, 'submissions', run.access.submissionsOf(id), states[id] ?? {});
     }
-  // A store without forms has no page that would clear those of the store before.
+  // Without forms there is no page that would clear the records of the former store.
   if (run.state.outdated?.includes('submissions')) await run.keep('submissions', { put: [], remove: [] });
 }
 
@@ -260,7 +258,7 @@ async function countDetails(run: Run, { resources, details = true }: SyncOptions
         run.tell(resource);
       }
     } catch (error) {
-      // Reading it will say so in its turn.
+      // Reading it reports the error later.
       if (!(error instanceof ApiError)) throw error;
     }
   }

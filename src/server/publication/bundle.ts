@@ -1,6 +1,6 @@
 import { bundledContract, type JsonSchema } from '../../contract/document.ts';
 
-/** A place of the contract that may say where the rest of it stands. */
+/** A place of the contract, which may be a reference. */
 interface Reference {
   $ref?: string;
 }
@@ -90,7 +90,6 @@ export function nameOf({ $ref }: Reference): string | undefined {
   return $ref?.split('/').at(-1);
 }
 
-/** The operations with their paths, in the order of the contract. */
 export function operationsOf(bundle: Bundle): (Operation & { path: string })[] {
   return Object.entries(bundle.paths).map(([path, { get }]) => ({ ...get, path }));
 }

@@ -12,7 +12,7 @@ interface Contract extends JsonObject {
   components: { schemas: Record<string, JsonObject> } & JsonObject;
 }
 
-/** Values of the service stand below these names, and stay as they are. */
+/** Below these names are values, which stay as they are. */
 const VALUES: readonly string[] = ['default', 'enum', 'example', 'examples'];
 
 /**
@@ -37,11 +37,10 @@ export function openapi30(): object {
   const rewritten = (value: Json, name = ''): Json => {
     if (Array.isArray(value)) return value.map((item) => rewritten(item));
     if (value === null || typeof value !== 'object' || VALUES.includes(name)) return value;
-    // The members of a record may be called like a word of the description.
+    // Members of records may have the names of keywords.
     if (name === 'properties') return each(value, true);
     return each(inWordsOf30(withoutSiblings(value, contract.components.schemas)), false);
   };
-  // An object is rewritten as one.
   return withoutUnused(rewritten({ ...contract, openapi: '3.0.3' }) as Contract);
 }
 
@@ -58,7 +57,7 @@ function withoutUnused(edition: Contract): JsonObject {
   return { ...edition, components: Object.fromEntries(components) as JsonObject };
 }
 
-/** Version 3.0 reads nothing beside a reference. One to a scalar is written out, so that each member is described. */
+/** OpenAPI 3.0 ignores what is beside a reference, so references to scalars are written out with their descriptions. */
 function withoutSiblings(node: JsonObject, schemas: Record<string, JsonObject>): JsonObject {
   const { $ref, ...siblings } = node;
   if (typeof $ref !== 'string') return node;
@@ -68,8 +67,7 @@ function withoutSiblings(node: JsonObject, schemas: Record<string, JsonObject>):
 }
 
 function inWordsOf30(node: JsonObject): JsonObject {
-  // Of the several types of a custom field or an answer nothing is said: it is any value. Clients in Java and Rust that
-  // are generated from a list of them don't compile or read nothing.
+  // A custom field or an answer is any value: clients in Java and Rust that are generated from a list of types fail.
   const { type, const: only, examples, ...rest } = node;
   delete rest['anyOf'];
   const [named] = [type].flat().filter((name) => name !== 'null');

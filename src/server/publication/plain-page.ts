@@ -5,7 +5,7 @@ const STYLE = `
   pre { overflow-x: auto; }
   time { font-weight: normal; font-size: 1rem; }`;
 
-/** A plain page runs nothing, loads nothing, and stands in nobody's frame. */
+/** A plain page runs no scripts, loads nothing, and can't be framed. */
 export const plainPagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -104,7 +104,7 @@ function asConfigured(text: string, { baseUrl, supportUrl, serviceName }: Public
     [servers[0].url]: baseUrl(),
     [info.contact.url]: supportUrl ?? baseUrl(),
   };
-  // Of the characters of a name and an address a dot alone has a meaning in a pattern.
+  // In names and addresses only the dot has a meaning in a pattern.
   const own = Object.keys(configured).join('|').replaceAll('.', '\\.');
   return text.replaceAll(new RegExp(own, 'g'), (name) => configured[name] ?? name);
 }
@@ -115,7 +115,7 @@ interface OwnNames {
   servers: [{ url: string }];
 }
 
-/** Integrators install it by its address. What they keep says by its name which contract it is of. */
+/** Its name has the contract's version, because integrators keep the file. */
 const clientHeaders: HeadersOf = () => ({
   'Content-Disposition': `attachment; filename="fieldledger-client-${version}.tgz"`,
 });

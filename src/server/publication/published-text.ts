@@ -34,7 +34,6 @@ interface Published {
   compressed: Partial<Record<Coding, Promise<Buffer>>>;
 }
 
-/** Gives headers that depend on a text. */
 export type HeadersOf = (text: string) => Record<string, string>;
 
 /** What is published: a text, or the bytes of a file that is compressed already. */

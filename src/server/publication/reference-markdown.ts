@@ -136,7 +136,7 @@ function schemaText(bundle: Bundle, schema: BundledSchema): string {
 function memberLines(bundle: Bundle, name: string, member: BundledSchema, isRequired: boolean): string {
   const schema = resolve(bundle, member);
   const words = [typeOf(bundle, member), ...(isRequired ? [] : ['optional'])];
-  // The section of a named set says at length what the member would.
+  // The section of a named set says it in full.
   const description =
     hasSection(schema) && nameOf(member) && !member.description ? '' : (schema.description ?? '');
   const line = `\`${name}\` (${words.join(', ')})${description && `: ${description.replaceAll(/\n+/g, ' ')}`}`;
@@ -167,7 +167,6 @@ const scalarOf = ({ type }: BundledSchema) =>
         .filter((word) => word !== 'null')
         .join(' or ');
 
-/** The possible values of a type. */
 function boundsOf({ format, const: only, minimum, maximum, default: unless }: BundledSchema): string[] {
   const isBounded = minimum !== undefined && maximum !== undefined && maximum <= SAID_MAX;
   return [
@@ -178,7 +177,7 @@ function boundsOf({ format, const: only, minimum, maximum, default: unless }: Bu
   ];
 }
 
-/** A number's size in memory, and bounds that only it sets, say nothing to a reader. */
+/** Leaves out a number's size in memory and the bounds that follow from it. */
 const NUMBER_FORMAT = /^(int32|int64|double)$/;
 const SAID_MAX = 1_000_000;
 

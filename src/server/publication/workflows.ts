@@ -17,7 +17,6 @@ export function workflowText(file: string): string {
 export function workflowsPage(): string {
   const items = workflowFiles.map((file) => {
     const text = workflowText(file);
-    // A test runs each file.
     const { info } = parse(text) as { info: { title: string; summary: string } };
     const commands = [...text.matchAll(/^# {5}(.+)$/gm)].map(([, command = '']) => command).join('\n');
     return `

@@ -93,7 +93,7 @@ try { localStorage } catch {
 buildReference(process.argv[2] ?? join(root, 'generated', 'reference.html'));
 
 function buildReference(target: string): void {
-  // Beside the target, so that it can be renamed into place: a server that is running never sends half a file.
+  // Written beside the target and renamed, so that a running server never sends half a file.
   const folder = `${target}.${randomUUID()}`;
   const definition = join(folder, 'openapi.json');
   const page = join(folder, 'reference.html');
@@ -149,7 +149,7 @@ function inlineScalars(contract: Contract): unknown {
 }
 
 function makeSelfContained(page: string): string {
-  // A new version of Redoc that words these differently must stop the build rather than start asking again.
+  // If a new version of Redoc changes these, the build must fail, or the page would send requests again.
   if (!page.includes('"disableTelemetry":true')) throw new Error('Redoc was built with its telemetry on');
   const [, head = '', body = '', program = ''] =
     /^([^]*?)(<div id="redoc">[^]*?)(<script type="module">[^]*)$/.exec(page) ?? [];

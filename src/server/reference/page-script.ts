@@ -52,7 +52,7 @@ const offerCopy = (code) => {
   };
   code.before(Object.assign(buttonOf('Copy', copy), { className: 'copy-code' }));
 };
-// The paragraph before a code that says nothing but its language, as "Python:" does.
+// A paragraph before a code block that only names its language, such as "Python:".
 const labelOf = (code) => {
   const label = code?.parentElement.previousElementSibling;
   return /^[^.]{1,30}:$/.test(label?.textContent.trim() ?? '') ? label : undefined;

@@ -1,6 +1,6 @@
 import { type SampledOperation, samplesOf } from './samples.ts';
 
-/** As much of the bundled contract as is shown otherwise than it stands. */
+/** The parts of the bundled contract that the reference changes. */
 export interface ShownContract {
   info: { description: string };
   paths: Record<string, { get: Omit<SampledOperation, 'path'> }>;

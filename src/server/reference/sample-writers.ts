@@ -1,7 +1,6 @@
 /*
  * How a request is written in each language of the reference.
  */
-/** The request that a sample sends. */
 export interface Request {
   operationId: string;
   baseUrl: string;
@@ -14,7 +13,7 @@ export interface Request {
 /** How one language writes the three kinds of operations. */
 export type Writer = Record<'list' | 'record' | 'file', (request: Request) => string>;
 
-/** A page is as long as it may be: fewer requests, and less of the rate limit. */
+/** The largest page, which needs the fewest requests. */
 const longestPage: [string, string] = ['limit', '100'];
 
 const curl: Writer = {
@@ -61,7 +60,7 @@ function typeScriptCall({ operationId, ids, query }: Request): string {
   return `client.${operationId}(${args.join(', ')})`;
 }
 
-/** Python would send an ordinary header to wherever a redirect leads. */
+/** Python would send an ordinary header to the target of a redirect. */
 const pythonKey = `request.add_unredirected_header("Authorization", "Bearer " + os.environ["API_KEY"])`;
 
 const python: Writer = {

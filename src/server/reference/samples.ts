@@ -15,7 +15,6 @@ export interface SampledOperation {
   'x-codeSamples'?: Sample[];
 }
 
-/** The languages that the reference offers. */
 export const sampleLanguages = Object.keys(writers);
 
 /**
