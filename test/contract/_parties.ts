@@ -179,8 +179,8 @@ async function editDraft(engine: Engine, isEdited: boolean): Promise<string> {
 /** An engine whose reads of keys, or of everything else, fail as those of a broken disk do. */
 function failing(engine: Engine, what: 'keys' | 'records'): Engine {
   return withQueriesThrough(engine, (query, run) => {
-    const isOfServer = query.sql.includes('"store_generation"');
-    if (isOfServer || query.sql.includes('"api_keys"') !== (what === 'keys')) return run();
+    const isOfServer = /\bstore_generation\b/.test(query.sql);
+    if (isOfServer || /\bapi_keys\b/.test(query.sql) !== (what === 'keys')) return run();
     throw new Error('The disk cannot be read: /var/lib/secret-path');
   });
 }
