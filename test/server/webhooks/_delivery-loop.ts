@@ -21,9 +21,8 @@ export function noAnswer(error: AttemptResult['error']): AttemptResult {
 
 export interface ScriptedSender extends Sender {
   /** Everything that was sent, in order. */
-  sent: (WebhookRequest & { at: number })[];
-  /** Deliveries under way now, and the most that there were at once. */
-  underWay: () => number;
+  sent: WebhookRequest[];
+  /** The most deliveries that were under way at once. */
   mostUnderWay: () => number;
 }
 
@@ -37,13 +36,12 @@ export function scriptedSender(
   let most = 0;
   return {
     sent,
-    underWay: () => underWay,
     mostUnderWay: () => most,
     async send(request) {
       const id = request.headers['Service-Delivery'] ?? '';
       const attempt = (attempts.get(id) ?? 0) + 1;
       attempts.set(id, attempt);
-      sent.push({ ...request, at: performance.now() });
+      sent.push(request);
       most = Math.max(most, ++underWay);
       try {
         return await reply(request, attempt);
