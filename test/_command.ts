@@ -54,7 +54,6 @@ export interface Served extends Running {
 export interface Workplace extends AsyncDisposable {
   folder: string;
   databaseUrl: string;
-  /** Runs a command line as a process of its own. */
   run: (args: readonly string[], environment?: Environment) => Promise<Outcome>;
   /** Runs a command line inside this process, which is quicker. */
   call: (args: readonly string[], environment?: Environment) => Promise<Outcome>;

@@ -45,7 +45,6 @@ function rowsOf(text: string, head: string): string[][] {
 /** The texts that a cell has in backquotes. */
 const codesIn = (cell = '') => [...cell.matchAll(/`([^`]*)`/g)].map(([, code = '']) => code);
 
-/** The blocks of code in a language. */
 const blocksOf = (text: string, language: string) =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block = '']) => block);
 

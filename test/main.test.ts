@@ -6,7 +6,6 @@ import { callCommand, openWorkplace } from './_command.ts';
 
 const command = (...args: string[]) => callCommand(args);
 
-/** Every command that can be found by following the lists of commands in the help. */
 async function findCommands(words: readonly string[] = []): Promise<string[]> {
   const { stdout } = await command(...words, '--help');
   // The lists of commands follow the options, or the sentence that says what a command is.

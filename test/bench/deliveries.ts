@@ -41,7 +41,6 @@ const ROWS_MAX = 100_000;
 interface Side {
   engine: Engine;
   sender: Sender;
-  /** The number of the next delivery. */
   next: number;
 }
 

@@ -56,7 +56,6 @@ async function press(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name }).click();
 }
 
-/** Accepts an invitation by its link, or by pasting its code where nothing runs in the page. */
 async function accept(page: Page, { url, engine }: TestPortal, code: string): Promise<void> {
   await page.goto(`/portal/invitation#${code}`);
   const field = page.getByLabel('Code of your link');

@@ -118,7 +118,6 @@ export function readSqliteCopy(path: string): Contents {
   return contents;
 }
 
-/** The records of a copy in JSON Lines, read as its page says. */
 export function readJsonLinesCopy(folder: string): Contents {
   const { bytes } = JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8')) as {
     bytes: Partial<Record<Resource, number>>;

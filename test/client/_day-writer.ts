@@ -36,7 +36,6 @@ const lines = [
 ];
 const person = { email: 'p@p.example', roleId: 'r', roleName: 'R' };
 
-/** A change, and the kind of what it makes. */
 function changeAt(step: number): [change: string, what: object, made?: Kind] {
   const title = `Change ${step}`;
   const job = {

@@ -84,7 +84,6 @@ export async function startService(
   };
 }
 
-/** Answers with a status, a body and headers. */
 export function answers(status: number, body: unknown, headers: Record<string, string> = {}): Behaviour {
   return (_req, res) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -94,7 +93,6 @@ export function answers(status: number, body: unknown, headers: Record<string, s
   };
 }
 
-/** Answers with an error of the contract. */
 export function refuses(status: number, code: string, headers: Record<string, string> = {}): Behaviour {
   return answers(status, { error: { code, message: 'In words.' } }, headers);
 }

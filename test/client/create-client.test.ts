@@ -10,7 +10,6 @@ import { allOf } from './_service.ts';
 const server = await startExampleServer('sqlite');
 t.teardown(() => server[Symbol.asyncDispose]());
 
-/** The target and the status of each request. */
 interface Sent {
   target: string;
   status: number;

@@ -6,7 +6,6 @@ export function byId<R extends { id: string }>(records: readonly R[]): R[] {
   return records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** The company that the examples describe, each record once. */
 export const company = Object.fromEntries(
   resources.map((resource) => [resource, byId(examplesOf(resource))]),
 ) as { [R in Resource]: RecordOf[R][] };

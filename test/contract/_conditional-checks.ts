@@ -73,7 +73,6 @@ function shown(): Request[] {
 
 const EXISTING_MAX = 5;
 
-/** Pages of each list, and some of its records. */
 async function existing({ party }: Exam): Promise<Request[]> {
   return (await party.lists('reader')).flatMap(({ operationId, target, records }) => {
     const detail = detailOf(operationId);

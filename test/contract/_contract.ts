@@ -153,7 +153,6 @@ export function withoutQuery(target: string): string {
   return target.replace(/\?.*$/, '');
 }
 
-/** The media type of an operation's successful answer. */
 export function successOf({ responses }: Operation): MediaType {
   const [mediaType] = Object.values(responses['200']?.content ?? {});
   if (!mediaType) throw new Error('There is no successful answer.');

@@ -49,7 +49,6 @@ export async function deploymentAt(url: string, keys: Keys): Promise<Party> {
   return withExamples(party, keys);
 }
 
-/** The key of an asker. A wrong one is made from a right one. */
 function keyOf(keys: Exclude<Keys, 'mock'>, asker: Asker): string | undefined {
   if (asker !== 'wrong' || keys.wrong !== undefined) return keys[asker];
   return keys.reader?.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));

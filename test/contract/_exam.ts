@@ -11,7 +11,6 @@ export interface Exam {
   note: (problem: string) => void;
 }
 
-/** A request of an operation. */
 export interface Request extends Asked {
   operationId: string;
   asker?: Asker;

@@ -94,7 +94,6 @@ async function sendAsWritten(url: string, { method = 'GET', target, headers = {}
   return toAnswer(Number(statusLine.split(' ')[1]), rawHeaders, bytes.subarray(headEnd + 4));
 }
 
-/** An answer's body as JSON; undefined when it is none. */
 export function parsed(answer: Answer): unknown {
   try {
     return JSON.parse(answer.body);
@@ -103,7 +102,6 @@ export function parsed(answer: Answer): unknown {
   }
 }
 
-/** The code in an error's body. */
 export function codeOf(body: unknown): string {
   const error = (body as { error?: { code?: unknown } } | undefined)?.error;
   return typeof error?.code === 'string' ? error.code : 'none';

@@ -52,7 +52,6 @@ export function filtersOf(operationId: string, records: readonly ListedRecord[])
   }));
 }
 
-/** Values at the very edge of each record, and one that no record has. */
 function valuesOf(name: string, records: readonly ListedRecord[]): string[] {
   if (name === 'customer')
     return [...distinct(records.map(({ customer }) => (customer as { id: string }).id)), 'cus_9999'];

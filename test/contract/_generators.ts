@@ -4,7 +4,6 @@ export interface Generator {
   /** Of the development dependencies. */
   command: string;
   options: string[];
-  /** Its file of settings, when it needs one. */
   settings?: { file: string; text: string };
 }
 

@@ -22,7 +22,6 @@ export interface WholeList {
 }
 
 const isList = ({ parameters }: DeclaredOperation) => parameters.some(({ name }) => name === 'cursor');
-/** The lists of the contract. Submissions have a list for each form. */
 const [ofCompanies, ofForms] = [false, true].map((isOfForm) =>
   operations.filter((operation) => isList(operation) && operation.path.includes('{') === isOfForm),
 ) as [DeclaredOperation[], DeclaredOperation[]];
@@ -34,7 +33,6 @@ export function operationsOfRecords(listOperation: string): DeclaredOperation[] 
   return operations.filter((operation) => operation.path.startsWith(`${path}/{`));
 }
 
-/** The operation that reads one record of a list, if there is one. */
 export function detailOf(listOperation: string): string | undefined {
   return operationsOfRecords(listOperation).find(({ path }) => path.endsWith('}'))?.operationId;
 }
@@ -52,12 +50,10 @@ function wholeTarget(operation: DeclaredOperation, path: string): string {
   return withParameters(path, Object.fromEntries(all));
 }
 
-/** The path of an operation with an id in it. */
 export function pathOf(operationId: string, id: string): string {
   return operationOf(operationId).path.replace(/\{\w+\}/, id);
 }
 
-/** The path of an operation, with the id of nothing if it takes one. */
 export function absentPath({ path, parameters }: DeclaredOperation): string {
   const takesUuid = parameters.some(({ in: place, schema }) => place === 'path' && schema.format === 'uuid');
   return path.replace(/\{\w+\}/, takesUuid ? '01a00000-0000-7000-8000-000000000000' : 'absent_0000');
@@ -130,7 +126,6 @@ export async function listsOf({ party }: Exam, operationId: string): Promise<Who
   throw new NotGiven(hasNoForm ? 'a form' : `a reader who may ask ${operationId}`);
 }
 
-/** A list that the reader may read. */
 export async function anyList({ party }: Exam): Promise<{ operationId: string; target: string }> {
   const [first] = await party.lists('reader');
   if (!first) throw new NotGiven('a reader who may read something');

@@ -215,7 +215,6 @@ export function inPdf(change: (pdf: string) => string): Change {
   }, isPdf);
 }
 
-/** There is no PDF whose file name matches. */
 export function withoutPdfs(name: RegExp): Change {
   return instead(forNothing, (_request, reply) => name.test(fileName(reply)));
 }
@@ -230,7 +229,6 @@ export function withPagesOf(first: RegExp, others: RegExp): Change {
   }, isPdf);
 }
 
-/** Every PDF is the first one. */
 export function samePdf(): Change {
   let first: string | undefined;
   return inPdf((pdf) => (first ??= pdf));

@@ -8,7 +8,6 @@ import type { Change, ProxiedReply, ProxiedRequest } from './_proxy.ts';
  * reaches whoever asked.
  */
 
-/** What takes the place of a pattern, as `String.replace` has it. */
 type Replacement = string | ((...found: string[]) => string);
 const replaced = (text: string, pattern: RegExp | string, by: Replacement) =>
   typeof by === 'string' ? text.replace(pattern, by) : text.replace(pattern, by);
@@ -23,7 +22,6 @@ export function queryOf({ target }: ProxiedRequest): URLSearchParams {
   return new URLSearchParams(target.split('?')[1]);
 }
 
-/** The request with another query. */
 export function withQuery(request: ProxiedRequest, change: (query: URLSearchParams) => void): ProxiedRequest {
   const [path = ''] = request.target.split('?');
   const query = queryOf(request);
@@ -66,7 +64,6 @@ export function status(from: number, to: number): Change {
   );
 }
 
-/** A request is answered with a status, and as HTTP has it then. */
 export function answering(
   status: number,
   isFor: (request: ProxiedRequest, reply: ProxiedReply) => boolean,

@@ -22,7 +22,6 @@ export interface ProxiedReply {
 
 /** What the proxy changes between the server and whoever asks it. */
 export interface Change {
-  /** Changes the request before the server gets it. */
   request?: (request: ProxiedRequest, party: Party) => ProxiedRequest;
   /** Changes the answer; `again` asks the server something else. */
   reply?: (

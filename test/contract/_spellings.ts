@@ -4,7 +4,6 @@ import type { Schema } from './_contract.ts';
 export interface Spellings {
   /** Those that the mock refuses as well. */
   everyone: readonly string[];
-  /** Those that every operation of a server is asked with. */
   always: readonly string[];
   /** Those that one operation or another is asked with. */
   sometimes: readonly string[];

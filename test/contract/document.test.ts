@@ -5,7 +5,6 @@ import { bundle, contract, events, missingBounds, operations, schemasIn, strictA
 /* What the linters can't say of the contract (judges.test.ts has what they do). */
 
 const schemas = Object.entries(contract.components.schemas);
-/** Every schema of the contract with a name to report it by. */
 const everySchema = [
   ...schemas.flatMap(([name, schema]) => [...schemasIn(schema, name)]),
   ...[...operations, ...events].flatMap(({ operationId, parameters, responses }) => [

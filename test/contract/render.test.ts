@@ -19,7 +19,6 @@ function someRecord(resource: Resource): { resource: Resource; record: Record<st
   return structuredClone(found);
 }
 
-/** Renders what may not be a record at all. */
 function render(given: { resource: Resource; record: Record<string, unknown> }) {
   return renderRecord(given as unknown as ResourceRecord);
 }
@@ -35,7 +34,6 @@ function refusalOf(given: { resource: Resource; record: Record<string, unknown> 
   throw new Error('It is rendered.');
 }
 
-/** Members in the order in which the contract declares them. */
 function declaredOrder(schemaName: string): string[] {
   return Object.keys(contractDocument().components.schemas[schemaName]?.properties ?? {});
 }

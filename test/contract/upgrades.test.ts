@@ -12,7 +12,6 @@ interface Released {
   components: { examples: Record<string, { 'x-request'?: string; value: { data: unknown } }> };
 }
 
-/** The records that a release gives as examples, in full. */
 function releasedRecords(release: string): { resource: Resource; record: { id: string } }[] {
   const { components } = readContract(join(releases, release))['openapi.yaml'] as unknown as Released;
   return Object.values(components.examples).flatMap(({ 'x-request': request = '', value }) => {

@@ -5,7 +5,6 @@ import { createAjv, recordProblem } from '../../src/contract/validators.ts';
 
 const ajv = createAjv();
 
-/** Whether a value passes a schema as the program closes it. */
 function passes(schema: Record<string, unknown>, value: unknown): boolean {
   return ajv.compile(closedSchema(schema))(value);
 }

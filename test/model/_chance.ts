@@ -83,12 +83,10 @@ export function recordOf<T extends { id: string }>(
   return draw.pick(draw.happens(0.93) ? own.filter(isFit) : own);
 }
 
-/** A day within so many days before or after today. */
 export function dayNear({ today, below }: Draw, before: number, after: number): string {
   return addDays(today, below(before + after + 1) - before);
 }
 
-/** The members of an object, each of them by chance. */
 export function someOf<T extends object>({ happens }: Chance, share: number, members: T): Given<T> {
   const chosen = Object.entries(members).filter(([, value]) => value !== undefined && happens(share));
   return Object.fromEntries(chosen) as Given<T>;

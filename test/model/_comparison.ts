@@ -90,7 +90,6 @@ function snapshotOf({ supplier }: Kept) {
   return { ...shown, logoSha256 };
 }
 
-/** Events in their order, and who is to hear of them. */
 async function compareEvents(engine: Engine, company: ModelCompany): Promise<void> {
   // Events are found by their deliveries, and the first webhook hears of all.
   const rows = await engine.db
@@ -175,7 +174,6 @@ async function compareLists(db: Connection, company: ModelCompany, today: string
   }
 }
 
-/** A quote as it reads on a day. */
 export function readQuote(quote: Quote, today: string): Quote {
   const isOver = quote.status === 'sent' && quote.validUntil !== null && quote.validUntil < today;
   return isOver ? { ...quote, status: 'expired' } : quote;

@@ -25,7 +25,6 @@ export function partsOf(decimal: string, digits: number): bigint {
   return BigInt(`${whole}${fraction.padEnd(digits, '0')}`);
 }
 
-/** Quantity times unit price. */
 export function lineAmount(quantity: string, unitPriceMinor: number): bigint {
   return halfUp(partsOf(quantity, 6) * BigInt(unitPriceMinor), 1_000_000n);
 }
@@ -56,7 +55,6 @@ export interface AmountLine {
 
 const ORDER = ['S', 'Z', 'E', 'AE', 'K', 'G', 'O'];
 
-/** One item for each category and rate, in the order of the categories, the highest rate first. */
 export function breakdownOf(lines: readonly AmountLine[]): Item[] {
   const groups = Map.groupBy(lines, (line) => `${line.vatCategory}/${line.vatRateBasisPoints}`);
   const items = [...groups.values()].flatMap(([first, ...others]) => {

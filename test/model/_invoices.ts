@@ -73,14 +73,12 @@ function putDraft(
   return stamped;
 }
 
-/** The data that is kept of a draft. */
 export function draftedOf(turn: Turn, id: string): Kept {
   const { status } = need(turn, 'invoices', id, '/with/id');
   const kept = turn.company.kept.get(id);
   return status === 'draft' && kept ? kept : turn.refuse('wrong_state', '/with/id');
 }
 
-/** The rates under reverse charge, by the ids of the lines. */
 export function ratesOf({ lines }: Pick<Draft, 'lines'>): Record<string, number> {
   return Object.fromEntries(
     lines.flatMap(({ id, vatCategory, reverseChargeRateBasisPoints: rate }) =>
@@ -219,13 +217,11 @@ function checkDates(
 
 type Breakdown = Invoice['vatBreakdown'];
 
-/** The issued credit notes of an invoice. */
 function notesOf(turn: Turn, { id }: Invoice): Invoice[] {
   const all = [...turn.company.tables.invoices.values()];
   return all.filter(({ creditsInvoiceId, status }) => creditsInvoiceId === id && status === 'issued');
 }
 
-/** The sum of an amount over the items of one category and rate. */
 function sumIn(
   breakdown: Breakdown,
   { category, rateBasisPoints }: Item,

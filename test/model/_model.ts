@@ -85,7 +85,6 @@ export interface Turn {
   stamp: () => string;
   /** An event carries the time of the last stamp. */
   send: (kind: MoveEventKind, data: unknown) => void;
-  /** Notes a fault; the change is worked out further, to find other faults. */
   fault: (code: RefusalCode, path?: string) => void;
   /** Notes a fault with which nothing further can be worked out. */
   refuse: (code: RefusalCode, path?: string) => never;
@@ -247,7 +246,6 @@ export function need<R extends Resource>(turn: Turn, resource: R, id: string, pa
   return table.get(id) ?? turn.refuse('unknown_record', path);
 }
 
-/** The next number of a kind of document that is numbered on a day. */
 export function nextNumber({ company, refuse }: Turn, kind: Numbered, day: string): string {
   const series = company.formats[kind].replaceAll('{year}', day.slice(0, 4));
   const number = (company.series.get(series) ?? 0) + 1;
@@ -258,7 +256,6 @@ export function nextNumber({ company, refuse }: Turn, kind: Numbered, day: strin
   );
 }
 
-/** A value without some of its members. */
 export function without<T extends object, Name extends keyof T>(value: T, ...names: Name[]): Omit<T, Name> {
   const left = Object.entries(value).filter(([name]) => !(names as PropertyKey[]).includes(name));
   return Object.fromEntries(left) as Omit<T, Name>;

@@ -71,7 +71,6 @@ export const quoteMoves = {
   },
 } satisfies Partial<Moves>;
 
-/** A customer answers a quote that was sent. */
 function refuseEarlyAnswer(turn: Turn, { sentDate }: Quote): void {
   if ((sentDate ?? '') > turn.today) turn.refuse('invalid_change', '/at');
 }

@@ -115,7 +115,6 @@ export function jobMade({ oneOf }: Draw) {
   };
 }
 
-/** Some of the other members of a job. */
 export function jobMembers(draw: Draw) {
   return someOf(draw, 0.3, {
     title: draw.oneOf('Replace the pump', '“Quoted” & <tagged>'),

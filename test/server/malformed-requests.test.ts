@@ -7,7 +7,6 @@ import { connectTo } from '../_socket.ts';
 
 const JOBS = 'GET /api/v1/jobs?limit=1 HTTP/1.1\r\n';
 
-/** The statuses of the answers on a connection, in turn. */
 const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
 
 t.test('a bad chunk gets one answer on its connection, and the connection ends', async (t) => {

@@ -6,7 +6,6 @@ import type { Test } from 'tap';
 import { exampleSecret } from '../../../src/contract/examples.ts';
 import { until } from '../../_command.ts';
 
-/** How a receiver is started: the program, and the path of the receiver's file. */
 export type Program = readonly [command: string, file: string];
 
 /** Starts a receiver that knows the test vector's secret, and waits until it listens. It ends with the test at the latest. */

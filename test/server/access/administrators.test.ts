@@ -55,7 +55,6 @@ function signInBy(engine: Engine, password: string, limits = limitsWith()) {
   return signIn(engine, limits, { ...attempt, email: EMAIL, password, ...quiet });
 }
 
-/** Sets a new password by a link. */
 async function reset(engine: Engine): Promise<void> {
   const { token } = await inviteToReset(engine, { company: COMPANY, email: EMAIL, now: STORY_NOW });
   await acceptLink(engine, limitsWith(), { ...attempt, token, name: '', password: NEW_PASSWORD });

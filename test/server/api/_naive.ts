@@ -4,7 +4,6 @@ import type { ListedRecord as AnyRecord } from '../../contract/_exam.ts';
 import { keptBy } from '../../contract/_filters.ts';
 import type { ListedRecord, Query } from './_crawl.ts';
 
-/** A question to a list: its path and its query. */
 export interface Question {
   /** Path of the list below the server's address. */
   path: string;

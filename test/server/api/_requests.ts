@@ -9,7 +9,6 @@ export interface FuzzedRequest {
   method: 'GET' | 'HEAD';
   target: string;
   headers: string[];
-  /** Whether the key is right. */
   isKnown: boolean;
   /** Whether every query parameter is right. */
   isRight: boolean;

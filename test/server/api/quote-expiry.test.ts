@@ -5,7 +5,6 @@ import { engineNames, keyFor, startEmptyServer, STORY_NOW, type TestServer } fro
 import { crawl, readPage } from './_crawl.ts';
 import { quoteOf, store, uuidOf } from './_records.ts';
 
-/** At a moment in a time zone, a sent quote that is valid until a day reads as expired, or still as sent. */
 const moments: [timeZone: string, now: string, validUntil: string | null, status: 'sent' | 'expired'][] = [
   // Ordinary days, and the day after the leap day.
   ['UTC', '2026-11-20T23:59:59.999Z', '2026-11-20', 'sent'],

@@ -65,7 +65,6 @@ export interface TestCompany {
   refusal: (change: object) => Promise<Pick<Refusal, 'code' | 'path' | 'message'>>;
   /** The company's events in the order in which they happened. */
   events: () => Promise<KeptEvent[]>;
-  /** A record as stored, whole; undefined when there is none. */
   record: <R extends Resource>(resource: R, id: string) => Promise<RecordOf[R] | undefined>;
   /** The texts of a record as stored; undefined when there is none. */
   texts: (resource: Resource, id: string) => Promise<{ body: string; detail?: string } | undefined>;
@@ -142,7 +141,6 @@ function companyOf(backoffice: Backoffice, id: string): TestCompany {
   };
 }
 
-/** The record of a change that was applied. */
 export function recordIn<T>(outcome: Outcome): T {
   if (outcome.status !== 'applied') throw new Error('The change was skipped.');
   return JSON.parse(outcome.record ?? 'null') as T;

@@ -18,7 +18,6 @@ export function line(given: Partial<DraftLine> = {}): DraftLine {
   };
 }
 
-/** A line without VAT. */
 export function lineIn(vatCategory: DraftLine['vatCategory'], given: Partial<DraftLine> = {}): DraftLine {
   const reason = vatCategory === 'E' ? { vatExemptionReason: 'Exempt: VATCA 2010 Sch 1 para 7' } : {};
   return line({ vatCategory, vatRateBasisPoints: 0, ...reason, ...given });
@@ -31,7 +30,6 @@ export function invoiceDraft(given: Partial<NewInvoice> = {}): Given<'invoice.dr
   };
 }
 
-/** A credit note of an invoice, for its customer and with a reason. */
 export function creditNoteOf(
   { id: creditsInvoiceId, customer }: Pick<Invoice, 'id' | 'customer'>,
   given: Partial<NewInvoice> = {},
@@ -64,7 +62,6 @@ export function refund(
   };
 }
 
-/** Drafts a document and issues it. */
 export async function issued(company: TestCompany, draft: Given<'invoice.draft'>): Promise<Invoice> {
   const { id } = await company.apply(draft);
   return company.apply(issue(id));

@@ -40,7 +40,6 @@ export function answersIn(stdout: string): Answer[] {
     .map((line) => answerIn(line));
 }
 
-/** An answer in short: the line, the id if it has one, and what became of it. */
 export function inShort(answer: Answer): string {
   const { line, id, status } = answer;
   const place = id === undefined ? `${line}` : `${line} ${id}`;

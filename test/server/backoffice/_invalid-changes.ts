@@ -9,7 +9,6 @@ const { schemas } = (
   }
 ).components;
 
-/** The schema of each change, by its name. */
 export const changeSchemas = new Map(
   (schemas['Change']?.['oneOf'] as Schema[]).map((schema) => [
     schema.properties?.['change']?.const ?? '',

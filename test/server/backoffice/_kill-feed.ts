@@ -1,7 +1,6 @@
 /** A feed that makes every move, with all that a move would otherwise make up: every id, every line, every day. */
 import type { ChangeName, DraftLine, WithOf } from '../../../src/contract/feed.ts';
 
-/** The two companies, each with the currency and the rate of its documents. */
 export const fedCompanies = [
   { id: 'acme', countryCode: 'IE', vatId: 'IE9876543H', currency: 'EUR', rate: 2300 },
   { id: 'borough', countryCode: 'GB', vatId: 'GB987654353', currency: 'GBP', rate: 2000 },

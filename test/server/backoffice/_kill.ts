@@ -68,7 +68,6 @@ export async function runAndKill({ start, file }: Fed): Promise<Run> {
   return kill(running);
 }
 
-/** Runs the feed to its end. */
 export async function runWhole({ start, file }: Fed): Promise<Run> {
   const running = start(['apply', file]);
   await running.ended;

@@ -23,7 +23,6 @@ export const northernIrishCompany: Partial<CompanySettings> = {
 };
 export const unregisteredCompany: Partial<CompanySettings> = { profile: unregisteredProfile };
 
-/** A customer in a country, with a VAT number of that country. */
 export function customerIn(
   countryCode: string,
   currency: string,

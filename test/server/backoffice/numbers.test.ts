@@ -18,7 +18,6 @@ async function numbersOf(company: TestCompany, count: number): Promise<(string |
   return numbers;
 }
 
-/** The last instant of a year and the first of the next, in a time zone. */
 const newYears: [timeZone: string, last: string, first: string][] = [
   ['Europe/Dublin', '2026-12-31T23:59:59.999Z', '2027-01-01T00:00:00.000Z'],
   ['Pacific/Auckland', '2026-12-31T10:59:59.999Z', '2026-12-31T11:00:00.000Z'],

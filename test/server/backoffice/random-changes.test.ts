@@ -60,7 +60,6 @@ const byFormat: Record<string, fc.Arbitrary<string>> = {
   email: fc.emailAddress({ size: 'small' }),
 };
 
-/** Any value of a schema. `subject` is what an id in it names. */
 function valueOf(schema: Schema, subject: string): fc.Arbitrary<unknown> {
   const types = [schema.type ?? []].flat();
   if (schema.const !== undefined) return fc.constant(schema.const);

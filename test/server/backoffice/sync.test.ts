@@ -17,7 +17,6 @@ import { openWorkplace, type Workplace } from '../../_command.ts';
 import { type EngineName, engineNames } from '../../_server.ts';
 import { Copy, documentedSync, sourceOf, write } from './_sync.ts';
 
-/** Changes of each of four writers. */
 const CHANGES = Number(process.env.SYNC_CHANGES ?? 50);
 const WRITERS = [1, 2, 3, 4];
 const HOUR_MS = 3_600_000;

@@ -21,7 +21,6 @@ export async function openAcme(engine: EngineName = 'sqlite'): Promise<Workplace
   return workplace;
 }
 
-/** A change with the id `change N`, which makes the job `job_N`. */
 export function job(number: number, given: Partial<NewJob> = {}): object {
   return { id: `change ${number}`, company: 'acme', ...jobCreate({ id: `job_${number}`, ...given }) };
 }

@@ -11,7 +11,6 @@ import { openWorkplace, type Running, type Workplace } from '../../_command.ts';
 const BALLAST_BYTES = 20_000_000;
 
 export type BackupPlace = Workplace & {
-  /** The database's file. */
   path: string;
   /** The backup's. */
   file: string;

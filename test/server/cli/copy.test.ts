@@ -15,7 +15,6 @@ import { fillLargeCompany } from '../../contract/_large-company.ts';
 import { startPostgres, createDatabase } from '../../_postgres.ts';
 import { STORY_NOW } from '../../_server.ts';
 
-/** How often a copy is killed. */
 const KILLS = Number(process.env.COPY_KILLS ?? 2);
 
 const given = process.env.TEST_POSTGRES_URL;

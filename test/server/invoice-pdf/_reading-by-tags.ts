@@ -11,7 +11,6 @@ export interface TagText {
   text: string;
 }
 
-/** The texts of all tags that have one, in reading order. */
 export async function readByTags(bytes: Buffer): Promise<TagText[]> {
   const texts = await markedTexts(bytes);
   const pdf = readPdf(bytes);

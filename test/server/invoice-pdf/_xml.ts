@@ -42,7 +42,6 @@ export function valueOf(document: Node, path: string): string | undefined {
   return value;
 }
 
-/** Whether an expression holds. */
 export function holds(node: Node, expression: string): boolean {
   return evaluateXPathToBoolean(expression, node, null, null, options);
 }

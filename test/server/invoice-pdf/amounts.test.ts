@@ -58,7 +58,6 @@ function minorOf(text: string): bigint {
   return BigInt(text.replace('\u2212', '-').replace(/[^\d-]/g, ''));
 }
 
-/** The texts of each row of a page, from left to right. */
 function rowsOf(texts: readonly PlacedText[]): string[][] {
   const rows = Map.groupBy(texts, ({ page, baseline }) => `${page} ${Math.round(baseline)}`);
   return [...rows.values()].map((row) => row.toSorted((a, b) => a.left - b.left).map(({ text }) => text));

@@ -168,7 +168,6 @@ const titles = { invoice: 'Invoice', credit_note: 'Credit note', pro_forma: 'Pro
 /** Text as it is read: with one space wherever there is any, and also where a line ends. */
 const asRead = (text: string) => printable(text, fonts).replace(/\s+/g, ' ').trim();
 
-/** The texts that a document has in a tag of their own, each whole. */
 function wholeTexts({ record, supplier }: PrintedDocument): string[] {
   const { buyer } = record;
   const reasons = record.lines.map(({ vatExemptionReason }) => vatExemptionReason);

@@ -52,7 +52,6 @@ const draft = fc.record({
   isCreditNote: fc.boolean(),
 });
 
-/** A total below zero is refused, and nothing else is. */
 function onlyRefused(error: unknown): undefined {
   if (!(error instanceof Refusal) || !/total is below zero/.test(error.message)) throw error;
 }

@@ -27,7 +27,6 @@ for (const [number, header] of cases) {
   });
 }
 
-/** The header as the contract declares it. */
 const { pattern, maxLength } = (
   contractDocument().components as unknown as {
     headers: Record<string, { schema: { pattern: string; maxLength: number } }>;

@@ -106,7 +106,6 @@ t.test('a document of many pages repeats its heads, carries its sums and counts 
   }
 });
 
-/** The sum that each page carries forward, and the sum that the next page brings forward. */
 function carriedSums(pages: readonly PlacedText[][]): { forward: string; brought: string }[] {
   const sumBeside = (page: readonly PlacedText[], label: string) => {
     const row = page.find(({ text }) => text === label)?.baseline ?? NaN;

@@ -27,7 +27,6 @@ const linesOf = (unit: string) =>
   read(unit)
     .split('\n')
     .filter((line) => /^[^#\s]/.test(line));
-/** The values of a key of a unit. */
 const valuesOf = (unit: string, key: string) =>
   linesOf(unit).flatMap((line) => (line.startsWith(`${key}=`) ? [line.slice(key.length + 1)] : []));
 /** The assignments in a text, without quotes. */

@@ -66,7 +66,6 @@ const UNUSED = [
   ...['min', 'max', 'mean', 'stddev', 'p50', 'p90'].map((name) => `nodejs_eventloop_lag_${name}_seconds`),
 ];
 
-/** The series and the labels that an expression names. */
 function namesIn(expression: string): { series: string[]; labels: string[] } {
   const labels: string[] = [];
   const keep = (list: string, name: RegExp) => {

@@ -11,7 +11,6 @@ export interface HistoryOptions {
   /** Each so many-th event is of the second kind; the others are of the first. */
   kinds?: readonly [often: string, rarely: string];
   rarelyEvery?: number;
-  /** Each so many-th delivery failed for good. */
   failedEvery?: number;
   /** Each so many-th was answered with 503 before it was delivered. */
   retriedEvery?: number;

@@ -94,7 +94,6 @@ export function onSqlite(title: string, ...rest: [Body] | [PortalOptions, Body])
   t.test(title, async (t) => body(t, await startPortal(t, 'sqlite', options), 'sqlite'));
 }
 
-/** Adds the example company without its records. */
 export async function addCompany(engine: Engine): Promise<void> {
   const { id, ...settings } = exampleCompany;
   await createCompany(engine, id, settings, STORY_NOW);
@@ -259,7 +258,6 @@ export class Visitor {
   }
 }
 
-/** The hidden fields of the form with this action, the form token among them. */
 export function hiddenFields(page: string, action: string): Record<string, string> {
   const form = [...page.matchAll(/<form[^>]*action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g)].find(
     ([, leadsTo]) => leadsTo === action,

@@ -77,7 +77,6 @@ const requestsIn = <Item extends { item?: Item[]; items?: Item[] }>(items: reado
     return inner ? requestsIn(inner) : [item];
   });
 
-/** The parameters of each operation, in the order of the contract. */
 const declared = new Map(
   contractOperations().map(({ path, parameters }) => [
     path.replaceAll(/\{(\w+)\}/g, ':$1'),

@@ -1,4 +1,3 @@
-/** An address and what it is. */
 type Vector = readonly [address: string, what: string];
 
 /** Addresses that a webhook may call: public ones, and the neighbours of every block that isn't. */

@@ -1,6 +1,5 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** A key and the certificate for it, in PEM. */
 export interface Certificate {
   key: string;
   cert: string;

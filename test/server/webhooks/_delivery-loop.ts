@@ -9,12 +9,10 @@ import type { AttemptResult, Sender, WebhookRequest } from '../../../src/server/
 
 const noPhases = { dns: null, connect: null, tls: null, firstByte: null };
 
-/** An answer with a status. */
 export function answer(status: number): AttemptResult {
   return { status, error: null, phases: { ...noPhases, firstByte: 1 }, totalMs: 1 };
 }
 
-/** An attempt without an answer. */
 export function noAnswer(error: AttemptResult['error']): AttemptResult {
   return { status: null, error, phases: noPhases, totalMs: 1 };
 }
@@ -55,7 +53,6 @@ export function scriptedSender(
   };
 }
 
-/** A log, and the names of its lines. */
 export function namedLog(): { log: Logger; names: string[] } {
   const names: string[] = [];
   const log = createLogger('silent');
@@ -84,7 +81,6 @@ export function startLoop(
   });
 }
 
-/** The deliveries of a database by their ids. */
 export async function deliveryRows(engine: Engine) {
   return engine.db.selectFrom('deliveries').selectAll().orderBy('id').execute();
 }

@@ -31,7 +31,6 @@ import {
   startLoop,
 } from './_delivery-loop.ts';
 
-/** Waits until every delivery has one of the states. */
 const settled = (engine: Engine, ...states: string[]) =>
   until(async () => (await deliveryRows(engine)).every(({ state }) => states.includes(state)));
 

@@ -151,7 +151,6 @@ async function start(t: Test, answer: (question: Question, count: number) => Dns
   return { receiver, names, resolve, sender, dialled, dialledAddresses };
 }
 
-/** Records of the type that is asked for. */
 function only(...addresses: string[]): (question: Question) => DnsRecord[] {
   return ({ type }) =>
     addresses

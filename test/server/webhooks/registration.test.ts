@@ -42,7 +42,6 @@ async function refusalOf(act: Promise<unknown>): Promise<string> {
   throw new Error('It was not refused.');
 }
 
-/** The secret of a webhook as it is stored. */
 async function storedSecret(engine: Engine, id: string): Promise<string> {
   const query = engine.db.selectFrom('webhooks').select('secret').where('id', '=', id);
   return (await query.executeTakeFirstOrThrow()).secret;

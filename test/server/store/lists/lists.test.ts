@@ -162,7 +162,6 @@ const cases: Case[] = [
   quotes({ updatedSince: sinceLast(1_100), versions: 'all' }, 'slice'),
 ];
 
-/** The engine, which notes the kind of each statement it runs. */
 function observed(engine: Engine): { engine: Engine; kinds: string[] } {
   const kinds: string[] = [];
   const noting = withQueriesThrough(engine, (query, run) => {

@@ -14,10 +14,8 @@ const root = join(import.meta.dirname, '..', '..', '..', '..');
 /** The name of a member that no contract will have. */
 const STAND_IN = 'standIn';
 
-/** The version of the contract that the next release has. */
 export const NEXT_CONTRACT = '1.2.0';
 
-/** The program of the next release. */
 export interface NextVersion extends Disposable {
   /** Its command line. */
   program: string;
@@ -56,7 +54,9 @@ export function makeNextVersion({ hasUpgrades = true } = {}): NextVersion {
       // The same functions as this tree's, but those of the copy.
       const from = (path: string) => import(join(folder, 'src', path)) as Promise<unknown>;
       const { main } = (await from('main.ts')) as { main: typeof Main };
-      const { createTerminal } = (await from('command-line/terminal.ts')) as { createTerminal: typeof CreateTerminal };
+      const { createTerminal } = (await from('command-line/terminal.ts')) as {
+        createTerminal: typeof CreateTerminal;
+      };
       const outcome = { stdout: '', stderr: '' };
       const print: Terminal['print'] = (content) => (outcome.stdout += content.toString());
       const terminal = createTerminal(environment, print, (text) => (outcome.stderr += text));

@@ -106,7 +106,6 @@ async function copyDatabase({ databaseUrl }: Workplace): Promise<string> {
 
 const ADDED: Record<string, object> = { jobs: { standIn: 'normal' }, quotes: { standIn: null } };
 
-/** A record after an upgrade, unless it is as it has to be. */
 function upgradeProblem(table: string, before: StoredRow, after: StoredRow): string | undefined {
   const [was, is] = [before, after].map(
     ({ body, detail = '{}' }) => ({ ...JSON.parse(body), ...JSON.parse(detail) }) as Record<string, unknown>,

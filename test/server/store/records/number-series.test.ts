@@ -12,7 +12,6 @@ function take(engine: Engine, series: string, company = 'acme'): Promise<number>
   return engine.transaction((transaction) => takeNumber(transaction, company, series));
 }
 
-/** Takes numbers in a transaction that is then undone. */
 async function takeInVain(engine: Engine, series: string, count: number): Promise<void> {
   const undone = new Error('undone');
   const work = engine.transaction(async (transaction) => {
