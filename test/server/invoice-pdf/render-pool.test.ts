@@ -247,7 +247,7 @@ t.test('a failure is logged without a word of the document', async (t) => {
     {
       level: 'error',
       name: 'document.failed',
-      line: { company: company.id, document: ids[0], failure: { name: 'Error', frames: [/printing\.ts/] } },
+      line: { company: company.id, document: ids[0], failure: { name: 'Error', frames: [/suppliers\.ts/] } },
     },
   ]);
   t.notMatch(JSON.stringify(logged), /Secret/);
