@@ -88,3 +88,16 @@ export async function documentOf(company: TestCompany, id: string): Promise<Invo
   if (!found) throw new Error(`There is no document ${id}.`);
   return found;
 }
+
+/** A company that has issued an invoice with some lines. */
+export async function start(
+  testBackoffice: TestBackoffice,
+  lines: DraftLine[],
+): Promise<{ company: TestCompany; invoice: Invoice }> {
+  const company = await openIssuer(testBackoffice);
+  return { company, invoice: await issued(company, invoiceDraft({ lines })) };
+}
+
+/** Issues a credit note with some lines. */
+export const credit = (company: TestCompany, invoice: Invoice, lines: DraftLine[]) =>
+  issued(company, creditNoteOf(invoice, { lines }));

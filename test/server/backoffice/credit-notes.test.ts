@@ -1,6 +1,7 @@
 import type { DraftLine } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import {
+  credit,
   creditNoteOf,
   documentOf,
   invoiceDraft,
@@ -10,22 +11,12 @@ import {
   lineIn,
   openIssuer,
   payment,
+  start,
 } from './_documents.ts';
-import { onEachEngine, type TestCompany, type TestBackoffice } from './_backoffice.ts';
+import { onEachEngine } from './_backoffice.ts';
 import { customerIn, irishCompany } from './_parties.ts';
 
 const reduced = (given: Partial<DraftLine> = {}) => line({ vatRateBasisPoints: 1350, ...given });
-async function start(
-  testBackoffice: TestBackoffice,
-  lines: DraftLine[],
-): Promise<{ company: TestCompany; invoice: Invoice }> {
-  const company = await openIssuer(testBackoffice);
-  return { company, invoice: await issued(company, invoiceDraft({ lines })) };
-}
-
-const credit = (company: TestCompany, invoice: Invoice, lines: DraftLine[]) =>
-  issued(company, creditNoteOf(invoice, { lines }));
-
 onEachEngine('a credit note', async (t, testBackoffice) => {
   await t.test('takes from its invoice what it doesn’t give, and isn’t due', async (t) => {
     const site = {

@@ -3,9 +3,9 @@ import t from 'tap';
 
 import { addCredit, amountsTaken } from '../../../src/server/backoffice/credit-notes.ts';
 import { convertBreakdown, totals, vatBreakdown, type VatLine } from '../../../src/contract/vat.ts';
-import type { DraftLine } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import {
+  credit,
   creditNoteOf,
   documentOf,
   invoiceDraft,
@@ -14,20 +14,13 @@ import {
   line,
   lineIn,
   openIssuer,
+  start,
 } from './_documents.ts';
 import { onEachEngine, type TestCompany, type TestBackoffice } from './_backoffice.ts';
 import { customerIn } from './_parties.ts';
 
 /** A line at 5 %, at which ten cents make half a cent of VAT. */
 const cents = (unitPriceMinor: number) => line({ vatRateBasisPoints: 500, unitPriceMinor });
-
-async function start(
-  testBackoffice: TestBackoffice,
-  lines: DraftLine[],
-): Promise<{ company: TestCompany; invoice: Invoice }> {
-  const company = await openIssuer(testBackoffice);
-  return { company, invoice: await issued(company, invoiceDraft({ lines })) };
-}
 
 /** Changes what is kept of a document and isn't shown. */
 async function changeUnpublished(
@@ -44,9 +37,6 @@ async function changeUnpublished(
     await table.set({ unpublished: changed }).execute();
   });
 }
-
-const credit = (company: TestCompany, invoice: Invoice, lines: DraftLine[]) =>
-  issued(company, creditNoteOf(invoice, { lines }));
 
 /** A line that is credited in that many parts, each in the note of its number. */
 interface Credited {
