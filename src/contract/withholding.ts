@@ -2,7 +2,7 @@ import { type EventKind, isMoveEventKind, type MoveEventKind, scopeOfEvent } fro
 import type { ErrorCode } from './operations.ts';
 import { invoicingModules, type Module, type Scope } from './scopes.ts';
 
-/** What decides about a company's data: its switches, and the modules that its plan includes. */
+/** A company's switches, and the modules that its plan includes: they decide who may see its data. */
 export interface Switches {
   readonly apiEnabled: boolean;
   readonly subscriptionActive: boolean;

@@ -149,7 +149,7 @@ function billOfServer(folder: string): Bill {
   return bill;
 }
 
-/** Those that went into the files of the integrators' package. */
+/** The packages whose code is in the files of the integrators' package. */
 function billOfClient(bill: Bill, bundled: readonly string[]): Bill {
   const { version } = manifest;
   const named = bundled.map((path) => `${path.replace(/^.*node_modules\//, '')}@${packages[path]?.version}`);

@@ -16,7 +16,7 @@ export function seal(text: string, key: KeyObject, context = ''): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
-/** What `seal` encrypted; undefined when it was with another key or context, or when the text was changed. */
+/** The text that `seal` encrypted; undefined for another key or context, or when the sealed text was changed. */
 export function openSealed(text: string, key: KeyObject, context = ''): string | undefined {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;

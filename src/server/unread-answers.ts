@@ -15,7 +15,7 @@ const SMALL_BYTES_MAX = 65_536;
 interface Connection {
   /** The client as the kernel's table writes it. */
   remote: string;
-  /** What Node had written when the table was last asked for. */
+  /** The bytes that Node had written when the table was last asked for. */
   writtenBytes: number;
   /** The bytes that the client had taken by then, without those that Node is just handing to the kernel. */
   takenBytes: number;

@@ -107,7 +107,7 @@ export function codeOf(body: unknown): string {
   return typeof error?.code === 'string' ? error.code : 'none';
 }
 
-/** What an answer says, in short: `200`, or `404 not_found`. */
+/** An answer in short: `200`, or `404 not_found`. */
 export function said(answer: Answer): string {
   return answer.status < 400 ? String(answer.status) : `${answer.status} ${codeOf(parsed(answer))}`;
 }

@@ -87,7 +87,7 @@ type InvoicesQuery = Query & { updatedSince?: string; status: 'all' | 'draft' };
 type Page<T> = { data: T[]; nextCursor: string | null };
 type Invoices = Page<Schemas['InvoiceSummary']> & { date: string | null };
 
-/** What a client makes of the operations. */
+/** A client's own functions for the operations. */
 interface Client {
   jobs: (query: Query) => Promise<Page<Schemas['Job']>>;
   people: (query: Query) => Promise<Page<Schemas['Person']>>;

@@ -108,7 +108,7 @@ async function beginningOf(
     const answer = await exchange(party.urls.normal, { target: asked, headers: headersOf(party, asker) });
     const isRefused = answer.status === 403 || codeOf(parsed(answer)) === 'invoicing_not_enabled';
     if (isRefused) return [];
-    // What is no page of records is for the questions to notice.
+    // The questions notice an answer that is no page of records.
     const page = parsed(answer) as Partial<ListedPage> | undefined;
     records.push(...(page?.data ?? []));
     cursor = page?.nextCursor ?? null;

@@ -179,7 +179,7 @@ export function member(path: string, name: string, change: unknown): Change {
   );
 }
 
-/** What an answer with a status is worth once somebody else was asked the same. */
+/** Chooses between an answer with a status and the one that somebody else gets to the same request. */
 export function second(
   of: number,
   asker: Asker,

@@ -20,7 +20,7 @@ export interface ProxiedReply {
   stray?: Buffer;
 }
 
-/** What the proxy changes between the server and whoever asks it. */
+/** The proxy's changes to requests and answers. */
 export interface Change {
   request?: (request: ProxiedRequest, party: Party) => ProxiedRequest;
   /** Changes the answer; `again` asks the server something else. */

@@ -2,10 +2,10 @@ import type { Schema } from './_contract.ts';
 
 /** Ways to write a value or a name that are refused, escaped as they stand in an address. */
 export interface Spellings {
-  /** Those that the mock refuses as well. */
+  /** Spellings that the mock refuses as well. */
   everyone: readonly string[];
   always: readonly string[];
-  /** Those that one operation or another is asked with. */
+  /** Spellings that one operation or another is asked with. */
   sometimes: readonly string[];
 }
 

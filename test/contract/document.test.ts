@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { bundle, contract, events, missingBounds, operations, schemasIn, strictAjv } from './_contract.ts';
 
-/* What the linters can't say of the contract (judges.test.ts has what they do). */
+/* Rules of the contract that linters can't hold; judges.test.ts has the others. */
 
 const schemas = Object.entries(contract.components.schemas);
 const everySchema = [

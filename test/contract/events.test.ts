@@ -12,7 +12,7 @@ import {
   type Schema,
 } from './_contract.ts';
 
-/* That events show what moves lead to is held by the example company (../demo/example-company.test.ts). */
+/* The example company holds that events show what moves lead to (../demo/example-company.test.ts). */
 
 const examples = events.flatMap((event) =>
   Object.values(eventBodyOf(event).examples ?? {}).map(({ value }) => ({

@@ -16,7 +16,7 @@ function judge(tool: string, ...options: string[]): Record<string, unknown> {
   return JSON.parse(stdout.slice(stdout.indexOf('{'))) as Record<string, unknown>;
 }
 
-/* What has to be in order is a lint step (`npm run lint:contract`); these give marks. */
+/* `npm run lint:contract` holds the rules; these judges give marks. */
 
 t.test('Redocly scores the contract for its integrators', async (t) => {
   const scoreOf = (file: string) =>

@@ -3,7 +3,7 @@ import t from 'tap';
 import { contract, operationOf, operations, type Response, scopesInGuide } from './_contract.ts';
 
 /*
- * What every operation has to have, also one that is new. What each has beyond that is held to the releases
+ * Every operation has these, also one that is new. The rest of each is held to the releases
  * (compatibility.test.ts) and to the servers (suite-answers.test.ts).
  */
 

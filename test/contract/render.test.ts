@@ -83,7 +83,7 @@ t.test('summary and detail have no member in common, and together are the whole'
   }
 });
 
-/** What is changed in a record, by the path to it, and what is said of it. */
+/** A change of a record, by the path to it, and the sentence that refuses it. */
 // prettier-ignore
 const refused: readonly [Resource, path: string, value: unknown, problem: string][] = [
   ['jobs', 'title', undefined, "/ must have required property 'title'"],

@@ -128,7 +128,7 @@ function whichPdf({ body }: Answer): string {
   return body === example?.value ? 'the example' : body.includes('/OutputIntents') ? 'a document' : 'neither';
 }
 
-/** What is asked, by whom, and the part of the answer that is compared. */
+/** A question, its asker, and the part of the answer that is compared. */
 type Difference = Asked & { asker?: Asker; of?: (answer: Answer) => string };
 
 /** The servers say Retry-After only where waiting helps. */

@@ -6,7 +6,7 @@ import { byId, compare, readQuote } from './_comparison.ts';
 import { dayIn, type ModelCompany } from './_model.ts';
 import { openArena, runSequence } from './_run.ts';
 
-/* What the API answers after random moves. That events say the same is a matter of the model's own comparison. */
+/* The API's answers after random moves. The model's own comparison holds that events say the same. */
 
 const SEQUENCES: Record<EngineName, number> = { sqlite: 4, postgres: 2 };
 const steps = fc.array(fc.noShrink(fc.integer({ min: 0, max: 2 ** 32 - 1 })), {

@@ -4,7 +4,7 @@ import type { Change } from '../../contract/feed.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { appendEvents, type AppendEvents } from '../store/deliveries/events.ts';
 
-/** What moves need: a database, a clock and a source of randomness. */
+/** Each move needs a database, a clock and a source of randomness. */
 export interface Backoffice {
   readonly engine: Engine;
   /** Takes the events of the changes; the company's webhooks get them. */

@@ -71,7 +71,7 @@ export function asDraft(
   }));
 }
 
-/** What the words on a document's lines depend on: a quote has neither exchange nor a kind. */
+/** The words on a document's lines depend on these. A quote has neither exchange nor a kind. */
 export async function legendTermsOf(
   move: Move,
   currency: string,

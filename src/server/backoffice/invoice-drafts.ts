@@ -141,7 +141,7 @@ function refuseBadDates(draft: NewInvoice, path: string): void {
   }
 }
 
-/** What a draft doesn't give, a credit note takes from its invoice. */
+/** A credit note takes from its invoice the terms that its draft doesn't give. */
 function inheritedBy(draft: NewInvoice, credited: Invoice | undefined) {
   const own = <Name extends 'siteId' | 'buyerReference' | 'purchaseOrderReference'>(name: Name) =>
     draft[name] === undefined ? (credited?.[name] ?? null) : draft[name];

@@ -10,7 +10,7 @@ export const E_INVOICE_FILE = {
 
 const FACTUR_X = 'urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#';
 
-/** What the e-invoice is called, and which profile it has; the type is the same for credit notes. */
+/** The e-invoice's name and profile; the type is the same for credit notes. */
 const facturXProperties = [
   ['DocumentType', 'INVOICE', 'The type of the hybrid document in capital letters, e.g. INVOICE or ORDER'],
   ['DocumentFileName', E_INVOICE_FILE.name, 'The name of the embedded XML document'],

@@ -48,7 +48,7 @@ export interface Flow {
   tailHeight?: number;
   /** A row of more lines may itself go on from page to page. */
   keptLinesMax?: number;
-  /** What ends a page, and begins the next one; `begun` is the number of rows until there. */
+  /** Ends a page and begins the next one; `begun` is the number of rows until there. */
   carried?: { height: number; draw: (label: 'Carried forward' | 'Brought forward', begun: number) => void };
 }
 

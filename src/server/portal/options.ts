@@ -26,7 +26,7 @@ export interface PortalOptions extends PortalSettings {
   rateLimitPerMinute: number;
 }
 
-/** What pages and actions work with. Each names the parts that it needs in its parameters. */
+/** The services of pages and actions. Each page names the parts that it needs in its parameters. */
 export interface Services extends PortalOptions {
   limits: SignInLimits;
 }

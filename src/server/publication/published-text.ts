@@ -36,7 +36,7 @@ interface Published {
 
 export type HeadersOf = (text: string) => Record<string, string>;
 
-/** What is published: a text, or the bytes of a file that is compressed already. */
+/** A published text, or the bytes of a file that is compressed already. */
 export type Content = string | Buffer;
 
 /**

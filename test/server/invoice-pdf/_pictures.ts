@@ -5,7 +5,7 @@ import { logoFromFile } from '../../../src/server/invoice-pdf/logo.ts';
 export const png = (bytes: Uint8Array) => `data:image/png;base64,${Buffer.from(bytes).toString('base64')}`;
 export const jpeg = (bytes: Uint8Array) => `data:image/jpeg;base64,${Buffer.from(bytes).toString('base64')}`;
 
-/** What is wrong with a new logo; undefined when it is kept. */
+/** The fault of a new logo; undefined when it is kept. */
 export function logoProblem(dataUrl: string): string | undefined {
   try {
     logoFromFile(bytesOf(dataUrl));

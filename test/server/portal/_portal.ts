@@ -141,7 +141,7 @@ export async function addAdministrator(
   return administrator;
 }
 
-/** What pages work with, for a test that asks them without a server. */
+/** The services of pages, for a test that asks them without a server. */
 export function servicesOf({ engine, url }: TestPortal): Services {
   return {
     engine,

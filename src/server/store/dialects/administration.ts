@@ -33,7 +33,7 @@ export interface Administration {
   readonly schemaObjects: string;
   /** The objects of the schema that statements of migrations make. */
   readonly objectsMadeBy: (statements: readonly string[]) => SchemaObject[];
-  /** What is wrong with the file of the database, if it is one. */
+  /** The fault of the database's file, where the database is a file. */
   readonly fileProblems: (run: Run) => Promise<string[]>;
   /** @throws UsageError when this process may not erase a company. */
   readonly prepareErasure: (run: Run) => Promise<void>;

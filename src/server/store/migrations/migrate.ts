@@ -40,7 +40,7 @@ export const migrations: readonly Migration[] = [
  */
 export const UNFINISHED_COPY = 'unfinished-copy-';
 
-/** What a database needs to be up to date. */
+/** The steps that bring a database up to date. */
 export interface MigrationPlan {
   migrations: string[];
   /** The resources whose records are rendered anew. */
