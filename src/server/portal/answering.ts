@@ -1,18 +1,28 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 import type { Request, RequestHandler, Response } from 'express';
 
 import { getCompany } from '../access/companies.ts';
 import type { ActiveSession } from '../access/sessions.ts';
 import type { Administrator } from '../store/accounts/administrator-rows.ts';
 import { AuthorityEndedError, FormUsedError } from '../store/accounts/authorised-transaction.ts';
+import { findFormResult, keepFormResult, takeNotice } from '../store/accounts/sent-forms.ts';
 import type { AssetPaths } from './assets.ts';
 import type { Cookies } from './cookies.ts';
-import { findResult, keepResult, takeNoticeOf } from './form-results.ts';
 import { formTokenFor } from './form-tokens.ts';
 import type { Services } from './options.ts';
-import { notWellFormed, toPageError } from './page-error.ts';
+import { notWellFormed, PageError, toPageError } from './page-error.ts';
 import type { AdministratorsRoute, Route } from './routes.ts';
 import { administratorPage, guestPage } from './views/frame.ts';
-import { type GuestVisit, redirect, type RedirectReply, type Reply, signedOut, type Visit } from './visit.ts';
+import {
+  type GuestVisit,
+  type Notice,
+  redirect,
+  type RedirectReply,
+  type Reply,
+  signedOut,
+  type Visit,
+} from './visit.ts';
 
 export interface Answering extends Services {
   cookies: Cookies;
@@ -37,6 +47,11 @@ export interface Trace {
 }
 
 const CLIENT_CHARACTERS_MAX = 200;
+/** The query parameter with the id of the form whose notice the page shows. */
+const DONE = 'done';
+const LOOK_EVERY_MS = 50;
+/** Only a form that sends very many deliveries again takes longer. */
+const WAIT_MS_MAX = 5_000;
 
 /** Set by the server. */
 export function traceOf(res: Response): Trace {
@@ -70,19 +85,15 @@ async function replyOnce(
   { page: ask, endsSession = false }: AdministratorsRoute,
   answering: Answering,
 ): Promise<Reply> {
-  const { engine } = answering;
   const { session, signedIn } = visit;
   const { form } = signedIn;
   if (form === undefined) return ask(visit, answering);
-  const findEarlier = async () => {
-    const to = await findResult(engine, session, form);
-    return to === undefined ? undefined : redirect(to);
-  };
+  const findEarlier = () => findEarlierReply(answering, session.id, form);
   const earlier = await findEarlier();
   if (earlier) return earlier;
   try {
     const reply = await ask(visit, answering);
-    if (reply.kind === 'redirect') return { ...reply, to: await keepResult(engine, session, form, reply) };
+    if (reply.kind === 'redirect') return await keepReply(reply, { session, form }, answering);
     // The form may have been sent twice, and refused because the first one has done its work.
     return (await findEarlier()) ?? reply;
   } catch (error) {
@@ -92,6 +103,43 @@ async function replyOnce(
     const earlierMeanwhile = isRefused ? await findEarlier() : undefined;
     if (!earlierMeanwhile) throw error;
     return earlierMeanwhile;
+  }
+}
+
+/** Keeps where a form leads, and its notice. */
+async function keepReply(
+  reply: RedirectReply,
+  { session, form }: { session: ActiveSession; form: string },
+  { engine }: Answering,
+): Promise<RedirectReply> {
+  const { to, notice } = reply;
+  const leadsTo = notice ? `${to}${to.includes('?') ? '&' : '?'}${DONE}=${form}` : to;
+  await keepFormResult(engine, session, form, { leadsTo, notice: notice && JSON.stringify(notice) });
+  return { ...reply, to: leadsTo };
+}
+
+/**
+ * The reply to a form that was sent before; undefined when it wasn't. Waits while the first sending is still being
+ * answered, perhaps by another process.
+ * @throws PageError when the first sending takes too long, or was broken off.
+ */
+async function findEarlierReply(
+  { engine }: Answering,
+  session: string,
+  form: string,
+): Promise<RedirectReply | undefined> {
+  const deadline = performance.now() + WAIT_MS_MAX;
+  for (;;) {
+    const leadsTo = await findFormResult(engine, session, form);
+    if (leadsTo !== null) return leadsTo === undefined ? undefined : redirect(leadsTo);
+    if (performance.now() >= deadline) {
+      throw new PageError(
+        409,
+        'This form was sent before',
+        'It was carried out once, and not again now. Its result isn’t known here: look at the page that lists what you made or changed.',
+      );
+    }
+    await pause(LOOK_EVERY_MS);
   }
 }
 
@@ -164,10 +212,7 @@ interface Answered {
 async function write(reply: Reply, { req, res, visit, answering }: Answered): Promise<void> {
   if (reply.kind === 'page') {
     // A HEAD request shows nothing, so it must not use up a notice that is shown once.
-    const notice =
-      visit && req.method !== 'HEAD'
-        ? await takeNoticeOf(answering.engine, visit.session, visit.query)
-        : undefined;
+    const notice = visit && req.method !== 'HEAD' ? await noticeFor(visit, answering) : undefined;
     const text = visit ? administratorPage(answering, visit, reply, notice) : guestPage(answering, reply);
     res
       .status(reply.status ?? 200)
@@ -179,6 +224,14 @@ async function write(reply: Reply, { req, res, visit, answering }: Answered): Pr
     writeRedirect(reply, res, answering);
   }
   req.resume();
+}
+
+/** The notice of the form in the page's address. */
+async function noticeFor({ session, query }: Visit, { engine }: Answering): Promise<Notice | undefined> {
+  const form = query.get(DONE);
+  const notice = form === null ? undefined : await takeNotice(engine, session, form);
+  // `keepReply` wrote it.
+  return notice === undefined ? undefined : (JSON.parse(notice) as Notice);
 }
 
 function writeRedirect(

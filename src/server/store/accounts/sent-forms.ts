@@ -1,15 +1,18 @@
+import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+
+import { openSealed, seal } from '../../sealed-text.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 
-export interface SentForm {
-  session: string;
-  form: string;
-}
+/*
+ * A form works once: the transaction of its work marks it as used (authorised-transaction.ts). Its result is kept
+ * here: the address that it leads to, and the notice that is shown there once. Sending the form again leads to the same
+ * address.
+ */
 
-/** The result of a form that was done; each member is null until it is known. */
-export interface FormResult {
-  leadsTo: string | null;
-  /** The notice of the page that it leads to, encrypted. */
-  notice: string | null;
+/** A session, with the token of which the database has only a digest. */
+interface TokenSession {
+  id: string;
+  token: string;
 }
 
 /** Results that a session keeps; a form that was done before the oldest of them can be sent anew. */
@@ -21,7 +24,7 @@ export const RESULTS_OF_SESSION_MAX = 200;
  */
 export async function takeForm(
   transaction: StoreTransaction,
-  { session, form }: SentForm,
+  { session, form }: { session: string; form: string },
   doneAt: string,
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await transaction
@@ -50,50 +53,72 @@ export async function takeForm(
   return true;
 }
 
-/** Keeps the result of a form, unless its session has ended. */
-export async function setFormResult(
+/**
+ * Keeps the result of a form, unless its session has ended. A notice may hold a secret, so it is encrypted with the
+ * session's token.
+ */
+export async function keepFormResult(
   engine: Engine,
-  { session, form }: SentForm,
-  { leadsTo, notice }: FormResult,
+  session: TokenSession,
+  form: string,
+  { leadsTo, notice }: { leadsTo: string; notice: string | undefined },
 ): Promise<void> {
+  const sealed = notice === undefined ? null : seal(notice, keyOf(session));
   await engine.transaction(async (transaction) => {
     await transaction
       .updateTable('form_results')
-      .set({ leads_to: leadsTo, notice })
-      .where('session', '=', session)
+      .set({ leads_to: leadsTo, notice: sealed })
+      .where('session', '=', session.id)
       .where('form', '=', form)
       .execute();
   });
 }
 
-/** The result of a form; undefined when it wasn't done. */
+/** The address that a form leads to: null until it is known, undefined when the form wasn't done. */
 export async function findFormResult(
-  engine: Engine,
-  { session, form }: SentForm,
-): Promise<FormResult | undefined> {
-  const row = await engine.db
+  { db }: Engine,
+  session: string,
+  form: string,
+): Promise<string | null | undefined> {
+  const row = await db
     .selectFrom('form_results')
-    .select(['leads_to', 'notice'])
+    .select('leads_to')
     .where('session', '=', session)
     .where('form', '=', form)
     .executeTakeFirst();
-  return row && { leadsTo: row.leads_to, notice: row.notice };
+  return row?.leads_to;
 }
 
-/** Takes the notice for the next page; false when another request has taken it meanwhile. */
+/** The notice of a form, unless it was taken before. Of several requests at once, one gets it. */
 export async function takeNotice(
   engine: Engine,
-  { session, form }: SentForm,
-  notice: string,
-): Promise<boolean> {
-  return engine.transaction(async (transaction) => {
+  session: TokenSession,
+  form: string,
+): Promise<string | undefined> {
+  const sealed = await engine.transaction(async (transaction) => {
+    const row = await transaction
+      .selectFrom('form_results')
+      .select('notice')
+      .where('session', '=', session.id)
+      .where('form', '=', form)
+      .executeTakeFirst();
+    if (!row || row.notice === null) return undefined;
     const { numUpdatedRows } = await transaction
       .updateTable('form_results')
       .set({ notice: null })
-      .where('session', '=', session)
+      .where('session', '=', session.id)
       .where('form', '=', form)
-      .where('notice', '=', notice)
+      .where('notice', '=', row.notice)
       .executeTakeFirst();
-    return Number(numUpdatedRows) === 1;
+    return Number(numUpdatedRows) === 1 ? row.notice : undefined;
   });
+  if (sealed === undefined) return undefined;
+  const notice = openSealed(sealed, keyOf(session));
+  if (notice === undefined) throw new Error('The notice of a form was changed.');
+  return notice;
+}
+
+/** The key of a session's notices. */
+function keyOf({ token }: TokenSession): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', token, '', 'fieldledger portal notice', 32)));
 }
