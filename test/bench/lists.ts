@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { sealCursor } from '../../src/server/api/cursors.ts';
+import { sealCursor } from '../../src/server/api/pages.ts';
 import { openEngine } from '../../src/server/store/engines/open-engine.ts';
 import { type EngineName, engineNames, openTestDatabase } from '../_server.ts';
 import { BIG_CUSTOMER as customer, changes, days, fillCompany, idAt } from './_company.ts';

@@ -1,10 +1,19 @@
+import { hash } from 'node:crypto';
+
 import { type JsonText, listEnvelope } from '../../contract/json-text.ts';
 import type { OperationId } from '../../contract/operations.ts';
+import { AppError } from '../../errors.ts';
 import type { Page, PageRequest } from '../store/lists/lists.ts';
-import { type Filters, openCursor, sealCursor } from './cursors.ts';
+
+/** A list's filters; one that isn't given is left out. */
+type Filters = Readonly<Record<string, string | number | undefined>>;
 
 /** All that was asked of a list: whatever isn't the page is a filter, to which a cursor belongs. */
 type ListParameters = Filters & { limit: number; cursor?: string | undefined };
+
+const VERSION = '1';
+/** Characters of base64url for nine bytes; a multiple of three bytes needs no padding before the id. */
+const DIGEST_CHARACTERS = 12;
 
 /**
  * The page that a request asks for.
@@ -37,4 +46,39 @@ export function answerPage<T>(
     // Includes 'page', so that an empty page's ETag can't equal a record's.
     digests: ['page', ...records.map(({ digest }) => digest), nextCursor ?? 'end'],
   };
+}
+
+/**
+ * The cursor of the page that begins after `lastId`: the version, then base64url of a digest and the id.
+ * The digest ties the cursor to its operation and filters and shows when it was altered. It needs no secret: whoever
+ * forges one gets no more than a page of their own company's list.
+ */
+export function sealCursor(operationId: OperationId, filters: Filters, lastId: string): string {
+  return VERSION + digest(operationId, filters, lastId) + Buffer.from(lastId, 'utf8').toString('base64url');
+}
+
+/**
+ * The id after which a cursor's page begins.
+ * @throws AppError `invalid_cursor` when it isn't a `nextCursor` that this operation gave with these filters.
+ */
+function openCursor(operationId: OperationId, filters: Filters, cursor: string): string {
+  const lastId = Buffer.from(cursor.slice(VERSION.length + DIGEST_CHARACTERS), 'base64url').toString('utf8');
+  if (cursor !== sealCursor(operationId, filters, lastId)) {
+    throw new AppError(
+      'invalid_cursor',
+      'cursor does not belong to this list with these filters. Start again without it.',
+    );
+  }
+  return lastId;
+}
+
+function digest(operationId: OperationId, filters: Filters, lastId: string): string {
+  const names = Object.keys(filters)
+    .filter((name) => filters[name] !== undefined)
+    .sort();
+  const text = names.map((name) => `${name}=${filters[name]}`).join('&');
+  return hash('sha256', `${VERSION}\n${operationId}\n${text}\n${lastId}`, 'base64url').slice(
+    0,
+    DIGEST_CHARACTERS,
+  );
 }
