@@ -210,7 +210,7 @@ interface DeliveryAttemptsTable {
   next_attempt_at: string | null;
 }
 
-/** The attempts of one hour, as triggers count them; see migrations/0004-webhooks.ts. */
+/** The attempts of one hour; webhook-health.ts counts them. */
 interface WebhookHoursTable {
   company: string;
   webhook: string;
