@@ -41,12 +41,12 @@ export function changeNames(): string[] {
 /** Says what is wrong with a value that should be a change; undefined when it is one. */
 export function changeProblem(value: unknown): ChangeProblem | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    const message = `A change must be an object, and not ${shown(value)}.`;
+    const message = `A change must be an object, not ${shown(value)}.`;
     return { code: 'malformed_line', message, path: '' };
   }
   const { change } = value as { change?: unknown };
   if (typeof change !== 'string') {
-    const message = `change must name a move, and not be ${shown(change)}.`;
+    const message = `change must be the name of a change, not ${shown(change)}.`;
     return { code: 'invalid_change', message, path: '/change' };
   }
   const schema = changeSchemas().get(change);
@@ -87,7 +87,7 @@ function unkeptProblem(value: unknown, path = ''): ChangeProblem | undefined {
 }
 
 function unkept(text: string, path: string): ChangeProblem {
-  const message = `${shortened(path)} has ${shown(text)}, in which U+0000 or half a surrogate pair is kept by no database.`;
+  const message = `${shortened(path)} has ${shown(text)}, and no database can store U+0000 or half a surrogate pair.`;
   return { code: 'invalid_change', message, path };
 }
 

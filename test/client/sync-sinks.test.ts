@@ -91,7 +91,7 @@ t.test('a SQLite copy that another program is making stays', (t) => {
   t.throws(() => openSqliteCopy(place, SOURCE).commit(first), /Another program is using/);
   other.exec('CREATE TABLE notes (text); COMMIT');
   other.close();
-  t.throws(() => openSqliteCopy(place, SOURCE), /is a database of something else/);
+  t.throws(() => openSqliteCopy(place, SOURCE), /is a database of another program/);
   t.end();
 });
 
@@ -173,9 +173,9 @@ t.test('a folder with files of something else is left alone', async (t) => {
   const other = join(folder, 'other');
   mkdirSync(other);
   writeFileSync(join(other, 'jobs.jsonl'), '{}\n');
-  t.throws(() => openJsonLinesCopy(other, SOURCE), /jobs\.jsonl that is of no copy/);
+  t.throws(() => openJsonLinesCopy(other, SOURCE), /jobs\.jsonl that belongs to no copy/);
   writeFileSync(join(other, 'state.json'), '[]');
-  t.throws(() => openJsonLinesCopy(other, SOURCE), /state\.json is of no copy/);
+  t.throws(() => openJsonLinesCopy(other, SOURCE), /state\.json belongs to no copy/);
   t.strictSame(readdirSync(other), ['jobs.jsonl', 'state.json']);
 });
 

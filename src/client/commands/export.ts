@@ -55,28 +55,29 @@ export function exportCommand(terminal: Terminal): Command {
     .addOption(
       new Option(
         '--format <format>',
-        'the form of the file; without it xlsx where the name ends so, and csv elsewhere',
+        'format of the file; by default xlsx if its name ends in .xlsx, or else csv',
       ).choices(['csv', 'jsonl', 'xlsx']),
     )
     .requiredOption(
       '--out <file>',
-      'the file, or - for standard output; one that is there is replaced when the new one is whole',
+      'the file, or - for standard output; a file that exists is replaced once the new one is complete',
     )
-    .option('--columns <names>', 'only these columns, in this order; names as the head has them', (text) =>
-      listOf(text),
+    .option(
+      '--columns <names>',
+      'only these columns, in this order, by their names in the first row',
+      (text) => listOf(text),
     )
     .addOption(
       new Option('--separator <mark>', 'what separates the cells of a CSV').choices([',', ';', 'tab']),
     )
     .addOption(
-      new Option(
-        '--decimal <mark>',
-        'the mark of decimals in a CSV; with a comma cells are separated by ;',
-      ).choices(['.', ',']),
+      new Option('--decimal <mark>', 'decimal mark in a CSV; with a comma, cells are separated by ;').choices(
+        ['.', ','],
+      ),
     )
     .option(
       '--lines',
-      'with the lines of quotes and invoices: in a table a row for each; takes a request for each document',
+      'include the lines of quotes and invoices, each in a row of its own; takes a request for each document',
     )
     .action(async (resource: Resource, given: ExportOptions) => {
       const options = { ...given, format: given.format ?? (/\.xlsx$/i.test(given.out) ? 'xlsx' : 'csv') };
@@ -129,7 +130,7 @@ function check(resource: Resource, options: ExportOptions): void {
   if (lines && resource !== 'quotes' && resource !== 'invoices')
     throw new UsageError(`--lines is for quotes and invoices: ${resource} have none.`);
   if (since !== undefined && resource === 'people')
-    throw new UsageError('--since is not for people: nobody knows when they changed.');
+    throw new UsageError('--since is not for people, whose list has no updatedSince.');
   checkForm(options);
   checkOut(out);
 }

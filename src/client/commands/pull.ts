@@ -21,10 +21,8 @@ interface PullOptions extends ServiceOptions {
 /** `fieldledger pull`: brings a copy in a SQLite file up to date, over the public API. */
 export function pullCommand(terminal: Terminal): Command {
   return withService(new Command('pull'))
-    .description(
-      'copy all that a key may read into a SQLite file, and bring the copy up to date every time after',
-    )
-    .requiredOption('--into <file>', 'the SQLite file; it is made the first time')
+    .description('copy all that a key may read into a SQLite file, or update the copy that is there')
+    .requiredOption('--into <file>', 'the SQLite file; created the first time')
     .option('--no-details', 'leave out the lines of quotes and invoices, which take a request for each')
     .action(async (options: PullOptions) => {
       const startedAt = performance.now();
@@ -100,7 +98,7 @@ function proseOf(file: string, { counts, left, isAnew }: SyncResult, seconds: nu
   );
   const verdict = lines.length > 0 ? 'is up to date' : 'was up to date';
   const anew = isAnew
-    ? ['  It was begun anew: the service was restored from a backup or moved, and may have lost records.']
+    ? ['  All was read again: the service was restored from a backup or moved, and may have lost records.']
     : [];
   return [`${file} ${verdict}, in ${seconds.toFixed(1)} s`, ...anew, ...lines, ...refused].join('\n');
 }

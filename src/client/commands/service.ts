@@ -89,13 +89,13 @@ function refusal(url: string, error: ApiError, isApi: boolean): string {
   const asked = requestId === undefined ? '' : `, request ${requestId}`;
   const said = `${message.replace(/\.$/, '')}${asked}`;
   if (status >= 300 && status <= 399)
-    return `${url} leads elsewhere, which isn't followed with a key (${said}). Name the right address with --url.`;
+    return `${url} redirects elsewhere, and a key isn't sent there (${said}). Name the right address with --url.`;
   // Proxies answer so when the service is away.
   const isAway = status >= 500 || status === 408;
   if (code === undefined && !isApi && !isAway)
     return `${url} is not the address of this API: it answered with ${status}.`;
   if (code === undefined && status === 200) return `${url} breaks the contract of this API (${said}).`;
-  if (code === undefined) return `${url} is out of order: it answered with ${status}.`;
+  if (code === undefined) return `${url} has failed: it answered with ${status}.`;
   if (status === 401) return `${url} doesn't take the key (${code}). Ask for a new one.`;
   return `${url} refuses this (${said}).`;
 }

@@ -83,10 +83,10 @@ function readKept(folder: string, source: string): Kept | undefined {
       .map((resource) => `${resource}.jsonl`)
       .find((name) => existsSync(join(folder, name)));
     if (other === undefined) return undefined;
-    throw new CopyError(`${folder} has a file ${other} that is of no copy. Name another folder.`);
+    throw new CopyError(`${folder} has a file ${other} that belongs to no copy. Name another folder.`);
   }
   const kept = parsed(file);
-  if (!kept) throw new CopyError(`${file} is of no copy. Name another folder.`);
+  if (!kept) throw new CopyError(`${file} belongs to no copy. Name another folder.`);
   if (kept.source !== source)
     throw new CopyError(`${folder} has a copy of ${kept.source}, not of ${source}. Name another folder.`);
   return kept;
@@ -115,7 +115,7 @@ function textOf({ clear, put, remove }: Batch): string {
 function append(file: string, length: number, text: string): number {
   const handle = openSync(file, 'a', 0o600);
   try {
-    if (fstatSync(handle).size < length) throw new CopyError(`${file} was cut short by something else.`);
+    if (fstatSync(handle).size < length) throw new CopyError(`${file} was cut short by another program.`);
     ftruncateSync(handle, length);
     writeFileSync(handle, text);
     fsyncSync(handle);

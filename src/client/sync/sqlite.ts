@@ -108,7 +108,7 @@ function open(path: string, source: string): Opened | undefined {
   // Nothing of another program's file is touched, nor what is beside it.
   const { tables = [] } = lookInto(path, 'fieldledger_copy') ?? {};
   if (tables.length > 0 && !tables.includes('fieldledger_copy'))
-    throw new CopyError(`${path} is a database of something else. Name another file.`);
+    throw new CopyError(`${path} is a database of another program. Name another file.`);
   const db = openDatabase(path, 'rw');
   try {
     if (!db.prepare('SELECT 1 FROM sqlite_schema').get()) {

@@ -101,7 +101,7 @@ class OtherStore extends CopyError {
   readonly generation: string;
 
   constructor(generation: string) {
-    super('The service shows one store and then another (Store-Generation). Start again.');
+    super('The service changed its store while it was read (Store-Generation). Start again.');
     this.generation = generation;
   }
 }

@@ -85,7 +85,7 @@ export async function setNumbering(
   const { kind, format, last, now } = given;
   if (!isNumbered(kind)) {
     throw new UsageError(
-      `${quote(kind)} isn't numbered; what is: ${Object.keys(defaultNumberFormats).join(', ')}.`,
+      `${quote(kind)} is not a kind of document with numbers; those are ${Object.keys(defaultNumberFormats).join(', ')}.`,
     );
   }
   const problem = format === undefined ? undefined : numberFormatProblem(format);

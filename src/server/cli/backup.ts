@@ -19,7 +19,7 @@ export const MEGABYTE = 1_000_000;
 export function backupCommand(terminal: Terminal): Command {
   return new Command('backup')
     .description('copy the database into one file, while it is used, and check the copy')
-    .argument('<file>', 'the backup; one that is there already is replaced when the new one is whole')
+    .argument('<file>', 'the backup; one that exists is replaced once the new one is complete')
     .option('--with-secret-key', 'also copy the key of the signing secrets, to FILE-secret-key')
     .action(async (file: string, { withSecretKey = false }: { withSecretKey?: boolean }) => {
       const config = readConfig(terminal.environment);

@@ -28,7 +28,7 @@ export function addCompanyDataCommands(command: Command, terminal: Terminal): vo
     .command('export')
     .description('write all that a company has into a new folder: JSON Lines, and the PDFs of its documents')
     .argument('<id>')
-    .argument('<folder>', 'made by this command; it appears when it is whole')
+    .argument('<folder>', 'created by this command, once all is written')
     .action(async (id: string, folder: string) => {
       await withDatabase(terminal, async (engine) => {
         const { rowCount, pdfCount } = await exportCompany(engine, id, folder);

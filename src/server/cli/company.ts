@@ -68,7 +68,7 @@ interface SettingOptions extends CompanyProfile {
 function withSettings(command: Command): Command {
   return command
     .option('--name <name>', 'name that people know it by')
-    .option('--api [on|off]', 'API access; on unless off is said', onOrOff)
+    .option('--api [on|off]', 'API access: on, which is the default, or off', onOrOff)
     .option('--subscription [on|off]', 'active subscription', onOrOff)
     .option('--invoicing [on|off]', 'invoicing, which invoices, PDFs and quotes need', onOrOff)
     .option(

@@ -20,8 +20,8 @@ export async function listenAs<T>(
     const { code = '' } = error as NodeJS.ErrnoException;
     const remedies: Record<string, string> = {
       EADDRINUSE: `Port ${port} of ${host} is in use. Set ${settings.port} to a free one.`,
-      EACCES: `Port ${port} of ${host} is not for this user. Set ${settings.port} to one from 1024 on.`,
-      EADDRNOTAVAIL: `${host} is no address of this machine. Set ${settings.host} to one that is.`,
+      EACCES: `Port ${port} of ${host} may not be opened by this user. Set ${settings.port} to one from 1024 on.`,
+      EADDRNOTAVAIL: `${host} isn't an address of this machine. Set ${settings.host} to one that is.`,
       ENOTFOUND: `There is no host ${host}. Set ${settings.host} to an address of this machine.`,
     };
     throw remedies[code] === undefined ? error : new UsageError(remedies[code]);

@@ -12,8 +12,8 @@ import type { Terminal } from '../../command-line/terminal.ts';
 /** `fieldledger restore`: puts a backup where the SQLite database was, or will be. */
 export function restoreCommand(terminal: Terminal): Command {
   return new Command('restore')
-    .description('put a backup in the place of the database, where nothing may be')
-    .argument('<file>', 'the backup; FILE-secret-key, where it is there, is put back too')
+    .description('restore a backup to where the database belongs; no file may be there')
+    .argument('<file>', 'the backup; if FILE-secret-key exists, it is restored too')
     .action(async (file: string) => {
       const config = readConfig(terminal.environment);
       const path = sqlitePathOf(config, restoreOfPostgres(config, file));

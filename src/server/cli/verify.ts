@@ -13,7 +13,7 @@ const FINDINGS_SHOWN_MAX = 100;
 /** `fieldledger verify`: looks for what is wrong in the store. */
 export function verifyCommand(terminal: Terminal): Command {
   return new Command('verify')
-    .description('look through the database for what is wrong, while it is used')
+    .description('check all that the database holds, while it is in use')
     .action(async () => {
       await withDatabase(terminal, async (engine) => {
         const result = await verify(engine);

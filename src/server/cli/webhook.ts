@@ -81,13 +81,13 @@ interface Change {
 const changes: Change[] = [
   {
     name: 'pause',
-    description: 'let the deliveries of a webhook wait, 30 days at most, until it is resumed',
+    description: 'pause a webhook: its deliveries wait until it is resumed, 30 days at most',
     make: pauseWebhook,
     done: ({ id, url, pausedAt }) => `${id} (${url}) is paused since ${pausedAt}.`,
   },
   {
     name: 'resume',
-    description: 'deliver to a paused webhook again, beginning with what waits',
+    description: 'resume a paused webhook, the deliveries that wait first',
     make: resumeWebhook,
     done: ({ id, url }) => `${id} (${url}) is not paused.`,
   },
@@ -117,7 +117,7 @@ function deleteCommand(terminal: Terminal): Command {
     .argument('[company]', COMPANY[1])
     .argument('[webhook-id]', WEBHOOK[1])
     .option('--confirm <webhook-id>', 'the id once more')
-    .option('--unreadable', 'instead, all webhooks whose signing secrets no key opens any more')
+    .option('--unreadable', 'instead, every webhook whose signing secret can no longer be decrypted')
     .action(async (...given: [string | undefined, string | undefined, Deletion, Command]) => {
       const [company = '', id = '', { unreadable = false, confirm }, command] = given;
       if ((company === '' || id === '') !== unreadable)

@@ -36,7 +36,7 @@ export function canonicalWebhookUrl(text: string): string {
     refuse(text, `must have a valid host name, which ${quote(host)} is not`);
   refusePrivate(text, host);
   if (Math.max(canonical.length, read.href.length) > WEBHOOK_URL_CHARACTERS_MAX) refuse(text, LENGTH_RULE);
-  if (read.href !== canonical) refuse(text, `must be written as it is called: ${read.href}`);
+  if (read.href !== canonical) refuse(text, `must be written in its normal form: ${read.href}`);
   return canonical;
 }
 
@@ -123,7 +123,7 @@ function refusePrivate(text: string, host: string): void {
   if (domain === null)
     refuse(
       text,
-      `must have a public host name, and ${quote(publicSuffix ?? host)} is only what such names end in`,
+      `must have a public host name, and ${quote(publicSuffix ?? host)} is only the suffix of such names`,
     );
 }
 

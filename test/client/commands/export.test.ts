@@ -310,7 +310,7 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
     ],
     [['invoices', '--url', 'nowhere'], /--url must be an http or https address .*, not "nowhere"\./],
     [['jobs', '--lines'], /--lines is for quotes and invoices: jobs have none\./],
-    [['people', '--since', '2026-11-01'], /--since is not for people: nobody knows when they changed\./],
+    [['people', '--since', '2026-11-01'], /--since is not for people, whose list has no updatedSince\./],
     [['jobs', '--since', '2026-02-30'], /It must be a day such as 2026-11-01/, 2],
     [['jobs', '--since', '2026-02-03T10:00:00'], /It must be a day such as 2026-11-01/, 2],
     [['jobs', '--since', '0001-01-01'], /It must be a day such as 2026-11-01, from 1900 to 2199/, 2],

@@ -116,7 +116,7 @@ t.test('what can’t be done is said in a sentence, and nothing is made or chang
   const none = join(folder, 'none.sqlite');
   const silent = await silentAddress();
   const cases: [string[], RegExp][] = [
-    [['--into', other], /other\.sqlite is a database of something else\. Name another file\.$/m],
+    [['--into', other], /other\.sqlite is a database of another program\. Name another file\.$/m],
     [['--into', text], /notes\.txt is no SQLite file\. Name another one\.$/m],
     [['--into', ''], /A copy's name must not be empty/],
     [['--into', folder], /is no file\.$/m],
@@ -169,7 +169,7 @@ t.test('a service that is no API, fails, or breaks the contract is told in a sen
       [answers(200, '<h1>', { 'Content-Type': 'text/html' })],
       'is not the address of this API: it answered with 200.',
     ],
-    ['a failure later', [none, answers(501, '<h1>')], 'is out of order: it answered with 501.'],
+    ['a failure later', [none, answers(501, '<h1>')], 'has failed: it answered with 501.'],
     [
       'another page later',
       [none, answers(200, '<h1>', { 'Content-Type': 'text/html' })],
@@ -270,7 +270,7 @@ t.test(
     const { stdout } = await pullFrom();
     t.match(
       stdout,
-      /is up to date.*\n {2}It was begun anew: the service was restored from a backup or moved,/,
+      /is up to date.*\n {2}All was read again: the service was restored from a backup or moved,/,
     );
     t.strictSame(readSqliteCopy(into), await readSource(address, API_KEY));
     t.match(await pullFrom(), { stdout: /was up to date, in [\d.]+ s\n$/ });

@@ -62,7 +62,7 @@ onEachEngine('a document is found by number, by customer and by days', RECORDS, 
   t.strictSame(await search('from=2026-10-19&to=2026-10-21'), ['INV-2026-0003', 'CN-2026-0001']);
   t.strictSame(await search('to=2026-09-15'), ['INV-2026-0001']);
   t.strictSame(await search('from=2026-12-01'), []);
-  t.match(visitor.text, /No document is found/);
+  t.match(visitor.text, /No documents found/);
   t.strictSame(await search('show=drafts'), ['Draft']);
   await search('search=harb');
   t.match(visitor.text, /Documents of Harbour Lights Hotel/);
@@ -132,7 +132,7 @@ onEachEngine('another company’s document answers as if there were none', RECOR
   t.equal(new Set(answers.map((answer) => JSON.stringify(answer))).size, 1);
   for (const query of ['', 'search=INV', 'search=Niamh', 'customer=cus_0002', 'to=2030-01-01']) {
     await visitor.visit(`/portal/documents?${query}`);
-    t.match(visitor.text, /No document is found/);
+    t.match(visitor.text, /No documents found/);
     t.notMatch(visitor.text, /Niamh Kelly|INV-2026/);
   }
 });

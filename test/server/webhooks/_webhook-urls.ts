@@ -150,7 +150,7 @@ export const refusedUrls: Record<string, readonly string[]> = {
   'must have only ASCII after its host': ['https://example.com/caf\u00e9', 'https://example.com/?q=\u212a'],
   'must have two hexadecimal digits after each %': urls(`
     https://example.com/% https://example.com/%2 https://example.com/?a=%zz https://example.com/%u0041`),
-  'must be written as it is called': urls(`
+  'must be written in its normal form': urls(`
     https://example.com/a/../b https://example.com/. https://example.com/a/%2e%2E/b https://example.com/a/./b
     https://example.com/?a='b' https://example.com/"x" https://example.com/<x> https://example.com/{x}`),
   'must have at most 2048 characters': [

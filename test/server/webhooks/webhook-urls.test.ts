@@ -49,7 +49,7 @@ t.test(
       ],
       [
         'https://co.uk/',
-        'The webhook\'s address "https://co.uk/" must have a public host name, and "co.uk" is only what such names end in.',
+        'The webhook\'s address "https://co.uk/" must have a public host name, and "co.uk" is only the suffix of such names.',
       ],
       [
         'https://\u2488example.com/',
@@ -57,7 +57,7 @@ t.test(
       ],
       [
         "https://example.com/a/../b?'",
-        'The webhook\'s address "https://example.com/a/../b?\'" must be written as it is called: https://example.com/b?%27.',
+        'The webhook\'s address "https://example.com/a/../b?\'" must be written in its normal form: https://example.com/b?%27.',
       ],
       [
         'https://a_b.example.com/',

@@ -128,7 +128,7 @@ function searchForm({ text, from = '', to = '' }: Search, noCustomers: string | 
 }
 
 function customerLinks(customers: readonly FoundCustomer[]): Html {
-  return html`<h2>Customers whose name begins so</h2>
+  return html`<h2>Customers whose name begins with this</h2>
     ${
       customers.length === 0
         ? html`<p>There is none.</p>`
@@ -143,19 +143,19 @@ function customerLinks(customers: readonly FoundCustomer[]): Html {
 }
 
 function headingOf({ text, customer, isDrafts, from, to }: Search, found: readonly FoundDocument[]): string {
-  if (text !== '') return 'Documents whose number begins so';
+  if (text !== '') return 'Documents whose number begins with this';
   if (customer !== undefined) {
     const name = found[0]?.summary.customer.name;
     return name === undefined ? 'Documents of this customer' : `Documents of ${name}`;
   }
   if (isDrafts) return 'Drafts';
-  return from !== undefined || to !== undefined ? 'Issued in these days' : 'Issued last';
+  return from !== undefined || to !== undefined ? 'Issued on these days' : 'Issued last';
 }
 
 function documentTable(found: readonly FoundDocument[]): Html {
   if (found.length === 0)
     return emptyState(
-      'No document is found',
+      'No documents found',
       'Try fewer characters or other days. The search compares the beginning of numbers and customers’ names.',
     );
   return table({

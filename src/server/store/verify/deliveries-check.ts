@@ -75,7 +75,9 @@ export function deliveriesCheck(db: Connection): Check {
         : []),
       ...(row.webhook_id === null ? [`there is no webhook ${row.webhook}`] : []),
       ...(Object.hasOwn(STATES, row.state) ? [] : [`the state ${row.state} is unknown`]),
-      ...(row.state === 'sending' && row.lease === null ? ['it is being sent by no worker'] : []),
+      ...(row.state === 'sending' && row.lease === null
+        ? ['it is marked as being sent, but no worker has it']
+        : []),
     ],
   });
 }
