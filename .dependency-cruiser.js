@@ -16,12 +16,14 @@ const parts = Object.entries({
   demo: ['server/cli', 'server/access', 'server/backoffice', 'server/store', 'command-line', 'contract'],
   'server/cli': [
     'server/server',
+    'server/feed',
     'server/listen',
     'server/operator-pages',
     'server/access',
     'server/webhooks',
     'server/backoffice',
     'server/invoice-pdf',
+    'server/logos',
     'server/store',
     'command-line',
     'contract',
@@ -34,6 +36,17 @@ const parts = Object.entries({
     'server/portal',
     'server/api',
     'server/invoice-pdf',
+    'server/store',
+    'contract',
+  ],
+  // A door of its own, on a port of its own.
+  'server/feed': [
+    'server/operator-pages',
+    'server/http-server',
+    'server/malformed-requests',
+    'server/api',
+    'server/access',
+    'server/backoffice',
     'server/store',
     'contract',
   ],
@@ -54,12 +67,13 @@ const parts = Object.entries({
     'contract',
   ],
   'server/api': ['server/access', 'server/backoffice', 'server/invoice-pdf', 'server/store', 'contract'],
-  // A company's calendar day is a matter of the company. No document is issued that can't be printed.
-  'server/backoffice': ['server/access', 'server/typefaces', 'server/store', 'contract'],
+  // A company's calendar day is a matter of the company. No document is issued, and no logo kept, that can't be printed.
+  'server/backoffice': ['server/access', 'server/typefaces', 'server/logos', 'server/store', 'contract'],
   'server/access': ['server/store', 'contract'],
   'server/webhooks': ['server/store', 'command-line', 'contract'],
-  'server/invoice-pdf': ['server/typefaces', 'server/store', 'contract'],
+  'server/invoice-pdf': ['server/typefaces', 'server/logos', 'server/store', 'contract'],
   'server/typefaces': [],
+  'server/logos': [],
   'server/store': ['sqlite-look', 'command-line', 'contract'],
   // Builds the reference, and is no part of the service.
   'server/reference': [],
@@ -71,6 +85,8 @@ const parts = Object.entries({
   'server/memory-usage': [],
   // Signing secrets, and notices that are shown once.
   'server/sealed-text': [],
+  // Business systems start from them.
+  examples: ['client'],
   // Integrators run it: it knows the contract and nothing of the service.
   client: ['sqlite-look', 'command-line', 'contract'],
   // Both products have commands, and make files whole.
@@ -123,8 +139,15 @@ const doors = {
 const owners = {
   'proxy-addr': ['server/server'],
   negotiator: ['server/api'],
-  express: ['server/server', 'server/api', 'server/publication', 'server/operator-pages', 'server/portal'],
-  'openapi-backend': ['server/api'],
+  express: [
+    'server/server',
+    'server/api',
+    'server/publication',
+    'server/operator-pages',
+    'server/portal',
+    'server/feed',
+  ],
+  'openapi-backend': ['server/api', 'server/feed'],
   // "Did you mean", of a parameter, of an event and of a column.
   'fastest-levenshtein': ['errors'],
   helmet: ['server/portal'],
@@ -147,8 +170,8 @@ const owners = {
   // Processes that print, and a thread that judges passwords.
   tinypool: ['server/invoice-pdf', 'server/access'],
   fontkit: ['server/typefaces'],
-  pngjs: ['server/invoice-pdf'],
-  'jpeg-js': ['server/invoice-pdf'],
+  pngjs: ['server/logos'],
+  'jpeg-js': ['server/logos'],
   'jsonc-parser': ['server/backoffice'],
   yaml: ['server/publication'],
   '@modelcontextprotocol/server': ['client'],

@@ -26,14 +26,16 @@ node_modules/.package-lock.json: package-lock.json
 generate: setup ## Write generated/ anew from the three YAML files
 	npm run --silent generate && npm run --silent generate:day
 
-docs: generated/reference.html ## Build the reference, if generated/ changed
+docs: generated/reference.html generated/feed-reference.html ## Build the references, if generated/ changed
 
-generated/reference.html: generated/openapi.json $(wildcard src/server/reference/*) node_modules/.package-lock.json
-	$(BIN)/node src/server/reference/build.ts
+generated/reference.html: generated/openapi.json
+generated/feed-reference.html: generated/feed.json
+generated/reference.html generated/feed-reference.html: $(wildcard src/server/reference/*) node_modules/.package-lock.json
+	$(BIN)/node src/server/reference/build.ts $(notdir $@)
 
 client: generated/client.tgz ## Build the integrators' package, if anything in it changed
 
-generated/client.tgz: $(shell find src/client src/command-line src/contract src/release -type f) src/errors.ts src/sqlite-look.ts generated/openapi.dereferenced.json generated/recorded-day.json package.json node_modules/.package-lock.json
+generated/client.tgz: $(shell find src/client src/command-line src/contract src/release -type f) src/errors.ts src/sqlite-look.ts $(wildcard src/examples/*) generated/openapi.dereferenced.json generated/recorded-day.json package.json node_modules/.package-lock.json
 	$(WITH_NODE) $(BIN)/node src/release/client.ts
 
 format: setup ## Format everything, and repair what the linters can
@@ -95,4 +97,4 @@ release: setup docs ## Build into release/ what is handed out: two npm packages,
 	@$(WITH_NODE) $(BIN)/node src/release/build.ts $(if $(ARM64),--arm64)
 
 clean: ## Remove what make brought here, except data/
-	rm -rf node_modules .tap generated/reference.html generated/client.* release
+	rm -rf node_modules .tap generated/*reference.html generated/client.* release

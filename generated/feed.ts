@@ -3,16 +3,138 @@
  * Do not make direct changes to the file.
  */
 
-export type paths = Record<string, never>;
+export interface paths {
+    "/feed/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Apply changes
+         * @description Applies 1 to 1,000 changes in their order, each in a transaction of its own, and answers when the last one is done: one answer for each change, in the order of the changes. Each change has an `id` here, so that the whole request can be sent again when its answer is lost; what was applied is `skipped` then. Batches of 100 are a good size.
+         *
+         *     The body is a JSON array, or JSON Lines as `application/x-ndjson`, in which a blank line counts as one of the 1,000; the answers come in the same form. It has at most 8,388,608 bytes, before and after it is decompressed (`Content-Encoding: gzip` or `zstd`). A body that isn't such a batch is refused as a whole, and nothing is applied: `invalid_request` says why. A change that can't be made costs that change only.
+         *
+         *     When the database goes away after the first change was answered, the answer is 200 all the same, whatever the answers so far are: the change that met it is refused as `unavailable`, and those after it are `not_tried`. When it was away before that, the answer is 503. Send again what is `unavailable` or `not_tried`, and the whole request after a 503 or without an answer: what was applied all the same is `skipped` then. Changes are also `not_tried` when the answers before them have more than 16,777,216 bytes together.
+         *
+         *     A token that is revoked meanwhile stops working at once: the rest of its batch is refused as `not_allowed`. A token may have 8 requests under way; another one gets 429, as does one beyond its number in a minute. A body that doesn't come within 30 seconds gets 400.
+         */
+        post: operations["applyChanges"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feed/v1/changes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What became of a change
+         * @description Whether the change with an id was applied. Ids are known for 90 days, unless the operator keeps them for another time.
+         */
+        get: operations["getChange"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feed/v1/position": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far a source has come
+         * @description The last change of a source that was applied for a company. A sender that has lost its own place goes on behind it.
+         */
+        get: operations["getPosition"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description Why a request wasn't answered. */
+        Error: {
+            error: {
+                /** @enum {string} */
+                code: "invalid_parameter" | "invalid_request" | "invalid_key" | "revoked_key" | "not_found" | "method_not_allowed" | "rate_limited" | "unavailable";
+                /** @description A sentence that names the value and the rule. */
+                message: string;
+            };
+        };
+        /** @description A change that was applied. */
+        AppliedChange: {
+            id: string;
+            company: string;
+            /** @description The name of the change. */
+            change: string;
+            /** @constant */
+            status: "applied";
+            /**
+             * Format: date-time
+             * @description When it was applied; null for a change of an earlier version.
+             */
+            appliedAt: string | null;
+            /** @description The record as the API returns it now; null when it is gone, isn't shown by the API, or was changed by an earlier version. */
+            record: Record<string, never> | null;
+        };
+        /** @description The last change of a source that was applied. */
+        Position: {
+            company: string;
+            source: string;
+            /** @description Its sequence. */
+            sequence: number | null;
+            /** @description Its id. */
+            id: string | null;
+            /** Format: date-time */
+            appliedAt: string | null;
+        };
+        /** @description The answers to a batch. */
+        BatchAnswers: {
+            answers: components["schemas"]["BatchAnswer"][];
+        };
+        /** @description The result of one change of a batch. */
+        BatchAnswer: components["schemas"]["Applied"] | components["schemas"]["Skipped"] | components["schemas"]["Refused"] | components["schemas"]["NotTried"];
+        /** @description The database went away before. Send the change again. */
+        NotTried: {
+            /** @description The place of the change in its batch, from 1. */
+            line: number;
+            /** @description The id of the change, if it had one. */
+            id?: string;
+            /** @constant */
+            status: "not_tried";
+        };
         /** @description One move of the company's team. */
-        Change: components["schemas"]["JobCreate"] | components["schemas"]["JobUpdate"] | components["schemas"]["JobComplete"] | components["schemas"]["JobReopen"] | components["schemas"]["PersonSave"] | components["schemas"]["PersonDeactivate"] | components["schemas"]["CustomerSave"] | components["schemas"]["CustomerArchive"] | components["schemas"]["CustomerRestore"] | components["schemas"]["FormSave"] | components["schemas"]["FormPublish"] | components["schemas"]["FormSubmit"] | components["schemas"]["InvoiceDraft"] | components["schemas"]["InvoiceEdit"] | components["schemas"]["InvoiceDiscard"] | components["schemas"]["InvoiceIssue"] | components["schemas"]["PaymentRecord"] | components["schemas"]["PaymentVoid"] | components["schemas"]["RefundRecord"] | components["schemas"]["RefundVoid"] | components["schemas"]["QuoteDraft"] | components["schemas"]["QuoteEdit"] | components["schemas"]["QuoteSend"] | components["schemas"]["QuoteRevise"] | components["schemas"]["QuoteAccept"] | components["schemas"]["QuoteDecline"] | components["schemas"]["QuoteConvertToJob"] | components["schemas"]["QuoteConvertToInvoice"];
+        Change: components["schemas"]["JobCreate"] | components["schemas"]["JobUpdate"] | components["schemas"]["JobComplete"] | components["schemas"]["JobReopen"] | components["schemas"]["PersonSave"] | components["schemas"]["PersonDeactivate"] | components["schemas"]["CustomerSave"] | components["schemas"]["CustomerArchive"] | components["schemas"]["CustomerRestore"] | components["schemas"]["FormSave"] | components["schemas"]["FormPublish"] | components["schemas"]["FormSubmit"] | components["schemas"]["InvoiceDraft"] | components["schemas"]["InvoiceEdit"] | components["schemas"]["InvoiceDiscard"] | components["schemas"]["InvoiceIssue"] | components["schemas"]["PaymentRecord"] | components["schemas"]["PaymentVoid"] | components["schemas"]["RefundRecord"] | components["schemas"]["RefundVoid"] | components["schemas"]["QuoteDraft"] | components["schemas"]["QuoteEdit"] | components["schemas"]["QuoteSend"] | components["schemas"]["QuoteRevise"] | components["schemas"]["QuoteAccept"] | components["schemas"]["QuoteDecline"] | components["schemas"]["QuoteConvertToJob"] | components["schemas"]["QuoteConvertToInvoice"] | components["schemas"]["CompanySave"] | components["schemas"]["CompanySwitch"] | components["schemas"]["LogoSet"] | components["schemas"]["NumberingSet"];
         /** @description The members of every change. */
         Envelope: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /** @description The name of the move. */
@@ -26,6 +148,10 @@ export interface components {
         JobCreate: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -41,6 +167,10 @@ export interface components {
         JobUpdate: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -72,6 +202,10 @@ export interface components {
         JobComplete: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -91,6 +225,10 @@ export interface components {
         JobReopen: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -110,6 +248,10 @@ export interface components {
         PersonSave: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -134,6 +276,10 @@ export interface components {
         PersonDeactivate: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -148,10 +294,131 @@ export interface components {
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
+        /** @description A company is added or changed. Members that aren't given stay. The id of a new company has 1 to 40 lower-case letters, digits and hyphens, with no hyphen at an end. It has every module and an active subscription, and neither API access nor invoicing until `company.switch` gives them. The answer's record is null. */
+        CompanySave: {
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
+            id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
+            /** @description The id of the company. */
+            company: components["schemas"]["Id"];
+            /**
+             * @description The name of the move.
+             * @constant
+             */
+            change: "company.save";
+            /** @description The values that the move needs. */
+            with: {
+                name?: string;
+                /** @description IANA time zone. */
+                timeZone?: string;
+                currency?: components["schemas"]["Currency"];
+                legalName?: string;
+                tradingName?: string;
+                addressLines?: components["schemas"]["AddressLines"];
+                postcode?: string;
+                countryCode?: components["schemas"]["CountryCode"];
+                vatId?: string;
+                companyNumber?: string;
+                email?: string;
+                phone?: string;
+                website?: string;
+                bankAccountName?: string;
+                iban?: string;
+                bic?: string;
+            };
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
+            at?: components["schemas"]["Time"];
+        };
+        /** @description What a company may use. Members that aren't given stay. The answer's record is null. */
+        CompanySwitch: {
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
+            id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
+            /** @description The id of the company. */
+            company: components["schemas"]["Id"];
+            /**
+             * @description The name of the move.
+             * @constant
+             */
+            change: "company.switch";
+            /** @description The values that the move needs. */
+            with: {
+                /** @description Whether the API answers its keys. */
+                api?: boolean;
+                /** @description Whether its subscription is active. */
+                subscription?: boolean;
+                /** @description Whether invoices, PDFs and quotes are there. */
+                invoicing?: boolean;
+                /** @description What its plan includes. */
+                modules?: ("jobs" | "people" | "forms" | "invoices" | "customers" | "quotes")[];
+            };
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
+            at?: components["schemas"]["Time"];
+        };
+        /** @description The logo on documents that are issued from now on. The answer's record is null. */
+        LogoSet: {
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
+            id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
+            /** @description The id of the company. */
+            company: components["schemas"]["Id"];
+            /**
+             * @description The name of the move.
+             * @constant
+             */
+            change: "logo.set";
+            /** @description The values that the move needs. */
+            with: {
+                /** @description A PNG or JPEG picture as a `data:` URL; null for none. */
+                logo: string | null;
+            };
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
+            at?: components["schemas"]["Time"];
+        };
+        /** @description How a kind of document is numbered from now on, or where its numbers go on after those of an earlier system. The answer's record is null. */
+        NumberingSet: {
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
+            id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
+            /** @description The id of the company. */
+            company: components["schemas"]["Id"];
+            /**
+             * @description The name of the move.
+             * @constant
+             */
+            change: "numbering.set";
+            /** @description The values that the move needs. */
+            with: {
+                /** @enum {string} */
+                kind: "invoice" | "credit_note" | "pro_forma" | "quote";
+                /** @description Such as `INV-{year}-{number:4}`; with `{year}` it begins anew each year. */
+                format?: string;
+                /** @description The last number of this series that was given out elsewhere. */
+                last?: number;
+            };
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
+            at?: components["schemas"]["Time"];
+        };
         /** @description A customer is added or replaced. Whether it is archived stays as it is. */
         CustomerSave: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -182,6 +449,10 @@ export interface components {
         CustomerArchive: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -200,6 +471,10 @@ export interface components {
         CustomerRestore: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -218,6 +493,10 @@ export interface components {
         FormSave: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -239,6 +518,10 @@ export interface components {
         FormPublish: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -257,6 +540,10 @@ export interface components {
         FormSubmit: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -288,6 +575,10 @@ export interface components {
         InvoiceDraft: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -303,6 +594,10 @@ export interface components {
         InvoiceEdit: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -336,6 +631,10 @@ export interface components {
         InvoiceDiscard: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -354,6 +653,10 @@ export interface components {
         InvoiceIssue: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -372,6 +675,10 @@ export interface components {
         PaymentRecord: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -399,6 +706,10 @@ export interface components {
         PaymentVoid: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -418,6 +729,10 @@ export interface components {
         RefundRecord: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -445,6 +760,10 @@ export interface components {
         RefundVoid: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -464,6 +783,10 @@ export interface components {
         QuoteDraft: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -492,6 +815,10 @@ export interface components {
         QuoteEdit: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -518,6 +845,10 @@ export interface components {
         QuoteSend: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -536,6 +867,10 @@ export interface components {
         QuoteRevise: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -565,6 +900,10 @@ export interface components {
         QuoteAccept: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -583,6 +922,10 @@ export interface components {
         QuoteDecline: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -601,6 +944,10 @@ export interface components {
         QuoteConvertToJob: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -636,6 +983,10 @@ export interface components {
         QuoteConvertToInvoice: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
             /** @description The id of the company. */
             company: components["schemas"]["Id"];
             /**
@@ -755,27 +1106,29 @@ export interface components {
         Answer: components["schemas"]["Applied"] | components["schemas"]["Skipped"] | components["schemas"]["Refused"];
         /** @description The change was made. */
         Applied: {
-            /** @description The number of the line, from 1. */
+            /** @description The number of the line, or the place in the array, from 1. */
             line: number;
             /** @description The id of the change, if it had one. */
             id?: string;
             /** @constant */
             status: "applied";
-            /** @description The record as the API returns it by its id; null when it is gone. */
+            /** @description The record that the change is about, as the API returns it by its id; null when it is gone, and for changes of the company itself. A payment's or a refund's is its invoice. A quote's that is converted is the quote, which names what was made. */
             record: Record<string, never> | null;
         };
-        /** @description The same change, with this id, was applied before. */
+        /** @description The same change, with this id, was applied before. There is no record where the change was about the company itself. */
         Skipped: {
-            /** @description The number of the line, from 1. */
+            /** @description The number of the line, or the place in the array, from 1. */
             line: number;
             /** @description The id of the change, if it had one. */
             id: string;
             /** @constant */
             status: "skipped";
+            /** @description The record as the API returns it now; null when it is gone, isn't shown by the API, or was changed by an earlier version. */
+            record?: Record<string, never> | null;
         };
-        /** @description The change can't be made, and nothing changed. */
+        /** @description The change can't be made, and nothing changed. Where it met a database that can't be used (`unavailable`), it may have been made all the same. */
         Refused: {
-            /** @description The number of the line, from 1. */
+            /** @description The number of the line, or the place in the array, from 1. */
             line: number;
             /** @description The id of the change, if it had one. */
             id?: string;
@@ -794,7 +1147,7 @@ export interface components {
          * @description The reason in one word.
          * @enum {string}
          */
-        RefusalCode: "malformed_line" | "invalid_change" | "unknown_change" | "unknown_company" | "unknown_record" | "duplicate_id" | "wrong_state" | "wrong_currency" | "amount_out_of_range" | "exceeds_invoice" | "exceeds_payments" | "incomplete_document" | "unsupported_country" | "limit_reached" | "unavailable";
+        RefusalCode: "malformed_line" | "invalid_change" | "unknown_change" | "unknown_company" | "unknown_record" | "duplicate_id" | "wrong_state" | "wrong_currency" | "amount_out_of_range" | "exceeds_invoice" | "exceeds_payments" | "incomplete_document" | "unsupported_country" | "limit_reached" | "out_of_sequence" | "not_allowed" | "unavailable";
         /**
          * @description Names a record. Opaque.
          * @example job_0001
@@ -1010,11 +1363,150 @@ export interface components {
          */
         PaymentMethod: string;
     };
-    responses: never;
-    parameters: never;
+    responses: {
+        /** @description The request can't be answered as it is; the message says why. */
+        Error: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The token is missing, wrong (`invalid_key`) or revoked (`revoked_key`). */
+        Unauthorized: {
+            headers: {
+                "WWW-Authenticate": "Bearer";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Too many requests, of which nothing was applied (`rate_limited`), or the service can't answer at the moment (`unavailable`). */
+        Later: {
+            headers: {
+                /** @description Seconds after which to send the request again. */
+                "Retry-After": number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
+    parameters: {
+        /** @description The id of the company. */
+        Company: string;
+    };
     requestBodies: never;
     headers: never;
     pathItems: never;
 }
 export type $defs = Record<string, never>;
-export type operations = Record<string, never>;
+export interface operations {
+    applyChanges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example [
+                 *       {
+                 *         "id": "1041",
+                 *         "company": "brennan",
+                 *         "change": "job.complete",
+                 *         "with": {
+                 *           "id": "job_01K8ZQ2C9D"
+                 *         }
+                 *       }
+                 *     ]
+                 */
+                "application/json": components["schemas"]["Change"][];
+                /** @example {"id":"1041","company":"brennan","change":"job.complete","with":{"id":"job_01K8ZQ2C9D"}} */
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description One answer for each change. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchAnswers"];
+                    "application/x-ndjson": string;
+                };
+            };
+            400: components["responses"]["Error"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["Later"];
+            503: components["responses"]["Later"];
+        };
+    };
+    getChange: {
+        parameters: {
+            query: {
+                /** @description The id of the company. */
+                company: components["parameters"]["Company"];
+            };
+            header?: never;
+            path: {
+                /** @description The id of the change, as the business system gave it. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The change was applied. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppliedChange"];
+                };
+            };
+            400: components["responses"]["Error"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["Error"];
+            429: components["responses"]["Later"];
+            503: components["responses"]["Later"];
+        };
+    };
+    getPosition: {
+        parameters: {
+            query: {
+                /** @description The id of the company. */
+                company: components["parameters"]["Company"];
+                /** @description The source, as its changes name it. */
+                source: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The position; `sequence` is null for a source of which nothing was applied. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Position"];
+                };
+            };
+            400: components["responses"]["Error"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["Error"];
+            429: components["responses"]["Later"];
+            503: components["responses"]["Later"];
+        };
+    };
+}

@@ -29,7 +29,12 @@ const groups = {
         return command;
       };
     },
-    apply: async () => (await import('./server/cli/apply.ts')).applyCommand,
+    'feed-token': async () => (await import('./server/cli/feed-token.ts')).feedTokenCommand,
+    apply: async () => {
+      const { applyCommand } = await import('./server/cli/apply.ts');
+      const { createFeedSender } = await import('./client/feed/feed-sender.ts');
+      return (terminal: Terminal) => applyCommand(terminal, createFeedSender);
+    },
     numbering: async () => (await import('./server/cli/numbering.ts')).numberingCommand,
     document: async () => (await import('./server/cli/document.ts')).documentCommand,
   },
@@ -58,6 +63,8 @@ export const examples = `
     --events invoice.issued,invoice.paid
   fieldledger apply changes.jsonl > answers.jsonl
   your-program | fieldledger apply
+  fieldledger apply changes.jsonl --to https://feed.example.com --token-file token.txt
+  fieldledger feed-token create --name erp --companies acme
   fieldledger document pdf 019a9c5e-6a34-7c35-9b0e-2f3d1c5b7a90 --out invoice.pdf
   fieldledger numbering set acme invoice --format INV-{year}-{number:4}
   fieldledger numbering set acme invoice --last 1041

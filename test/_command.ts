@@ -42,6 +42,7 @@ export interface Served extends Running {
   greeting: {
     address: string;
     management: string;
+    feed?: string;
     portal?: string;
     demo?: { company: string; key: string; isNew: boolean };
   };

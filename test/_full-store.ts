@@ -21,6 +21,9 @@ export async function fillOtherTables(engine: Engine, company: string): Promise<
     `INSERT INTO portal_sessions VALUES ('sha-of-token', 'ses_1', 'adm_1', 'Firefox', '${at}', '${at}', '${at}', 1)`,
     `INSERT INTO form_results (session, form, done_at) VALUES ('ses_1', 'form', '${at}')`,
     `INSERT INTO logos (company, sha256, data_url) VALUES ('${company}', 'sha', 'data:image/png;base64,')`,
+    `INSERT INTO feed_positions VALUES ('${company}', 'erp', 7, 'chg_1', '${at}')`,
+    `INSERT INTO feed_tokens VALUES ('tok_1', 'erp', 'sha-of-token', 0, NULL, '${at}', NULL, NULL)`,
+    `INSERT INTO feed_token_companies VALUES ('${company}', 'tok_1')`,
     `INSERT INTO number_series VALUES ('${company}', 'INV-{YEAR}-', 7)`,
   ])
     await engine.run(statement);

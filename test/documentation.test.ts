@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 import t from 'tap';
+import { parse } from 'yaml';
 
 import { describeConfig, readConfig } from '../src/server/config.ts';
 import { moveEventKinds } from '../src/contract/events.ts';
@@ -199,24 +200,38 @@ t.test('the way from the first company to the first paid invoice can be gone', a
   t.match(stderr, /^5 lines: 5 applied, 0 skipped, 0 refused/m);
   t.equal(readFileSync(join(folder, 'invoice.pdf'), 'latin1').slice(0, 5), '%PDF-');
 
-  const hasPython = await run('python3', ['--version']).then(
-    () => true,
-    () => false,
-  );
-  await t.test(
-    'and gone on from in Python',
-    { skip: hasPython ? false : 'there is no python3' },
-    async (t) => {
-      const [python = ''] = blocksOf(FEEDING, 'python');
-      const text = python.replace(
-        '["npx", "--no", "fieldledger", "apply"]',
-        JSON.stringify([program, 'apply']),
-      );
-      t.not(text, python);
-      const outcome = await run('python3', ['-c', text], options);
-      t.equal(outcome.stdout, '8 applied \n');
-    },
-  );
+  await t.test('and gone on from over HTTP, as the page and the reference tell', async (t) => {
+    const { greeting } = await workplace.serve([], { FEED_PORT: '0' });
+    const { token } = await workplace.json<{ token: string }>(['feed-token', 'create', '--name', 'erp']);
+    const answersOf = async (block: string) => {
+      const aimed = block.replace(/https?:\/\/(?:127\.0\.0\.1:8090|feed\.example\.com)/, greeting.feed ?? '');
+      t.not(aimed, block);
+      const { stdout } = await run('bash', ['-ec', aimed], {
+        ...options,
+        env: { ...env, FEED_TOKEN: token },
+      });
+      return stdout.trimEnd().split('\n');
+    };
+    const [first = '', second = ''] = blocksOf(FEEDING, 'bash');
+    const [shown = ''] = blocksOf(FEEDING, 'json');
+    const answers = (await answersOf(first)).map((line) => JSON.parse(line) as object);
+    t.match(
+      answers,
+      shown
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as object),
+    );
+    t.match(
+      (await answersOf(second)).join(),
+      /^(?:\{"line":\d,"id":"\d","status":"applied","record":null\},?){3}$/,
+    );
+    const { info } = parse(read('src/server/backoffice/feed.yaml')) as { info: { description: string } };
+    const [begin = ''] = blocksOf(info.description, 'sh');
+    const begun = await answersOf(begin);
+    t.equal(begun.length, 9);
+    t.match(begun.at(-1), /"status":"applied","record":\{.*"status":"issued",.*"amountDueMinor":0,/);
+  });
 
   await t.test('and the first page’s change of the demo company is made', async (t) => {
     const [, command = ''] = /^ {4}\$ (echo .*)$/m.exec(read('README.md')) ?? [];

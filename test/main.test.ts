@@ -10,7 +10,7 @@ async function findCommands(words: readonly string[] = []): Promise<string[]> {
   const { stdout } = await command(...words, '--help');
   // The lists of commands follow the options, or the sentence that says what a command is.
   const listed = stdout.split('\n\n').filter((part) => /^(?:For|Commands)[^\n]*:\n/.test(part));
-  const names = [...listed.join('\n').matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name ?? '');
+  const names = [...listed.join('\n').matchAll(/^ {2}([a-z-]+) /gm)].map(([, name]) => name ?? '');
   const below = await Promise.all(
     names.filter((name) => name !== 'help').map((name) => findCommands([...words, name])),
   );
@@ -55,6 +55,10 @@ t.test('the help leads to every command', async (t) => {
     'webhook seal',
     'webhook sample',
     'webhook play',
+    'feed-token',
+    'feed-token create',
+    'feed-token list',
+    'feed-token revoke',
     'apply',
     'numbering',
     'numbering show',
@@ -81,7 +85,7 @@ t.test('every command explains itself', async (t) => {
     t.match(purpose, /^[a-z].{10,}/, `${words} says what it does`);
     t.match(
       stdout,
-      ['company', 'admin', 'key', 'webhook', 'numbering', 'document'].includes(words)
+      ['company', 'admin', 'key', 'webhook', 'feed-token', 'numbering', 'document'].includes(words)
         ? '\nCommands:\n'
         : /^ {2}--json /m,
       words,
@@ -121,7 +125,9 @@ t.test('the help names every argument and its form', async (t) => {
     ['webhook delete', '[company]', '[webhook-id]', '--unreadable'],
     ['webhook sample', '<event>', '--to <url>', '--secret-file <file>', '--example <name>'],
     ['webhook play', '<story>', '--to <url>', '--speed <times>', '--secret-file <file>'],
-    ['apply', '[file]', 'standard input'],
+    ['apply', '[file]', 'standard input', '--to <url>', '--token-file <file>'],
+    ['feed-token create', '--name <name>', '--companies <ids>', '--changes <names>'],
+    ['feed-token revoke', '<token-id>'],
     ['mcp', '--url <url>', '--key-file <file>'],
     ['demo', '--records <number>'],
   ];
@@ -163,6 +169,10 @@ const MISTAKES: [string[], string][] = [
   [
     ['apply', '/nowhere.jsonl'],
     "Command-argument value '/nowhere.jsonl' is invalid for argument 'file'. There is no such file.",
+  ],
+  [
+    ['apply', '--to', 'feed.example.com'],
+    "Option '--to <url>' argument 'feed.example.com' is invalid. It must be an http or https address without path, or with /api/v1, and without query or credentials.",
   ],
   [['apply', '/'], "Command-argument value '/' is invalid for argument 'file'. It is a folder."],
   [

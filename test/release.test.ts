@@ -201,6 +201,7 @@ async function testServer(t: Test, workplace: Workplace): Promise<void> {
   const pdf = await got(`${address}/api/v1/invoices/${data[0].id}/pdf`, { headers }).buffer();
   t.equal(Buffer.from(pdf.subarray(0, 8)).toString('latin1'), '%PDF-1.7');
   t.match(await got(`${address}/reference`).text(), new RegExp(`"version":"${version}"`));
+  t.match(await got(`${address}/feed-reference`).text(), new RegExp(`"version":"${version}"`));
   t.match(await got(`${address}/llms.txt`).text(), `${address}/reference.md`);
   writeFileSync(join(workplace.folder, 'key.txt'), `${demo?.key}\n`);
   // The input is empty: it ends once it has loaded all that it needs.

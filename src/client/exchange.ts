@@ -167,7 +167,7 @@ function bounded(response: Response): Response {
 type Failure = ApiError | NoAnswerError;
 
 /** Node's `fetch failed` says why in its cause. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'for no known reason';
   return error.cause instanceof Error ? `${error.message}: ${reasonOf(error.cause)}` : error.message;
 }

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 
-import { escapeControls } from '../errors.ts';
+import { escapeControls, UsageError } from '../errors.ts';
 
 export function listOf(text: string, separator = ','): string[] {
   return text
@@ -54,6 +54,18 @@ export function readSecretFile(name: string, path: string): string {
   }
   if (text === '') throw problem('which is empty');
   return text;
+}
+
+/**
+ * Reads the secret of the file that an option names.
+ * @throws UsageError that names the option and the file, and never the secret.
+ */
+export function secretIn(option: string, file: string): string {
+  try {
+    return readSecretFile(option, file);
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
 }
 
 /** A secret without what editors and shells add: the mark of UTF-8 before it, blanks and ends of lines after it. */

@@ -68,10 +68,18 @@ export function bundledContract(): string {
 }
 
 /** Where the built reference is, when it has been built. */
-export const referenceFile = new URL('reference.html', generated);
+export const referenceFile: URL = new URL('reference.html', generated);
+
+/** The text of the feed's contract: one file, with its references. */
+export function bundledFeed(): string {
+  return readFileSync(new URL('feed.json', generated), 'utf8');
+}
+
+/** Where the built reference of the feed is, when it has been built. */
+export const feedReferenceFile: URL = new URL('feed-reference.html', generated);
 
 /** Where the integrators' package is, when it has been built. */
-export const clientFile = new URL('client.tgz', generated);
+export const clientFile: URL = new URL('client.tgz', generated);
 
 export function isReferenceBuilt(): boolean {
   return existsSync(referenceFile);

@@ -21,6 +21,8 @@ export type NewInvoice = Schemas['NewInvoice'];
 export type DraftLine = Schemas['DraftLine'];
 export type Exchange = NonNullable<Schemas['Exchange']>;
 export type Answer = Schemas['Answer'];
+/** The result of a change of a batch. */
+export type BatchAnswer = Schemas['BatchAnswer'];
 export type RefusalCode = Schemas['RefusalCode'];
 
 /** The fault of a change: a sentence that names the value, and the value's place as a JSON Pointer. */
@@ -31,7 +33,24 @@ export interface ChangeProblem {
 }
 
 interface FeedDocument {
-  components: { schemas: Record<string, JsonSchema> & { Change: { oneOf: JsonSchema[] } } };
+  openapi: string;
+  info: object;
+  security: object[];
+  paths: Record<string, Record<string, { operationId: string; requestBody?: object; responses: object }>>;
+  components: {
+    schemas: Record<string, JsonSchema> & { Change: { oneOf: JsonSchema[] } };
+    securitySchemes: object;
+  };
+}
+
+let document: FeedDocument | undefined;
+
+/** The contract of the feed, with every reference resolved. */
+export function feedDocument(): FeedDocument {
+  document ??= JSON.parse(
+    readFileSync(new URL('../../generated/feed.dereferenced.json', import.meta.url), 'utf8'),
+  ) as FeedDocument;
+  return document;
 }
 
 export function changeNames(): string[] {
@@ -97,8 +116,7 @@ let changeAjv: Ajv2020 | undefined;
 /** The schemas of all moves by their names. */
 function changeSchemas(): Map<string, JsonSchema> {
   if (schemas) return schemas;
-  const text = readFileSync(new URL('../../generated/feed.json', import.meta.url), 'utf8');
-  const { Change } = (JSON.parse(text) as FeedDocument).components.schemas;
+  const { Change } = feedDocument().components.schemas;
   schemas = new Map(Change.oneOf.map((schema) => [String(schema.properties?.change?.const), schema]));
   return schemas;
 }

@@ -77,10 +77,12 @@ const packages: Lock['packages'] = {
 /** The files of a release beside `src`. */
 const FILES = ['LICENSE', 'README.md', 'openapi.yaml', 'webhooks.yaml'];
 const GENERATED =
-  'openapi.json openapi.dereferenced.json feed.json recorded-day.json reference.html client.tgz'.split(' ');
+  'openapi.json openapi.dereferenced.json feed.json feed.dereferenced.json recorded-day.json reference.html feed-reference.html client.tgz'.split(
+    ' ',
+  );
 
 const UNRELEASED =
-  /^(?:server\/reference|release|client\/examples)\/|^client\/(?:package\.json|fieldledger\.js)$/;
+  /^(?:server\/reference|release|examples|client\/examples)\/|^client\/(?:package\.json|fieldledger\.js)$/;
 
 /** Uses only the shell, because not every container has `dirname` and `env`. */
 const LAUNCHER = `#!/bin/sh

@@ -89,6 +89,8 @@ function stage(released: string, packages: readonly string[]): void {
   compile('types.tsconfig.json', join(released, 'dist/types'));
   copyFile('LICENSE', released);
   for (const path of FILES) copyFile(`${SOURCE}/${path}`, released, path);
+  for (const name of readdirSync(join(root, 'src/examples')))
+    copyFile(`src/examples/${name}`, released, `examples/${name}`);
   const command = readFileSync(join(root, SOURCE, 'fieldledger.js'), 'utf8');
   writeFileSync(join(released, 'fieldledger.js'), command.replace('./main.ts', './dist/bin/main.js'));
   const contract = readFileSync(join(root, 'generated/openapi.dereferenced.json'), 'utf8');

@@ -130,6 +130,20 @@ const settings = {
     fallback: '-',
     parse: listed((text) => /^[\w-]+(?:\.[\w-]+)*$/.test(text), 'host names'),
   },
+  feedHost: {
+    help: 'address of FEED_PORT; 0.0.0.0 or :: for every network, behind a proxy with TLS',
+    fallback: '127.0.0.1',
+    parse: matching(/^[\w.:-]+$/, 'an address or a host name'),
+  },
+  feedPort: {
+    help: 'port on which business systems send their changes over HTTP; 0 for any free one; unless set, there is none',
+    parse: integer(0, 65_535),
+  },
+  feedRequestsPerMinute: {
+    help: 'requests that one feed token may make in a minute, of each process',
+    fallback: '6000',
+    parse: integer(1, 1_000_000),
+  },
   webhookSecretKey: {
     help: '32 bytes in base64 (openssl rand -base64 32) that encrypt the signing secrets of webhooks; PostgreSQL needs it, SQLite has a key beside its file',
     parse: parseKey,

@@ -9,10 +9,18 @@ export interface Metrics {
   connectionRefused: () => void;
   /** Asks when companies last changed whenever the metrics are read. */
   watchFeeds: (read: () => Promise<{ company: string; atMs: number }[]>) => void;
+  feed: FeedMetrics;
   deliveries: DeliveryMetrics;
   documents: DocumentMetrics;
   contentType: string;
   text: () => Promise<string>;
+}
+
+/** The feed over HTTP. */
+export interface FeedMetrics {
+  requestAnswered: Metrics['requestAnswered'];
+  /** So many changes of a token were answered so. */
+  changesAnswered: (token: string, status: string, count: number) => void;
 }
 
 export interface DeliveryMetrics {
@@ -71,18 +79,30 @@ export function createMetrics(): Metrics {
     help: 'Connections refused because there were too many, in all or of one network.',
     registers: [registry],
   });
+  const requestAnswered: Metrics['requestAnswered'] = (operation, status, elapsed) => {
+    requests.inc({ operation, status });
+    seconds.observe({ operation }, elapsed);
+  };
   return {
     connectionRefused: () => refused.inc(),
-    requestAnswered(operation, status, elapsed) {
-      requests.inc({ operation, status });
-      seconds.observe({ operation }, elapsed);
-    },
+    requestAnswered,
     watchFeeds: (read) => watchFeeds([registry], read),
+    feed: { requestAnswered, changesAnswered: createChangeCounter(registry) },
     deliveries: createDeliveryMetrics(registry),
     documents: createDocumentMetrics(registry),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
+}
+
+function createChangeCounter(registry: Registry): FeedMetrics['changesAnswered'] {
+  const changes = new Counter({
+    name: 'fieldledger_feed_changes_total',
+    help: 'Changes that came over HTTP, by token and by the status of their answer.',
+    labelNames: ['token', 'status'],
+    registers: [registry],
+  });
+  return (token, status, count) => changes.inc({ token, status }, count);
 }
 
 function watchFeeds(registers: Registry[], read: Parameters<Metrics['watchFeeds']>[0]): void {

@@ -89,7 +89,8 @@ export function createUnready(): Server {
   return createHttpServer(app, () => EVERY_ANSWER);
 }
 
-function createApplication(): express.Express {
+/** An application whose answers nobody keeps. */
+export function createApplication(): express.Express {
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.enable('case sensitive routing').enable('strict routing');

@@ -49,7 +49,7 @@ const file = referenceFile();
 /** Publishes it as the server does, and tells what it was asked for. */
 const NOTHING_ELSE = { supportUrl: undefined, securityContact: undefined, now: () => new Date() };
 
-async function serve(t: Test): Promise<{ url: string; asked: string[] }> {
+async function serve(t: Test, path = '/reference'): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
   const app = express();
   app.use((req, res, next) => {
@@ -65,7 +65,7 @@ async function serve(t: Test): Promise<{ url: string; asked: string[] }> {
     server.close();
     server.closeAllConnections();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/reference`, asked };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, asked };
 }
 
 /** Opens the page and notes everything it asks for, reports or throws. */
@@ -139,6 +139,16 @@ t.test('the published reference', async (t) => {
       t.strictSame(complaints, []);
     },
   );
+
+  t.test("the feed's reference asks for nothing else either, and shows changes by their names", async (t) => {
+    const { url, asked } = await serve(t, '/feed-reference');
+    const { page, requests, complaints } = await open(t, browser, url);
+    await goTo(page, { summary: 'Apply changes', operationId: 'applyChanges', tags: ['Feed'] });
+    await page.locator('main', { hasText: 'company.save' }).waitFor();
+    t.strictSame(asked, ['GET /feed-reference']);
+    t.strictSame(requests, [url]);
+    t.strictSame(complaints, []);
+  });
 
   t.test('a search for a chapter of the guide finds it first, and leads to it', async (t) => {
     const { url } = await serve(t);

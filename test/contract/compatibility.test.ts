@@ -19,7 +19,12 @@ const now = dereferenced(current);
  * By release, the sentences of the gate about changes since then that somebody has looked at and found to be additions,
  * such as a pattern that takes in more than before.
  */
-const judgedByHand: Record<string, string[]> = {};
+const judgedByHand: Record<string, string[]> = {
+  // A feed is refused so only for members that it began to send, or over HTTP.
+  '1.0.0': ['out_of_sequence', 'not_allowed'].map(
+    (code) => `feed.yaml, RefusalCode: "${code}" is new, but within version 1 a closed set stays as it is.`,
+  ),
+};
 
 t.test('the contract only adds to each release', async (t) => {
   for (const release of versions) {
@@ -66,7 +71,10 @@ t.test('the contract is read as Redocly reads it', async (t) => {
   const bundled = generated('openapi.dereferenced.json');
   t.same(openapi.paths, bundled.paths);
   t.same(openapi.webhooks, bundled.webhooks);
-  t.match(generated('feed.json').components.schemas, (feed.components as { schemas: Node }).schemas);
+  t.match(
+    generated('feed.dereferenced.json').components.schemas,
+    (feed.components as { schemas: Node }).schemas,
+  );
 });
 
 type Edit = (value: never) => unknown;

@@ -10,8 +10,7 @@ import { contract, missingBounds, root, type Schema, schemasIn, strictAjv } from
 
 const readText = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
-const feed = JSON.parse(readText('generated/feed.json')) as {
-  paths: object;
+const feed = JSON.parse(readText('generated/feed.dereferenced.json')) as {
   components: { schemas: Record<string, Schema> };
 };
 const feedSchemas = feed.components.schemas;
@@ -38,7 +37,8 @@ t.test('a change is named after what it is about and what is done with it', asyn
   );
   t.equal(new Set(changeNames()).size, changeNames().length);
   const subjects = new Set(changeNames().map((name) => name.split('.')[0]));
-  t.strictSame([...subjects], ['job', 'person', 'customer', 'form', 'invoice', 'payment', 'refund', 'quote']);
+  const business = ['job', 'person', 'customer', 'form', 'invoice', 'payment', 'refund', 'quote'];
+  t.strictSame([...subjects], [...business, 'company', 'logo', 'numbering']);
   for (const name of changeNames()) {
     t.match(name, /^[a-z]+\.[a-z]+(_[a-z]+)*$/);
     const component = name.replace(/(?:^|[._])([a-z])/g, (_separator, letter: string) =>
@@ -55,10 +55,10 @@ t.test('every change has the same envelope', async (t) => {
     t.strictSame(schema.required, ['company', 'change', 'with'], name);
     t.strictSame(
       Object.keys(schema.properties ?? {}).sort(),
-      ['at', 'change', 'company', 'id', 'with'],
+      ['at', 'change', 'company', 'id', 'sequence', 'source', 'with'],
       name,
     );
-    for (const member of ['id', 'company', 'at'])
+    for (const member of ['id', 'source', 'sequence', 'company', 'at'])
       t.strictSame(schema.properties?.[member], first?.schema.properties?.[member], `${name} ${member}`);
   }
 });
@@ -121,8 +121,7 @@ t.test('every reason for a refusal is described', async (t) => {
   }
 });
 
-t.test('every schema compiles under the strictest Ajv, and the feed has no operation', async (t) => {
-  t.strictSame(feed.paths, {});
+t.test('every schema compiles under the strictest Ajv', async (t) => {
   const ajv = strictAjv();
   for (const [name, schema] of Object.entries(feedSchemas)) {
     // One schema for each change, of which the name picks the one: Ajv's strictness is about each of them.

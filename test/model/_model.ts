@@ -92,7 +92,13 @@ export interface Turn {
   mintLineId: () => string;
 }
 
-export type Moves = { [Name in ChangeName]: (turn: Turn, what: WithOf<Name>) => object | null };
+/** The moves of the business; what a company is called and may use is no part of the model. */
+export type ModelledName = Exclude<
+  ChangeName,
+  'company.save' | 'company.switch' | 'logo.set' | 'numbering.set'
+>;
+
+export type Moves = { [Name in ModelledName]: (turn: Turn, what: WithOf<Name>) => object | null };
 
 /** Thrown when a change can't be worked out any further. */
 const stopped = Symbol('stopped');
@@ -141,7 +147,7 @@ function noteApplied({ applied }: ModelCompany, change: Change): void {
 
 function madeBy(moves: Moves, turn: Turn, change: Change): object | null {
   // The name picks the function whose parameter is this change's `with`.
-  const make = moves[change.change] as (turn: Turn, what: Change['with']) => object | null;
+  const make = moves[change.change as ModelledName] as (turn: Turn, what: Change['with']) => object | null;
   try {
     return make(turn, change.with);
   } catch (error) {

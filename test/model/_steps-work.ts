@@ -1,11 +1,11 @@
 /** Random moves of people, customers, forms, submissions and jobs. */
-import type { ChangeName, WithOf } from '../../src/contract/feed.ts';
+import type { WithOf } from '../../src/contract/feed.ts';
 import type { Customer } from '../../src/contract/records.ts';
-import { iso, type ModelCompany, without } from './_model.ts';
+import { iso, type ModelCompany, type ModelledName, without } from './_model.ts';
 import { dayNear, type Draw, idOf, someOf } from './_chance.ts';
 
 /** Draws what a change says; undefined when the company has nothing to make it with. */
-export type Drawers = { [Name in ChangeName]: (draw: Draw) => WithOf<Name> | undefined };
+export type Drawers = { [Name in ModelledName]: (draw: Draw) => WithOf<Name> | undefined };
 
 const people = ({ tables }: ModelCompany) => tables.people;
 const customers = ({ tables }: ModelCompany) => tables.customers;

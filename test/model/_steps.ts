@@ -1,6 +1,14 @@
 /** One step of a random sequence: what the clock does, who moves, and which change comes, right or wrong. */
-import type { Change, ChangeName } from '../../src/contract/feed.ts';
-import { dayIn, type Fault, iso, type ModelCompany, type Moves, type World } from './_model.ts';
+import type { Change } from '../../src/contract/feed.ts';
+import {
+  dayIn,
+  type Fault,
+  iso,
+  type ModelCompany,
+  type ModelledName,
+  type Moves,
+  type World,
+} from './_model.ts';
 import { type Chance, type Draw, drawOf } from './_chance.ts';
 import { invoiceMoves } from './_invoices.ts';
 import { issueMoves } from './_issue.ts';
@@ -16,7 +24,7 @@ export const moves: Moves = { ...workMoves, ...invoiceMoves, ...issueMoves, ...m
 const drawers: Drawers = { ...workDrawers, ...documentDrawers, ...quoteDrawers };
 
 /** How often each move comes. What money does is what most can go wrong with. */
-const weights: Record<ChangeName, number> = {
+const weights: Record<ModelledName, number> = {
   'job.create': 3,
   'job.update': 4,
   'job.complete': 3,
@@ -47,7 +55,7 @@ const weights: Record<ChangeName, number> = {
   'quote.convert_to_invoice': 4,
 };
 const names = Object.entries(weights).flatMap(([name, weight]) =>
-  Array<ChangeName>(weight).fill(name as ChangeName),
+  Array<ModelledName>(weight).fill(name as ModelledName),
 );
 
 /** The state that a sequence keeps between its steps. */

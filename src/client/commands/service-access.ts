@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 import { quote, UsageError } from '../../errors.ts';
-import { parseBaseUrl, readSecretFile, withoutMarks } from '../../command-line/given-values.ts';
+import { parseBaseUrl, secretIn, withoutMarks } from '../../command-line/given-values.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /** The options of a command that reads from a service as an integrator does. */
@@ -45,17 +45,5 @@ function addressOf(given: string): string {
     return parseBaseUrl(given);
   } catch (error) {
     throw new UsageError(`--url must be ${(error as Error).message}, not ${quote(given)}.`);
-  }
-}
-
-/**
- * Reads the secret of the file that an option names.
- * @throws UsageError that names the option and the file, and never the secret.
- */
-export function secretIn(option: string, file: string): string {
-  try {
-    return readSecretFile(option, file);
-  } catch (error) {
-    throw new UsageError((error as Error).message);
   }
 }

@@ -1,11 +1,10 @@
 import { Command } from 'commander';
 
-import { parseServiceName } from '../../command-line/given-values.ts';
+import { parseServiceName, secretIn } from '../../command-line/given-values.ts';
 import { exampleSecret } from '../../contract/examples.ts';
 import { quote, UsageError } from '../../errors.ts';
 import { deliveryHeaders } from '../../contract/delivery-request.ts';
 import { exampleOf, sendSample } from '../webhooks/samples.ts';
-import { secretIn } from './service-access.ts';
 import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
 interface SampleOptions {

@@ -3,7 +3,7 @@ import { isModule, modules } from '../../contract/scopes.ts';
 import { problemOfVatNumber } from '../../contract/vat-numbers.ts';
 import { quote, UsageError } from '../../errors.ts';
 import { type Company, findCompanyRow, insertCompany, updateCompanyRow } from '../store/records/companies.ts';
-import type { Engine } from '../store/engines/engine.ts';
+import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 
 /** A company's changeable settings. */
 export type CompanySettings = Omit<Company, 'id' | 'createdAt'>;
@@ -32,16 +32,35 @@ export async function createCompany(
   given: Partial<CompanySettings>,
   now: Date,
 ): Promise<Company> {
+  const company = newCompany(id, given, now);
+  refuseBadVatId(given.profile?.vatId);
+  if (!(await engine.transaction((transaction) => insertCompany(transaction, company))))
+    throw new UsageError(`There is a company ${quote(id)} already.`);
+  return company;
+}
+
+/**
+ * Adds a company unless there is one with that id, in a transaction that goes on to change it.
+ * @throws UsageError naming the value that is refused.
+ */
+export async function addCompany(
+  transaction: StoreTransaction,
+  id: string,
+  given: Partial<CompanySettings>,
+  now: Date,
+): Promise<void> {
+  await insertCompany(transaction, newCompany(id, given, now));
+}
+
+function newCompany(id: string, given: Partial<CompanySettings>, now: Date): Company {
   if (!COMPANY_ID.test(id)) {
     throw new UsageError(
       `The company id ${quote(id)} must be 1 to 40 lower-case letters, digits and hyphens, with no hyphen at an end.`,
+      { field: 'id' },
     );
   }
   const company: Company = { id, name: id, ...defaults, ...given, createdAt: now.toISOString() };
   refuseBadSettings(company);
-  refuseBadVatId(given.profile?.vatId);
-  if (!(await insertCompany(engine, company)))
-    throw new UsageError(`There is a company ${quote(id)} already.`);
   return company;
 }
 
@@ -54,9 +73,18 @@ export async function setCompany(
   id: string,
   changes: Partial<CompanySettings>,
 ): Promise<Company> {
+  return engine.transaction((transaction) => changeCompany(transaction, id, changes));
+}
+
+/** The same in a transaction that also does something else. */
+export async function changeCompany(
+  transaction: StoreTransaction,
+  id: string,
+  changes: Partial<CompanySettings>,
+): Promise<Company> {
   // Only a number that is given now is checked, so that an old invalid one doesn't block other changes.
   refuseBadVatId(changes.profile?.vatId);
-  const changed = await updateCompanyRow(engine, id, (company) => {
+  const changed = await updateCompanyRow(transaction, id, (company) => {
     const next = { ...company, ...changes, profile: { ...company.profile, ...changes.profile } };
     refuseBadSettings(next);
     return next;
@@ -78,11 +106,15 @@ export async function getCompany(engine: Engine, id: string): Promise<Company> {
 function refuseBadSettings(settings: CompanySettings): void {
   const { name, timeZone, currency, profile } = settings;
   if (name.trim() === '' || name.length > 200)
-    throw new UsageError('The name must have 1 to 200 characters.');
+    throw new UsageError('The name must have 1 to 200 characters.', { field: 'name' });
   if (!isTimeZone(timeZone))
-    throw new UsageError(`${quote(timeZone)} is not an IANA time zone such as Europe/Dublin.`);
+    throw new UsageError(`${quote(timeZone)} is not an IANA time zone such as Europe/Dublin.`, {
+      field: 'timeZone',
+    });
   if (!Intl.supportedValuesOf('currency').includes(currency)) {
-    throw new UsageError(`${quote(currency)} is not an ISO 4217 currency code such as EUR.`);
+    throw new UsageError(`${quote(currency)} is not an ISO 4217 currency code such as EUR.`, {
+      field: 'currency',
+    });
   }
   // The type promises modules, but a person may have typed something else.
   const unknown = (settings.modules as string[]).find((module) => !isModule(module));
@@ -90,7 +122,9 @@ function refuseBadSettings(settings: CompanySettings): void {
     throw new UsageError(`${quote(unknown)} is not a module; the modules are ${modules.join(', ')}.`);
   }
   if (profile.countryCode !== undefined && !/^[A-Z]{2}$/.test(profile.countryCode)) {
-    throw new UsageError(`${quote(profile.countryCode)} is not an ISO 3166-1 country code such as IE.`);
+    throw new UsageError(`${quote(profile.countryCode)} is not an ISO 3166-1 country code such as IE.`, {
+      field: 'countryCode',
+    });
   }
   refuseBadLogo(profile.logo);
 }
@@ -98,7 +132,8 @@ function refuseBadSettings(settings: CompanySettings): void {
 function refuseBadVatId(vatId: string | undefined): void {
   if (vatId === undefined) return;
   const problem = problemOfVatNumber(vatId);
-  if (problem !== undefined) throw new UsageError(`The VAT number ${quote(vatId)} ${problem}.`);
+  if (problem !== undefined)
+    throw new UsageError(`The VAT number ${quote(vatId)} ${problem}.`, { field: 'vatId' });
 }
 
 function refuseBadLogo(logo: string | undefined): void {

@@ -16,27 +16,27 @@ export interface FeedLine {
  * It bounds the memory that one line can take, and records with it: five hundred long answers would be longer. What a
  * change makes is sent in one delivery, whose limit (`deliveryBytesMax`) leaves room for what a job has already.
  */
-const LINE_BYTES_MAX = 8 * 1024 * 1024;
+export const LINE_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Deeper nesting is refused, because recursive code would overflow the stack. */
-const DEPTH_MAX = 100;
+export const DEPTH_MAX = 100;
 
 /** Reads a stream of bytes as JSON Lines, holding one line at a time. A byte order mark at the beginning is ignored. */
 export async function* readFeedLines(
-  input: AsyncIterable<Uint8Array>,
+  input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   bytesMax = LINE_BYTES_MAX,
 ): AsyncGenerator<FeedLine> {
   for await (const { bytes, ...place } of splitLines(input, bytesMax)) {
     if (bytes === undefined) {
       yield { ...place, problem: malformed(`The line has more than ${bytesMax} bytes.`) };
     } else {
-      const line = readLine(place.number === 1 ? withoutMark(bytes) : bytes);
+      const line = readFeedLine(place.number === 1 ? withoutMark(bytes) : bytes);
       if (line) yield { ...place, ...line };
     }
   }
 }
 
-interface RawLine {
+export interface RawLine {
   number: number;
   bytesRead: number;
   /** Without the line feed; undefined when there are too many of them. */
@@ -46,7 +46,10 @@ interface RawLine {
 const LINE_FEED = 0x0a;
 
 /** Splits bytes at line feeds; after the last one there may be a line without. */
-async function* splitLines(input: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<RawLine> {
+export async function* splitLines(
+  input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  bytesMax = LINE_BYTES_MAX,
+): AsyncGenerator<RawLine> {
   let number = 0;
   let bytesRead = 0;
   let parts: Uint8Array[] = [];
@@ -77,13 +80,14 @@ async function* splitLines(input: AsyncIterable<Uint8Array>, bytesMax: number): 
   if (size > 0) yield take();
 }
 
-function withoutMark(bytes: Buffer): Buffer {
+export function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function readLine(bytes: Buffer): Pick<FeedLine, 'value' | 'problem'> | undefined {
+/** Reads the text of one change; undefined for a blank line. */
+export function readFeedLine(bytes: Buffer): Pick<FeedLine, 'value' | 'problem'> | undefined {
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -103,7 +107,7 @@ function readLine(bytes: Buffer): Pick<FeedLine, 'value' | 'problem'> | undefine
   }
 }
 
-function isDeeperThan(depthMax: number, value: unknown): boolean {
+export function isDeeperThan(depthMax: number, value: unknown): boolean {
   let level = [value].filter(isContainer);
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth === depthMax) return true;

@@ -1,7 +1,7 @@
 import type { Answer, Change } from '../../contract/feed.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import { AppError } from '../../errors.ts';
-import { applyChange } from './apply.ts';
+import { applyChange, type Sender } from './apply.ts';
 import { type FeedLine, readFeedLines } from './feed-lines.ts';
 import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
@@ -42,7 +42,18 @@ export async function* applyFeed(
   }
 }
 
-async function answerLine(backoffice: Backoffice, line: FeedLine): Promise<FeedAnswer> {
+/** The answer to a change that isn't tried, because the database went away before. */
+export function notTried(line: FeedLine): { status: 'not_tried'; text: string } {
+  const status = 'not_tried';
+  return { status, text: JSON.stringify({ line: line.number, ...idOf(line), status }) };
+}
+
+/** Applies one change, and answers it; `sender` is who sends it over HTTP. */
+export async function answerLine(
+  backoffice: Backoffice,
+  line: FeedLine,
+  sender?: Sender,
+): Promise<FeedAnswer> {
   const { number, bytesRead } = line;
   const start = { line: number, ...idOf(line) };
   const answer = (status: Answer['status'], text: string) => ({
@@ -56,13 +67,15 @@ async function answerLine(backoffice: Backoffice, line: FeedLine): Promise<FeedA
   try {
     if (line.problem) return refuse(line.problem);
     // `applyChange` validates it.
-    const outcome = await applyChange(backoffice, line.value as Change);
+    const outcome = await applyChange(backoffice, line.value as Change, sender);
     const head = JSON.stringify({ ...start, status: outcome.status });
-    if (outcome.status === 'skipped') return answer('skipped', head);
-    return answer('applied', `${head.slice(0, -1)},"record":${outcome.record ?? 'null'}}`);
+    if (outcome.record === undefined) return answer(outcome.status, head);
+    return answer(outcome.status, `${head.slice(0, -1)},"record":${outcome.record ?? 'null'}}`);
   } catch (error) {
     if (error instanceof Refusal) return refuse(error);
-    const message = `The database can't be used${reasonOf(error)}. Send this line again, and those after it.`;
+    // Nobody elsewhere is told about the database.
+    const reason = sender ? '' : reasonOf(error);
+    const message = `The database can't be used${reason}. Send this line again, and those after it.`;
     return { ...refuse(new Refusal('unavailable', message)), fault: error };
   }
 }

@@ -1,7 +1,7 @@
 import { getCompany } from '../access/companies.ts';
 import { companyDay } from '../../contract/company-time.ts';
 import { quote, UsageError } from '../../errors.ts';
-import type { Engine } from '../store/engines/engine.ts';
+import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { hasNumber } from '../store/records/moves.ts';
 import { changeNumbering, findNumbering, takeNumber as takeNextOf } from '../store/records/number-series.ts';
 import type { Move } from './move.ts';
@@ -82,17 +82,31 @@ export async function setNumbering(
   company: string,
   given: { kind: string; format?: string; last?: number; now: Date },
 ): Promise<KindNumbering[]> {
-  const { kind, format, last, now } = given;
+  const { timeZone } = await getCompany(engine, company);
+  const day = companyDay(timeZone, given.now);
+  await engine.transaction((transaction) => setSeriesOf(transaction, company, { ...given, day }));
+  return getNumbering(engine, company, given.now);
+}
+
+/**
+ * The same in a transaction that also does something else.
+ * @param given.day the day whose year the series has, if it has one.
+ */
+export async function setSeriesOf(
+  transaction: StoreTransaction,
+  company: string,
+  given: { kind: string; format?: string | undefined; last?: number | undefined; day: string },
+): Promise<void> {
+  const { kind, format, last, day } = given;
   if (!isNumbered(kind)) {
     throw new UsageError(
       `${quote(kind)} is not a kind of document with numbers; those are ${Object.keys(defaultNumberFormats).join(', ')}.`,
     );
   }
   const problem = format === undefined ? undefined : numberFormatProblem(format);
-  if (problem !== undefined) throw new UsageError(`The format ${quote(format ?? '')} ${problem}.`);
-  const { timeZone } = await getCompany(engine, company);
-  const day = companyDay(timeZone, now);
-  await changeNumbering(engine, company, async ({ formats }, findHighest) => {
+  if (problem !== undefined)
+    throw new UsageError(`The format ${quote(format ?? '')} ${problem}.`, { field: 'format' });
+  await changeNumbering(transaction, company, async ({ formats }, findHighest) => {
     const changed = format === undefined ? formats : { ...formats, [kind]: format };
     const series = seriesOf(changed[kind] ?? defaultNumberFormats[kind], day);
     if (last === undefined) return { formats: changed, lastNumbers: {} };
@@ -101,10 +115,10 @@ export async function setNumbering(
     if (last < highest)
       throw new UsageError(
         `The number ${inSeries(series, highest)} is given out already, so the last one can't be ${last}.`,
+        { field: 'last' },
       );
     return { formats: changed, lastNumbers: { [series]: last } };
   });
-  return getNumbering(engine, company, now);
 }
 
 function isNumbered(kind: string): kind is Numbered {

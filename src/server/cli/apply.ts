@@ -3,38 +3,89 @@ import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 
-import { Argument, Command, InvalidArgumentError } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 
-import { applyFeed } from '../backoffice/feed.ts';
-import { type Backoffice, openBackoffice } from '../backoffice/backoffice.ts';
+import { parseBaseUrl, secretIn, withoutMarks } from '../../command-line/given-values.ts';
+import { UsageError } from '../../errors.ts';
+import { openBackoffice } from '../backoffice/backoffice.ts';
+import { applyFeed, type FeedAnswer } from '../backoffice/feed.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { isAway } from '../store/engines/open-engine.ts';
 import { withDatabase } from './database.ts';
+import { NotSentError, sendFeed, type SendTexts } from './send-feed.ts';
 import { createBar, PROGRESS_MS } from '../../command-line/progress.ts';
 import { listenForStop } from '../../command-line/stop.ts';
 import { describeError, type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
 const STDIN = '-';
 
-/** `fieldledger apply`: makes the moves of a feed from the business system. */
-export function applyCommand(terminal: Terminal): Command {
+/** What sends a feed elsewhere: it is the integrators'. */
+type CreateSender = (options: {
+  url: string;
+  token: string;
+  signal: AbortSignal;
+  onRetry: (reason: Error) => void;
+}) => { sendTexts: SendTexts };
+
+interface ApplyOptions {
+  to?: string;
+  tokenFile?: string;
+}
+
+/** `fieldledger apply`: makes the changes of a feed from the business system, here or elsewhere. */
+export function applyCommand(terminal: Terminal, createSender: CreateSender): Command {
   return new Command('apply')
     .description('apply a feed: a change in each line as JSON, answered with a line of JSON')
     .addArgument(new Argument('[file]', 'the feed; - for standard input').default(STDIN).argParser(readable))
-    .action(async (file: string) => {
+    .addOption(
+      new Option(
+        '--to <url>',
+        'send it to a Fieldledger elsewhere, such as https://feed.example.com',
+      ).argParser(address),
+    )
+    .option(
+      '--token-file <file>',
+      'file with the feed token; without it the token is FEED_TOKEN of the environment',
+    )
+    .action(async (file: string, { to, tokenFile }: ApplyOptions) => {
       using stop = listenForStop();
+      if (to !== undefined) {
+        const sender = createSender({
+          ...{ url: to, token: tokenOf(terminal, tokenFile), signal: stop.signal },
+          onRetry: ({ message }) => terminal.conclude({ away: message }, `${message} Trying again.`),
+        });
+        const answersOf = (input: Readable) => sendFeed(input, (texts) => sender.sendTexts(texts));
+        await conclude(file, answersOf, { terminal, signal: stop.signal });
+        return;
+      }
       const waits = waitingFor(terminal, stop.signal);
       const apply = async (engine: Engine) => {
-        if (file === STDIN && process.stdin.isTTY)
-          terminal.tell(
-            'Waits for changes, each a line of JSON. Control-D on a line of its own ends them.\n',
-          );
-        const summary = await applyFile(engine, file, { terminal, waits, signal: stop.signal });
-        terminal.conclude(summary, summaryText(summary));
-        if (summary.refused > 0 || summary.stopped) throw new ToldFailure();
+        const backoffice = openBackoffice(engine);
+        const answersOf = (input: Readable) => applyFeed(backoffice, input, waits);
+        await conclude(file, answersOf, { terminal, signal: stop.signal });
       };
       await withDatabase(terminal, apply, { waits });
     });
+}
+
+type AnswersOf = (input: Readable) => AsyncIterable<FeedAnswer>;
+
+/** Answers a feed, and tells the whole of it. @throws ToldFailure when a line was refused, or it stopped early. */
+async function conclude(file: string, answersOf: AnswersOf, surroundings: Surroundings): Promise<void> {
+  const { terminal } = surroundings;
+  if (file === STDIN && process.stdin.isTTY)
+    terminal.tell('Waits for changes, each a line of JSON. Control-D on a line of its own ends them.\n');
+  const summary = await applyFile(file, answersOf, surroundings);
+  terminal.conclude(summary, summaryText(summary));
+  if (summary.refused > 0 || summary.stopped) throw new ToldFailure();
+}
+
+function tokenOf({ environment }: Terminal, file: string | undefined): string {
+  const token =
+    file === undefined ? withoutMarks(environment.FEED_TOKEN ?? '') : secretIn('--token-file', file);
+  if (!token)
+    throw new UsageError('A feed token is missing: name its file with --token-file, or set FEED_TOKEN.');
+  return token;
 }
 
 interface Summary {
@@ -46,7 +97,7 @@ interface Summary {
   seconds: number;
   /** Why the feed stopped early, and the last line that was answered. */
   stopped: {
-    reason: 'signal' | 'unavailable' | 'closed' | 'unreadable';
+    reason: 'signal' | 'unavailable' | 'unsent' | 'closed' | 'unreadable';
     line: number;
     message: string;
   } | null;
@@ -54,17 +105,15 @@ interface Summary {
 
 interface Surroundings {
   terminal: Terminal;
-  /** Waits for a database that is away; false for another fault, and at its end. */
-  waits: (fault: unknown) => Promise<boolean>;
   signal: AbortSignal;
 }
 
-async function applyFile(engine: Engine, file: string, surroundings: Surroundings): Promise<Summary> {
+async function applyFile(file: string, answersOf: AnswersOf, surroundings: Surroundings): Promise<Summary> {
   const startedAt = performance.now();
   const input = openInput(file);
   using progress = showProgress(file);
   addAbortSignal(surroundings.signal, input);
-  const summary = await applyLines(openBackoffice(engine), input, { ...surroundings, progress });
+  const summary = await applyLines(answersOf(input), input, { ...surroundings, progress });
   return { ...summary, seconds: Math.round(performance.now() - startedAt) / 1000 };
 }
 
@@ -78,14 +127,14 @@ function openInput(file: string): Readable {
 
 /** Applies a feed to its end, or until there is a reason to stop. The current line is always finished. */
 async function applyLines(
-  backoffice: Backoffice,
+  answers: AsyncIterable<FeedAnswer>,
   input: Readable,
-  { terminal, waits, progress, signal }: Surroundings & { progress: Progress },
+  { terminal, progress, signal }: Surroundings & { progress: Progress },
 ): Promise<Omit<Summary, 'seconds'>> {
   const summary: Omit<Summary, 'seconds'> = { lines: 0, applied: 0, skipped: 0, refused: 0, stopped: null };
   let line = 0;
   try {
-    for await (const answer of applyFeed(backoffice, input, waits)) {
+    for await (const answer of answers) {
       line = answer.line;
       summary.lines += 1;
       summary[answer.status] += 1;
@@ -102,12 +151,19 @@ async function applyLines(
       if (summary.stopped || signal.aborted) break;
     }
   } catch (error) {
-    if (error !== input.errored) throw error;
-    if (!signal.aborted) summary.stopped = { reason: 'unreadable', line, message: describeError(error) };
+    const stopped = { ...faultOf(error, input), line };
+    if (!signal.aborted) summary.stopped = stopped;
   }
   // A signal also ends the reading of a feed that sends nothing at the moment.
   if (signal.aborted) summary.stopped ??= { reason: 'signal', line, message: String(signal.reason) };
   return summary;
+}
+
+/** Why a feed can't go on. @throws the error when it is a fault of the program. */
+function faultOf(error: unknown, input: Readable): { reason: 'unsent' | 'unreadable'; message: string } {
+  if (error instanceof NotSentError) return { reason: 'unsent', message: error.message };
+  if (error !== input.errored) throw error;
+  return { reason: 'unreadable', message: describeError(error) };
 }
 
 /** Longer than a failover. After this time the feed's sender is told, and decides. */
@@ -115,7 +171,7 @@ const AWAY_MS_MAX = 600_000;
 const RETRY_MS = 500;
 
 /** Builds the wait for a database that is away, which tells of it once each time. */
-function waitingFor(terminal: Terminal, signal: AbortSignal): Surroundings['waits'] {
+function waitingFor(terminal: Terminal, signal: AbortSignal): (fault: unknown) => Promise<boolean> {
   let [sinceMs, lastMs] = [0, -Infinity];
   return async (fault) => {
     if (!isAway(fault)) return false;
@@ -162,6 +218,14 @@ function showProgress(file: string): Progress {
     },
     [Symbol.dispose]: () => bar.stop(),
   };
+}
+
+function address(text: string): string {
+  try {
+    return parseBaseUrl(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`It must be ${(error as Error).message}.`);
+  }
 }
 
 function readable(path: string): string {

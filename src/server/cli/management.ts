@@ -77,7 +77,9 @@ export async function withPatience(
     using stop = listenForStop();
     await using ports = new AsyncDisposableStack();
     if (isPublic) ports.use(await serveOn(PUBLIC, config, createUnready()));
-    const { managementHost: host, managementPort: port } = config;
+    const { feedHost, feedPort, managementHost: host, managementPort: port } = config;
+    if (isPublic && feedPort !== undefined)
+      ports.use(await serveOn(FEED, { host: feedHost, port: feedPort }, createUnready()));
     if (port !== undefined) ports.use(await serveOn(MANAGEMENT, { host, port }, createUnready()));
     do await pause(RETRY_MS, undefined, { signal: stop.signal }).catch(() => undefined);
     while (!stop.signal.aborted && !(await answers(config.databaseUrl)));
@@ -86,6 +88,7 @@ export async function withPatience(
 }
 
 export const PUBLIC = { host: 'HOST', port: 'PORT' } as const;
+export const FEED = { host: 'FEED_HOST', port: 'FEED_PORT' } as const;
 
 async function answers(databaseUrl: string): Promise<boolean> {
   try {

@@ -1,8 +1,8 @@
 import { UsageError } from '../../errors.ts';
 
 interface Settings {
-  host: 'HOST' | 'MANAGEMENT_HOST';
-  port: 'PORT' | 'MANAGEMENT_PORT';
+  host: 'HOST' | 'MANAGEMENT_HOST' | 'FEED_HOST';
+  port: 'PORT' | 'MANAGEMENT_PORT' | 'FEED_PORT';
 }
 
 /**

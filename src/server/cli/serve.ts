@@ -10,6 +10,9 @@ import { isReferenceBuilt } from '../../contract/document.ts';
 import { openDocuments } from '../invoice-pdf/documents.ts';
 import { listen } from '../listen.ts';
 import { createLogger, type Logger } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import type { ProbeOptions } from '../operator-pages.ts';
+import { createFeedServer } from '../feed/feed-server.ts';
 import { createServer } from '../server.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { openKeyUsage } from '../store/keys/key-usage.ts';
@@ -20,7 +23,7 @@ import { version } from '../../contract/version.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
 import { withDatabase } from './database.ts';
 import { createWatchedMetrics, impairmentOf, startDeliveries } from './deliver.ts';
-import { compareClocks, PUBLIC, serveManagement, withPatience } from './management.ts';
+import { compareClocks, FEED, PUBLIC, serveManagement, withPatience } from './management.ts';
 import { listenAs } from './ports.ts';
 import { listenForStop } from '../../command-line/stop.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
@@ -72,22 +75,24 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
         const onError = (error: unknown) => log.warn({ err: error }, 'server.clock-not-kept');
         background.use(await keepServedClock(engine, () => new Date(), onError));
         await using management = await serveManagement(config, pages);
+        await using feed = new AsyncDisposableStack();
+        const feedAddress = await serveFeed(config, { ...pages, stack: feed });
         const connections = await listenAs(PUBLIC, config, () => listen(server, { ...config, metrics }));
         if (config.deliverWebhooks)
           deliveries.use(startDeliveries({ engine, config, secrets, log, metrics }));
         const address = addressOf(server, config);
         const portal = config.portal ? await demoPortal(engine, config.baseUrl ?? address, demo) : undefined;
-        const greeted = { address, management: management.address, demo, portal };
+        const greeted = { address, management: management.address, feed: feedAddress, demo, portal };
         terminal.show(greeted, greeting(greeted));
-        log.info({ version, address, management: management.address }, 'server.started');
+        log.info({ version, address, management: management.address, feed: feedAddress }, 'server.started');
         await compareClocks(engine, log);
         await stop.told;
         // Gives load balancers time to notice /readyz, so that no client is refused.
         await pause(config.shutdownDelaySeconds * 1000);
         // From here on the next server may start.
         serving[Symbol.dispose]();
-        // Both at the same time, because each may take ten seconds.
-        const stopped = deliveries.disposeAsync();
+        // All at the same time, because each may take ten seconds.
+        const stopped = Promise.all([deliveries.disposeAsync(), feed.disposeAsync()]);
         await drain(server, connections, config.shutdownSeconds, log);
         await stopped;
         log.info('server.stopped');
@@ -98,13 +103,29 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
     });
 }
 
+/** Serves the feed on FEED_PORT, if the operator has set one, until the stack is disposed of. @returns its address. */
+async function serveFeed(
+  config: Config,
+  { stack, ...pages }: ProbeOptions & { metrics: Metrics; stack: AsyncDisposableStack },
+): Promise<string | undefined> {
+  const { feedHost: host, feedPort: port, feedRequestsPerMinute: requestsPerMinute, keyPrefix } = config;
+  if (port === undefined) return undefined;
+  const { metrics, log } = pages;
+  const server = await createFeedServer({ ...pages, metrics: metrics.feed, keyPrefix, requestsPerMinute });
+  const connections = await listenAs(FEED, { host, port }, () =>
+    listen(server, { ...config, host, port, metrics }),
+  );
+  stack.defer(() => drain(server, connections, config.shutdownSeconds, log));
+  return addressOf(server, { host });
+}
+
 function portalOf(config: Config, secrets: SecretBox) {
   if (!config.portal) return undefined;
   const { portalIdleMinutes: idleMinutes, portalSessionHours: hoursMax } = config;
   return { sessionLengths: { idleMinutes, hoursMax }, secrets };
 }
 
-function addressOf(server: Server, { host }: Config): string {
+function addressOf(server: Server, { host }: Pick<Config, 'host'>): string {
   // A server that listens on a port has an address of this shape.
   const { port } = server.address() as AddressInfo;
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
@@ -114,11 +135,12 @@ function addressOf(server: Server, { host }: Config): string {
 interface Greeted {
   address: string;
   management: string | undefined;
+  feed: string | undefined;
   demo: Demo | undefined;
   portal: string | undefined;
 }
 
-function greeting({ address, management, demo, portal }: Greeted): string {
+function greeting({ address, management, feed, demo, portal }: Greeted): string {
   const reference = isReferenceBuilt() ? `${address}/reference` : 'not built; "make docs" builds it';
   const lines = [`Listening on ${address}`, `  Reference  ${reference}`];
   if (demo)
@@ -127,6 +149,7 @@ function greeting({ address, management, demo, portal }: Greeted): string {
     );
   if (portal !== undefined) lines.push(`  Portal     ${portal}`);
   if (management !== undefined) lines.push(`  Metrics    ${management}/metrics`);
+  if (feed !== undefined) lines.push(`  Feed       ${feed}/feed/v1/changes`);
   return lines.join('\n');
 }
 

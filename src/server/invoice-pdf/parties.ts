@@ -1,4 +1,4 @@
-import type { Logo } from './logo.ts';
+import type { Logo } from '../logos/logo.ts';
 import { COLUMN, LEFT, RIGHT, STYLES, TOP } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet, Tag } from './sheet.ts';

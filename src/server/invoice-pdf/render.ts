@@ -3,7 +3,7 @@ import { eInvoiceXml, hasEInvoice } from './e-invoice.ts';
 import { drawFacts } from './facts.ts';
 import { type Fonts, loadFonts } from '../typefaces/fonts.ts';
 import { drawLines } from './lines-table.ts';
-import { type Logo, readLogo } from './logo.ts';
+import { type Logo, readLogo } from '../logos/logo.ts';
 import { E_INVOICE_FILE, metadata } from './metadata.ts';
 import { ADDRESS_TOP, COLUMN, CONTENT_WIDTH, LEFT, RIGHT } from './page-design.ts';
 import { drawPageFeet, drawPageHead } from './page-furniture.ts';

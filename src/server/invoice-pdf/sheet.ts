@@ -1,6 +1,6 @@
 import { embeddedFont, type EmbeddedFont, showText } from './embedded-font.ts';
 import type { Face, Fonts } from '../typefaces/fonts.ts';
-import type { Logo } from './logo.ts';
+import type { Logo } from '../logos/logo.ts';
 import { BOTTOM, PAGE } from './page-design.ts';
 import { type TextBlock, textBlock, type TextLine, type TextStyle, textWidth } from './text-blocks.ts';
 

@@ -49,6 +49,11 @@ export function llmsText(): string {
       linkTo('Bruno', 'bruno.json', 'the same for Bruno'),
       linkTo('Workflows', 'workflows/', 'requests in their order, in Arazzo 1.0'),
     ].join('\n'),
+    '## Feed',
+    [
+      linkTo('Reference of the feed', 'feed-reference', 'by which a business system brings changes in'),
+      linkTo('OpenAPI 3.1 of the feed', 'feed.json', 'the same for programs'),
+    ].join('\n'),
     '## Optional',
     [
       linkTo('Reference for browsers', 'reference', 'the same as a page'),

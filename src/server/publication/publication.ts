@@ -3,7 +3,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type RequestHandler, Router } from 'express';
 import { stringify } from 'yaml';
 
-import { bundledContract, clientFile, isReferenceBuilt, referenceFile } from '../../contract/document.ts';
+import {
+  bundledContract,
+  bundledFeed,
+  clientFile,
+  feedReferenceFile,
+  isReferenceBuilt,
+  referenceFile,
+} from '../../contract/document.ts';
 import { DAY_MS } from '../../contract/durations.ts';
 import { version } from '../../contract/version.ts';
 import { AppError } from '../../errors.ts';
@@ -29,7 +36,7 @@ export interface PublicationOptions {
 
 /**
  * The contract as integrators read it: the description in both notations, the reference as a page and as Markdown,
- * workflows and collections of requests, the client, and what each release changed.
+ * workflows and collections of requests, the client, and what each release changed; and the feed's contract with its page.
  * Each is made at the first request for it, so that a start doesn't wait.
  */
 export function createPublication(options: PublicationOptions): Router {
@@ -49,6 +56,13 @@ export function createPublication(options: PublicationOptions): Router {
       'text/html',
       () => own(built(referenceFile, 'reference', 'docs').toString()),
       referenceHeaders,
+    ],
+    ['/feed.json', 'application/json', json(() => JSON.parse(bundledFeed()) as object)],
+    [
+      '/feed-reference',
+      'text/html',
+      () => own(built(feedReferenceFile, 'reference of the feed', 'docs').toString()),
+      feedReferenceHeaders,
     ],
     ['/reference.md', 'text/markdown', () => own(referenceMarkdown())],
     ['/llms.txt', 'text/plain', () => own(llmsText())],
@@ -91,6 +105,11 @@ const referenceHeaders: HeadersOf = (page) => ({
   Link:
     '</reference.md>; rel="alternate"; type="text/markdown", ' +
     '</openapi.json>; rel="service-desc"; type="application/json"',
+});
+
+const feedReferenceHeaders: HeadersOf = (page) => ({
+  'Content-Security-Policy': policyOf(page),
+  Link: '</feed.json>; rel="service-desc"; type="application/json"',
 });
 
 /**

@@ -1,7 +1,7 @@
 /*
- * Builds generated/reference.html: the published reference as one file that asks nothing of anyone when it is opened.
- * It is a program of its own beside the service: `make docs` and `make start` run it, and the server only sends the
- * file. It isn't committed, because its 2.5 MB change with every word of the contract.
+ * Builds generated/reference.html and generated/feed-reference.html: the published references, each as one file that asks
+ * nothing of anyone when it is opened. It is a program of its own beside the service: `make docs` and `make start` run it,
+ * and the server only sends the files. They aren't committed, because their 2.5 MB change with every word of a contract.
  *
  * Redoc 3 rather than Redoc 2.5: it sets the webhooks under a heading of their own beside the operations of their tag,
  * shows response headers and the first level of a schema without a click, links to every single field, has a search
@@ -14,7 +14,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 
 import { pageScript } from './page-script.ts';
-import { addForReaders, type ShownContract } from './reader-view.ts';
+import { addChanges, addForReaders, type ShownContract, type ShownFeed } from './reader-view.ts';
 import { sampleLanguages } from './samples.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -35,9 +35,8 @@ const CREDIT = `data:image/svg+xml,${encodeURIComponent(
 )}`;
 const CREDIT_ADDRESS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g;
 
-const NO_SCRIPT =
-  '<noscript>This page needs JavaScript. The same can be read without: ' +
-  '<a href="/reference.md">reference.md</a>.</noscript>';
+const noScript = (file: string) =>
+  `<noscript>This page needs JavaScript. The same can be read without: <a href="/${file}">${file}</a>.</noscript>`;
 
 /**
  * Repairs Redoc's own style sheet. A code breaks only where it has a space, or where it alone is
@@ -90,21 +89,29 @@ try { localStorage } catch {
 }
 </script>`;
 
-buildReference(process.argv[2] ?? join(root, 'generated', 'reference.html'));
+/** The pages, each with its contract, and where the same can be read without scripts. */
+const PAGES: [page: string, contract: string, plain: string][] = [
+  ['reference.html', 'openapi.json', 'reference.md'],
+  ['feed-reference.html', 'feed.json', 'feed.json'],
+];
+for (const [page, contract, plain] of PAGES)
+  if ((process.argv[2] ?? page) === page) buildReference(page, contract, plain);
 
-function buildReference(target: string): void {
+function buildReference(name: string, source: string, plain: string): void {
+  const target = join(root, 'generated', name);
   // Written beside the target and renamed, so that a running server never sends half a file.
   const folder = `${target}.${randomUUID()}`;
-  const definition = join(folder, 'openapi.json');
-  const page = join(folder, 'reference.html');
+  const definition = join(folder, source);
+  const page = join(folder, name);
   mkdirSync(folder, { recursive: true });
   try {
-    const contract = readFileSync(join(root, 'generated', 'openapi.json'), 'utf8');
-    const bundled = JSON.parse(contract) as Contract & ShownContract;
-    addForReaders(bundled);
+    const contract = readFileSync(join(root, 'generated', source), 'utf8');
+    const bundled = JSON.parse(contract) as Contract & ShownContract & ShownFeed;
+    if (source === 'feed.json') addChanges(bundled);
+    else addForReaders(bundled);
     writeFileSync(definition, JSON.stringify(inlineScalars(bundled)));
     renderPage(definition, page);
-    writeFileSync(page, makeSelfContained(readFileSync(page, 'utf8')));
+    writeFileSync(page, makeSelfContained(readFileSync(page, 'utf8'), plain));
     renameSync(page, target);
   } finally {
     rmSync(folder, { recursive: true });
@@ -148,7 +155,7 @@ function inlineScalars(contract: Contract): unknown {
   });
 }
 
-function makeSelfContained(page: string): string {
+function makeSelfContained(page: string, plain: string): string {
   // If a new version of Redoc changes these, the build must fail, or the page would send requests again.
   if (!page.includes('"disableTelemetry":true')) throw new Error('Redoc was built with its telemetry on');
   const [, head = '', body = '', program = ''] =
@@ -157,7 +164,7 @@ function makeSelfContained(page: string): string {
   // opened in another tab. The contract's own addresses, such as /openapi.yaml, have a dot.
   const links = body.replaceAll(/ href="(\/[^".]*)"/g, ' href="#$1"');
   const html = `${
-    replace(head, /<\/head>/, `${STYLE}</head>`) + NO_SCRIPT + OWN_ORIGIN
+    replace(head, /<\/head>/, `${STYLE}</head>`) + noScript(plain) + OWN_ORIGIN
   }<script>${pageScript}</script>${links}${withDefinitionAsData(replace(program, CREDIT_ADDRESS, CREDIT))}`;
   return replace(html, /<meta charset="utf8" \/>/, `<meta charset="utf-8">\n  ${seal(html)}`);
 }

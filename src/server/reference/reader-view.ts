@@ -37,3 +37,29 @@ function withErrorCodes({ info, components }: ShownContract): string {
     throw new Error('The table of error codes in openapi.yaml names other codes than its schema.');
   return linked.replace('# Rate limit\n', (heading) => `${sections.join('')}${heading}`);
 }
+
+/** The parts of the feed's bundled contract that its reference changes. */
+export interface ShownFeed {
+  info: { description: string };
+  components: { schemas: { Change: { oneOf: { $ref: string }[] } } };
+}
+
+interface ShownChange {
+  title?: string;
+  description: string;
+  properties: { change: { const: string } };
+}
+
+/** Gives readers of the feed's reference the changes under the names that they send, and a chapter that lists them. */
+export function addChanges({ info, components: { schemas } }: ShownFeed): void {
+  // A test holds the feed's contract to this shape.
+  const named = schemas as unknown as Record<string, ShownChange>;
+  const rows = schemas.Change.oneOf.map(({ $ref }) => {
+    const schema = named[$ref.replace('#/components/schemas/', '')];
+    if (!schema) throw new Error(`${$ref} is no schema of the feed.`);
+    schema.title = schema.properties.change.const;
+    return `| \`${schema.title}\` | ${schema.description.replaceAll('\n', ' ')} |`;
+  });
+  const chapter = ['# Changes\n', '| Change | Meaning |', '|---|---|', ...rows].join('\n');
+  info.description = info.description.replace('# Answers\n', (heading) => `${chapter}\n\n${heading}`);
+}

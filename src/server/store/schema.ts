@@ -42,7 +42,23 @@ export interface Tables extends Record<Resource, RecordTable> {
     change: string;
     content_digest: string;
     applied_at: string | null;
+    /** The record that it was about; null where there is none, or an earlier version applied it. */
+    resource: Resource | null;
+    record_id: string | null;
+    /** The feed token that brought it over HTTP. */
+    token: string | null;
   };
+  /** The last change of each source that was applied. PostgreSQL's driver gives 64 bits as text. */
+  feed_positions: {
+    company: string;
+    source: string;
+    sequence: ColumnType<number | string, number, number>;
+    change_id: string | null;
+    applied_at: string;
+  };
+  feed_tokens: FeedTokensTable;
+  /** The companies of a token that isn't for all of them. */
+  feed_token_companies: { company: string; token: string };
   logos: { company: string; sha256: string; data_url: string };
   documents: DocumentsTable;
   webhooks: WebhooksTable;
@@ -88,6 +104,19 @@ interface ApiKeysTable {
   revoked_at: Generated<string | null>;
   /** The administrator who made it; null when an operator did. */
   made_by: Generated<string | null>;
+}
+
+interface FeedTokensTable {
+  id: string;
+  name: string;
+  /** Hex SHA-256 of the secret; the secret itself is never stored. */
+  secret_sha256: string;
+  for_all_companies: number;
+  /** JSON array of the names of changes; null for all of them. */
+  changes: string | null;
+  created_at: string;
+  revoked_at: Generated<string | null>;
+  used_at: Generated<string | null>;
 }
 
 interface KeyHoursTable {

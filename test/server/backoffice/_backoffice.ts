@@ -42,6 +42,10 @@ interface RecordOfSubject {
 }
 
 interface Exceptions {
+  'company.save': null;
+  'company.switch': null;
+  'logo.set': null;
+  'numbering.set': null;
   'person.deactivate': null;
   'form.submit': Submission;
   'invoice.discard': null;

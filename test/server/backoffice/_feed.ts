@@ -11,7 +11,7 @@ export function feedOf(lines: readonly unknown[]): string {
 }
 
 const { schemas } = (
-  JSON.parse(readFileSync(new URL('generated/feed.json', root), 'utf8')) as {
+  JSON.parse(readFileSync(new URL('generated/feed.dereferenced.json', root), 'utf8')) as {
     components: { schemas: Record<'Applied' | 'Skipped' | 'Refused', Schema> };
   }
 ).components;

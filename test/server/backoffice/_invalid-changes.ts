@@ -4,7 +4,7 @@ import { root, type Schema } from '../../contract/_contract.ts';
 
 /** The schemas of feed.yaml with every reference resolved. */
 const { schemas } = (
-  JSON.parse(readFileSync(new URL('generated/feed.json', root), 'utf8')) as {
+  JSON.parse(readFileSync(new URL('generated/feed.dereferenced.json', root), 'utf8')) as {
     components: { schemas: Record<string, Schema> };
   }
 ).components;
@@ -26,6 +26,8 @@ const samples: Record<string, string> = {
   '^-?(0|[1-9][0-9]{0,8})(\\.[0-9]{1,6})?$': '2.5',
   '^(?=.*[1-9])(0|[1-9][0-9]{0,8})(\\.[0-9]{1,8})?$': '1.17',
   '^[^\\u0000]*$': 'Labour',
+  '^[\\w+/-]+$': 'Europe/Dublin',
+  '^data:image/(png|jpeg);base64,[A-Za-z0-9+/]+=*$': 'data:image/png;base64,AAAA',
   '^\\d{4}-\\d{2}-\\d{2}[Tt ]\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?([Zz]|[+-]\\d{2}:\\d{2})$': '2026-11-20T12:00:00Z',
 };
 

@@ -144,7 +144,9 @@ onEachEngine('a name that no database keeps', async (t, { openCompany }) => {
 onEachEngine('whatever JSON states', async (t, { openCompany, backoffice, engine }) => {
   const acme = await openStaffedCompany(openCompany);
   const json = fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 });
-  const change = fc.constantFrom(...changeNames());
+  // Those are made with nothing, or with null.
+  const lenient = ['company.save', 'company.switch', 'logo.set'];
+  const change = fc.constantFrom(...changeNames().filter((name) => !lenient.includes(name)));
   const anything = fc.oneof(
     json,
     fc.record(

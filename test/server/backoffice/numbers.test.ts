@@ -147,7 +147,9 @@ onEachEngine('a number', async (t, testBackoffice) => {
       await format(company, 'invoice', { last: 9_999_999 });
       await t.rejects(
         format(company, 'invoice', { last: 99 }),
-        new UsageError(`The number A_100./2026 is given out already, so the last one can't be 99.`),
+        new UsageError(`The number A_100./2026 is given out already, so the last one can't be 99.`, {
+          field: 'last',
+        }),
       );
       await format(company, 'invoice', { last: 100 });
       t.equal((await issued(company, invoiceDraft())).number, 'A_101./2026');

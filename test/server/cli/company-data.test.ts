@@ -30,7 +30,7 @@ async function openFullStore(engineName: EngineName): Promise<Workplace & { key:
   for (const statement of [
     `INSERT INTO key_uses VALUES ('${COMPANY}', 'k', '${at}')`,
     `INSERT INTO key_hours VALUES ('${COMPANY}', '${at}', 'k', 1, 0)`,
-    `INSERT INTO applied_changes VALUES ('${COMPANY}', 'chg_1', 'job.create', 'digest', NULL) ON CONFLICT DO NOTHING`,
+    `INSERT INTO applied_changes (company, id, change, content_digest) VALUES ('${COMPANY}', 'chg_1', 'job.create', 'digest') ON CONFLICT DO NOTHING`,
     ...(engineName === 'postgres'
       ? [`INSERT INTO rate_counts (key, points, expire) VALUES ('key:${COMPANY}.k', 1, 1)`]
       : []),

@@ -5,7 +5,7 @@ import { createCanvas } from '@napi-rs/canvas';
 import t from 'tap';
 
 import type { Company } from '../../../src/server/store/records/companies.ts';
-import { logoFromFile } from '../../../src/server/invoice-pdf/logo.ts';
+import { logoFromFile } from '../../../src/server/logos/logo.ts';
 import { openWorkplace } from '../../_command.ts';
 import { engineNames } from '../../_server.ts';
 

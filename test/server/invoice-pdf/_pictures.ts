@@ -1,6 +1,6 @@
 /** Pictures as data URLs, and PNG files made of their chunks. */
 import { crc32 } from 'node:zlib';
-import { logoFromFile } from '../../../src/server/invoice-pdf/logo.ts';
+import { logoFromFile } from '../../../src/server/logos/logo.ts';
 
 export const png = (bytes: Uint8Array) => `data:image/png;base64,${Buffer.from(bytes).toString('base64')}`;
 export const jpeg = (bytes: Uint8Array) => `data:image/jpeg;base64,${Buffer.from(bytes).toString('base64')}`;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
+import { LINE_BYTES_MAX } from '../../../src/server/backoffice/feed-lines.ts';
 import { describeConfig, readConfig } from '../../../src/server/config.ts';
 
 /*
@@ -233,6 +234,32 @@ t.test(
       .map((line) => line.trim())
       .filter((line) => line !== '' && !/[;{}]$/.test(line));
     t.strictSame(ends, [], 'every statement ends');
+  },
+);
+
+t.test(
+  'a front has a name of its own for the feed, takes whole batches, and leads nowhere else',
+  async (t) => {
+    const beginnings = { Caddyfile: '\nfeed.example.com {', 'nginx.conf': 'upstream fieldledger_feed {' };
+    for (const [name, beginning] of Object.entries(beginnings)) {
+      const text = read(name).replaceAll(/(?<=^\s*)#.*$/gm, '');
+      const [api = '', feed = ''] = text.split(beginning);
+      t.notMatch(
+        api.replaceAll(/http:\/\/feed[^]*$/g, ''),
+        '8090',
+        `${name}: the API's name doesn't lead to the feed`,
+      );
+      t.match(feed, '127.0.0.1:8090', name);
+      t.notMatch(feed, '127.0.0.1:8080', name);
+      t.match(feed, name === 'Caddyfile' ? 'max_size 8MiB' : 'client_max_body_size 8m;', name);
+      t.match(
+        feed,
+        name === 'Caddyfile' ? /handle \/feed\/\* \{[^]*respond 404/ : /location \/ \{ return 404; \}/,
+        name,
+      );
+      t.match(text, 'This feed token was sent in the clear', name);
+    }
+    t.equal(LINE_BYTES_MAX, 8 * 1024 * 1024);
   },
 );
 

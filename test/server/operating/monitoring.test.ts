@@ -95,8 +95,14 @@ t.test('every series that an alert or a panel names is printed, and every metric
   await using workplace = await openWorkplace();
   // A company that has changed has a series of its own.
   await workplace.json(['demo']);
-  const { address, management } = (await workplace.serve()).greeting;
+  const { address, management, feed } = (await workplace.serve([], { FEED_PORT: '0' })).greeting;
   await got(`${address}/healthz`);
+  const { token } = await workplace.json<{ token: string }>(['feed-token', 'create', '--name', 'erp']);
+  const headers = { authorization: `Bearer ${token}` };
+  await got.post(`${feed}/feed/v1/changes`, {
+    headers,
+    json: [{ id: '1', company: 'brennan', change: 'none' }],
+  });
   const text = await got(`${management}/metrics`).text();
   const metrics = metricsOf(text);
   const used = expressions.map(namesIn);

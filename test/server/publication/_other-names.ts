@@ -4,6 +4,6 @@
  */
 export function otherNames(text: string): string[] {
   const other =
-    /.{0,20}fieldledger(?!(?: webhook (?:sample|play)| (?:pull|export|mcp) |-X|\/client|`|<\/code>)).{0,20}/gi;
+    /.{0,20}fieldledger(?!(?: webhook (?:sample|play)| (?:pull|export|mcp|feed-token) | apply(?:`|<)|-X|\/client|`|<\/code>)).{0,20}/gi;
   return text.match(other) ?? [];
 }

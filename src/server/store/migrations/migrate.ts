@@ -15,6 +15,7 @@ import { accounts } from './0011-accounts.ts';
 import { operations } from './0012-operations.ts';
 import { storeGeneration } from './0014-store-generation.ts';
 import { attemptCounts } from './0015-attempt-counts.ts';
+import { feedDoor } from './0016-feed-door.ts';
 import type { Migration } from './migration.ts';
 import { findOutdated, type Outdated, refuseLater } from './record-contracts.ts';
 import type { OnProgress } from './render-anew.ts';
@@ -33,6 +34,7 @@ export const migrations: readonly Migration[] = [
   operations,
   storeGeneration,
   attemptCounts,
+  feedDoor,
 ];
 
 /**

@@ -38,41 +38,36 @@ export interface Company extends Switches {
 }
 
 /** Adds a company; false when its id is taken. */
-export async function insertCompany(engine: Engine, company: Company): Promise<boolean> {
-  return engine.transaction(async (transaction) => {
-    const result = await transaction
-      .insertInto('companies')
-      .values({ ...toRow(company), id: company.id, created_at: company.createdAt })
-      .onConflict((conflict) => conflict.column('id').doNothing())
-      .executeTakeFirst();
-    const isNew = Number(result.numInsertedOrUpdatedRows ?? 0) === 1;
-    if (isNew) {
-      await transaction
-        .insertInto('company_clocks')
-        .values({ company: company.id, last_stamp_ms: 0 })
-        .execute();
-    }
-    return isNew;
-  });
+export async function insertCompany(transaction: StoreTransaction, company: Company): Promise<boolean> {
+  const result = await transaction
+    .insertInto('companies')
+    .values({ ...toRow(company), id: company.id, created_at: company.createdAt })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirst();
+  const isNew = Number(result.numInsertedOrUpdatedRows ?? 0) === 1;
+  if (isNew)
+    await transaction
+      .insertInto('company_clocks')
+      .values({ company: company.id, last_stamp_ms: 0 })
+      .execute();
+  return isNew;
 }
 
 /** Changes a company under its lock; undefined when there is none. An error of `change` leaves it as it was. */
 export async function updateCompanyRow(
-  engine: Engine,
+  transaction: StoreTransaction,
   id: string,
   change: (company: Company) => Company,
 ): Promise<Company | undefined> {
-  return engine.transaction(async (transaction) => {
-    if (!(await lockCompany(transaction, id))) return undefined;
-    const row = await transaction
-      .selectFrom('companies')
-      .selectAll()
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow();
-    const changed = change(toCompany(row));
-    await transaction.updateTable('companies').set(toRow(changed)).where('id', '=', id).execute();
-    return changed;
-  });
+  if (!(await lockCompany(transaction, id))) return undefined;
+  const row = await transaction
+    .selectFrom('companies')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  const changed = change(toCompany(row));
+  await transaction.updateTable('companies').set(toRow(changed)).where('id', '=', id).execute();
+  return changed;
 }
 
 /** The times by which the changes of a company that is locked are stamped. */

@@ -1,11 +1,12 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 
-import { resources } from '../../../contract/records.ts';
+import { type Resource, resources } from '../../../contract/records.ts';
 import { renderingDigest } from '../../../contract/rendering.ts';
 import { unavailable } from '../../../errors.ts';
 import { hasRow } from '../batches.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type CompanyClock, lockCompany } from './companies.ts';
+import type { Tables } from '../schema.ts';
 import { deleteSome } from '../stored-tables.ts';
 
 /** The facts of a company that every move needs. */
@@ -15,40 +16,63 @@ export interface LockedCompany extends CompanyClock {
   currency: string;
   /** By kind of document; a kind that isn't there is numbered as usual. */
   numberFormats: Partial<Record<string, string>>;
+  /** Whether the feed token that brings the change works; true for a change that comes without one. */
+  isTokenLive: boolean;
+  /** The change with the same id that was applied before. */
+  earlier: NotedChange | undefined;
 }
 
-/** A change that was made: its name, and the digest of what it said; null of one that was made by an earlier version. */
+/** A change that was made: its name, the digest of what it said, and the record that it was about, where that is known. */
 export interface NotedChange {
   change: string;
   contentDigest: string;
+  resource: Resource | null;
+  recordId: string | null;
+  /** Null for a change of an earlier version. */
+  appliedAt: string | null;
+  /** The feed token that brought it over HTTP. */
+  token: string | null;
 }
 
 /**
  * Makes this transaction the only one that moves the company until it ends: a company's changes are serial. Undefined when
  * there is no such company.
+ * @param change its id, and the feed token that brings it, which may have been revoked meanwhile.
  * @throws AppError `unavailable` once a later version renders records anew: this one would store them by its own contract.
  */
 export async function lockForMoves(
   transaction: StoreTransaction,
   company: string,
+  { id = null, token = null }: { id?: string | null | undefined; token?: string | null } = {},
 ): Promise<LockedCompany | undefined> {
   const clock = await lockCompany(transaction, company);
   if (!clock) return undefined;
   // A statement of its own, after the lock: a version that renders a company's records anew locks it, too. It takes 3 us.
   const settings = await transaction
     .selectFrom('companies')
+    .leftJoin('applied_changes', (join) =>
+      join.onRef('applied_changes.company', '=', 'companies.id').on('applied_changes.id', '=', id),
+    )
     .select([
       'time_zone',
       'currency',
       'number_formats',
+      ...NOTED,
       (companies) =>
         companies
           .selectFrom('record_contracts')
           .select(({ fn }) => fn.max<string | null>('contract_version').as('version'))
           .where('digest', 'not in', digests)
           .as('later_contract'),
+      (companies) =>
+        companies
+          .selectFrom('feed_tokens')
+          .select('feed_tokens.id')
+          .where('feed_tokens.id', '=', token)
+          .where('revoked_at', 'is', null)
+          .as('live_token'),
     ])
-    .where('id', '=', company)
+    .where('companies.id', '=', company)
     .executeTakeFirst();
   if (!settings) return undefined;
   if (settings.later_contract !== null) throw isOfLaterContract(settings.later_contract);
@@ -58,6 +82,8 @@ export async function lockForMoves(
     currency: settings.currency,
     // Written by `setNumberFormat`.
     numberFormats: JSON.parse(settings.number_formats) as LockedCompany['numberFormats'],
+    isTokenLive: settings.live_token === token,
+    earlier: settings.change === null ? undefined : toNoted(settings as NotedRow),
     ...clock,
   };
 }
@@ -85,31 +111,87 @@ export async function setLastStamp(
     .execute();
 }
 
-/** Notes that a change of the feed is made, unless one with its id is noted already: then that one is returned. */
+/** Notes that a change of the feed is made. */
 export async function noteChange(
   transaction: StoreTransaction,
-  {
-    company,
-    id,
-    change,
-    contentDigest,
-    appliedAt,
-  }: NotedChange & { company: string; id: string; appliedAt: string },
-): Promise<NotedChange | undefined> {
-  const isNew = await transaction
+  { company, id, ...noted }: NotedChange & { company: string; id: string },
+): Promise<void> {
+  await transaction
     .insertInto('applied_changes')
-    .values({ company, id, change, content_digest: contentDigest, applied_at: appliedAt })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('change')
-    .executeTakeFirst();
-  if (isNew) return undefined;
-  const noted = await transaction
+    .values({
+      ...{ company, id, change: noted.change, content_digest: noted.contentDigest },
+      ...{ resource: noted.resource, record_id: noted.recordId },
+      ...{ applied_at: noted.appliedAt, token: noted.token },
+    })
+    .execute();
+}
+
+/** The change with an id that was applied; undefined where there is none, or it is forgotten. */
+export async function findChange(
+  { db }: Engine,
+  company: string,
+  id: string,
+): Promise<NotedChange | undefined> {
+  const row = await db
     .selectFrom('applied_changes')
-    .select(['change', 'content_digest'])
+    .select(NOTED)
     .where('company', '=', company)
     .where('id', '=', id)
     .executeTakeFirst();
-  return noted && { change: noted.change, contentDigest: noted.content_digest };
+  return row && toNoted(row);
+}
+
+const NOTED = ['change', 'content_digest', 'resource', 'record_id', 'applied_at', 'token'] as const;
+
+type NotedRow = Pick<Selectable<Tables['applied_changes']>, (typeof NOTED)[number]>;
+
+function toNoted(row: NotedRow): NotedChange {
+  const { change, content_digest: contentDigest, resource, record_id: recordId, token } = row;
+  return { change, contentDigest, resource, recordId, appliedAt: row.applied_at, token };
+}
+
+/** The last change of a source that was applied for a company. */
+export interface FeedPosition {
+  sequence: number;
+  id: string | null;
+  appliedAt: string;
+}
+
+export async function findPosition(
+  { db }: Engine,
+  company: string,
+  source: string,
+): Promise<FeedPosition | undefined> {
+  const row = await db
+    .selectFrom('feed_positions')
+    .select(['sequence', 'change_id', 'applied_at'])
+    .where('company', '=', company)
+    .where('source', '=', source)
+    .executeTakeFirst();
+  return row && { sequence: Number(row.sequence), id: row.change_id, appliedAt: row.applied_at };
+}
+
+/**
+ * Moves a source on to a change.
+ * @returns whether the change is behind the last one; nothing is written otherwise.
+ */
+export async function movePosition(
+  transaction: StoreTransaction,
+  { company, source }: { company: string; source: string },
+  { sequence, id, appliedAt }: FeedPosition,
+): Promise<boolean> {
+  const position = { sequence, change_id: id, applied_at: appliedAt };
+  const moved = await transaction
+    .insertInto('feed_positions')
+    .values({ company, source, ...position })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['company', 'source'])
+        .doUpdateSet(position)
+        .where('feed_positions.sequence', '<', sequence),
+    )
+    .executeTakeFirst();
+  return Number(moved.numInsertedOrUpdatedRows) === 1;
 }
 
 export async function hasNumber(

@@ -84,31 +84,29 @@ async function highestNumber(
  * leaves it as it was.
  */
 export async function changeNumbering(
-  engine: Engine,
+  transaction: StoreTransaction,
   company: string,
   change: (numbering: Numbering, findHighest: FindHighest) => Promise<Numbering>,
 ): Promise<Numbering | undefined> {
-  return engine.transaction(async (transaction) => {
-    if (!(await lockCompany(transaction, company))) return undefined;
-    const numbering = await readNumbering(transaction, company);
-    if (!numbering) return undefined;
-    const { formats, lastNumbers } = await change(numbering, (...around) =>
-      highestNumber(transaction, company, around),
-    );
+  if (!(await lockCompany(transaction, company))) return undefined;
+  const numbering = await readNumbering(transaction, company);
+  if (!numbering) return undefined;
+  const { formats, lastNumbers } = await change(numbering, (...around) =>
+    highestNumber(transaction, company, around),
+  );
+  await transaction
+    .updateTable('companies')
+    .set({ number_formats: JSON.stringify(formats) })
+    .where('id', '=', company)
+    .execute();
+  for (const [series, lastNumber] of Object.entries(lastNumbers)) {
     await transaction
-      .updateTable('companies')
-      .set({ number_formats: JSON.stringify(formats) })
-      .where('id', '=', company)
+      .insertInto('number_series')
+      .values({ company, series, last_number: lastNumber })
+      .onConflict((conflict) =>
+        conflict.columns(['company', 'series']).doUpdateSet({ last_number: lastNumber }),
+      )
       .execute();
-    for (const [series, lastNumber] of Object.entries(lastNumbers)) {
-      await transaction
-        .insertInto('number_series')
-        .values({ company, series, last_number: lastNumber })
-        .onConflict((conflict) =>
-          conflict.columns(['company', 'series']).doUpdateSet({ last_number: lastNumber }),
-        )
-        .execute();
-    }
-    return { formats, lastNumbers };
-  });
+  }
+  return { formats, lastNumbers };
 }

@@ -4,6 +4,7 @@ import type { JsonText } from '../../../contract/json-text.ts';
 import type { RenderedRecord } from '../../../contract/render.ts';
 import { hasDetail, type Resource } from '../../../contract/records.ts';
 import { hasRow } from '../batches.ts';
+import type { Connection } from '../dialects/dialect.ts';
 import type { StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 
@@ -16,12 +17,12 @@ export interface StoredTexts {
 
 /** Reads a record's texts; undefined when the company has none with that id. */
 export async function findTexts(
-  transaction: StoreTransaction,
+  db: Connection,
   resource: Resource,
   company: string,
   id: string,
 ): Promise<StoredTexts | undefined> {
-  return transaction
+  return db
     .selectFrom(tableOf(resource))
     .select(columnsOf(resource))
     .where('company', '=', company)

@@ -18,6 +18,7 @@ const names = [
   '0012-operations',
   '0014-store-generation',
   '0015-attempt-counts',
+  '0016-feed-door',
 ];
 
 for (const name of engineNames) {

@@ -7,7 +7,11 @@ import {
   insertAdministrator,
   updateAdministratorRow,
 } from '../../../../src/server/store/accounts/administrator-rows.ts';
-import { listCompanies, updateCompanyRow } from '../../../../src/server/store/records/companies.ts';
+import {
+  type Company,
+  listCompanies,
+  updateCompanyRow,
+} from '../../../../src/server/store/records/companies.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../../../_server.ts';
 
@@ -93,12 +97,14 @@ for (const name of engineNames) {
     await t.rejects(setCompany(engine, 'acme', { name: 'New', currency: 'XXXX' }), {
       message: '"XXXX" is not an ISO 4217 currency code such as EUR.',
     });
-    const fault = updateCompanyRow(engine, 'acme', () => {
+    const update = (id: string, change: (company: Company) => Company) =>
+      engine.transaction((transaction) => updateCompanyRow(transaction, id, change));
+    const fault = update('acme', () => {
       throw new Error('No.');
     });
     await t.rejects(fault, new Error('No.'));
     t.strictSame(await getCompany(engine, 'acme'), before);
-    t.equal(await updateCompanyRow(engine, 'nobody', (company) => company), undefined);
+    t.equal(await update('nobody', (company) => company), undefined);
   });
 }
 

@@ -73,7 +73,9 @@ for (const name of engineNames) {
     });
 
     await t.test('goes on where it is told to', async (t) => {
-      await changeNumbering(engine, 'acme', async ({ formats }) => ({ formats, lastNumbers: { told: 41 } }));
+      await engine.transaction((transaction) =>
+        changeNumbering(transaction, 'acme', async ({ formats }) => ({ formats, lastNumbers: { told: 41 } })),
+      );
       t.equal(await take(engine, 'told'), 42);
     });
   });
@@ -91,7 +93,10 @@ for (const name of engineNames) {
         taken.push(await takeNumber(transaction, 'acme', 'set'));
       });
     // To the last number that was given out: whoever sets that doesn't mean to give one out twice.
-    const set = () => changeNumbering(second, 'acme', async (numbering) => numbering);
+    const set = () =>
+      second.transaction((transaction) =>
+        changeNumbering(transaction, 'acme', async (numbering) => numbering),
+      );
     await Promise.all(Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? set() : move())));
     t.strictSame(inOrder(taken), oneTo(40), 'none is given out twice');
   });

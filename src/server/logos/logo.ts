@@ -26,6 +26,16 @@ export function logoFromFile(bytes: Buffer): string {
 }
 
 /**
+ * The same from a picture's `data:` URL.
+ * @throws Error that says what is wrong with it.
+ */
+export function logoFromDataUrl(dataUrl: string): string {
+  const [, base64] = /^data:image\/(?:png|jpeg);base64,([A-Za-z0-9+/]+=*)$/.exec(dataUrl) ?? [];
+  if (base64 === undefined) throw new Error('it is not a PNG or JPEG picture as a data: URL');
+  return logoFromFile(Buffer.from(base64, 'base64'));
+}
+
+/**
  * Reads a logo from its `data:` URL to embed it. One that an earlier version kept as it came is decoded within the same
  * bounds as a new one.
  * @throws Error that says what is wrong with the picture.

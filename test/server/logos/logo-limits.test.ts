@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import t from 'tap';
-import { logoFromFile, readLogo } from '../../../src/server/invoice-pdf/logo.ts';
-import { bytesOf, file, header, jpeg } from './_pictures.ts';
+import { logoFromFile, readLogo } from '../../../src/server/logos/logo.ts';
+import { bytesOf, file, header, jpeg } from '../invoice-pdf/_pictures.ts';
 
 /** Pixels of black, and what becomes 200 megabytes from 200 kilobytes. */
 const black = (width: number, height: number): [string, Buffer] => [

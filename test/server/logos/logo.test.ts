@@ -2,12 +2,12 @@ import { deflateSync } from 'node:zlib';
 import { type Canvas, createCanvas } from '@napi-rs/canvas';
 import { encode } from 'fast-png';
 import t from 'tap';
-import { logoFromFile, readLogo } from '../../../src/server/invoice-pdf/logo.ts';
+import { logoFromFile, readLogo } from '../../../src/server/logos/logo.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
-import { conformanceProblems } from './_conformance.ts';
-import { exampleDocuments } from './_documents.ts';
-import { bytesOf, chunk, file, header, jpeg, logoProblem, png } from './_pictures.ts';
-import { paint, paintedLogo } from './_reading.ts';
+import { conformanceProblems } from '../invoice-pdf/_conformance.ts';
+import { exampleDocuments } from '../invoice-pdf/_documents.ts';
+import { bytesOf, chunk, file, header, jpeg, logoProblem, png } from '../invoice-pdf/_pictures.ts';
+import { paint, paintedLogo } from '../invoice-pdf/_reading.ts';
 
 const renderer = createRenderer();
 const [example] = await exampleDocuments();

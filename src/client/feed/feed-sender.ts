@@ -1,0 +1,197 @@
+import type { BatchAnswer, Change } from '../../contract/feed.ts';
+import { ApiError, NoAnswerError } from '../errors.ts';
+import { reasonOf } from '../exchange.ts';
+import { type Clock, machineClock, unlessAborted } from '../waiting.ts';
+
+export type { BatchAnswer, Change } from '../../contract/feed.ts';
+
+export interface FeedSenderOptions {
+  /** The address of the feed's port, such as `https://feed.example.com`. */
+  url: string;
+  /** The feed token. */
+  token: string;
+  /** Time after the first failure in which a batch is tried again; ten minutes unless given. */
+  retryTimeMs?: number;
+  /** Time that one request may take; a minute unless given. */
+  timeoutMs?: number;
+  /** Ends all that the sender does. */
+  signal?: AbortSignal;
+  /** Told of each failure after which the same changes are sent again. */
+  onRetry?: (reason: Error) => void;
+  /** Sends the requests; the runtime's unless given. */
+  fetch?: typeof globalThis.fetch;
+}
+
+/** A change with its answer. */
+export interface Answered {
+  change: Change;
+  answer: BatchAnswer;
+}
+
+/** An answer as it came; its `line` is the change's place in the request that was answered. */
+export interface AnswerText {
+  text: string;
+  answer: BatchAnswer;
+}
+
+/** Sends changes to the feed of a Fieldledger. */
+export interface FeedSender {
+  /**
+   * Sends changes in their order, in batches, each until it is answered. Every change needs an `id`: what was applied
+   * before an answer was lost is `skipped` when it is sent again.
+   * @throws ApiError when the feed refuses the request, NoAnswerError when it can't be reached for too long.
+   */
+  send: (changes: Iterable<Change> | AsyncIterable<Change>) => AsyncGenerator<Answered>;
+  /** The same for the texts of changes, none of which has a line feed. */
+  sendTexts: (texts: readonly (string | Uint8Array)[]) => AsyncGenerator<AnswerText>;
+}
+
+const BATCH_CHANGES = 100;
+const BATCH_BYTES = 1_048_576;
+const RETRY_MS = { first: 500, max: 30_000 };
+const RETRY_TIME_MS = 600_000;
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Creates a sender. Batches go one after the other: a later one could otherwise overtake one that has to be sent again.
+ * @param clock in place of the machine's: for tests.
+ * @throws TypeError for an address that can't be right.
+ */
+export function createFeedSender(options: FeedSenderOptions, clock: Clock = machineClock): FeedSender {
+  if (!/^https?:\/\//.test(options.url) || !URL.canParse(options.url))
+    throw new TypeError(`url must be an http or https address, not ${JSON.stringify(options.url)}.`);
+  const address = new URL('/feed/v1/changes', options.url).href;
+
+  async function* sendTexts(texts: readonly (string | Uint8Array)[]): AsyncGenerator<AnswerText> {
+    const encoder = new TextEncoder();
+    let rest = texts.map((text) => (typeof text === 'string' ? encoder.encode(text) : text));
+    let retries = createRetries(options, clock);
+    while (rest.length > 0) {
+      const outcome = await post(address, batchOf(rest), options);
+      const answers = outcome instanceof Error ? [] : outcome;
+      const untried = answers.findIndex(({ answer }) => isUntried(answer));
+      const final = untried < 0 ? answers : answers.slice(0, untried);
+      yield* final;
+      rest = rest.slice(final.length);
+      if (final.length > 0) retries = createRetries(options, clock);
+      // Answers that are too long together leave the rest of a batch for the next one.
+      const isFault = final.length === 0 || answers[untried]?.answer.status === 'refused';
+      if (isFault)
+        await retries(
+          outcome instanceof Error ? outcome : new NoAnswerError('The database of the feed is away.'),
+        );
+    }
+  }
+
+  async function* send(changes: Iterable<Change> | AsyncIterable<Change>): AsyncGenerator<Answered> {
+    let batch: Change[] = [];
+    async function* flush(): AsyncGenerator<Answered> {
+      const sent = batch;
+      batch = [];
+      let place = 0;
+      for await (const { answer } of sendTexts(sent.map((change) => JSON.stringify(change)))) {
+        // There is one answer for each change.
+        yield { change: sent[place] as Change, answer };
+        place += 1;
+      }
+    }
+    for await (const change of changes) {
+      batch.push(change);
+      if (batch.length === BATCH_CHANGES) yield* flush();
+    }
+    yield* flush();
+  }
+
+  return { send, sendTexts };
+}
+
+/** As many texts as one request takes. */
+function batchOf(texts: readonly Uint8Array[]): readonly Uint8Array[] {
+  let [count, size] = [0, 0];
+  for (const { length } of texts) {
+    size += length + 1;
+    if (count === BATCH_CHANGES || (count > 0 && size > BATCH_BYTES)) break;
+    count += 1;
+  }
+  return texts.slice(0, count);
+}
+
+/** Whether an answer asks for its change again. */
+function isUntried(answer: BatchAnswer): boolean {
+  return (
+    answer.status === 'not_tried' || (answer.status === 'refused' && answer.error.code === 'unavailable')
+  );
+}
+
+/** Builds the wait before the next try, which throws the failure when there is to be none. */
+function createRetries({ retryTimeMs = RETRY_TIME_MS, signal, onRetry }: FeedSenderOptions, clock: Clock) {
+  let tries = 0;
+  let failedAt: number | undefined;
+  return async (failure: Error): Promise<void> => {
+    failedAt ??= clock.now();
+    const backoffMs = Math.min(RETRY_MS.max, RETRY_MS.first * 2 ** tries);
+    const waitMs = Math.max(backoffMs, ((failure as Partial<ApiError>).retryAfter ?? 0) * 1000);
+    if (!isTemporary(failure) || clock.now() + waitMs > failedAt + retryTimeMs) throw failure;
+    tries += 1;
+    onRetry?.(failure);
+    await clock.wait(waitMs, signal);
+  };
+}
+
+/** Answers in their order, or why there are none. */
+async function post(
+  address: string,
+  texts: readonly Uint8Array[],
+  { token, timeoutMs = TIMEOUT_MS, signal, fetch = globalThis.fetch }: FeedSenderOptions,
+): Promise<AnswerText[] | Error> {
+  const ends = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
+  try {
+    const response = await unlessAborted(
+      fetch(address, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/x-ndjson' },
+        // Without a line feed at the end, which would make a longest line too long.
+        body: new Blob(
+          texts.flatMap((text, index) => [index > 0 ? '\n' : '', text as Uint8Array<ArrayBuffer>]),
+        ),
+        // Nobody else may get the token.
+        redirect: 'manual',
+        signal: ends,
+      }),
+      ends,
+    );
+    const body = await unlessAborted(response.text(), ends);
+    if (response.status !== 200) return refusalOf(response, body);
+    const answers = body.split('\n').filter((line) => line !== '');
+    if (answers.length !== texts.length)
+      return new NoAnswerError(`The feed answered ${answers.length} of ${texts.length} changes.`);
+    // The feed's own contract describes them.
+    return answers.map((text) => ({ text, answer: JSON.parse(text) as BatchAnswer }));
+  } catch (cause) {
+    signal?.throwIfAborted();
+    return new NoAnswerError(`POST ${address}: no answer came (${reasonOf(cause)}).`, { cause });
+  }
+}
+
+function refusalOf({ status, headers }: Response, body: string): ApiError {
+  let said = 'this is not an answer of the feed';
+  let code: ApiError['code'];
+  try {
+    const { error } = JSON.parse(body) as { error: { code: NonNullable<ApiError['code']>; message: string } };
+    said = `${error.code}: ${error.message}`;
+    ({ code } = error);
+  } catch {
+    // Something else has answered, such as a proxy.
+  }
+  const retryAfter = Number(headers.get('retry-after') ?? NaN);
+  return new ApiError(`POST /feed/v1/changes: ${status} ${said}`, {
+    status,
+    code,
+    requestId: headers.get('x-request-id') ?? undefined,
+    retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
+  });
+}
+
+function isTemporary(error: Error): boolean {
+  return !(error instanceof ApiError) || error.status >= 500 || error.status === 408 || error.status === 429;
+}

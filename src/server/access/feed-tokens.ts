@@ -1,0 +1,113 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+import { changeNames } from '../../contract/feed.ts';
+import { AppError, quote, unknownName, UsageError } from '../../errors.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import {
+  type FeedToken,
+  findFeedToken,
+  insertFeedToken,
+  noteFeedTokenUse,
+  revokeFeedTokenRow,
+} from '../store/keys/feed-tokens.ts';
+import { checkedLine } from './checked-input.ts';
+
+const SECRET_BYTES = 32;
+const ID_BYTES = 6;
+const TOKEN_CHARACTERS_MAX = 200;
+const NAME_CHARACTERS_MAX = 100;
+/** The last use is written down once in this time. */
+const USE_MS = 60_000;
+
+interface NewFeedToken {
+  keyPrefix: string;
+  name: string;
+  /** Undefined for all of them. */
+  companies?: readonly string[] | undefined;
+  changes?: readonly string[] | undefined;
+  now: Date;
+}
+
+/**
+ * Makes a feed token of the form `<key_prefix>-feed.<id>.<secret>`.
+ * @returns the token, whose secret can't be shown again, and its record.
+ * @throws UsageError for an invalid name, an empty list, an unknown company, or an unknown change.
+ */
+export async function createFeedToken(
+  engine: Engine,
+  { keyPrefix, name, companies, changes, now }: NewFeedToken,
+): Promise<{ token: string; record: FeedToken }> {
+  if (companies?.length === 0 || changes?.length === 0)
+    throw new UsageError('A list is empty. Leave it out for a token that is for all.');
+  const known = changeNames();
+  const unknown = changes?.find((change) => !known.includes(change));
+  if (unknown !== undefined) throw new UsageError(unknownName(unknown, 'a change of the feed', known));
+  const secret = randomBytes(SECRET_BYTES).toString('base64url');
+  const record: FeedToken = {
+    id: randomBytes(ID_BYTES).toString('hex'),
+    name: checkedLine(name, 'The name of a token', NAME_CHARACTERS_MAX),
+    companies: companies ? [...new Set(companies)] : null,
+    changes: changes ? [...new Set(changes)] : null,
+    createdAt: now.toISOString(),
+    revokedAt: null,
+    usedAt: null,
+  };
+  const missing = await insertFeedToken(engine, record, hashOf(secret));
+  if (missing !== undefined) throw new UsageError(`There is no company ${quote(missing)}.`);
+  return { token: [`${keyPrefix}-feed`, record.id, secret].join('.'), record };
+}
+
+/**
+ * Revokes a token, which stops working at once: also in the middle of a batch.
+ * @throws UsageError when there is no such token.
+ */
+export async function revokeFeedToken(engine: Engine, id: string, now: Date): Promise<void> {
+  if (!(await revokeFeedTokenRow(engine, id, now.toISOString())))
+    throw new UsageError(`There is no feed token ${quote(id)}.`);
+}
+
+/** Finds the token that an Authorization header stands for. */
+export type AuthenticateFeed = (authorization: string | undefined) => Promise<FeedToken>;
+
+/**
+ * Builds the check of feed tokens, which looks each one up.
+ * @returns a function that throws AppError `invalid_key` (missing, malformed, unknown, wrong secret) or `revoked_key`
+ *   (right secret, but revoked).
+ */
+export function createFeedAuthentication(
+  engine: Engine,
+  { keyPrefix, now }: { keyPrefix: string; now: () => Date },
+): AuthenticateFeed {
+  return async (authorization) => {
+    const { id, secret } = parseToken(authorization, keyPrefix);
+    const found = await findFeedToken(engine, id);
+    // An unknown token is compared too, so that the time doesn't tell which part was wrong.
+    const expected = Buffer.from(found?.secretSha256 ?? hashOf(''), 'hex');
+    const isRight = timingSafeEqual(expected, Buffer.from(hashOf(secret), 'hex'));
+    if (!found || !isRight) throw new AppError('invalid_key', 'The feed token is missing or wrong.');
+    const { token } = found;
+    if (token.revokedAt !== null) throw new AppError('revoked_key', 'This feed token was revoked.');
+    const usedMs = token.usedAt === null ? -Infinity : Date.parse(token.usedAt);
+    if (Math.abs(now().getTime() - usedMs) > USE_MS)
+      await noteFeedTokenUse(engine, token.id, now().toISOString());
+    return token;
+  };
+}
+
+function parseToken(authorization: string | undefined, keyPrefix: string): { id: string; secret: string } {
+  if (authorization === undefined)
+    throw new AppError(
+      'invalid_key',
+      'The Authorization header is missing; send "Authorization: Bearer <FEED_TOKEN>".',
+    );
+  const [, text = ''] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
+  const [prefix, id = '', secret = '', ...rest] = text.length > TOKEN_CHARACTERS_MAX ? [] : text.split('.');
+  if (prefix !== `${keyPrefix}-feed` || rest.length > 0 || !/^\w+$/.test(id) || !/^[\w-]+$/.test(secret))
+    throw new AppError('invalid_key', 'The Authorization header must be "Bearer " followed by a feed token.');
+  return { id, secret };
+}
+
+/** Hex SHA-256. The secret is 32 random bytes, so a slow hash would add no protection. */
+function hashOf(secret: string): string {
+  return hash('sha256', secret, 'hex');
+}

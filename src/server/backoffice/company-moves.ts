@@ -1,0 +1,78 @@
+import { addCompany as addCompanyTo, changeCompany, type CompanySettings } from '../access/companies.ts';
+import type { WithOf } from '../../contract/feed.ts';
+import { UsageError } from '../../errors.ts';
+import { logoFromDataUrl } from '../logos/logo.ts';
+import type { StoreTransaction } from '../store/engines/engine.ts';
+import type { CompanyProfile } from '../store/records/companies.ts';
+import type { Move } from './move.ts';
+import { setSeriesOf } from './numbering.ts';
+import { Refusal } from './refusal.ts';
+
+/** Adds the company that a change saves, unless it is there. It may use nothing yet. */
+export async function addCompany(transaction: StoreTransaction, id: string, now: Date): Promise<void> {
+  const settings = { apiEnabled: false, invoicingEnabled: false };
+  await refusing('', () => addCompanyTo(transaction, id, settings, now));
+}
+
+/** Changes how a company is called, and what stands on its documents; members that aren't given stay. */
+export async function saveCompany(
+  move: Move,
+  { name, timeZone, currency, ...profile }: WithOf<'company.save'>,
+): Promise<undefined> {
+  await change(move, { ...given({ name, timeZone, currency }), profile: given<CompanyProfile>(profile) });
+}
+
+/** Changes what a company may use; members that aren't given stay. */
+export async function switchCompany(
+  move: Move,
+  { api, subscription, invoicing, modules }: WithOf<'company.switch'>,
+): Promise<undefined> {
+  const switches = {
+    apiEnabled: api,
+    subscriptionActive: subscription,
+    invoicingEnabled: invoicing,
+    modules,
+  };
+  await change(move, given(switches));
+}
+
+/** Sets the logo of documents that are issued from now on, or takes it away. */
+export async function setLogo(move: Move, { logo }: WithOf<'logo.set'>): Promise<undefined> {
+  await change(move, { profile: { logo: logo === null ? undefined : readable(logo) } as CompanyProfile });
+}
+
+function readable(logo: string): string {
+  try {
+    return logoFromDataUrl(logo);
+  } catch (error) {
+    const message = `Documents can't show the logo: ${(error as Error).message}.`;
+    throw new Refusal('invalid_change', message, '/with/logo');
+  }
+}
+
+/** Sets how a kind of document is numbered, or where its numbers go on. */
+export async function setSeries(move: Move, what: WithOf<'numbering.set'>): Promise<undefined> {
+  const { transaction, company, today: day } = move;
+  await refusing('/with', () => setSeriesOf(transaction, company.id, { ...what, day }));
+}
+
+async function change({ transaction, company }: Move, settings: Partial<CompanySettings>): Promise<void> {
+  await refusing('/with', () => changeCompany(transaction, company.id, settings));
+}
+
+/** Without the members that are undefined, which would take away what is there. */
+function given<T extends object>(members: { [K in keyof T]: T[K] | undefined }): Partial<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+/** Runs a part of a move that is also a command: what that refuses is a member of the change. */
+async function refusing<T>(around: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const { field } = error;
+    const path = field === 'id' ? '/company' : field === undefined ? around : `${around}/${field}`;
+    throw new Refusal('invalid_change', error.message, path);
+  }
+}

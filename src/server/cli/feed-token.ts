@@ -1,0 +1,64 @@
+import { Command } from 'commander';
+
+import { listOf } from '../../command-line/given-values.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
+import { createFeedToken, revokeFeedToken } from '../access/feed-tokens.ts';
+import { type FeedToken, listFeedTokens } from '../store/keys/feed-tokens.ts';
+import { withDatabase } from './database.ts';
+import { table } from './table.ts';
+
+/** `fieldledger feed-token create|list|revoke`. */
+export function feedTokenCommand(terminal: Terminal): Command {
+  const command = new Command('feed-token').description(
+    'tokens with which business systems send changes over HTTP',
+  );
+  command
+    .command('create')
+    .description('create a token and show it, once')
+    .requiredOption('--name <name>', 'the business system that uses it')
+    .option('--companies <ids>', 'only for these companies, comma-separated', (text) => listOf(text))
+    .option('--changes <names>', 'only for these changes, comma-separated, such as job.create', (text) =>
+      listOf(text),
+    )
+    .action(async (options: { name: string; companies?: string[]; changes?: string[] }) => {
+      await withDatabase(terminal, async (engine, { keyPrefix }) => {
+        const created = await createFeedToken(engine, { keyPrefix, ...options, now: new Date() });
+        terminal.tell('Keep this token in a secret store; it is shown only now.\n');
+        terminal.show({ token: created.token, ...created.record }, created.token);
+      });
+    });
+  command
+    .command('list')
+    .description('list the tokens, without their secrets')
+    .action(async () => {
+      await withDatabase(terminal, async (engine) => {
+        const tokens = await listFeedTokens(engine);
+        terminal.show(tokens, tableOf(tokens));
+      });
+    });
+  command
+    .command('revoke')
+    .description('revoke a token; it stops working at once')
+    .argument('<token-id>', 'id of the token, the second of its three parts')
+    .action(async (id: string) => {
+      await withDatabase(terminal, async (engine) => {
+        await revokeFeedToken(engine, id, new Date());
+        terminal.show({ id, revoked: true }, `Revoked ${id}.`);
+      });
+    });
+  return command;
+}
+
+function tableOf(tokens: readonly FeedToken[]): string {
+  const rows = tokens.map(({ id, name, companies, changes, createdAt, revokedAt, usedAt }) => [
+    id,
+    name,
+    revokedAt === null ? 'active' : `revoked ${revokedAt}`,
+    createdAt,
+    usedAt ?? 'never',
+    companies?.join(',') ?? 'all',
+    changes?.join(',') ?? 'all',
+  ]);
+  const headings = ['id', 'name', 'state', 'created', 'last used', 'companies', 'changes'];
+  return table(headings, rows, 'There are no feed tokens.');
+}

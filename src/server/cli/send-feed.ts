@@ -1,0 +1,97 @@
+import type { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+
+import type { Answer, BatchAnswer } from '../../contract/feed.ts';
+import type { JsonText } from '../../contract/json-text.ts';
+import type { FeedAnswer } from '../backoffice/feed.ts';
+import { LINE_BYTES_MAX, type RawLine, splitLines, withoutMark } from '../backoffice/feed-lines.ts';
+
+/** Sends the texts of changes, and gives each answer. */
+export type SendTexts = (
+  texts: readonly Uint8Array[],
+) => AsyncGenerator<{ text: string; answer: BatchAnswer }>;
+
+/** A feed elsewhere doesn't take the changes; the message says why. */
+export class NotSentError extends Error {}
+
+const BATCH_LINES = 100;
+const BATCH_BYTES = 1_048_576;
+
+/**
+ * Sends a feed, batch after batch, and gives its answers as if it had been applied here.
+ * @throws NotSentError when changes aren't taken, and what reading the input throws.
+ */
+export async function* sendFeed(input: Readable, send: SendTexts): AsyncGenerator<FeedAnswer> {
+  for await (const batch of inBatches(sendableLines(input))) {
+    const answers = send(batch.flatMap(({ bytes }) => bytes ?? []));
+    for (const line of batch)
+      yield line.bytes === undefined ? tooLong(line) : answerOf(line, await nextOf(answers));
+  }
+}
+
+/** The lines that are answered: a blank one isn't. */
+async function* sendableLines(input: Readable): AsyncGenerator<RawLine> {
+  for await (const { bytes, ...place } of splitLines(input)) {
+    const sent = bytes && (place.number === 1 ? withoutMark(bytes) : bytes);
+    if (!sent || !isBlank(sent)) yield { ...place, bytes: sent };
+  }
+}
+
+async function nextOf(answers: ReturnType<SendTexts>): Promise<{ text: string; answer: BatchAnswer }> {
+  try {
+    const next = await answers.next();
+    if (!next.done) return next.value;
+  } catch (error) {
+    throw new NotSentError((error as Error).message, { cause: error });
+  }
+  throw new Error('There are fewer answers than changes.');
+}
+
+function answerOf(
+  { number, bytesRead }: RawLine,
+  { text, answer }: { text: string; answer: BatchAnswer },
+): FeedAnswer {
+  const own = text.replace(/^\{"line":\d+/, `{"line":${number}`) as JsonText<Answer>;
+  // What wasn't tried is sent again.
+  return { line: number, bytesRead, status: (answer as Answer).status, text: own };
+}
+
+function tooLong({ number, bytesRead }: RawLine): FeedAnswer {
+  const error = {
+    code: 'malformed_line',
+    message: `The line has more than ${LINE_BYTES_MAX} bytes.`,
+    path: '',
+  };
+  const text = JSON.stringify({ line: number, status: 'refused', error }) as JsonText<Answer>;
+  return { line: number, bytesRead, status: 'refused', text };
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}
+
+/** Takes together what has come, so that a feed that goes on for ever is sent at once, and a file in full batches. */
+async function* inBatches(lines: AsyncGenerator<RawLine>): AsyncGenerator<RawLine[]> {
+  const read = () => {
+    const next = lines.next();
+    // Whoever awaits it hears of the failure, which may be after the batch before was sent.
+    next.catch(() => undefined);
+    return next;
+  };
+  let next = read();
+  for (;;) {
+    const first = await next;
+    if (first.done) return;
+    const batch = [first.value];
+    let bytes = first.value.bytes?.length ?? 0;
+    next = read();
+    while (batch.length < BATCH_LINES && bytes < BATCH_BYTES) {
+      const come = await Promise.race([next, turn(undefined)]);
+      if (come === undefined || come.done) break;
+      batch.push(come.value);
+      bytes += come.value.bytes?.length ?? 0;
+      next = read();
+    }
+    yield batch;
+  }
+}

@@ -1,0 +1,168 @@
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { constants, gunzip, zstdDecompress } from 'node:zlib';
+
+import { AppError, quote } from '../../errors.ts';
+import { type FeedLine, LINE_BYTES_MAX, readFeedLine, readFeedLines } from '../backoffice/feed-lines.ts';
+
+/** The forms of a batch, and of its answers. */
+export type BatchForm = 'application/json' | 'application/x-ndjson';
+
+export interface Batch {
+  form: BatchForm;
+  /** Each is read when it is asked for: a value takes much more memory than its text. */
+  lines: Iterable<FeedLine> | AsyncIterable<FeedLine>;
+}
+
+const CHANGES_MAX = 1_000;
+
+/**
+ * Reads the changes of a request. It holds the whole body before anything is applied, so a body that breaks off or is too
+ * long changes nothing.
+ * @throws AppError `invalid_request` for a body that isn't a batch, whatever its changes are.
+ */
+export async function readBatch(req: IncomingMessage): Promise<Batch> {
+  const form = formOf(req);
+  const decompress = decompressionOf(req);
+  const bytes = await decompress(await bodyOf(req));
+  return { form, lines: form === 'application/json' ? itemsOf(bytes) : linesOf(bytes) };
+}
+
+function formOf({ headers }: IncomingMessage): BatchForm {
+  const given = headers['content-type'] ?? '';
+  const [type = ''] = given.toLowerCase().split(';');
+  const form = type.trim();
+  if (form === 'application/json' || form === 'application/x-ndjson') return form;
+  throw invalid(`Content-Type must be application/json or application/x-ndjson, not ${quote(given)}.`);
+}
+
+type Decompress = (body: Buffer) => Promise<Buffer>;
+
+const bounds = { maxOutputLength: LINE_BYTES_MAX };
+/** 8 MB: a frame may ask its reader for 128. */
+const window = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
+const decompressions = new Map<string, Decompress>([
+  ['identity', async (body) => body],
+  ['gzip', (body) => promisify(gunzip)(body, bounds)],
+  ['zstd', (body) => promisify(zstdDecompress)(body, { ...bounds, ...window })],
+]);
+
+function decompressionOf({ headers }: IncomingMessage): Decompress {
+  const given = headers['content-encoding'] ?? 'identity';
+  const decompress = decompressions.get(given.toLowerCase());
+  if (!decompress) throw invalid(`Content-Encoding must be gzip, zstd or identity, not ${quote(given)}.`);
+  return async (body) => {
+    try {
+      return await decompress(body);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw code === 'ERR_BUFFER_TOO_LARGE' ? tooLong() : invalid(`The body is not ${given}: ${message}.`);
+    }
+  };
+}
+
+async function bodyOf(req: IncomingMessage): Promise<Buffer> {
+  if (Number(req.headers['content-length'] ?? 0) > LINE_BYTES_MAX) throw tooLong();
+  const parts: Buffer[] = [];
+  let size = 0;
+  try {
+    // Destroying the request would take its connection, and with it the answer that says why.
+    for await (const part of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += part.length;
+      if (size > LINE_BYTES_MAX) throw tooLong();
+      parts.push(part);
+    }
+  } catch (error) {
+    throw error instanceof AppError ? error : invalid('The body broke off.');
+  }
+  return Buffer.concat(parts);
+}
+
+const LINE_FEED = 0x0a;
+
+function linesOf(bytes: Buffer): AsyncIterable<FeedLine> {
+  let count = 0;
+  for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, end + 1)) {
+    const isLast = end === bytes.length - 1;
+    count += 1;
+    if (count > CHANGES_MAX || (count === CHANGES_MAX && !isLast))
+      throw invalid(`The body has more than ${CHANGES_MAX} lines.`);
+  }
+  return readFeedLines([bytes]);
+}
+
+/** The changes of an array. Each is read by itself, so that what is wrong in one is refused there. */
+function itemsOf(bytes: Buffer): Iterable<FeedLine> {
+  const text = textOf(bytes);
+  if (!Array.isArray(valueOf(text))) throw invalid('The body must be an array of changes.');
+  const places = placesIn(text);
+  if (places.length > CHANGES_MAX) throw invalid(`The body has more than ${CHANGES_MAX} changes.`);
+  return linesAt(places, text);
+}
+
+function* linesAt(places: readonly [start: number, end: number][], text: string): Generator<FeedLine> {
+  for (const [index, [start, end]] of places.entries()) {
+    const line = readFeedLine(Buffer.from(text.slice(start, end)));
+    yield { number: index + 1, bytesRead: 0, ...line };
+  }
+}
+
+/** Where the items of an array begin and end, up to one more than a batch has; the text is known to be JSON. */
+function placesIn(text: string): [start: number, end: number][] {
+  const places: [number, number][] = [];
+  let [depth, start] = [0, 0];
+  for (const index of structureOf(text)) {
+    const character = text[index] ?? '';
+    const step = STEPS[character] ?? 0;
+    depth += step;
+    // It belongs to an item, or begins or ends one.
+    if (Math.max(depth, depth - step) > 1) continue;
+    const isBlank = text.slice(start, index).trim() === '';
+    if (character !== '[' && !isBlank) places.push([start, index]);
+    if (places.length > CHANGES_MAX) break;
+    start = index + 1;
+  }
+  return places;
+}
+
+const STEPS: Record<string, number> = { '[': 1, '{': 1, ']': -1, '}': -1, ',': 0 };
+
+/** The places of brackets and commas outside strings. */
+function* structureOf(text: string): Generator<number> {
+  for (let index = 0; index < text.length; index += 1) {
+    if (text[index] === '"') index = endOfString(text, index);
+    else if (Object.hasOwn(STEPS, text[index] ?? '')) yield index;
+  }
+}
+
+function endOfString(text: string, begin: number): number {
+  let end = begin + 1;
+  while (text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
+  return end;
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw invalid(`The body is not JSON: ${(error as Error).message}.`);
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function textOf(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw invalid('The body is not in UTF-8.');
+  }
+}
+
+function tooLong(): AppError {
+  return invalid(`The body has more than ${LINE_BYTES_MAX} bytes.`);
+}
+
+export function invalid(message: string): AppError {
+  return new AppError('invalid_request', message);
+}

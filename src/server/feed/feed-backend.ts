@@ -1,0 +1,163 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { type Context, type Document, OpenAPIBackend } from 'openapi-backend';
+
+import { createFeedAuthentication } from '../access/feed-tokens.ts';
+import { type Backoffice, openBackoffice } from '../backoffice/backoffice.ts';
+import { feedDocument } from '../../contract/feed.ts';
+import { AppError, unknownName } from '../../errors.ts';
+import type { FeedToken } from '../store/keys/feed-tokens.ts';
+import { createOwnCounter } from '../store/keys/rate-counters.ts';
+import type { FeedExchange, FeedServerOptions } from './feed-server.ts';
+import { applyChanges } from './operations/applyChanges.ts';
+import { getChange } from './operations/getChange.ts';
+import { getPosition } from './operations/getPosition.ts';
+
+/** What an operation of the feed gets; its parameters have been validated. */
+export interface FeedRequest {
+  backoffice: Backoffice;
+  token: FeedToken;
+  params: Record<string, string>;
+  query: Record<string, string>;
+  exchange: FeedExchange;
+  metrics: FeedServerOptions['metrics'];
+  now: () => Date;
+  req: IncomingMessage;
+}
+
+export interface FeedReply {
+  mediaType: string;
+  body: string;
+}
+
+const operations: Record<string, (request: FeedRequest) => Promise<FeedReply>> = {
+  applyChanges,
+  getChange,
+  getPosition,
+};
+
+type Arguments = [exchange: FeedExchange, req: IncomingMessage, res: ServerResponse];
+
+const WINDOW_SECONDS = 60;
+/** Each may hold a body and its answers. */
+const AT_ONCE_MAX = 8;
+
+/**
+ * Builds the dispatcher of the feed over HTTP from its contract: routing, token, rate, parameters, operation. It rejects
+ * with the AppError to answer with.
+ */
+export async function createFeedBackend(options: FeedServerOptions): Promise<OpenAPIBackend> {
+  const { engine, metrics, requestsPerMinute, now } = options;
+  const backoffice = openBackoffice(engine, { now: () => now() });
+  const authenticate = createFeedAuthentication(engine, options);
+  const count = createOwnCounter({ name: 'feed', points: requestsPerMinute, seconds: WINDOW_SECONDS });
+  const enter = createEntrance();
+  const called =
+    (operation: (request: FeedRequest) => Promise<FeedReply>) =>
+    async ({ request, security }: Context, ...[exchange, req]: Arguments): Promise<FeedReply> => {
+      const token = security.feedToken as FeedToken;
+      // They were validated.
+      const { params, query } = request as { params: Record<string, string>; query: Record<string, string> };
+      return operation({ backoffice, token, params, query, exchange, metrics, now, req });
+    };
+  const backend = new OpenAPIBackend({
+    definition: requestsOnly(),
+    ignoreTrailingSlashes: false,
+    // openapi-backend knows the rules of OpenAPI 3.0 only and would refuse 3.1; `make lint` checks the contract.
+    quick: true,
+    handlers: {
+      ...Object.fromEntries(Object.entries(operations).map(([id, operation]) => [id, called(operation)])),
+      notFound: () => {
+        throw new AppError(
+          'not_found',
+          'There is nothing at this path; feed.yaml lists the paths of the feed.',
+        );
+      },
+      methodNotAllowed: ({ request }: Context, ...[, req, res]: Arguments) => {
+        const allowed = request.path === '/feed/v1/changes' ? 'POST' : 'GET';
+        res.setHeader('Allow', allowed);
+        throw new AppError('method_not_allowed', `This path answers ${allowed}, not ${req.method}.`);
+      },
+      unauthorizedHandler: ({ security }: Context) => {
+        const { error } = (security.feedToken ?? {}) as { error?: Error };
+        throw error ?? new AppError('invalid_key', 'The feed token is missing or wrong.');
+      },
+      validationFail: explainParameters,
+      postResponseHandler: ({ response }: Context, ...[, , res]: Arguments) => {
+        const { mediaType, body } = response as FeedReply;
+        res.setHeader('Content-Type', mediaType);
+        res.setHeader('Content-Length', Buffer.byteLength(body));
+        res.end(body);
+      },
+    },
+    securityHandlers: {
+      async feedToken({ operation }: Context, ...[exchange, req, res]: Arguments) {
+        exchange.operation = String(operation.operationId);
+        const token = await authenticate(req.headers.authorization);
+        exchange.token = token.id;
+        enter(token.id, res);
+        const { points, msBeforeNext } = await count(token.id);
+        if (points <= requestsPerMinute) return token;
+        const seconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
+        throw limited(`This feed token may send ${requestsPerMinute} requests a minute.`, seconds);
+      },
+    },
+  });
+  return backend.init();
+}
+
+/** Lets a token in with a few requests at once, until each answer was taken. @throws AppError `rate_limited`. */
+function createEntrance(): (token: string, res: ServerResponse) => void {
+  const counts = new Map<string, number>();
+  const add = (token: string, more: number) => counts.set(token, (counts.get(token) ?? 0) + more);
+  return (token, res) => {
+    if ((counts.get(token) ?? 0) >= AT_ONCE_MAX)
+      throw limited(`This feed token may have ${AT_ONCE_MAX} requests under way.`, 1);
+    add(token, 1);
+    res.once('close', () => add(token, -1));
+  };
+}
+
+function limited(rule: string, retryAfterSeconds: number): AppError {
+  const wait = retryAfterSeconds === 1 ? 'a second' : `${retryAfterSeconds} seconds`;
+  return new AppError('rate_limited', `${rule} Wait ${wait}.`, { retryAfterSeconds });
+}
+
+/** @throws AppError that says what is wrong with a parameter. */
+function explainParameters({ validation, operation }: Context): never {
+  const [error] = validation.errors ?? [];
+  const [, place, at] = error?.instancePath.split('/') ?? [];
+  // There is nothing with an id that can't be one.
+  if (place === 'path') throw new AppError('not_found', 'No change has this id.');
+  const { missingProperty, additionalProperty } = error?.params as Record<string, string | undefined>;
+  const parameters = operation.parameters as { name: string; in: string; schema: { maxLength: number } }[];
+  const known = parameters.filter((parameter) => parameter.in === 'query');
+  if (additionalProperty !== undefined) {
+    const names = known.map(({ name }) => name);
+    throw new AppError(
+      'invalid_parameter',
+      unknownName(additionalProperty, 'a parameter of this operation', names),
+    );
+  }
+  const name = missingProperty ?? at;
+  const charactersMax = known.find((parameter) => parameter.name === name)?.schema.maxLength;
+  const rule = `must be given once, with 1 to ${charactersMax} characters that can be seen`;
+  throw new AppError('invalid_parameter', `${name} ${rule}.`);
+}
+
+/** The contract without bodies and answers: each change is validated by itself, where it is applied. */
+function requestsOnly(): Document {
+  const { openapi, info, paths, components, security } = structuredClone(feedDocument());
+  for (const item of Object.values(paths))
+    for (const operation of Object.values(item)) {
+      delete operation.requestBody;
+      operation.responses = {};
+    }
+  return {
+    openapi,
+    info,
+    paths,
+    security,
+    components: { securitySchemes: components.securitySchemes },
+  } as unknown as Document;
+}

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
+import { finished } from 'node:stream';
+
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+
+import { sendError } from '../api/answer.ts';
+import { errorReply } from '../api/error-replies.ts';
+import { readQuery } from '../api/parameters.ts';
+import { AppError } from '../../errors.ts';
+import { createHttpServer, EVERY_ANSWER } from '../http-server.ts';
+import type { Logger } from '../log.ts';
+import { refuseBadHeaders } from '../malformed-requests.ts';
+import type { FeedMetrics } from '../metrics.ts';
+import { createApplication, createProbes, type ProbeOptions } from '../operator-pages.ts';
+import { createFeedBackend } from './feed-backend.ts';
+
+export interface FeedServerOptions extends ProbeOptions {
+  metrics: FeedMetrics;
+  keyPrefix: string;
+  /** Requests that one token may make in a minute. */
+  requestsPerMinute: number;
+}
+
+/** One request of the feed and its answer, as far as they are known; the log line is made of it. */
+export interface FeedExchange {
+  readonly requestId: string;
+  operation?: string;
+  token?: string;
+  /** How many changes were answered in which way. */
+  counts?: Partial<Record<string, number>>;
+  errorCode?: string;
+  /** Why not all of a batch was tried. */
+  fault?: unknown;
+}
+
+/** Creates the server of the feed's own port, not yet listening. Besides the feed it has the probes, and nothing else. */
+export async function createFeedServer(options: FeedServerOptions): Promise<Server> {
+  const { log, metrics } = options;
+  const app = createApplication();
+  app.use(beginExchange(log, metrics));
+  app.use(refuseBadHeaders);
+  app.use(createProbes(options));
+  const backend = await createFeedBackend(options);
+  app.use('/feed', async (req, res) => {
+    const [path = '', query = ''] = req.originalUrl.split(/\?(.*)/s);
+    if (!isDecodable(path)) throw new AppError('not_found', 'The escapes of this path are not of UTF-8.');
+    const request = { method: req.method, path, query: readQuery(query), headers: {} };
+    await backend.handleRequest(request, exchangeOf(res.locals), req, res);
+  });
+  app.use(() => {
+    throw new AppError('not_found', 'There is nothing at this path; the feed is at /feed/v1/changes.');
+  });
+  app.use(answerError(log));
+  return createHttpServer(app, () => EVERY_ANSWER);
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    return decodeURIComponent(path) !== '';
+  } catch {
+    return false;
+  }
+}
+
+function exchangeOf(locals: Record<string, unknown>): FeedExchange {
+  return locals.exchange as FeedExchange;
+}
+
+/** Gives each request its id, and one log line and one count when it is over. */
+function beginExchange(log: Logger, metrics: FeedMetrics): RequestHandler {
+  return (req, res, next) => {
+    const startedAt = performance.now();
+    const exchange: FeedExchange = { requestId: randomUUID() };
+    res.locals.exchange = exchange;
+    res.setHeader('X-Request-Id', exchange.requestId);
+    res.once('close', () => {
+      const ms = performance.now() - startedAt;
+      const { operation = 'none', token, counts, errorCode: code, requestId, fault } = exchange;
+      if (fault !== undefined) log.error({ requestId, err: fault }, 'feed.failed');
+      const status = res.headersSent ? res.statusCode : undefined;
+      if (status !== undefined) metrics.requestAnswered(operation, status, ms / 1000);
+      log.info(
+        {
+          requestId,
+          method: req.method,
+          operation,
+          status,
+          code,
+          token,
+          ...counts,
+          ms: Math.round(ms * 100) / 100,
+        },
+        'feed.answered',
+      );
+    });
+    next();
+  };
+}
+
+function answerError(log: Logger): ErrorRequestHandler {
+  // Express tells error handlers by their four parameters.
+  return (error: unknown, req, res, _next) => {
+    const exchange = exchangeOf(res.locals);
+    const reply = errorReply(error);
+    exchange.errorCode = reply.code;
+    const cause = error instanceof AppError ? error.cause : error;
+    if (cause !== undefined) log.error({ requestId: exchange.requestId, err: cause }, 'feed.failed');
+    const answer = () => {
+      if (res.headersSent) res.destroy();
+      else sendError(req, res, reply);
+    };
+    // Drops the rest of a body that was refused, and answers behind it. A connection that is closed on it is reset, and
+    // programs that send first and read then, as those in Python do, would never learn why.
+    finished(req, answer);
+    req.resume();
+  };
+}

@@ -1,0 +1,19 @@
+import { findChangeRecord } from '../../backoffice/apply.ts';
+import { AppError } from '../../../errors.ts';
+import type { FeedReply, FeedRequest } from '../feed-backend.ts';
+import { refuseCompany } from './getPosition.ts';
+
+/**
+ * Tells what became of a change.
+ * @throws AppError `not_found` when none with that id was applied, or the token isn't for the company or the change.
+ */
+export async function getChange({ backoffice, token, params, query, now }: FeedRequest): Promise<FeedReply> {
+  const [id = '', company = ''] = [params.id, query.company];
+  refuseCompany(token, company);
+  const found = await findChangeRecord(backoffice, company, id, now());
+  if (!found || token.changes?.includes(found.change) === false)
+    throw new AppError('not_found', 'No change with this id was applied for this company.');
+  const { change, appliedAt, record } = found;
+  const head = JSON.stringify({ id, company, change, status: 'applied', appliedAt });
+  return { mediaType: 'application/json', body: `${head.slice(0, -1)},"record":${record ?? 'null'}}` };
+}

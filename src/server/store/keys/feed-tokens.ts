@@ -1,0 +1,107 @@
+import { type Selectable, sql } from 'kysely';
+
+import type { Engine } from '../engines/engine.ts';
+import type { Tables } from '../schema.ts';
+
+/** A token of the feed over HTTP, without its secret. */
+export interface FeedToken {
+  id: string;
+  name: string;
+  /** The companies that it may send changes of; null for all of them. */
+  companies: string[] | null;
+  /** The names of the changes that it may send; null for all of them. */
+  changes: string[] | null;
+  createdAt: string;
+  revokedAt: string | null;
+  /** To the minute. */
+  usedAt: string | null;
+}
+
+/**
+ * Adds a token.
+ * @returns the first of its companies that doesn't exist, where nothing is added then.
+ */
+export async function insertFeedToken(
+  engine: Engine,
+  { id, name, companies, changes, createdAt }: FeedToken,
+  secretSha256: string,
+): Promise<string | undefined> {
+  return engine.transaction(async (transaction) => {
+    for (const company of companies ?? []) {
+      const found = await transaction
+        .selectFrom('companies')
+        .select('id')
+        .where('id', '=', company)
+        .executeTakeFirst();
+      if (!found) return company;
+    }
+    await transaction
+      .insertInto('feed_tokens')
+      .values({
+        ...{ id, name, secret_sha256: secretSha256, created_at: createdAt },
+        for_all_companies: Number(companies === null),
+        changes: changes && JSON.stringify(changes),
+      })
+      .execute();
+    for (const company of companies ?? [])
+      await transaction.insertInto('feed_token_companies').values({ company, token: id }).execute();
+    return undefined;
+  });
+}
+
+export async function listFeedTokens(engine: Engine): Promise<FeedToken[]> {
+  const rows = await engine.db
+    .selectFrom('feed_tokens')
+    .selectAll()
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  const found = await engine.db.selectFrom('feed_token_companies').selectAll().orderBy('company').execute();
+  const companiesOf = Map.groupBy(found, ({ token }) => token);
+  return rows.map((row) => toToken(row, companiesOf.get(row.id) ?? []));
+}
+
+/** A token with the digest of its secret; undefined where there is none with that id. */
+export async function findFeedToken(
+  { db }: Engine,
+  id: string,
+): Promise<{ token: FeedToken; secretSha256: string } | undefined> {
+  const row = await db.selectFrom('feed_tokens').selectAll().where('id', '=', id).executeTakeFirst();
+  if (!row) return undefined;
+  const companies = await db
+    .selectFrom('feed_token_companies')
+    .selectAll()
+    .where('token', '=', id)
+    .orderBy('company')
+    .execute();
+  return { token: toToken(row, companies), secretSha256: row.secret_sha256 };
+}
+
+/** Marks a token revoked, unless it is already. @returns whether there is such a token. */
+export async function revokeFeedTokenRow(engine: Engine, id: string, at: string): Promise<boolean> {
+  const rows = await engine.write(
+    sql`UPDATE feed_tokens SET revoked_at = COALESCE(revoked_at, ${at}) WHERE id = ${id} RETURNING id`,
+  );
+  return rows.length > 0;
+}
+
+/** Writes down that a token was used. */
+export async function noteFeedTokenUse(engine: Engine, id: string, at: string): Promise<void> {
+  await engine.write(sql`UPDATE feed_tokens SET used_at = ${at} WHERE id = ${id}`);
+}
+
+function toToken(
+  row: Selectable<Tables['feed_tokens']>,
+  companies: readonly { company: string }[],
+): FeedToken {
+  return {
+    id: row.id,
+    name: row.name,
+    companies: row.for_all_companies === 1 ? null : companies.map(({ company }) => company),
+    // Written by `insertFeedToken`.
+    changes: row.changes === null ? null : (JSON.parse(row.changes) as string[]),
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+    usedAt: row.used_at,
+  };
+}

@@ -1,0 +1,91 @@
+import got from 'got';
+import t from 'tap';
+
+import type { FeedToken } from '../../../src/server/store/keys/feed-tokens.ts';
+import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
+import { openWorkplace, until } from '../../_command.ts';
+import { engineNames } from '../../_server.ts';
+import { feedOf } from '../backoffice/_feed.ts';
+import { countJobs, jobs, openAcme } from './_apply.ts';
+
+for (const engine of engineNames) {
+  t.test(`${engine}: tokens are created, listed without their secrets, and revoked`, async (t) => {
+    await using workplace = await openWorkplace(engine);
+    const { json, call } = workplace;
+    await json(['company', 'create', 'acme']);
+    t.equal((await call(['feed-token', 'list'])).stdout, 'There are no feed tokens.\n');
+    const prose = await call(['feed-token', 'create', '--name', 'erp']);
+    t.match(
+      prose,
+      { exitCode: 0, stdout: /^fl-feed\.[0-9a-f]{12}\.[\w-]{43}\n$/ },
+      'the token alone, for a pipe',
+    );
+    t.equal(prose.stderr, 'Keep this token in a secret store; it is shown only now.\n');
+    const limits = ['--companies', 'acme', '--changes', 'job.create, job.update'];
+    const made = await json<FeedToken & { token: string }>([
+      'feed-token',
+      'create',
+      '--name',
+      'crm',
+      ...limits,
+    ]);
+    const [, id = '', secret = ''] = made.token.split('.');
+    t.match(made, {
+      id,
+      name: 'crm',
+      companies: ['acme'],
+      changes: ['job.create', 'job.update'],
+      usedAt: null,
+    });
+    t.equal((await call(['feed-token', 'revoke', id])).stdout, `Revoked ${id}.\n`);
+    const listed = await json<FeedToken[]>(['feed-token', 'list']);
+    t.match(listed, [
+      { name: 'erp', companies: null, revokedAt: null },
+      { id, revokedAt: /Z$/ },
+    ]);
+    const { stdout } = await call(['feed-token', 'list']);
+    t.match(stdout, /^ID +NAME +STATE +CREATED +LAST USED +COMPANIES +CHANGES\n/);
+    t.match(stdout, new RegExp(`${id} +crm +revoked \\S+ +\\S+ +never +acme +job.create,job.update\n`));
+    t.notMatch(stdout + JSON.stringify(listed), secret);
+    const refused: [args: string[], message: RegExp][] = [
+      [['create'], /--name/],
+      [['create', '--name', 'x', '--companies', ' , '], /A list is empty/],
+      [['create', '--name', 'x', '--companies', 'bolt'], /There is no company "bolt"/],
+      [['revoke', 'nobody'], /There is no feed token "nobody"/],
+    ];
+    for (const [args, message] of refused)
+      t.match(await call(['feed-token', ...args]), {
+        exitCode: args.length > 1 ? 1 : 2,
+        stdout: '',
+        stderr: message,
+      });
+  });
+}
+
+t.test('the feed is served on FEED_PORT, and a stop lets a batch under way finish', async (t) => {
+  await using workplace = await openAcme();
+  const token = (await workplace.call(['feed-token', 'create', '--name', 'erp'])).stdout.trim();
+  const without = await workplace.serve();
+  t.notOk('feed' in without.greeting, 'only where it is asked for');
+  await without.end('SIGTERM');
+  const served = await workplace.serve([], { FEED_PORT: '0' });
+  const { feed = '' } = served.greeting;
+  t.match(feed, /^http:\/\/127\.0\.0\.1:\d+$/);
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' };
+  const batch = got.post(`${feed}/feed/v1/changes`, {
+    body: feedOf(jobs(1_000)),
+    headers,
+    retry: { limit: 0 },
+  });
+  await until(async () => (await countJobs(workplace)) > 0);
+  const stopped = served.end('SIGTERM');
+  const answers = (await batch.text()).trimEnd().split('\n');
+  t.equal(answers.filter((answer) => answer.includes('"status":"applied"')).length, 1_000);
+  t.strictSame(await stopped, { exitCode: 0, signal: null });
+  t.equal(await countJobs(workplace), 1_000);
+  const logged = served.logs().find(({ msg }) => msg === 'feed.answered');
+  t.match(logged, { operation: 'applyChanges', status: 200, applied: 1_000, token: token.split('.')[1] });
+  t.notMatch(served.output.stderr, token.split('.')[2] ?? token);
+  await using engine = await openEngine(workplace.databaseUrl);
+  t.match(await engine.run('SELECT used_at FROM feed_tokens'), [{ used_at: /Z$/ }]);
+});

@@ -1,0 +1,295 @@
+import { revokeFeedToken } from '../../../src/server/access/feed-tokens.ts';
+import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { AppError } from '../../../src/errors.ts';
+import { STORY_NOW } from '../../_server.ts';
+import { refusalOf, tablesChangedBy } from '../backoffice/_backoffice.ts';
+import { customerSave, jobCreate, personSave } from '../backoffice/_changes.ts';
+import { feedOf } from '../backoffice/_feed.ts';
+import { answersIn, errorIn, onEachDoor, openDoor, tokenFor } from './_door.ts';
+
+const NDJSON = { 'content-type': 'application/x-ndjson' };
+const job = (company: string, number: number, given: object = {}) => ({
+  ...{ id: `c${number}`, company, ...jobCreate({ id: `job_${number}` }) },
+  ...given,
+});
+
+onEachDoor(
+  'a batch is answered in its order and in its form, and skipped when it comes again',
+  async (t, door) => {
+    const { id: company } = door.company;
+    const batch = [
+      job(company, 1),
+      { id: 'p', company, change: 'person.deactivate', with: { id: 'per_2' } },
+      { id: 'x', company, change: 'job.complete', with: { id: 'job_9' } },
+      job('nobody', 2),
+      job(company, 3),
+    ];
+    const answered = [
+      '1 c1 applied',
+      '2 p applied',
+      '3 x unknown_record /with/id',
+      '4 c2 unknown_company /company',
+    ];
+    t.strictSame(await door.apply(batch), [...answered, '5 c3 applied']);
+    const changed = await tablesChangedBy(door.engine, async () => {
+      const again = await door.post(`\n${feedOf(batch)}`, NDJSON);
+      t.equal(again.headers['content-type'], 'application/x-ndjson');
+      const [first, second, ...rest] = again.body.trimEnd().split('\n');
+      const { body, detail = '{}' } = (await door.company.texts('jobs', 'job_1')) ?? { body: '' };
+      const whole = JSON.stringify({ ...JSON.parse(body), ...JSON.parse(detail) });
+      t.equal(first, `{"line":2,"id":"c1","status":"skipped","record":${whole}}`, 'with the record as it is');
+      t.equal(second, '{"line":3,"id":"p","status":"skipped"}');
+      t.equal(rest.length, 3);
+    });
+    t.strictSame(changed, []);
+    const rows = await door.engine.run("SELECT token FROM applied_changes WHERE id IN ('c1', 'c3', 'p')");
+    const [token] = await door.engine.run('SELECT id, used_at FROM feed_tokens');
+    t.strictSame(rows, Array(3).fill({ token: token?.id }), 'the audit of the operator names the token');
+    t.equal(token?.used_at, STORY_NOW.toISOString());
+    t.match(
+      await door.metrics.text(),
+      new RegExp(`changes_total{token="${String(token?.id)}",status="applied"} 3\n`),
+    );
+  },
+);
+
+onEachDoor('a change that can not be made costs that change only', async (t, door) => {
+  const { id: company } = door.company;
+  const deep = `${'['.repeat(101)}${']'.repeat(101)}`;
+  const bad: [text: string, answer: string][] = [
+    ['17', '- malformed_line'],
+    ['"]"', '- malformed_line'],
+    ['null', '- malformed_line'],
+    ['{}', '- invalid_change /change'],
+    [`{"id":"a","company":"${company}","change":"job.delete","with":{}}`, 'a unknown_change /change'],
+    [`{"id":"a","company":"${company}","change":"job.complete","with":${deep}}`, '- malformed_line'],
+    [JSON.stringify(job(company, 1)).replace('c1', 'a","id":"a'), 'a invalid_change /id'],
+    [
+      JSON.stringify(job(company, 1)).replace('"jobTypeVersion":1', '"jobTypeVersion":1e400'),
+      'c1 invalid_change /with/jobTypeVersion',
+    ],
+    [JSON.stringify(job(company, 1, { id: undefined })), '- invalid_change /id'],
+    [JSON.stringify(job(company, 1, { id: '' })), ' invalid_change /id'],
+    [JSON.stringify(job(company, 1, { sequence: 1 })), 'c1 invalid_change /source'],
+    [JSON.stringify(job(company, 1, { source: 's' })), 'c1 invalid_change /sequence'],
+    [JSON.stringify(job(company, 1, { at: '2026-11-20T12:05:01Z' })), 'c1 invalid_change /at'],
+  ];
+  const lines = bad.flatMap(([text], index) => [text, JSON.stringify(job(company, index + 100))]);
+  const wanted = bad.flatMap(([, answer], index) => [
+    `${2 * index + 1} ${answer}`,
+    `${2 * index + 2} c${index + 100} `,
+  ]);
+  const inShort = async (text: string, headers = {}) => {
+    const { status, body } = await door.post(text, headers);
+    t.equal(status, 200);
+    const answers = text.startsWith('[')
+      ? answersIn(body)
+      : answersIn(`{"answers":[${body.trim().replaceAll('\n', ',')}]}`);
+    return answers.map(
+      ({ line, id = '-', error }) => `${line} ${id} ${error ? `${error.code} ${error.path}`.trim() : ''}`,
+    );
+  };
+  t.strictSame(await inShort(`[${lines.join(' ,\n')}]`), wanted);
+  t.strictSame(await inShort(lines.join('\r\n'), NDJSON), wanted, 'the same in JSON Lines');
+});
+
+onEachDoor('the same id with another content is a conflict', async (t, door) => {
+  const { id: company } = door.company;
+  const change = { ...job(company, 1), source: 's', sequence: 4 };
+  t.strictSame(await door.apply([change, change]), ['1 c1 applied', '2 c1 skipped']);
+  const others = [job(company, 1), { ...change, sequence: 5 }, { ...change, ...personSave({ id: 'per_9' }) }];
+  t.strictSame(
+    await tablesChangedBy(door.engine, async () => {
+      t.strictSame(
+        await door.apply(others),
+        [1, 2, 3].map((line) => `${line} c1 duplicate_id /id`),
+      );
+    }),
+    [],
+  );
+});
+
+onEachDoor('a source goes forward only, even when ids are forgotten', async (t, door) => {
+  const { id: company } = door.company;
+  const from = (number: number, sequence: number, source = 'erp') =>
+    job(company, number, { source, sequence });
+  const position = async (source: string) => {
+    const { body } = await door.get(`position?company=${company}&source=${encodeURIComponent(source)}`);
+    const { sequence, id } = JSON.parse(body) as { sequence: number | null; id: string | null };
+    return [sequence, id];
+  };
+  t.strictSame(await position('erp'), [null, null]);
+  const refused = job(company, 4, {
+    source: 'erp',
+    sequence: 20,
+    change: 'job.complete',
+    with: { id: 'job_9' },
+  });
+  t.strictSame(await door.apply([from(1, 0), from(2, 7), from(3, 7), from(3, 6), refused, from(1, 0)]), [
+    '1 c1 applied',
+    '2 c2 applied',
+    '3 c3 out_of_sequence /sequence',
+    '4 c3 out_of_sequence /sequence',
+    '5 c4 unknown_record /with/id',
+    '6 c1 skipped',
+  ]);
+  t.strictSame(await position('erp'), [7, 'c2'], 'a refused change moves nothing');
+  t.strictSame(
+    await door.apply([from(5, 1, 'a?b/ü&c')]),
+    ['1 c5 applied'],
+    'another source has its own place',
+  );
+  t.strictSame(await position('a?b/ü&c'), [1, 'c5']);
+  const greatest = Number.MAX_SAFE_INTEGER;
+  t.strictSame(await door.apply([from(6, greatest)]), ['1 c6 applied']);
+  t.strictSame(await position('erp'), [greatest, 'c6']);
+  await door.engine.run('DELETE FROM applied_changes');
+  const again = await door.apply([from(1, 0), from(6, greatest)]);
+  t.strictSame(again, ['1 c1 out_of_sequence /sequence', '2 c6 out_of_sequence /sequence']);
+  const other = await door.openCompany();
+  t.equal((await refusalOf(door.backoffice, { ...from(1, 0), company: other.id })).code, 'unknown_record');
+});
+
+onEachDoor('of two senders with one source none overtakes the other', async (t, door) => {
+  const { id: company } = door.company;
+  const sendAll = async (name: string, step: number) => {
+    const answers: string[] = [];
+    for (let first = 0; first < 60; first += 12) {
+      const batch = Array.from({ length: 12 }, (_, index) => {
+        const sequence = (first + index) * step;
+        return { ...job(company, 0, { source: 'erp', sequence }), ...jobCreate(), id: `${name} ${sequence}` };
+      });
+      answers.push(...(await door.apply(batch)));
+    }
+    return answers;
+  };
+  const answers = (await Promise.all([sendAll('a', 1), sendAll('b', 3)])).flat();
+  const applied = answers
+    .filter((answer) => answer.endsWith('applied'))
+    .map((answer) => answer.split(' ')[2]);
+  t.equal(new Set(applied).size, applied.length, 'no place was taken twice');
+  const others = answers.filter((answer) => !/ (?:applied|out_of_sequence \/sequence)$/.test(answer));
+  t.strictSame(others, []);
+  const [row] = await door.engine.run('SELECT COUNT(*) AS jobs FROM jobs');
+  t.equal(Number(row?.jobs), applied.length);
+  const { body } = await door.get(`position?company=${company}&source=erp`);
+  t.match(JSON.parse(body), { sequence: 177 });
+});
+
+/** An engine that does something before its transaction of a number, from 1. */
+function withBefore(engine: Engine, before: (transaction: number) => Promise<void>): Engine {
+  let count = 0;
+  return {
+    ...engine,
+    transaction: async (work) => {
+      count += 1;
+      await before(count);
+      return engine.transaction(work);
+    },
+  };
+}
+
+onEachDoor('a token that is revoked within a batch brings no more', async (t, door) => {
+  const { id: company } = door.company;
+  const { id, token } = await tokenFor(door.engine);
+  const engine = withBefore(door.engine, async (transaction) => {
+    if (transaction === 3) await revokeFeedToken(door.engine, id, STORY_NOW);
+  });
+  await using revoking = await openDoor(engine, token);
+  const batch = [1, 2, 3, 4].map((number) => job(company, number));
+  const answers = await revoking.apply([...batch, job('new', 5, { change: 'company.save', with: {} })]);
+  const refused = [3, 4, 5].map((number) => `${number} c${number} not_allowed`);
+  t.strictSame(answers, ['1 c1 applied', '2 c2 applied', ...refused]);
+  t.strictSame(await revoking.apply(batch), ['401 revoked_key'], 'nor the next batch');
+  t.strictSame(await door.apply([job(company, 1), job('new', 6)]), [
+    '1 c1 skipped',
+    '2 c6 unknown_company /company',
+  ]);
+});
+
+onEachDoor('when the database goes away, the rest of a batch is not tried', async (t, door) => {
+  const { id: company } = door.company;
+  const fault = new AppError('unavailable', 'Away.', { cause: new Error('no route to 10.0.0.5') });
+  let failing = 0;
+  const engine = withBefore(door.engine, async (transaction) => {
+    if (transaction === failing) throw fault;
+  });
+  await door.apply([job(company, 0)]);
+  await using broken = await openDoor(engine, door.token);
+  const batch = ['nonsense', job(company, 1), job(company, 2), job(company, 3)];
+  failing = 1;
+  const { status, headers, body } = await broken.post(batch.slice(1));
+  t.strictSame(
+    [status, headers['retry-after'], errorIn(body).code],
+    [503, '5', 'unavailable'],
+    'before all answers',
+  );
+  t.strictSame((await door.engine.run('SELECT id FROM jobs')).length, 1);
+  failing = 2;
+  const answered = await broken.post(batch);
+  t.strictSame(
+    answersIn(answered.body).map(({ line, status: of }) => [line, of]),
+    [
+      [1, 'refused'],
+      [2, 'refused'],
+      [3, 'not_tried'],
+      [4, 'not_tried'],
+    ],
+  );
+  t.notMatch(answered.body + body, '10.0.0.5', 'nobody is told where the database is');
+  t.strictSame(await broken.apply(batch.slice(1)), ['1 c1 applied', '2 c2 applied', '3 c3 applied']);
+});
+
+onEachDoor('answers that are too long together leave the rest for the next batch', async (t, door) => {
+  const { id: company } = door.company;
+  const choices = Array<string>(200).fill('x'.repeat(300));
+  const customFields = Object.fromEntries(
+    Array.from({ length: 110 }, (_, number) => [`Field ${number}`, choices]),
+  );
+  await door.company.apply(jobCreate({ id: 'job_1', customFields }));
+  const batch = Array.from({ length: 5 }, (_, number) =>
+    job(company, number, { change: number % 2 ? 'job.reopen' : 'job.complete', with: { id: 'job_1' } }),
+  );
+  const statuses = (await door.apply(batch)).map((answer) => answer.split(' ')[2]);
+  t.strictSame(statuses, ['applied', 'applied', 'applied', 'not_tried', 'not_tried']);
+  t.strictSame((await door.apply(batch.slice(3))).length, 2);
+});
+
+onEachDoor('the companies of a token, and its changes, are all that it brings', async (t, door) => {
+  const { id: company } = door.company;
+  const { id: other } = await door.openCompany();
+  const { token } = await tokenFor(door.engine, {
+    companies: [company],
+    changes: ['job.create', 'company.save'],
+  });
+  await door.apply([
+    { id: 'k', company, ...customerSave({ id: 'cus_9' }) },
+    { id: 'k', company: other, ...personSave() },
+  ]);
+  const headers = { authorization: `Bearer ${token}` };
+  const batch = [
+    job(company, 1),
+    { id: 'b', company, ...personSave() },
+    { ...job(other, 1), ...personSave() },
+    { ...job('new-one', 1), change: 'company.save', with: {} },
+  ];
+  const changed = await tablesChangedBy(door.engine, async () => {
+    t.strictSame(await door.apply(batch.slice(1), headers), [
+      '1 b not_allowed /change',
+      '2 c1 unknown_company /company',
+      '3 c1 unknown_company /company',
+    ]);
+  });
+  t.strictSame(changed, ['feed_tokens'], 'which knows of its use');
+  t.strictSame(await door.apply(batch.slice(0, 1), headers), ['1 c1 applied']);
+  const asked = [
+    `changes/c1?company=${company}`,
+    `changes/k?company=${company}`,
+    `changes/k?company=${other}`,
+  ];
+  const positions = [company, other, 'nobody'].map((id) => `position?company=${id}&source=s`);
+  const statuses = await Promise.all(
+    [...asked, ...positions].map(async (path) => (await door.get(path, headers)).status),
+  );
+  t.strictSame(statuses, [200, 404, 404, 200, 404, 404]);
+});

@@ -1,0 +1,200 @@
+import got from 'got';
+import t from 'tap';
+
+import { revokeFeedToken } from '../../../src/server/access/feed-tokens.ts';
+import { createLogger } from '../../../src/server/log.ts';
+import { keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../../_server.ts';
+import { connectTo, type RawConnection } from '../../_socket.ts';
+import { createTestBackoffice } from '../backoffice/_backoffice.ts';
+import { customerSave, jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
+import { errorIn, onEachDoor, openDoor, replyProblems, tokenFor } from './_door.ts';
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+onEachDoor('only a right token is let in, and only here', async (t, door) => {
+  const { engine, company } = door;
+  const key = await keyFor(engine, company.id);
+  const revoked = await tokenFor(engine);
+  await revokeFeedToken(engine, revoked.id, STORY_NOW);
+  const [prefix = '', id = '', secret = ''] = door.token.split('.');
+  const wrong: [what: string, headers: Record<string, string>, code: string][] = [
+    ['none', { authorization: '' }, 'invalid_key'],
+    ['another scheme', { authorization: `Basic ${door.token}` }, 'invalid_key'],
+    ['an API key', bearer(key), 'invalid_key'],
+    ['an unknown id', bearer([prefix, '000000000000', secret].join('.')), 'invalid_key'],
+    ['a wrong secret', bearer([prefix, id, `${secret.slice(1)}x`].join('.')), 'invalid_key'],
+    ['no secret', bearer(`${prefix}.${id}.`), 'invalid_key'],
+    ['another prefix', bearer(['fl', id, secret].join('.')), 'invalid_key'],
+    ['more parts', bearer(`${door.token}.x`), 'invalid_key'],
+    ['a very long one', bearer('x'.repeat(8_000)), 'invalid_key'],
+    ['a revoked one', bearer(revoked.token), 'revoked_key'],
+    ['a revoked one with a wrong secret', bearer(`${revoked.token}x`), 'invalid_key'],
+  ];
+  const change = { id: '1', company: company.id, ...customerSave({ id: 'cus_2' }) };
+  for (const [what, headers, code] of wrong) {
+    const replies = [
+      await door.post([change], headers),
+      await door.get(`changes/1?company=${company.id}`, headers),
+      await door.get(`position?company=${company.id}&source=s`, headers),
+    ];
+    for (const { status, body, headers: answered } of replies)
+      t.strictSame([status, answered['www-authenticate'], errorIn(body).code], [401, 'Bearer', code], what);
+  }
+  t.equal(await company.record('customers', 'cus_2'), undefined);
+  await using server = await startTestServer({ engine });
+  const elsewhere = { headers: bearer(door.token) };
+  t.equal((await server.http('api/v1/customers', elsewhere)).statusCode, 401, 'it is no API key');
+  t.equal((await server.http.post('feed/v1/changes', { ...elsewhere, json: [change] })).statusCode, 404);
+  const api = await got(`${door.url}/api/v1/customers`, { headers: bearer(key), throwHttpErrors: false });
+  t.equal(api.statusCode, 404, 'the API is not on the port of the feed');
+  t.equal((await got(`${door.url}/readyz`)).statusCode, 200, 'which a load balancer can ask for its state');
+});
+
+onEachDoor('what became of a change is told with its record as it is now', async (t, door) => {
+  const { id: company } = door.company;
+  const ids = ['1', 'a/b?c#d', '100 %', 'ü'.repeat(200), '..x'];
+  await door.apply(
+    ids.map((id, number) => ({ id, company, ...jobCreate({ id: `job_${number}`, title: 'Old' }) })),
+  );
+  await door.company.apply({ change: 'job.update', with: { id: 'job_0', title: 'New' } });
+  const ask = (id: string) => door.get(`changes/${encodeURIComponent(id)}?company=${company}`);
+  const { status, body } = await ask('1');
+  const record = await door.company.record('jobs', 'job_0');
+  const about = { id: '1', company, change: 'job.create', status: 'applied' };
+  t.equal(status, 200);
+  t.strictSame(JSON.parse(body), { ...about, appliedAt: STORY_NOW.toISOString(), record });
+  t.equal(record?.title, 'New');
+  for (const id of ids) t.match(JSON.parse((await ask(id)).body), { id, record: { updatedAt: /Z$/ } });
+  for (const id of ['2', 'x'.repeat(201), '\u0000', '\n']) t.equal((await ask(id)).status, 404);
+});
+
+onEachDoor('parameters keep to their rules', async (t, door) => {
+  const { id: company } = door.company;
+  const wrong: [query: string, message: RegExp][] = [
+    ['', /^company must be given once, with 1 to 64 characters that can be seen\.$/],
+    [`company=${company}`, /^source must be given once, with 1 to 100 characters/],
+    [`company=${company}&source=`, /^source must/],
+    [`company=${company}&source=a&source=b`, /^source must/],
+    [`company=${company}&source=${'x'.repeat(101)}`, /^source must/],
+    [`company=${company}&source=a%00b`, /^source must/],
+    ['company=%0a&source=a', /^company must/],
+    [
+      `company=${company}&source=a&sauce=b`,
+      /^"sauce" is not a parameter of this operation; did you mean source\?$/,
+    ],
+    [`company=${company}&source=a&__proto__=b`, /^"__proto__" is not a parameter/],
+    [`company=${company}&source[x]=a`, /^(?:source must|"source\[x\]" is not)/],
+  ];
+  for (const [query, message] of wrong) {
+    const { status, body } = await door.get(`position?${query}`);
+    t.equal(status, 400, query);
+    t.match(errorIn(body), { code: 'invalid_parameter', message }, query);
+  }
+});
+
+const quiet = { throwHttpErrors: false, retry: { limit: 0 } };
+
+t.test('a path that is none gets 404, and a method 405', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const { token } = await tokenFor(database.engine);
+  await using door = await openDoor(database.engine, token);
+  const paths = [
+    '',
+    'feed',
+    'feed/v1',
+    'feed/v1/changes/',
+    'feed/v1/Changes',
+    'feed/v2/changes',
+    'feed/v1/changes/a/b',
+  ];
+  for (const path of [
+    ...paths,
+    'feed/v1/changes/%',
+    'feed/v1/changes/%e9?company=a',
+    'feed//v1/changes',
+    'metrics',
+  ]) {
+    const {
+      statusCode: status,
+      headers,
+      body,
+    } = await got(`${door.url}/${path}`, { ...quiet, headers: bearer(token) });
+    t.equal(status, 404, path);
+    t.strictSame(replyProblems(undefined, { status, headers, body }), [], path);
+  }
+  const methods = [
+    ['feed/v1/changes', 'POST'],
+    ['feed/v1/changes/1', 'GET'],
+    ['feed/v1/position', 'GET'],
+  ] as const;
+  for (const [path, allowed] of methods)
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'].filter(
+      (name) => name !== allowed,
+    )) {
+      const {
+        statusCode: status,
+        headers,
+        body,
+      } = await got(`${door.url}/${path}`, { ...quiet, method: method as 'GET' });
+      t.strictSame([status, headers.allow], [405, allowed], `${method} ${path}`);
+      if (method !== 'HEAD') t.strictSame(replyProblems(undefined, { status, headers, body }), []);
+    }
+});
+
+t.test('a token has a number of requests in a minute, and of requests at once', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const { engine } = database;
+  const { id: company } = await createTestBackoffice(database).openCompany();
+  const [first, second] = [await tokenFor(engine), await tokenFor(engine)];
+  await using slow = await openDoor(engine, first.token, { requestsPerMinute: 2 });
+  const path = `position?company=${company}&source=s`;
+  const ask = async (token: string) => slow.get(path, bearer(token));
+  t.strictSame([(await ask(first.token)).status, (await ask(first.token)).status], [200, 200]);
+  const { status, headers, body } = await ask(first.token);
+  t.equal(status, 429);
+  t.match(Number(headers['retry-after']) > 50, true);
+  t.match(errorIn(body), {
+    code: 'rate_limited',
+    message: /^This feed token may send 2 requests a minute\. Wait \d+ seconds\.$/,
+  });
+  t.equal((await ask(second.token)).status, 200, 'another token has its own');
+
+  await using door = await openDoor(engine, first.token);
+  const held: RawConnection[] = [];
+  for (let count = 0; count < 8; count += 1) {
+    const connection = await connectTo(Number(new URL(door.url).port));
+    connection.send(
+      `POST /feed/v1/changes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${first.token}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n`,
+    );
+    held.push(connection);
+  }
+  let busy = await door.get(path);
+  while (busy.status !== 429) busy = await door.get(path);
+  t.match(errorIn(busy.body).message, 'This feed token may have 8 requests under way. Wait a second.');
+  t.equal((await door.get(path, bearer(second.token))).status, 200);
+  for (const connection of held) connection[Symbol.dispose]();
+  while (busy.status !== 200) busy = await door.get(path);
+  t.pass('whose end makes room');
+});
+
+t.test('the log has a line for each request, and no secret or body', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const { engine } = database;
+  const { id: company } = await openStaffedCompany(createTestBackoffice(database).openCompany);
+  const { token, id } = await tokenFor(engine);
+  const log = createLogger('silent');
+  const lines: object[] = [];
+  for (const level of ['info', 'error', 'warn'] as const)
+    log[level] = (line: object, message?: string) => void lines.push({ ...line, message });
+  await using door = await openDoor(engine, token, { log });
+  const change = { id: '1', company, ...jobCreate({ id: 'job_1', title: 'A secret title' }) };
+  const { headers } = await door.post([change, change, { ...change, company: 'x' }]);
+  await door.post('[', {});
+  const requestId = headers['x-request-id'];
+  const about = { method: 'POST', operation: 'applyChanges', token: id, message: 'feed.answered' };
+  t.match(lines, [
+    { ...about, requestId, status: 200, applied: 1, skipped: 1, refused: 1 },
+    { ...about, status: 400, code: 'invalid_request' },
+  ]);
+  t.notMatch(JSON.stringify(lines), /secret title|fl-feed/);
+});
