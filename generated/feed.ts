@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Apply changes
-         * @description Applies 1 to 1,000 changes in their order, each in a transaction of its own, and answers when the last one is done: one answer for each change, in the order of the changes. Each change has an `id` here, so that the whole request can be sent again when its answer is lost; what was applied is `skipped` then. Batches of 100 are a good size.
+         * @description Applies 1 to 1,000 changes in their order, each in a transaction of its own (imports that follow each other may share one), and answers when the last one is done: one answer for each change, in the order of the changes. Each change has an `id` here, so that the whole request can be sent again when its answer is lost; what was applied is `skipped` then. Batches of 100 are a good size.
          *
          *     The body is a JSON array, or JSON Lines as `application/x-ndjson`, in which a blank line counts as one of the 1,000; the answers come in the same form. It has at most 8,388,608 bytes, before and after it is decompressed (`Content-Encoding: gzip` or `zstd`). A body that isn't such a batch is refused as a whole, and nothing is applied: `invalid_request` says why. A change that can't be made costs that change only.
          *
@@ -126,7 +126,7 @@ export interface components {
             status: "not_tried";
         };
         /** @description One move of the company's team. */
-        Change: components["schemas"]["JobCreate"] | components["schemas"]["JobUpdate"] | components["schemas"]["JobComplete"] | components["schemas"]["JobReopen"] | components["schemas"]["PersonSave"] | components["schemas"]["PersonDeactivate"] | components["schemas"]["CustomerSave"] | components["schemas"]["CustomerArchive"] | components["schemas"]["CustomerRestore"] | components["schemas"]["FormSave"] | components["schemas"]["FormPublish"] | components["schemas"]["FormSubmit"] | components["schemas"]["InvoiceDraft"] | components["schemas"]["InvoiceEdit"] | components["schemas"]["InvoiceDiscard"] | components["schemas"]["InvoiceIssue"] | components["schemas"]["PaymentRecord"] | components["schemas"]["PaymentVoid"] | components["schemas"]["RefundRecord"] | components["schemas"]["RefundVoid"] | components["schemas"]["QuoteDraft"] | components["schemas"]["QuoteEdit"] | components["schemas"]["QuoteSend"] | components["schemas"]["QuoteRevise"] | components["schemas"]["QuoteAccept"] | components["schemas"]["QuoteDecline"] | components["schemas"]["QuoteConvertToJob"] | components["schemas"]["QuoteConvertToInvoice"] | components["schemas"]["CompanySave"] | components["schemas"]["CompanySwitch"] | components["schemas"]["LogoSet"] | components["schemas"]["NumberingSet"];
+        Change: components["schemas"]["JobCreate"] | components["schemas"]["JobUpdate"] | components["schemas"]["JobComplete"] | components["schemas"]["JobReopen"] | components["schemas"]["PersonSave"] | components["schemas"]["PersonDeactivate"] | components["schemas"]["CustomerSave"] | components["schemas"]["CustomerArchive"] | components["schemas"]["CustomerRestore"] | components["schemas"]["FormSave"] | components["schemas"]["FormPublish"] | components["schemas"]["FormSubmit"] | components["schemas"]["InvoiceDraft"] | components["schemas"]["InvoiceEdit"] | components["schemas"]["InvoiceDiscard"] | components["schemas"]["InvoiceIssue"] | components["schemas"]["InvoiceImport"] | components["schemas"]["CreditNoteImport"] | components["schemas"]["PaymentRecord"] | components["schemas"]["PaymentVoid"] | components["schemas"]["RefundRecord"] | components["schemas"]["RefundVoid"] | components["schemas"]["QuoteDraft"] | components["schemas"]["QuoteEdit"] | components["schemas"]["QuoteSend"] | components["schemas"]["QuoteRevise"] | components["schemas"]["QuoteAccept"] | components["schemas"]["QuoteDecline"] | components["schemas"]["QuoteConvertToJob"] | components["schemas"]["QuoteConvertToInvoice"] | components["schemas"]["QuoteImport"] | components["schemas"]["CompanySave"] | components["schemas"]["CompanySwitch"] | components["schemas"]["LogoSet"] | components["schemas"]["NumberingSet"];
         /** @description The members of every change. */
         Envelope: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
@@ -357,6 +357,8 @@ export interface components {
                 invoicing?: boolean;
                 /** @description What its plan includes. */
                 modules?: ("jobs" | "people" | "forms" | "invoices" | "customers" | "quotes")[];
+                /** @description The kinds of document that the business system issues itself: these come in with `invoice.import`, `credit_note.import` and `quote.import`, and none is issued here. All others are issued here, and none of these is imported. To bring in history, name its kinds, import it, and take them out again. A series whose kind is taken out goes on behind the highest number that was given out in it. */
+                issuedElsewhere?: ("invoice" | "credit_note" | "quote")[];
             };
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
@@ -671,6 +673,125 @@ export interface components {
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
+        /** @description An invoice that the business system has issued comes in as it is. Its sums are checked, and nothing in it is changed. It needs the company's `issuedElsewhere` to name `invoice`. Sends `invoice.issued` when it is to notify. */
+        InvoiceImport: {
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
+            id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
+            /** @description The id of the company. */
+            company: components["schemas"]["Id"];
+            /**
+             * @description The name of the move.
+             * @constant
+             */
+            change: "invoice.import";
+            /** @description The values that the move needs. */
+            with: {
+                id?: components["schemas"]["NewUuid"];
+                /** @description The number as it was given out. No other document of the company of that kind has it. Gaps may be there. */
+                number: string;
+                customerId: components["schemas"]["Id"];
+                /** @description The id of a site of the customer; that of `buyer` where it names one. */
+                siteId?: components["schemas"]["IdOrNull"];
+                buyer?: components["schemas"]["NamedBuyer"];
+                currency: components["schemas"]["Currency"];
+                buyerReference?: components["schemas"]["ShortTextOrNull"];
+                note?: components["schemas"]["LongTextOrNull"];
+                /** @description The lines in the order of their positions. */
+                lines: components["schemas"]["ImportedLine"][];
+                /** @description The VAT, one item for each category and rate of the lines. `taxableMinor` is the sum of these lines. `vatMinor` is the VAT on that sum, and nothing in other categories than S; on a credit note it may also be the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. */
+                vatBreakdown: components["schemas"]["VatBreakdownItem"][];
+                /** @description The sums of `vatBreakdown` as it is given; `grossMinor` is net and VAT together. */
+                totals: components["schemas"]["Totals"];
+                /**
+                 * @description With `rounding`, the amount of a line may be a minor unit away from what is computed, and an amount of `vatBreakdown` a minor unit for each of its lines. What was given is kept. `totals` have no tolerance.
+                 * @enum {string}
+                 */
+                tolerate?: "rounding";
+                /** @description Whether its events are sent, as for a document that is issued here; not unless it is given, as for history. */
+                notify?: boolean;
+                /** @description The day of issue. At most a day after that of the change, for another time zone. */
+                issueDate: components["schemas"]["CalendarDate"];
+                /** @description When it was issued, if that is known; the beginning of its day of issue is taken otherwise, and the time of the change today. */
+                issuedAt?: components["schemas"]["Time"];
+                supplier?: components["schemas"]["NamedSupplier"];
+                /** @description The day of the supply, if not the last day of `supplyPeriod` or the day of issue. */
+                supplyDate?: components["schemas"]["CalendarDateOrNull"];
+                supplyPeriod?: components["schemas"]["SupplyPeriod"];
+                purchaseOrderReference?: components["schemas"]["ShortTextOrNull"];
+                /** @description The amounts in the company's own currency, of a document in another one. Each amount of `vatBreakdown` is converted by itself, and `totals` are the sums; on a credit note amounts may also be what is left, as in `vatBreakdown`. */
+                accountingCurrency?: components["schemas"]["AccountingCurrency"];
+                /** @description The PDF of the document in base64, at most 5,242,880 bytes before that, not encrypted: the file that the API and the portal serve from then on. Without it a PDF is made when it is asked for, which says that it was made from the business system's data. */
+                pdf?: string;
+                /** @description When payment is due, if not `paymentTermsDays` after the issue. */
+                dueDate?: components["schemas"]["CalendarDateOrNull"];
+                paymentTermsDays?: components["schemas"]["PaymentTermsDays"];
+            };
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
+            at?: components["schemas"]["Time"];
+        };
+        /** @description A credit note that the business system has issued comes in as it is, as an invoice does, and is taken off its invoice. It needs the company's `issuedElsewhere` to name `credit_note`. Sends `credit_note.issued`, and `invoice.paid` if it settles its invoice, when it is to notify. */
+        CreditNoteImport: {
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
+            id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
+            /** @description The id of the company. */
+            company: components["schemas"]["Id"];
+            /**
+             * @description The name of the move.
+             * @constant
+             */
+            change: "credit_note.import";
+            /** @description The values that the move needs. */
+            with: {
+                id?: components["schemas"]["NewUuid"];
+                /** @description The number as it was given out. No other document of the company of that kind has it. Gaps may be there. */
+                number: string;
+                customerId: components["schemas"]["Id"];
+                /** @description The id of a site of the customer; that of `buyer` where it names one. */
+                siteId?: components["schemas"]["IdOrNull"];
+                buyer?: components["schemas"]["NamedBuyer"];
+                currency: components["schemas"]["Currency"];
+                buyerReference?: components["schemas"]["ShortTextOrNull"];
+                note?: components["schemas"]["LongTextOrNull"];
+                /** @description The lines in the order of their positions. */
+                lines: components["schemas"]["ImportedLine"][];
+                /** @description The VAT, one item for each category and rate of the lines. `taxableMinor` is the sum of these lines. `vatMinor` is the VAT on that sum, and nothing in other categories than S; on a credit note it may also be the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. */
+                vatBreakdown: components["schemas"]["VatBreakdownItem"][];
+                /** @description The sums of `vatBreakdown` as it is given; `grossMinor` is net and VAT together. */
+                totals: components["schemas"]["Totals"];
+                /**
+                 * @description With `rounding`, the amount of a line may be a minor unit away from what is computed, and an amount of `vatBreakdown` a minor unit for each of its lines. What was given is kept. `totals` have no tolerance.
+                 * @enum {string}
+                 */
+                tolerate?: "rounding";
+                /** @description Whether its events are sent, as for a document that is issued here; not unless it is given, as for history. */
+                notify?: boolean;
+                /** @description The day of issue. At most a day after that of the change, for another time zone. */
+                issueDate: components["schemas"]["CalendarDate"];
+                /** @description When it was issued, if that is known; the beginning of its day of issue is taken otherwise, and the time of the change today. */
+                issuedAt?: components["schemas"]["Time"];
+                supplier?: components["schemas"]["NamedSupplier"];
+                /** @description The day of the supply, if not the last day of `supplyPeriod` or the day of issue. */
+                supplyDate?: components["schemas"]["CalendarDateOrNull"];
+                supplyPeriod?: components["schemas"]["SupplyPeriod"];
+                purchaseOrderReference?: components["schemas"]["ShortTextOrNull"];
+                /** @description The amounts in the company's own currency, of a document in another one. Each amount of `vatBreakdown` is converted by itself, and `totals` are the sums; on a credit note amounts may also be what is left, as in `vatBreakdown`. */
+                accountingCurrency?: components["schemas"]["AccountingCurrency"];
+                /** @description The PDF of the document in base64, at most 5,242,880 bytes before that, not encrypted: the file that the API and the portal serve from then on. Without it a PDF is made when it is asked for, which says that it was made from the business system's data. */
+                pdf?: string;
+                /** @description The id of the issued invoice that it corrects, of the same customer and currency, wherever that was issued. The credit note takes at most the net that is left of it in each VAT category and rate. */
+                creditsInvoiceId: components["schemas"]["Uuid"];
+            };
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
+            at?: components["schemas"]["Time"];
+        };
         /** @description A payment of an issued invoice. Sends `payment.recorded`, and `invoice.paid` if it settles the invoice. */
         PaymentRecord: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
@@ -688,6 +809,8 @@ export interface components {
             change: "payment.record";
             /** @description The values that the move needs. */
             with: {
+                /** @description Whether events are sent; they are unless it is `false`, as for history. */
+                notify?: boolean;
                 /** @description Its id among those of the invoice. */
                 id?: components["schemas"]["Id"];
                 invoiceId: components["schemas"]["Uuid"];
@@ -742,6 +865,8 @@ export interface components {
             change: "refund.record";
             /** @description The values that the move needs. */
             with: {
+                /** @description Whether events are sent; they are unless it is `false`, as for history. */
+                notify?: boolean;
                 /** @description Its id among those of the invoice. */
                 id?: components["schemas"]["Id"];
                 invoiceId: components["schemas"]["Uuid"];
@@ -1020,6 +1145,66 @@ export interface components {
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
+        /** @description A quote that the business system has sent comes in as it is. It needs the company's `issuedElsewhere` to name `quote`. Sends `quote.accepted` when it is to notify of one that is accepted. */
+        QuoteImport: {
+            /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
+            id?: string;
+            /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
+            source?: string;
+            /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
+            sequence?: number;
+            /** @description The id of the company. */
+            company: components["schemas"]["Id"];
+            /**
+             * @description The name of the move.
+             * @constant
+             */
+            change: "quote.import";
+            /** @description The values that the move needs. */
+            with: {
+                id?: components["schemas"]["NewUuid"];
+                /** @description The number as it was given out. No other document of the company of that kind has it. Gaps may be there. */
+                number: string;
+                customerId: components["schemas"]["Id"];
+                /** @description The id of a site of the customer; that of `buyer` where it names one. */
+                siteId?: components["schemas"]["IdOrNull"];
+                buyer?: components["schemas"]["NamedBuyer"];
+                currency: components["schemas"]["Currency"];
+                buyerReference?: components["schemas"]["ShortTextOrNull"];
+                note?: components["schemas"]["LongTextOrNull"];
+                /** @description The lines in the order of their positions. */
+                lines: components["schemas"]["ImportedLine"][];
+                /** @description The VAT, one item for each category and rate of the lines. `taxableMinor` is the sum of these lines. `vatMinor` is the VAT on that sum, and nothing in other categories than S; on a credit note it may also be the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. */
+                vatBreakdown: components["schemas"]["VatBreakdownItem"][];
+                /** @description The sums of `vatBreakdown` as it is given; `grossMinor` is net and VAT together. */
+                totals: components["schemas"]["Totals"];
+                /**
+                 * @description With `rounding`, the amount of a line may be a minor unit away from what is computed, and an amount of `vatBreakdown` a minor unit for each of its lines. What was given is kept. `totals` have no tolerance.
+                 * @enum {string}
+                 */
+                tolerate?: "rounding";
+                /** @description Whether its events are sent, as for a document that is issued here; not unless it is given, as for history. */
+                notify?: boolean;
+                quoteGroupId?: components["schemas"]["NewUuid"];
+                /** @description Which version it is, if not 1, or the one after that which it supersedes. */
+                version?: number;
+                /** @description The id of the version before, with the same number and customer, which is revised from then on. It was sent, accepted or declined. No other quote of the company has the number of one that supersedes none. */
+                supersedesQuoteId?: components["schemas"]["Uuid"];
+                /**
+                 * @description How it stands. A quote that was sent and is past `validUntil` is expired.
+                 * @enum {string}
+                 */
+                status: "sent" | "accepted" | "declined";
+                title: components["schemas"]["ShortText"];
+                /** @description The day on which it was sent. At most a day after that of the change, for another time zone. */
+                sentDate: components["schemas"]["CalendarDate"];
+                validUntil?: components["schemas"]["CalendarDateOrNull"];
+                /** @description When the customer accepted or declined it, if not at the time of the change. */
+                respondedAt?: components["schemas"]["Time"];
+            };
+            /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
+            at?: components["schemas"]["Time"];
+        };
         /** @description A job as it is made. An id is given to it unless it brings one. */
         NewJob: {
             id?: components["schemas"]["Id"];
@@ -1085,6 +1270,56 @@ export interface components {
             /** @description In category AE, the rate that the customer accounts for. A British document under the domestic reverse charge states it with its amount, and an Irish one must not. */
             reverseChargeRateBasisPoints?: components["schemas"]["BasisPoints"];
         };
+        /** @description A line as it was issued. A discount is a line below zero. Where the price of a unit isn't in whole minor units, the line has the quantity 1, and its amount as the price. */
+        ImportedLine: {
+            id?: components["schemas"]["Id"];
+            description: string;
+            /** @description A decimal number with at most 9 digits before and 6 after the point; below zero for a discount. */
+            quantity: string;
+            /** @description A code of UN/ECE Recommendation 20, or of 21 after an `X`; `C62`, one, unless it is given. A document with another code isn't issued. */
+            unitCode?: string;
+            unitPriceMinor: components["schemas"]["UnsignedMoneyMinor"];
+            /**
+             * @description A code of UNCL 5305, as in EN 16931.
+             * @enum {string}
+             */
+            vatCategory: "S" | "Z" | "E" | "AE" | "K" | "G" | "O";
+            vatRateBasisPoints: components["schemas"]["BasisPoints"];
+            /** @description Why no VAT is charged, as the document says it. */
+            vatExemptionReason?: string | null;
+            jobId?: components["schemas"]["IdOrNull"];
+            /** @description In category AE, the rate that the customer accounts for. A British document under the domestic reverse charge states it with its amount, and an Irish one must not. */
+            reverseChargeRateBasisPoints?: components["schemas"]["BasisPoints"];
+            /** @description `quantity` times `unitPriceMinor`, rounded half up. */
+            amountMinor: components["schemas"]["MoneyMinor"];
+        };
+        /** @description The customer as the document names it; as it is now unless this is given. */
+        NamedBuyer: {
+            name: components["schemas"]["ShortText"];
+            legalName?: components["schemas"]["ShortTextOrNull"];
+            vatId?: components["schemas"]["VatIdOrNull"];
+            addressLines: components["schemas"]["AddressLines"];
+            countryCode: components["schemas"]["CountryCode"];
+            contactName?: components["schemas"]["ShortTextOrNull"];
+            email?: components["schemas"]["EmailAddressOrNull"];
+            site?: components["schemas"]["BuyerSite"];
+        };
+        /** @description The company as the document names it; as its profile is now unless this is given. */
+        NamedSupplier: {
+            legalName: string;
+            tradingName?: string;
+            addressLines: components["schemas"]["AddressLines"];
+            postcode?: string;
+            countryCode: components["schemas"]["CountryCode"];
+            vatId?: string;
+            companyNumber?: string;
+            email?: string;
+            phone?: string;
+            website?: string;
+            bankAccountName?: string;
+            iban?: string;
+            bic?: string;
+        };
         /** @description The rate at which a document in a foreign currency is accounted for. A credit note takes its invoice's. */
         Exchange: {
             /** @description Units of the company's own currency for one unit of the document's. */
@@ -1147,7 +1382,7 @@ export interface components {
          * @description The reason in one word.
          * @enum {string}
          */
-        RefusalCode: "malformed_line" | "invalid_change" | "unknown_change" | "unknown_company" | "unknown_record" | "duplicate_id" | "wrong_state" | "wrong_currency" | "amount_out_of_range" | "exceeds_invoice" | "exceeds_payments" | "incomplete_document" | "unsupported_country" | "limit_reached" | "out_of_sequence" | "not_allowed" | "unavailable";
+        RefusalCode: "malformed_line" | "invalid_change" | "unknown_change" | "unknown_company" | "unknown_record" | "duplicate_id" | "wrong_state" | "wrong_currency" | "amount_out_of_range" | "exceeds_invoice" | "exceeds_payments" | "wrong_sums" | "incomplete_document" | "unsupported_country" | "limit_reached" | "out_of_sequence" | "not_allowed" | "unavailable";
         /**
          * @description Names a record. Opaque.
          * @example job_0001
@@ -1357,6 +1592,83 @@ export interface components {
          * @example 2300
          */
         BasisPoints: number;
+        /** @description The place of the work; null when the document names none. */
+        BuyerSite: {
+            /** @description The id of the site. */
+            id: components["schemas"]["Id"];
+            /** @description What the place is called. */
+            label: components["schemas"]["ShortText"];
+            addressLines: components["schemas"]["AddressLines"];
+            countryCode: components["schemas"]["CountryCode"];
+            /**
+             * @description The postcode or Eircode.
+             * @example D06 X4P7
+             * @example null
+             */
+            postcode: string | null;
+        } | null;
+        /**
+         * Format: int64
+         * @description An amount in minor units of the currency: cents, pence.
+         * @example 12300
+         */
+        MoneyMinor: number;
+        /**
+         * @description The VAT category, as in UNCL 5305 and EN 16931. An open set:
+         *
+         *     | Value | Meaning |
+         *     |---|---|
+         *     | `S` | Taxed, at the rate beside it, standard or reduced |
+         *     | `Z` | Zero-rated |
+         *     | `E` | Exempt |
+         *     | `AE` | Reverse charge: the customer accounts for the VAT |
+         *     | `K` | Supply of goods within the European Union |
+         *     | `G` | Export |
+         *     | `O` | Outside the scope of VAT |
+         *
+         *     The rate is above zero in `S` alone.
+         * @example S
+         */
+        VatCategory: string;
+        /** @description The VAT of one category and rate. */
+        VatBreakdownItem: {
+            category: components["schemas"]["VatCategory"];
+            rateBasisPoints: components["schemas"]["BasisPoints"];
+            /** @description The sum of the lines of this category and rate. */
+            taxableMinor: components["schemas"]["MoneyMinor"];
+            /** @description The VAT on that sum. On a credit note, the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. So the credit notes of a whole invoice give back exactly its VAT. */
+            vatMinor: components["schemas"]["MoneyMinor"];
+        };
+        /** @description The totals of a document. */
+        Totals: {
+            /** @description The total without VAT. */
+            netMinor: components["schemas"]["MoneyMinor"];
+            /** @description The VAT. */
+            vatMinor: components["schemas"]["MoneyMinor"];
+            /** @description The total with VAT. */
+            grossMinor: components["schemas"]["MoneyMinor"];
+        };
+        /** @description The VAT, one item for each category and rate. */
+        VatBreakdown: components["schemas"]["VatBreakdownItem"][];
+        /** @description The amounts in the currency of the company's VAT return; null while the document is in that currency. */
+        AccountingCurrency: {
+            /** @description The currency of the VAT return. */
+            currency: components["schemas"]["Currency"];
+            /**
+             * @description How much of it one unit of the document's currency is worth.
+             * @example 1.1743
+             */
+            exchangeRate: string;
+            /** @description The day of the rate. */
+            exchangeRateDate: components["schemas"]["CalendarDate"];
+            /**
+             * @description Who published the rate.
+             * @example ECB
+             */
+            exchangeRateSource: components["schemas"]["ShortText"];
+            totals: components["schemas"]["Totals"];
+            vatBreakdown: components["schemas"]["VatBreakdown"];
+        } | null;
         /**
          * @description How the money moved. An open set: `bank_transfer`, `card`, `cash`, `cheque`, `direct_debit`, `online`, `other`.
          * @example bank_transfer

@@ -227,10 +227,12 @@ t.test('the way from the first company to the first paid invoice can be gone', a
       /^(?:\{"line":\d,"id":"\d","status":"applied","record":null\},?){3}$/,
     );
     const { info } = parse(read('src/server/backoffice/feed.yaml')) as { info: { description: string } };
-    const [begin = ''] = blocksOf(info.description, 'sh');
+    const [begin = '', imported = ''] = blocksOf(info.description, 'sh');
     const begun = await answersOf(begin);
     t.equal(begun.length, 9);
-    t.match(begun.at(-1), /"status":"applied","record":\{.*"status":"issued",.*"amountDueMinor":0,/);
+    const settled = /"status":"applied","record":\{.*"status":"issued",.*"amountDueMinor":0,/;
+    t.match(begun.at(-1), settled);
+    t.match((await answersOf(imported)).at(-1), settled);
   });
 
   await t.test('and the first page’s change of the demo company is made', async (t) => {

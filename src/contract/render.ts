@@ -10,6 +10,7 @@ import { recordProblem } from './validators.ts';
 /** A record as it is stored: `body` is what lists serve, `detail` holds the further members of the single record. */
 export interface RenderedRecord {
   resource: Resource;
+  id: string;
   body: JsonText<unknown>;
   detail: JsonText<unknown> | undefined;
   /** Of both texts: SHA-1 in base64url, 27 characters. It tells versions apart, and protects nothing. */
@@ -34,7 +35,7 @@ export function renderRecord({ resource, record }: ResourceRecord): RenderedReco
   const detail = names.whole ? members(names.whole).filter((name) => !summary.includes(name)) : undefined;
   const body = renderMembers(record, summary);
   const detailText = detail && renderMembers(record, detail);
-  return { resource, body, detail: detailText, digest: digestOf(body, detailText) };
+  return { resource, id: record.id, body, detail: detailText, digest: digestOf(body, detailText) };
 }
 
 function digestOf(body: string, detail = ''): string {

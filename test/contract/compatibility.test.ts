@@ -20,8 +20,8 @@ const now = dereferenced(current);
  * such as a pattern that takes in more than before.
  */
 const judgedByHand: Record<string, string[]> = {
-  // A feed is refused so only for members that it began to send, or over HTTP.
-  '1.0.0': ['out_of_sequence', 'not_allowed'].map(
+  // A feed is refused so only for members and changes that it began to send, or over HTTP.
+  '1.0.0': ['wrong_sums', 'out_of_sequence', 'not_allowed'].map(
     (code) => `feed.yaml, RefusalCode: "${code}" is new, but within version 1 a closed set stays as it is.`,
   ),
 };

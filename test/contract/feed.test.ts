@@ -37,10 +37,20 @@ t.test('a change is named after what it is about and what is done with it', asyn
   );
   t.equal(new Set(changeNames()).size, changeNames().length);
   const subjects = new Set(changeNames().map((name) => name.split('.')[0]));
-  const business = ['job', 'person', 'customer', 'form', 'invoice', 'payment', 'refund', 'quote'];
+  const business = [
+    'job',
+    'person',
+    'customer',
+    'form',
+    'invoice',
+    'credit_note',
+    'payment',
+    'refund',
+    'quote',
+  ];
   t.strictSame([...subjects], [...business, 'company', 'logo', 'numbering']);
   for (const name of changeNames()) {
-    t.match(name, /^[a-z]+\.[a-z]+(_[a-z]+)*$/);
+    t.match(name, /^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$/);
     const component = name.replace(/(?:^|[._])([a-z])/g, (_separator, letter: string) =>
       letter.toUpperCase(),
     );
@@ -157,6 +167,9 @@ function constraintsOf(schema: Schema | undefined): unknown {
   ) as unknown;
 }
 
+/** Members of an imported document that its record has in another form. */
+const imported = ['id', 'number', 'buyer', 'lines', 'vatBreakdown'];
+
 /** Members of the feed that are members of records of the API, and are neither narrower nor wider. */
 const alike: [what: string, given: Schema, record: string, except: string[]][] = [
   ['job.create', ofName('job.create'), 'Job', []],
@@ -169,6 +182,11 @@ const alike: [what: string, given: Schema, record: string, except: string[]][] =
   // Ids that are given are in lower case; those that are read may be in any.
   ['invoice.draft', ofName('invoice.draft'), 'Invoice', ['id', 'creditsInvoiceId', 'lines']],
   ['quote.draft', ofName('quote.draft'), 'Quote', ['id', 'quoteGroupId', 'lines']],
+  // The issue of what comes in is always known, and its lines and sums are there.
+  ['invoice.import', ofName('invoice.import'), 'Invoice', [...imported, 'issueDate', 'issuedAt']],
+  ['quote.import', ofName('quote.import'), 'Quote', [...imported, 'quoteGroupId', 'supersedesQuoteId', 'status', 'sentDate', 'respondedAt']], // prettier-ignore
+  ['ImportedLine', schemaOf(feedSchemas, 'ImportedLine'), 'Line', ['vatCategory']],
+  ['NamedBuyer', schemaOf(feedSchemas, 'NamedBuyer'), 'Buyer', []],
   ['payment.record', ofName('payment.record'), 'Payment', ['amountMinor']],
   ['refund.record', ofName('refund.record'), 'Refund', ['amountMinor']],
   // The categories are a closed list here.

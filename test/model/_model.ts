@@ -92,11 +92,15 @@ export interface Turn {
   mintLineId: () => string;
 }
 
-/** The moves of the business; what a company is called and may use is no part of the model. */
+/** The moves of the business; what a company is called and may use is no part of the model, nor what others issue. */
 export type ModelledName = Exclude<
   ChangeName,
-  'company.save' | 'company.switch' | 'logo.set' | 'numbering.set'
+  `${'company' | 'logo' | 'numbering'}.${string}` | `${string}.import`
 >;
+
+export function isModelled(name: string): name is ModelledName {
+  return !/^(?:company|logo|numbering)\.|\.import$/.test(name);
+}
 
 export type Moves = { [Name in ModelledName]: (turn: Turn, what: WithOf<Name>) => object | null };
 

@@ -16,6 +16,7 @@ const defaults: Omit<CompanySettings, 'name'> = {
   timeZone: 'Europe/Dublin',
   currency: 'EUR',
   profile: {},
+  issuedElsewhere: [],
 };
 
 /** A company's id is a part of its keys, between full stops. */

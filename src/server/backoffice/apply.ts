@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 
 import type { Change, ChangeName, WithOf } from '../../contract/feed.ts';
 import { changeProblem } from '../../contract/feed.ts';
@@ -6,24 +6,23 @@ import type { JsonText } from '../../contract/json-text.ts';
 import { type RenderedRecord, wholeText } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
-import { getCompany } from '../access/companies.ts';
-import { findQuote } from '../store/records/quotes.ts';
 import { companyDay } from '../../contract/company-time.ts';
-import type { Connection } from '../store/dialects/dialect.ts';
 import {
   findChange,
+  type LockedCompany,
   lockForMoves,
-  movePosition,
   noteChange,
   type NotedChange,
 } from '../store/records/moves.ts';
-import { findTexts } from '../store/records/record-writes.ts';
 import { addCompany, saveCompany, setLogo, setSeries, switchCompany } from './company-moves.ts';
 import { saveCustomer, setArchived } from './customers.ts';
+import { digestOfChange, moveSource, recordOf, refuseOther } from './earlier-changes.ts';
 import { publishForm, saveForm, submitForm } from './forms.ts';
 import { discardInvoice, draftInvoice, editInvoice } from './invoices.ts';
 import { issueInvoice } from './issue-invoice.ts';
 import { createJob, setCompleted, updateJob } from './jobs.ts';
+import { importQuote } from './import-quote.ts';
+import { importCreditNote, importInvoice } from './imports.ts';
 import { plainJson } from './kept-json.ts';
 import { Move } from './move.ts';
 import type { Backoffice } from './backoffice.ts';
@@ -74,6 +73,8 @@ const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise
   'invoice.edit': editInvoice,
   'invoice.discard': discardInvoice,
   'invoice.issue': issueInvoice,
+  'invoice.import': importInvoice,
+  'credit_note.import': importCreditNote,
   'payment.record': recordPayment,
   'payment.void': voidPayment,
   'refund.record': recordRefund,
@@ -86,6 +87,7 @@ const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise
   'quote.decline': declineQuote,
   'quote.convert_to_job': convertToJob,
   'quote.convert_to_invoice': convertToInvoice,
+  'quote.import': importQuote,
 };
 
 /**
@@ -95,7 +97,12 @@ const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise
  * @throws Refusal when the move can't be made; what the database's driver throws when the database can't be used.
  */
 export async function applyChange(backoffice: Backoffice, change: Change, sender?: Sender): Promise<Outcome> {
-  const checked = checkedChange(change);
+  return applyParsed(backoffice, asJson(change), sender);
+}
+
+/** The same for a value that `JSON.parse` has made, whatever it is. */
+export async function applyParsed(backoffice: Backoffice, value: unknown, sender?: Sender): Promise<Outcome> {
+  const checked = checkedChange(value);
   if (sender) refuseForeign(checked, sender);
   return backoffice.engine.transaction((transaction) => makeMove(backoffice, transaction, checked, sender));
 }
@@ -121,27 +128,40 @@ function unknownCompany(company: string): Refusal {
  * @throws as `applyChange` does, for the first of them that can't be made.
  */
 export async function applyTogether(backoffice: Backoffice, changes: readonly Change[]): Promise<Outcome[]> {
+  return applyParsedTogether(backoffice, changes.map(asJson));
+}
+
+/** The same for values that `JSON.parse` has made. */
+export async function applyParsedTogether(
+  backoffice: Backoffice,
+  values: readonly unknown[],
+  sender?: Sender,
+): Promise<Outcome[]> {
+  const checked = values.map(checkedChange);
+  if (sender) for (const change of checked) refuseForeign(change, sender);
   return backoffice.engine.transaction(async (transaction) => {
     // In a fixed order, which prevents deadlocks.
-    const companies = [...new Set(changes.map(({ company }) => company))].sort();
+    const companies = [...new Set(checked.map(({ company }) => company))].sort();
     for (const company of companies) await lockForMoves(transaction, company);
     const outcomes: Outcome[] = [];
-    for (const change of changes)
-      outcomes.push(await makeMove(backoffice, transaction, checkedChange(change)));
+    const held = new Map<string, LockedCompany>();
+    for (const change of checked) {
+      outcomes.push(await makeMove(backoffice, transaction, change, { ...sender, held }));
+      // SQLite runs synchronously, so this lets others read in between.
+      await turn();
+    }
     return outcomes;
   });
 }
 
-/**
- * The plain JSON of a change, without methods and getters, validated against the contract.
- */
-function checkedChange(change: Change): Change {
-  const plain = asJson(change);
-  const problem = changeProblem(plain);
+/** @throws Refusal for what the contract doesn't take. */
+function checkedChange(value: unknown): Change {
+  const problem = changeProblem(value);
   if (problem) throw new Refusal(problem.code, problem.message, problem.path);
-  return plain as Change;
+  return value as Change;
 }
 
+/** The plain JSON of a change, without methods and getters. */
 function asJson(value: unknown): unknown {
   try {
     return plainJson(value);
@@ -151,14 +171,44 @@ function asJson(value: unknown): unknown {
   }
 }
 
+/** Documents that somebody else has issued: they change nothing of their company. */
+export function isImport(name: unknown): boolean {
+  return typeof name === 'string' && name.endsWith('.import');
+}
+
+/** Locks the company of a change; what imports of the same transaction have found, `held`, isn't read again. */
+async function lockFor(
+  transaction: StoreTransaction,
+  { id, company, change }: Change,
+  { token = null, held }: Surroundings,
+): Promise<LockedCompany | undefined> {
+  const known = isImport(change) ? held?.get(company) : undefined;
+  if (known) {
+    known.earlier = id === undefined ? undefined : await findChange(transaction, company, id);
+    return known;
+  }
+  const locked = await lockForMoves(transaction, company, { id, token });
+  if (locked && isImport(change)) held?.set(company, locked);
+  else held?.delete(company);
+  return locked;
+}
+
+interface Surroundings {
+  /** The feed token that brings the change. */
+  token?: string | null;
+  /** The companies of the transaction, as the imports before have left them. */
+  held?: Map<string, LockedCompany>;
+}
+
 async function makeMove(
   backoffice: Backoffice,
   transaction: StoreTransaction,
   change: Change,
-  { token = null }: { token?: string | null } = {},
+  surroundings: Surroundings = {},
 ): Promise<Outcome> {
+  const { token = null } = surroundings;
   if (change.change === 'company.save') await addCompany(transaction, change.company, backoffice.now(change));
-  const company = await lockForMoves(transaction, change.company, { id: change.id, token });
+  const company = await lockFor(transaction, change, surroundings);
   if (!company) throw unknownCompany(change.company);
   if (!company.isTokenLive) throw new Refusal('not_allowed', 'The feed token was revoked.');
   // Reads the clock under the company's lock, so that a stamp isn't older than the wait for the lock.
@@ -176,96 +226,18 @@ async function makeMove(
   // The name picks the function that takes this change's `with`, which TypeScript can't infer from a union.
   const make = moves[change.change] as (move: Move, what: Change['with']) => Promise<Moved>;
   const record = await make(move, change.with);
-  await move.finish();
-  if (change.id !== undefined) {
-    const note = {
-      change: change.change,
-      contentDigest,
-      ...about(record),
-      appliedAt: now.toISOString(),
-      token,
-    };
-    await noteChange(transaction, { company: change.company, id: change.id, ...note });
-  }
+  company.lastStampMs = await move.finish();
+  await noteMade(transaction, change, record, { contentDigest, appliedAt: now.toISOString(), token });
   return { status: 'applied', record: record ? wholeText(record) : null };
 }
 
-function about(record: Moved): Pick<NotedChange, 'resource' | 'recordId'> {
-  if (!record) return { resource: null, recordId: null };
-  // Every record has one.
-  const { id } = JSON.parse(record.body) as { id: string };
-  return { resource: record.resource, recordId: id };
-}
-
-/** @throws Refusal `duplicate_id` when the change with the same id said something else. */
-function refuseOther({ id = '', change: name }: Change, contentDigest: string, earlier: NotedChange): void {
-  if (earlier.change === name && earlier.contentDigest === contentDigest) return;
-  const difference = earlier.change === name ? 'with other values' : `as ${earlier.change}, and not ${name}`;
-  throw new Refusal(
-    'duplicate_id',
-    `The change with the id ${quote(id)} was applied before ${difference}.`,
-    '/id',
-  );
-}
-
-/**
- * Moves the change's source on.
- * @throws Refusal `out_of_sequence` for a change that isn't behind the last one that was applied.
- */
-async function moveSource(
+async function noteMade(
   transaction: StoreTransaction,
-  { company, id, source, sequence }: Change,
-  now: Date,
+  { id, company, change }: Change,
+  record: Moved,
+  made: Pick<NotedChange, 'contentDigest' | 'appliedAt' | 'token'>,
 ): Promise<void> {
-  if (source === undefined && sequence === undefined) return;
-  if (source === undefined || sequence === undefined) {
-    const missing = source === undefined ? 'source' : 'sequence';
-    throw new Refusal('invalid_change', `The change has no ${missing}; the two go together.`, `/${missing}`);
-  }
-  const position = { sequence, id: id ?? null, appliedAt: now.toISOString() };
-  if (await movePosition(transaction, { company, source }, position)) return;
-  const message = `sequence is ${sequence}, and the source ${quote(source)} has come to that or further already.`;
-  throw new Refusal('out_of_sequence', message, '/sequence');
-}
-
-/** A change that was applied, with its record as the API returns it now; undefined where none with that id is known. */
-export async function findChangeRecord(
-  { engine }: Backoffice,
-  company: string,
-  id: string,
-  now: Date,
-): Promise<(NotedChange & { record: JsonText<unknown> | null }) | undefined> {
-  const noted = await findChange(engine, company, id);
-  if (!noted) return undefined;
-  const { timeZone } = await getCompany(engine, company);
-  const record = await recordOf(engine.db, company, noted, companyDay(timeZone, now));
-  return { ...noted, record: record ?? null };
-}
-
-/** The record that a change was about, as the API returns it now; null when it is gone, undefined when it isn't known. */
-async function recordOf(
-  db: Connection,
-  company: string,
-  { resource, recordId }: NotedChange,
-  today: string,
-): Promise<JsonText<unknown> | null | undefined> {
-  if (resource === null || recordId === null) return undefined;
-  // It may have expired meanwhile.
-  if (resource === 'quotes') return (await findQuote(db, company, recordId, today))?.body ?? null;
-  const texts = await findTexts(db, resource, company, recordId);
-  return texts ? wholeText(texts) : null;
-}
-
-/**
- * The digest of a change. It doesn't depend on the order of members or on white space. The change's own id isn't in it.
- */
-function digestOfChange({ id: _id, ...content }: Change): string {
-  return createHash('sha256')
-    .update(JSON.stringify(content, (_key, value: unknown) => inOrder(value)))
-    .digest('base64url');
-}
-
-function inOrder(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+  if (id === undefined) return;
+  const about = { resource: record?.resource ?? null, recordId: record?.id ?? null };
+  await noteChange(transaction, { company, id, change, ...about, ...made });
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomFromPool } from './ids.ts';
 
 import type { Change } from '../../contract/feed.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -19,5 +19,12 @@ export function openBackoffice(
   engine: Engine,
   options: Partial<Omit<Backoffice, 'engine'>> = {},
 ): Backoffice {
-  return { engine, appendEvents, now: () => new Date(), random: randomBytes, hasReaders: true, ...options };
+  return {
+    engine,
+    appendEvents,
+    now: () => new Date(),
+    random: randomFromPool,
+    hasReaders: true,
+    ...options,
+  };
 }

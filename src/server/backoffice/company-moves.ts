@@ -5,7 +5,7 @@ import { logoFromDataUrl } from '../logos/logo.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
 import type { CompanyProfile } from '../store/records/companies.ts';
 import type { Move } from './move.ts';
-import { setSeriesOf } from './numbering.ts';
+import { passNumbers, setSeriesOf } from './numbering.ts';
 import { Refusal } from './refusal.ts';
 
 /** Adds the company that a change saves, unless it is there. It may use nothing yet. */
@@ -22,10 +22,13 @@ export async function saveCompany(
   await change(move, { ...given({ name, timeZone, currency }), profile: given<CompanyProfile>(profile) });
 }
 
-/** Changes what a company may use; members that aren't given stay. */
+/**
+ * Changes what a company may use, and what its business system issues; members that aren't given stay. Numbers of a kind
+ * that is issued here again go on behind those that were imported.
+ */
 export async function switchCompany(
   move: Move,
-  { api, subscription, invoicing, modules }: WithOf<'company.switch'>,
+  { api, subscription, invoicing, modules, issuedElsewhere }: WithOf<'company.switch'>,
 ): Promise<undefined> {
   const switches = {
     apiEnabled: api,
@@ -33,7 +36,10 @@ export async function switchCompany(
     invoicingEnabled: invoicing,
     modules,
   };
-  await change(move, given(switches));
+  await change(move, given({ ...switches, issuedElsewhere }));
+  const { transaction, company, today: day } = move;
+  for (const kind of company.issuedElsewhere)
+    if (issuedElsewhere?.includes(kind) === false) await passNumbers(transaction, company.id, { kind, day });
 }
 
 /** Sets the logo of documents that are issued from now on, or takes it away. */

@@ -22,7 +22,7 @@ type VatBreakdownItem = Invoice['vatBreakdown'][number];
  */
 export async function creditedInvoiceOf(
   move: Move,
-  draft: NewInvoice,
+  draft: Pick<NewInvoice, 'kind' | 'creditsInvoiceId' | 'customerId' | 'currency'>,
   path: string,
 ): Promise<Credited | undefined> {
   const { kind, creditsInvoiceId, customerId, currency } = draft;

@@ -26,21 +26,41 @@ export async function sumsOf(
   path: string,
 ): Promise<Sums> {
   await refuseBadReferences(move, draft, path);
-  const lines = draft.map((line, index): Line => ({
+  const lines = draft.map((line, index) =>
+    lineOf(move, line, {
+      position: index + 1,
+      amountMinor: withinRange(`${path}/${index}`, () => lineAmountMinor(line.quantity, line.unitPriceMinor)),
+      vatExemptionReason: withinRange(path, () => reasonOf(line, draft)),
+    }),
+  );
+  const breakdown = withinRange(path, () => vatBreakdown(lines));
+  return { lines, vatBreakdown: breakdown, totals: withinRange(path, () => totals(breakdown)) };
+}
+
+/** A line of a document, with an id if it has none. */
+export function lineOf(
+  move: Move,
+  line: DraftLine,
+  {
+    position,
+    amountMinor,
+    vatExemptionReason,
+  }: Pick<Line, 'position' | 'amountMinor' | 'vatExemptionReason'>,
+): Line {
+  // In the order of the contract.
+  return {
     id: line.id ?? move.mintId('lin_'),
-    position: index + 1,
+    position,
     description: line.description,
     quantity: line.quantity,
     unitCode: line.unitCode ?? DEFAULT_UNIT_CODE,
     unitPriceMinor: line.unitPriceMinor,
-    amountMinor: withinRange(`${path}/${index}`, () => lineAmountMinor(line.quantity, line.unitPriceMinor)),
+    amountMinor,
     vatCategory: line.vatCategory,
     vatRateBasisPoints: line.vatRateBasisPoints,
-    vatExemptionReason: withinRange(path, () => reasonOf(line, draft)),
+    vatExemptionReason,
     jobId: line.jobId ?? null,
-  }));
-  const breakdown = withinRange(path, () => vatBreakdown(lines));
-  return { lines, vatBreakdown: breakdown, totals: withinRange(path, () => totals(breakdown)) };
+  };
 }
 
 /** The rates that the lines of a draft state under reverse charge, by the ids of the document's lines. */
@@ -117,7 +137,12 @@ export function withinRange<T>(path: string, compute: () => T): T {
   }
 }
 
-async function refuseBadReferences(move: Move, draft: readonly DraftLine[], path: string): Promise<void> {
+/** @throws Refusal for a job the company doesn't have, and an id used twice. */
+export async function refuseBadReferences(
+  move: Move,
+  draft: readonly DraftLine[],
+  path: string,
+): Promise<void> {
   refuseTwins('lines', draft, path);
   const jobIds = new Set<string>();
   for (const [index, { jobId }] of draft.entries()) {

@@ -6,6 +6,8 @@ export interface FeedLine {
   number: number;
   /** Bytes of the feed up to the end of this line. */
   bytesRead: number;
+  /** Whether the next line has come with it. */
+  hasNext?: boolean;
   /** The value that the line states; undefined where it can't be read. */
   value?: unknown;
   /** The fault in how the line states it. */
@@ -39,11 +41,15 @@ export async function* readFeedLines(
 export interface RawLine {
   number: number;
   bytesRead: number;
+  /** Whether a line that isn't blank has come with it. */
+  hasNext: boolean;
   /** Without the line feed; undefined when there are too many of them. */
   bytes: Buffer | undefined;
 }
 
 const LINE_FEED = 0x0a;
+/** Line feed, carriage return, tab and space. */
+const BLANK = new Set<number | undefined>([LINE_FEED, 0x0d, 0x09, 0x20]);
 
 /** Splits bytes at line feeds; after the last one there may be a line without. */
 export async function* splitLines(
@@ -60,24 +66,33 @@ export async function* splitLines(
     // Keeps only the length of a line that is too long.
     if (size > bytesMax) parts = [];
   };
-  const take = (): RawLine => {
-    const line = { number: ++number, bytesRead, bytes: size > bytesMax ? undefined : Buffer.concat(parts) };
+  const take = (hasNext: boolean): RawLine => {
+    const bytes = size > bytesMax ? undefined : Buffer.concat(parts);
+    const line = { number: ++number, bytesRead, hasNext, bytes };
     parts = [];
     size = 0;
     return line;
   };
   for await (const chunk of input) {
+    const lastText = lastTextIn(chunk);
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
       add(chunk.subarray(start, end));
       bytesRead += end + 1 - start;
       start = end + 1;
-      yield take();
+      yield take(end < lastText);
     }
     add(chunk.subarray(start));
     bytesRead += chunk.length - start;
   }
-  if (size > 0) yield take();
+  if (size > 0) yield take(false);
+}
+
+/** Where the last whole line that isn't blank ends; -1 where there is none. */
+function lastTextIn(chunk: Uint8Array): number {
+  let index = chunk.lastIndexOf(LINE_FEED);
+  while (index >= 0 && BLANK.has(chunk[index])) index -= 1;
+  return index;
 }
 
 export function withoutMark(bytes: Buffer): Buffer {
@@ -101,7 +116,8 @@ export function readFeedLine(bytes: Buffer): Pick<FeedLine, 'value' | 'problem'>
     if (isDeeperThan(DEPTH_MAX, value)) {
       return { problem: malformed(`The line nests values more than ${DEPTH_MAX} levels deep.`) };
     }
-    return { value, problem: unkeptIn(text) };
+    // What is written as JSON.stringify writes it is kept as it is, which is quickly seen.
+    return { value, problem: JSON.stringify(value) === text ? undefined : unkeptIn(text) };
   } catch (error) {
     return { problem: malformed(`The line is not JSON: ${(error as SyntaxError).message}.`) };
   }

@@ -1,7 +1,7 @@
-import type { Answer, Change } from '../../contract/feed.ts';
+import type { Answer } from '../../contract/feed.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import { AppError } from '../../errors.ts';
-import { applyChange, type Sender } from './apply.ts';
+import { applyParsed, applyParsedTogether, isImport, type Outcome, type Sender } from './apply.ts';
 import { type FeedLine, readFeedLines } from './feed-lines.ts';
 import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
@@ -19,8 +19,9 @@ export interface FeedAnswer {
 }
 
 /**
- * Applies a feed, one line after the other, each in a transaction of its own. A line is applied when its answer is
- * asked for: the reader of the answers sets the pace, and ends the feed by asking no more.
+ * Applies a feed, one line after the other, each in a transaction of its own, but imports that come together in one. A
+ * line is applied when its answer is asked for: the reader of the answers sets the pace, and ends the feed by asking no
+ * more.
  *
  * A refused line costs that line only, unless the reason is that the database can't be used: then the feed ends with
  * that answer, because later lines may build on the line.
@@ -32,14 +33,74 @@ export async function* applyFeed(
   input: AsyncIterable<Uint8Array>,
   isBack: (fault: unknown) => Promise<boolean> = async () => false,
 ): AsyncGenerator<FeedAnswer> {
-  for await (const line of readFeedLines(input)) {
-    let answer = await answerLine(backoffice, line);
-    // Only a change with an id can be tried again safely.
-    while ('fault' in answer && 'id' in idOf(line) && (await isBack(answer.fault)))
-      answer = await answerLine(backoffice, line);
-    yield answer;
-    if ('fault' in answer) return;
+  for await (const group of groupsOf(readFeedLines(input))) {
+    const together = await answerTogether(backoffice, group);
+    yield* together ?? [];
+    for (const line of together ? [] : group) {
+      let answer = await answerLine(backoffice, line);
+      // Only a change with an id can be tried again safely.
+      while ('fault' in answer && 'id' in idOf(line) && (await isBack(answer.fault)))
+        answer = await answerLine(backoffice, line);
+      yield answer;
+      if ('fault' in answer) return;
+    }
   }
+}
+
+/** As many imports as share a transaction. */
+const GROUP_MAX = 100;
+
+/** Puts imports that come together into groups, and any other line into one of its own. */
+export async function* groupsOf(
+  lines: AsyncIterable<FeedLine> | Iterable<FeedLine>,
+): AsyncGenerator<FeedLine[]> {
+  let group: FeedLine[] = [];
+  for await (const line of lines) {
+    const isShared = mayShare(line);
+    if (!isShared && group.length > 0) {
+      yield group;
+      group = [];
+    }
+    group.push(line);
+    // A line that is here doesn't wait for one that isn't.
+    if (isShared && line.hasNext && group.length < GROUP_MAX) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}
+
+/** History is imported, and comes in much quicker together. */
+function mayShare(line: FeedLine): boolean {
+  const change = (line.value as { change?: unknown } | null | undefined)?.change;
+  return line.problem === undefined && 'id' in idOf(line) && isImport(change);
+}
+
+/**
+ * Applies some imports in one transaction, and answers each of them. Undefined when that can't be, for whatever reason:
+ * nothing is changed then, or has come in already, and each has to be applied by itself to be answered.
+ */
+export async function answerTogether(
+  backoffice: Backoffice,
+  lines: readonly FeedLine[],
+  sender?: Sender,
+): Promise<FeedAnswer[] | undefined> {
+  if (lines.length < 2) return undefined;
+  try {
+    const values = lines.map(({ value }) => value);
+    const outcomes = await applyParsedTogether(backoffice, values, sender);
+    return lines.flatMap((line, index) => (outcomes[index] ? [answerOf(line, outcomes[index])] : []));
+  } catch {
+    return undefined;
+  }
+}
+
+function answerOf(line: FeedLine, outcome: Outcome): FeedAnswer {
+  const { number, bytesRead } = line;
+  const { status, record } = outcome;
+  const head = JSON.stringify({ line: number, ...idOf(line), status });
+  const text = record === undefined ? head : `${head.slice(0, -1)},"record":${record ?? 'null'}}`;
+  return { line: number, bytesRead, status, text: text as JsonText<Answer> };
 }
 
 /** The answer to a change that isn't tried, because the database went away before. */
@@ -66,11 +127,7 @@ export async function answerLine(
     answer('refused', JSON.stringify({ ...start, status: 'refused', error: { code, message, path } }));
   try {
     if (line.problem) return refuse(line.problem);
-    // `applyChange` validates it.
-    const outcome = await applyChange(backoffice, line.value as Change, sender);
-    const head = JSON.stringify({ ...start, status: outcome.status });
-    if (outcome.record === undefined) return answer(outcome.status, head);
-    return answer(outcome.status, `${head.slice(0, -1)},"record":${outcome.record ?? 'null'}}`);
+    return answerOf(line, await applyParsed(backoffice, line.value, sender));
   } catch (error) {
     if (error instanceof Refusal) return refuse(error);
     // Nobody elsewhere is told about the database.

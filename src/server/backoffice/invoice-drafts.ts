@@ -104,14 +104,14 @@ export async function composeInvoice(
   return { record, unpublished: { ...blankUnpublished, reverseChargeRates, quoteId: fixed.quoteId } };
 }
 
-const blankUnpublished: Omit<Unpublished, 'quoteId' | 'reverseChargeRates'> = {
+export const blankUnpublished: Omit<Unpublished, 'quoteId' | 'reverseChargeRates'> = {
   supplier: null,
   credited: [],
   voidedPayments: [],
   voidedRefunds: [],
 };
 
-function conversionOf(
+export function conversionOf(
   move: Move,
   from: string,
   exchange: Pick<Exchange, 'exchangeRate'> | null | undefined,
@@ -119,7 +119,9 @@ function conversionOf(
   return exchange ? { from, to: move.company.currency, exchangeRate: exchange.exchangeRate } : null;
 }
 
-function refuseBadDates(draft: NewInvoice, path: string): void {
+type Dated = Pick<NewInvoice, 'kind' | 'supplyDate' | 'supplyPeriod' | 'dueDate' | 'exchange'>;
+
+export function refuseBadDates(draft: Dated, path: string): void {
   const { kind, supplyDate, supplyPeriod, dueDate, exchange } = draft;
   refuseDayOutside(DOCUMENT_DAYS, supplyDate, `${path}/supplyDate`);
   refuseDayOutside(DOCUMENT_DAYS, supplyPeriod?.startDate, `${path}/supplyPeriod/startDate`);

@@ -7,6 +7,7 @@ import { withinRange } from './document-lines.ts';
 import { type Drafted, recompose, referenceTo } from './invoice-drafts.ts';
 import { getDraft, nameOf } from './invoices.ts';
 import { checkDocument } from './legal-checklist.ts';
+import { mustBeIssuedHere } from './issued-elsewhere.ts';
 import { isSupported } from './legends.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
@@ -26,6 +27,7 @@ const CREDIT_NOTES_MAX = 1000;
  */
 export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>): Promise<RenderedRecord> {
   const before = await getDraft(move, id);
+  mustBeIssuedHere(move, before.record.kind);
   refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
   const composed = await pointingAt('/with/id', () => recompose(move, before, '/with'));
   const supplier = await move.keepSupplier();
@@ -36,7 +38,7 @@ export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>):
   if (record.kind === 'invoice') move.send('invoice.issued', rendered.body);
   if (record.kind === 'credit_note') {
     move.send('credit_note.issued', rendered.body);
-    await creditInvoice(move, record);
+    await creditInvoice(move, record, '/with/id');
   }
   return rendered;
 }
@@ -81,20 +83,20 @@ export function refuseUnsupported({ countryCode }: Supplier): void {
   throw new Refusal('unsupported_country', message, '/company');
 }
 
-/** Takes an issued credit note off the invoice it corrects. */
-async function creditInvoice(move: Move, creditNote: Drafted['record']): Promise<void> {
-  const invoice = await move.getDocument(creditNote.creditsInvoiceId ?? '', '/with/id');
+/** Takes an issued credit note off the invoice it corrects. `path` is the member that named either. */
+export async function creditInvoice(move: Move, creditNote: Drafted['record'], path: string): Promise<void> {
+  const invoice = await move.getDocument(creditNote.creditsInvoiceId ?? '', path);
   const { record, unpublished } = invoice;
   if (record.creditNotes.length >= CREDIT_NOTES_MAX) {
     const message = `The invoice ${quote(record.number ?? '')} has ${CREDIT_NOTES_MAX} credit notes, which is the limit.`;
-    throw new Refusal('limit_reached', message, '/with/id');
+    throw new Refusal('limit_reached', message, path);
   }
   const creditNotes = [...record.creditNotes, referenceTo(creditNote)].sort((a, b) => (a.id < b.id ? -1 : 1));
   const { vatBreakdown, accountingCurrency } = creditNote;
   const accounted = await accountedCreditsOf(move, invoice);
-  const sums = withinRange('/with/id', () => ({
+  const sums = withinRange(path, () => ({
     credited: addCredit(unpublished.credited, vatBreakdown),
     creditedAccounted: addCredit(accounted, accountingCurrency?.vatBreakdown ?? []),
   }));
-  await putRebalanced(move, invoice, { record: { creditNotes }, unpublished: sums }, '/with/id');
+  await putRebalanced(move, invoice, { record: { creditNotes }, unpublished: sums }, path);
 }

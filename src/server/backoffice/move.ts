@@ -46,6 +46,7 @@ export class Move {
   readonly #nowMs: number;
   #lastStampMs: number;
   #mintedMs = 0;
+  #isQuiet = false;
   readonly #events: CompanyEvent[] = [];
   #supplier: ShownSupplier | undefined;
 
@@ -79,6 +80,11 @@ export class Move {
   /** Reads a time of the business system. @throws Refusal `invalid_change`. */
   readTime(time: string, path: string): string {
     return readTime(time, this.#now, path).toISOString();
+  }
+
+  /** The company's calendar day of a time. */
+  dayOf(time: string): string {
+    return companyDay(this.company.timeZone, new Date(time));
   }
 
   /** An id for a record that came without one. */
@@ -210,23 +216,30 @@ export class Move {
     return (await this.#shownSupplier()).supplier;
   }
 
-  /** The same, kept with its logo for a document that is issued. */
-  async keepSupplier(): Promise<KeptSupplier> {
-    return keepSupplier(this.transaction, this.company.id, await this.#shownSupplier());
+  /** The same, or as a document names it, kept with its logo for a document that is issued. */
+  async keepSupplier(named?: Supplier): Promise<KeptSupplier> {
+    const { supplier, logo } = await this.#shownSupplier();
+    return keepSupplier(this.transaction, this.company.id, { supplier: named ?? supplier, logo });
   }
 
   async #shownSupplier(): Promise<ShownSupplier> {
     return (this.#supplier ??= await findSupplier(this.transaction, this.company.id, null));
   }
 
+  /** Sends no event from now on: what happens is history. */
+  keepQuiet(): void {
+    this.#isQuiet = true;
+  }
+
   /** Adds an event about the record that was stamped last. */
   send(kind: MoveEventKind, data: JsonText<unknown>): void {
+    if (this.#isQuiet) return;
     const createdAt = new Date(this.#lastStampMs).toISOString();
     this.#events.push({ id: this.#ids.prefixed('evt_', this.#lastStampMs), kind, createdAt, data });
   }
 
-  /** Writes the company's last stamp and the events of the move. */
-  async finish(): Promise<void> {
+  /** Writes the company's last stamp and the events of the move. @returns the last stamp. */
+  async finish(): Promise<number> {
     const { id, lastStampMs } = this.company;
     const lastMs = Math.max(this.#lastStampMs, this.#mintedMs);
     if (lastMs > lastStampMs) await setLastStamp(this.transaction, id, lastMs);
@@ -235,6 +248,7 @@ export class Move {
       // The clock's time, because the stamp may be ahead of it.
       dueAt: this.#now.toISOString(),
     });
+    return lastMs;
   }
 }
 

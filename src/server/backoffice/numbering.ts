@@ -2,7 +2,7 @@ import { getCompany } from '../access/companies.ts';
 import { companyDay } from '../../contract/company-time.ts';
 import { quote, UsageError } from '../../errors.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
-import { hasNumber } from '../store/records/moves.ts';
+import { hasNumber, hasQuoteNumber } from '../store/records/moves.ts';
 import { changeNumbering, findNumbering, takeNumber as takeNextOf } from '../store/records/number-series.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
@@ -33,7 +33,8 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
   if (count > NUMBER_MAX) throw new Refusal('limit_reached', `The series ${series} has no numbers left.`);
   const number = inSeries(series, count);
   // Two formats can come to the same number, and a series can be set back by what it was before.
-  if (kind !== 'quote' && (await hasNumber(move.transaction, move.company.id, number))) {
+  const isTaken = kind === 'quote' ? hasQuoteNumber : hasNumber;
+  if (await isTaken(move.transaction, move.company.id, number)) {
     const message = `The number ${quote(number)} is given out already; set another format, or the last number.`;
     throw new Refusal('duplicate_id', message);
   }
@@ -118,6 +119,20 @@ export async function setSeriesOf(
         { field: 'last' },
       );
     return { formats: changed, lastNumbers: { [series]: last } };
+  });
+}
+
+/** Sets the present series of a kind to the highest number that was given out in it elsewhere. */
+export async function passNumbers(
+  transaction: StoreTransaction,
+  company: string,
+  { kind, day }: { kind: Numbered; day: string },
+): Promise<void> {
+  await changeNumbering(transaction, company, async ({ formats, lastNumbers }, findHighest) => {
+    const series = seriesOf(formats[kind] ?? defaultNumberFormats[kind], day);
+    const [before = '', , after = ''] = series.split(NUMBER);
+    const last = Math.max(lastNumbers[series] ?? 0, await findHighest(before, after));
+    return { formats, lastNumbers: last === 0 ? {} : { [series]: last } };
   });
 }
 

@@ -15,6 +15,7 @@ const RECORDED_MAX = 1000;
  * @throws Refusal `invalid_change` when its day is still to come.
  */
 export async function recordPayment(move: Move, given: WithOf<'payment.record'>): Promise<RenderedRecord> {
+  if (given.notify === false) move.keepQuiet();
   const invoice = await getIssuedInvoice(move, given.invoiceId);
   const { payments = [] } = invoice.record;
   refuseBadMoney('payment', given, invoice, payments, invoice.unpublished.voidedPayments);
@@ -44,6 +45,7 @@ export async function voidPayment(
  *   is still to come.
  */
 export async function recordRefund(move: Move, given: WithOf<'refund.record'>): Promise<RenderedRecord> {
+  if (given.notify === false) move.keepQuiet();
   const invoice = await getIssuedInvoice(move, given.invoiceId);
   const { refunds = [] } = invoice.record;
   refuseBadMoney('refund', given, invoice, refunds, invoice.unpublished.voidedRefunds);

@@ -19,7 +19,7 @@ export async function convertToJob(
   const accepted = await getInState(move, id, ['accepted'], 'converted');
   refuseTwice(accepted.convertedJobId, 'job');
   const made = { title: accepted.title, ...job, customerId: accepted.customer.id };
-  const convertedJobId = idOf(await createJob(move, made, '/with/job'));
+  const { id: convertedJobId } = await createJob(move, made, '/with/job');
   return move.putStamped('quotes', { ...accepted, convertedJobId });
 }
 
@@ -48,9 +48,8 @@ export async function convertToInvoice(
     kind: 'invoice' as const,
     customerId: accepted.customer.id,
   };
-  const convertedInvoiceId = idOf(
-    await draftInvoice(move, draft, { path: '/with/invoice', quoteId: accepted.id }),
-  );
+  const source = { path: '/with/invoice', quoteId: accepted.id };
+  const { id: convertedInvoiceId } = await draftInvoice(move, draft, source);
   return move.putStamped('quotes', { ...accepted, convertedInvoiceId });
 }
 
@@ -61,9 +60,4 @@ function refuseTwice(convertedId: string | null, name: string): void {
     `The quote was converted to the ${name} ${quoted(convertedId)} already.`,
     '/with/id',
   );
-}
-
-function idOf({ body }: RenderedRecord): string {
-  // Every record has an id.
-  return (JSON.parse(body) as { id: string }).id;
 }

@@ -12,6 +12,7 @@ import {
   sumsOf,
   withoutLegends,
 } from './document-lines.ts';
+import { mustBeIssuedHere } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
 import { pointingAt, Refusal } from './refusal.ts';
@@ -30,6 +31,7 @@ const VERSIONS_MAX = 1000;
 /** Drafts a quote, and numbers it. */
 export async function draftQuote(move: Move, draft: WithOf<'quote.draft'>): Promise<RenderedRecord> {
   const { id, quoteGroupId } = draft;
+  mustBeIssuedHere(move, 'quote');
   if (id !== undefined) await move.mustBeNew('quotes', id, '/with/id');
   if (quoteGroupId !== undefined && (await hasQuoteGroup(move.transaction, move.company.id, quoteGroupId))) {
     const message = `There is a quote with the quoteGroupId ${quoted(quoteGroupId)} already; revise it.`;
@@ -63,6 +65,7 @@ export async function editQuote(
  * @throws Refusal `wrong_state` when it was sent before, `invalid_change` when its validity is over already.
  */
 export async function sendQuote(move: Move, { id }: WithOf<'quote.send'>): Promise<RenderedRecord> {
+  mustBeIssuedHere(move, 'quote');
   const draft = await getInState(move, id, ['draft'], 'sent');
   refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
   if (draft.validUntil !== null && draft.validUntil < move.today) {
@@ -81,6 +84,7 @@ export async function sendQuote(move: Move, { id }: WithOf<'quote.send'>): Promi
  */
 export async function reviseQuote(move: Move, given: WithOf<'quote.revise'>): Promise<RenderedRecord> {
   const { id, newId, ...changes } = given;
+  mustBeIssuedHere(move, 'quote');
   if (newId !== undefined) await move.mustBeNew('quotes', newId, '/with/newId');
   const old = await getInState(move, id, ['sent', 'expired', 'declined'], 'revised');
   if (old.version >= VERSIONS_MAX) {

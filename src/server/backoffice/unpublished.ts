@@ -15,6 +15,8 @@ export interface Unpublished {
   quoteId: string | null;
   /** Set when the document is issued. */
   supplier: KeptSupplier | null;
+  /** Whether the business system has issued it. */
+  isImported?: boolean;
   /** Of an issued invoice: the amounts that its credit notes took from each VAT category and rate. */
   credited: Invoice['vatBreakdown'];
   /** The same in the accounting currency, where the invoice has one; a credit note keeps it up to date. */

@@ -136,9 +136,10 @@ function tableOf(companies: readonly Company[]): string {
     company.timeZone,
     company.currency,
     company.modules.length === modules.length ? 'all' : company.modules.join(',') || 'none',
+    company.issuedElsewhere.join(',') || 'none',
   ]);
   const headings = ['id', 'name', 'api', 'subscription', 'invoicing', 'time zone', 'currency', 'modules'];
-  return table(headings, rows, 'There are no companies.');
+  return table([...headings, 'issued elsewhere'], rows, 'There are no companies.');
 }
 
 function companyText(company: Company): string {
@@ -146,6 +147,9 @@ function companyText(company: Company): string {
     `${company.id}  ${company.name}`,
     `  api ${state(company.apiEnabled)}, subscription ${state(company.subscriptionActive)}, invoicing ${state(company.invoicingEnabled)}`,
     `  modules ${company.modules.join(', ') || 'none'}; ${company.timeZone}; ${company.currency}`,
+    ...(company.issuedElsewhere.length === 0
+      ? []
+      : [`  issued by the business system: ${company.issuedElsewhere.join(', ')}`]),
   ].join('\n');
 }
 

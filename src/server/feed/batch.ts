@@ -103,7 +103,7 @@ function itemsOf(bytes: Buffer): Iterable<FeedLine> {
 function* linesAt(places: readonly [start: number, end: number][], text: string): Generator<FeedLine> {
   for (const [index, [start, end]] of places.entries()) {
     const line = readFeedLine(Buffer.from(text.slice(start, end)));
-    yield { number: index + 1, bytesRead: 0, ...line };
+    yield { number: index + 1, bytesRead: 0, hasNext: index + 1 < places.length, ...line };
   }
 }
 

@@ -37,16 +37,17 @@ const RATE_BASIS_POINTS_MIN = 50;
 const SUM_MINOR_MAX = 5_000_000_000_000;
 
 /**
- * Whether a document has an e-invoice: an issued invoice or credit note, unless EN 16931 can't express it. It can't
+ * Whether a document has an e-invoice: an invoice or credit note that was issued here, unless EN 16931 can't express it. It can't
  * express a supply outside the scope of VAT by a supplier who has a VAT number: the norm forbids the number there
  * (BR-O-02), and without it the e-invoice would differ from the page. It can't express amounts with three decimals
  * (BR-DEC), rates below 0.5 %, sums beyond fifty thousand million, codes of countries and currencies that are in no
  * list (BR-CL), or blank names (BR-06, BR-07, BR-25).
  */
 export function hasEInvoice(document: PrintedDocument): boolean {
-  const { record } = document;
+  const { record, isImported = false } = document;
   return (
     record.status === 'issued' &&
+    !isImported &&
     typeCodes[record.kind] !== undefined &&
     hasKnownCodes(document) &&
     hasNames(document) &&

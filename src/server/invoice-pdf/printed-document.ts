@@ -11,4 +11,6 @@ export interface PrintedDocument extends ShownSupplier {
    * line's id.
    */
   reverseChargeRates: Readonly<Record<string, number>>;
+  /** Whether the business system has issued it: this is made from its data then, and isn't the original. */
+  isImported?: boolean;
 }

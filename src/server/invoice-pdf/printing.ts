@@ -29,10 +29,10 @@ export function createPrint(engine: Engine, renderer: Renderer): Print {
     const found = await findPrintable(db, company, id);
     if (!found) return { outcome: 'absent' };
     const isDraft = found.record.status === 'draft';
-    const { reverseChargeRates } = found;
+    const { reverseChargeRates, isImported } = found;
     const record = isDraft ? found.record : asIssued(found.record);
     const supplier = await findSupplier(db, company, found.supplier);
-    const bytes = await renderer.render({ record, reverseChargeRates, ...supplier });
+    const bytes = await renderer.render({ record, reverseChargeRates, isImported, ...supplier });
     if (bytes.length > PDF_BYTES_MAX) {
       throw new Error(`The PDF has ${bytes.length} bytes, and may have ${PDF_BYTES_MAX}.`);
     }

@@ -17,9 +17,20 @@ export interface Statement {
 
 /** The statements beside the amounts: why no VAT is charged, a note, and how to pay. */
 export function statementsOf(printed: PrintedDocument): Statement[] {
-  return [vatStatement(printed), noteStatement(printed), paymentStatement(printed)].filter(
-    (statement) => statement !== undefined,
-  );
+  return [
+    vatStatement(printed),
+    noteStatement(printed),
+    paymentStatement(printed),
+    originStatement(printed),
+  ].filter((statement) => statement !== undefined);
+}
+
+/** A document that is issued elsewhere has its original there. */
+function originStatement({ record, isImported = false }: PrintedDocument): Statement | undefined {
+  if (!isImported) return undefined;
+  const document = titleOf(record).toLowerCase();
+  const paragraph = `This PDF was made from the data of the business system that issued the ${document}.`;
+  return { heading: 'About this PDF', paragraphs: [paragraph], details: [] };
 }
 
 function vatStatement(printed: PrintedDocument): Statement | undefined {

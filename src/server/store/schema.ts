@@ -90,6 +90,8 @@ interface CompaniesTable {
   created_at: string;
   /** JSON object: the format of the numbers of each kind of document that isn't numbered as usual. */
   number_formats: Generated<string>;
+  /** JSON array: the kinds of document that the business system issues. */
+  issued_elsewhere: Generated<string>;
 }
 
 interface ApiKeysTable {

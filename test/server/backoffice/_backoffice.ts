@@ -35,7 +35,11 @@ interface RecordOfSubject {
   person: Person;
   customer: Customer;
   form: Form;
+  company: null;
+  logo: null;
+  numbering: null;
   invoice: Invoice;
+  credit_note: Invoice;
   payment: Invoice;
   refund: Invoice;
   quote: Quote;

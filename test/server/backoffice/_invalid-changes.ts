@@ -26,6 +26,8 @@ const samples: Record<string, string> = {
   '^-?(0|[1-9][0-9]{0,8})(\\.[0-9]{1,6})?$': '2.5',
   '^(?=.*[1-9])(0|[1-9][0-9]{0,8})(\\.[0-9]{1,8})?$': '1.17',
   '^[^\\u0000]*$': 'Labour',
+  '^[^\\u0000-\\u0020\\u007f]([^\\u0000-\\u001f\\u007f]*[^\\u0000-\\u0020\\u007f])?$': 'RE-2026/17',
+  '^[A-Za-z0-9+/]+={0,2}$': 'JVBERi0xLjc=',
   '^[\\w+/-]+$': 'Europe/Dublin',
   '^data:image/(png|jpeg);base64,[A-Za-z0-9+/]+=*$': 'data:image/png;base64,AAAA',
   '^\\d{4}-\\d{2}-\\d{2}[Tt ]\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?([Zz]|[+-]\\d{2}:\\d{2})$': '2026-11-20T12:00:00Z',
@@ -164,7 +166,7 @@ function wrongNumbers({ type, minimum, maximum }: Schema): Wrong[] {
     for (const value of [maximum + 1, 2 ** 53, 2 ** 53 + 2, 1e21, 1.7e308, JSON.parse('1e400') as number])
       wrong.push({ what: 'is too large', value });
   }
-  if (type === 'integer') wrong.push({ what: 'is no whole number', value: (minimum ?? 0) + 0.5 });
+  if (type === 'integer') wrong.push({ what: 'is no whole number', value: Math.max(0, minimum ?? 0) + 0.5 });
   return wrong;
 }
 

@@ -39,6 +39,7 @@ for (const engine of engineNames) {
       timeZone: 'Europe/Dublin',
       currency: 'EUR',
       profile: {},
+      issuedElsewhere: [],
       createdAt: created.createdAt,
     };
     t.strictSame(created, asCreated, 'the API and invoicing are off until asked for');
@@ -103,9 +104,9 @@ for (const engine of engineNames) {
     t.strictSame({ exitCode, stderr }, { exitCode: 0, stderr: '' });
     t.equal(
       stdout,
-      `ID     NAME         API  SUBSCRIPTION  INVOICING  TIME ZONE      CURRENCY  MODULES
-alpha  alpha        on   on            on         Europe/Dublin  EUR       none
-zeta   Zeta & Sons  off  off           off        Europe/London  GBP       quotes,jobs
+      `ID     NAME         API  SUBSCRIPTION  INVOICING  TIME ZONE      CURRENCY  MODULES      ISSUED ELSEWHERE
+alpha  alpha        on   on            on         Europe/Dublin  EUR       none         none
+zeta   Zeta & Sons  off  off           off        Europe/London  GBP       quotes,jobs  none
 `,
     );
   });

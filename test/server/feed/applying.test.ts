@@ -5,6 +5,7 @@ import { STORY_NOW } from '../../_server.ts';
 import { refusalOf, tablesChangedBy } from '../backoffice/_backoffice.ts';
 import { customerSave, jobCreate, personSave } from '../backoffice/_changes.ts';
 import { feedOf } from '../backoffice/_feed.ts';
+import { invoiceImport } from '../backoffice/_imports.ts';
 import { answersIn, errorIn, onEachDoor, openDoor, tokenFor } from './_door.ts';
 
 const NDJSON = { 'content-type': 'application/x-ndjson' };
@@ -292,4 +293,29 @@ onEachDoor('the companies of a token, and its changes, are all that it brings', 
     [...asked, ...positions].map(async (path) => (await door.get(path, headers)).status),
   );
   t.strictSame(statuses, [200, 404, 404, 200, 404, 404]);
+});
+
+onEachDoor('imports that come together are answered one by one', async (t, door) => {
+  const { id: company } = door.company;
+  const importOf = (number: number, given: object = {}) => ({
+    ...{ id: `i${number}`, company },
+    ...invoiceImport({ number: `RE-${number}`, ...given }),
+  });
+  const elsewhere = {
+    ...{ id: 's', company },
+    ...{ change: 'company.switch', with: { issuedElsewhere: ['invoice'] } },
+  };
+  const applied = ['1 s applied', '2 i1 applied', '3 i2 applied', '4 c1 applied', '5 i3 applied'];
+  const batch = [elsewhere, importOf(1), importOf(2), job(company, 1), importOf(3)];
+  t.strictSame(await door.apply(batch), applied);
+  const wrong = importOf(5, { customerId: 'cus_9' });
+  t.strictSame(await door.apply([importOf(3), importOf(4), wrong, importOf(6)]), [
+    '1 i3 skipped',
+    '2 i4 applied',
+    '3 i5 unknown_record /with/customerId',
+    '4 i6 applied',
+  ]);
+  const [token] = await door.engine.run('SELECT id FROM feed_tokens');
+  const rows = await door.engine.run("SELECT token FROM applied_changes WHERE id LIKE 'i%'");
+  t.strictSame(rows, Array(5).fill({ token: token?.id }));
 });

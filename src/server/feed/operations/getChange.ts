@@ -1,4 +1,4 @@
-import { findChangeRecord } from '../../backoffice/apply.ts';
+import { findChangeRecord } from '../../backoffice/earlier-changes.ts';
 import { AppError } from '../../../errors.ts';
 import type { FeedReply, FeedRequest } from '../feed-backend.ts';
 import { refuseCompany } from './getPosition.ts';

@@ -2,7 +2,8 @@ import { keyedTable, type Migration } from './migration.ts';
 
 /**
  * The feed over HTTP: its tokens, how far each source has come, and what each change was about and who sent it, so that a
- * change that is sent again is answered with its record.
+ * change that is sent again is answered with its record. And documents that a business system has issued: which kinds
+ * these are, and numbers that are unique within a kind, because its series may overlap.
  */
 export const feedDoor: Migration = {
   name: '0016-feed-door',
@@ -37,6 +38,10 @@ export const feedDoor: Migration = {
       ...['resource', 'record_id', 'token'].map(
         (column) => `ALTER TABLE applied_changes ADD COLUMN ${column} ${text}`,
       ),
+      `ALTER TABLE companies ADD COLUMN issued_elsewhere ${text} NOT NULL DEFAULT '[]'`,
+      'DROP INDEX invoices_numbered',
+      `CREATE UNIQUE INDEX invoices_numbered ON invoices (company, (body ->> 'number'), kind) WHERE status = 'issued'`,
+      `CREATE INDEX quotes_numbered ON quotes (company, (body ->> 'number'))`,
     ];
   },
 };

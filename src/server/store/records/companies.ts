@@ -26,6 +26,9 @@ export interface CompanyProfile {
   logo?: string;
 }
 
+/** A kind of document that is issued here, or by the business system. */
+export type IssuedKind = 'invoice' | 'credit_note' | 'quote';
+
 export interface Company extends Switches {
   id: string;
   name: string;
@@ -34,6 +37,8 @@ export interface Company extends Switches {
   /** The company's own currency, in which its VAT is accounted for. */
   currency: string;
   profile: CompanyProfile;
+  /** The kinds of document that the business system issues: these are imported, and not issued here. */
+  issuedElsewhere: IssuedKind[];
   createdAt: string;
 }
 
@@ -120,6 +125,7 @@ function toRow(company: Omit<Company, 'id' | 'createdAt'>) {
     time_zone: company.timeZone,
     currency: company.currency,
     profile: JSON.stringify(company.profile),
+    issued_elsewhere: JSON.stringify(company.issuedElsewhere),
   };
 }
 
@@ -148,6 +154,7 @@ function toCompany(row: Selectable<Tables['companies']>): Company {
     currency: row.currency,
     // Written by `toRow`.
     profile: JSON.parse(row.profile) as Company['profile'],
+    issuedElsewhere: JSON.parse(row.issued_elsewhere) as Company['issuedElsewhere'],
     createdAt: row.created_at,
   };
 }

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { joinObjects, type JsonText } from '../../../contract/json-text.ts';
 import type { Invoice } from '../../../contract/records.ts';
 import { type Connection, dialectOf } from '../dialects/dialect.ts';
-import type { Engine } from '../engines/engine.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 import type { KeptSupplier } from './suppliers.ts';
 
@@ -29,6 +29,8 @@ export interface PrintableDocument {
   /** Null on a draft, and on a document that was loaded without the company as it was at its issue. */
   supplier: KeptSupplier | null;
   reverseChargeRates: Readonly<Record<string, number>>;
+  /** Whether the business system has issued it. */
+  isImported: boolean;
 }
 
 /** Finds a document; undefined when the company has none with that id. */
@@ -102,8 +104,8 @@ export async function findPrintable(
   // The two parts were rendered from one Invoice; what is beside them is written by moves, and empty without them.
   const text = joinObjects(row.body as JsonText<object>, row.detail as JsonText<object>);
   const unpublished = JSON.parse(row.unpublished) as Partial<PrintableDocument>;
-  const { supplier = null, reverseChargeRates = {} } = unpublished;
-  return { record: JSON.parse(text) as Invoice, supplier, reverseChargeRates };
+  const { supplier = null, reverseChargeRates = {}, isImported = false } = unpublished;
+  return { record: JSON.parse(text) as Invoice, supplier, reverseChargeRates, isImported };
 }
 
 /**
@@ -111,13 +113,19 @@ export async function findPrintable(
  * @returns whether it was this one.
  */
 export async function keepPdf(engine: Engine, document: Tables['documents']): Promise<boolean> {
-  return engine.transaction(async (transaction) => {
-    const kept = await transaction
-      .insertInto('documents')
-      .values(document)
-      .onConflict((conflict) => conflict.columns(['company', 'invoice']).doNothing())
-      .returning('invoice')
-      .execute();
-    return kept.length > 0;
-  });
+  return engine.transaction((transaction) => insertPdf(transaction, document));
+}
+
+/** The same in a transaction that also does something else. */
+export async function insertPdf(
+  transaction: StoreTransaction,
+  document: Tables['documents'],
+): Promise<boolean> {
+  const kept = await transaction
+    .insertInto('documents')
+    .values(document)
+    .onConflict((conflict) => conflict.columns(['company', 'invoice']).doNothing())
+    .returning('invoice')
+    .execute();
+  return kept.length > 0;
 }

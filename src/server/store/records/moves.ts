@@ -4,8 +4,9 @@ import { type Resource, resources } from '../../../contract/records.ts';
 import { renderingDigest } from '../../../contract/rendering.ts';
 import { unavailable } from '../../../errors.ts';
 import { hasRow } from '../batches.ts';
+import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import { type CompanyClock, lockCompany } from './companies.ts';
+import { type CompanyClock, type IssuedKind, lockCompany } from './companies.ts';
 import type { Tables } from '../schema.ts';
 import { deleteSome } from '../stored-tables.ts';
 
@@ -16,6 +17,8 @@ export interface LockedCompany extends CompanyClock {
   currency: string;
   /** By kind of document; a kind that isn't there is numbered as usual. */
   numberFormats: Partial<Record<string, string>>;
+  /** The kinds of document that the business system issues. */
+  issuedElsewhere: readonly IssuedKind[];
   /** Whether the feed token that brings the change works; true for a change that comes without one. */
   isTokenLive: boolean;
   /** The change with the same id that was applied before. */
@@ -57,6 +60,7 @@ export async function lockForMoves(
       'time_zone',
       'currency',
       'number_formats',
+      'issued_elsewhere',
       ...NOTED,
       (companies) =>
         companies
@@ -82,6 +86,7 @@ export async function lockForMoves(
     currency: settings.currency,
     // Written by `setNumberFormat`.
     numberFormats: JSON.parse(settings.number_formats) as LockedCompany['numberFormats'],
+    issuedElsewhere: JSON.parse(settings.issued_elsewhere) as LockedCompany['issuedElsewhere'],
     isTokenLive: settings.live_token === token,
     earlier: settings.change === null ? undefined : toNoted(settings as NotedRow),
     ...clock,
@@ -128,7 +133,7 @@ export async function noteChange(
 
 /** The change with an id that was applied; undefined where there is none, or it is forgotten. */
 export async function findChange(
-  { db }: Engine,
+  db: Connection,
   company: string,
   id: string,
 ): Promise<NotedChange | undefined> {
@@ -194,13 +199,25 @@ export async function movePosition(
   return Number(moved.numInsertedOrUpdatedRows) === 1;
 }
 
+/** Whether an issued document of the company has a number: one of a kind, or of any. */
 export async function hasNumber(
   transaction: StoreTransaction,
   company: string,
   number: string,
+  kind?: string,
 ): Promise<boolean> {
-  const where = sql<boolean>`company = ${company} AND body ->> 'number' = ${number} AND status = 'issued'`;
+  const ofKind = kind === undefined ? sql`` : sql`AND kind = ${kind}`;
+  const where = sql<boolean>`company = ${company} AND body ->> 'number' = ${number} AND status = 'issued' ${ofKind}`;
   return hasRow(transaction, sql`invoices`, where);
+}
+
+/** Whether a quote of the company has a number, in whatever version. */
+export async function hasQuoteNumber(
+  transaction: StoreTransaction,
+  company: string,
+  number: string,
+): Promise<boolean> {
+  return hasRow(transaction, sql`quotes`, sql`company = ${company} AND body ->> 'number' = ${number}`);
 }
 
 /** Whether the company has a quote of that group, in whatever version. */

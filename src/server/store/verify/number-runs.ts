@@ -10,6 +10,14 @@ interface Read {
   digits: number;
 }
 
+/** Numbers of a series with as many digits, from the first to the last so far. */
+interface Run {
+  first: number;
+  last: number;
+  /** Whether the last one was imported. */
+  isImported: boolean;
+}
+
 const PLACE = /\{number(?::(\d))?\}/;
 
 /** Which number of which series a document's number is; undefined when none of them has given it out. */
@@ -38,22 +46,26 @@ function readIn(series: string, text: string): Read | undefined {
  * order of numbers, and says where one is missing or comes twice. It keeps two numbers for each count of digits.
  */
 export function createRuns(all: readonly Series[]) {
-  const runs = new Map<string, Map<number, { first: number; last: number }>>();
+  const runs = new Map<string, Map<number, Run>>();
   return {
-    /** @returns what is wrong between this number and the one before it. */
-    add(text: string): string[] {
+    /**
+     * @param isImported whether the business system gave it out: then there may be gaps before it and behind it.
+     * @returns what is wrong between this number and the one before it.
+     */
+    add(text: string, isImported = false): string[] {
       const read = readNumber(all, text);
       if (!read) return [];
       const { series, number, digits } = read;
-      const ofSeries = runs.get(series) ?? new Map<number, { first: number; last: number }>();
+      const ofSeries = runs.get(series) ?? new Map<number, Run>();
       runs.set(series, ofSeries);
       const run = ofSeries.get(digits);
       if (!run) {
-        ofSeries.set(digits, { first: number, last: number });
+        ofSeries.set(digits, { first: number, last: number, isImported });
         return [];
       }
-      const { last } = run;
-      run.last = number;
+      const { last, isImported: wasImported } = run;
+      Object.assign(run, { last: number, isImported });
+      if (isImported || wasImported) return [];
       if (number === last) return ['two documents have this number'];
       return number === last + 1 ? [] : [missing(last + 1, number - 1)];
     },
@@ -63,9 +75,9 @@ export function createRuns(all: readonly Series[]) {
         const given = all.find((one) => one.series === series)?.last ?? 0;
         const inOrder = [...ofSeries].sort(([a], [b]) => a - b).map(([, run]) => run);
         const nexts = [...inOrder.slice(1).map(({ first }) => first), given + 1];
-        return inOrder.flatMap(({ last }, index): [string, string][] => {
+        return inOrder.flatMap(({ last, isImported }, index): [string, string][] => {
           const next = nexts[index] ?? last + 1;
-          return next === last + 1 ? [] : [[series, missing(last + 1, next - 1)]];
+          return isImported || next === last + 1 ? [] : [[series, missing(last + 1, next - 1)]];
         });
       });
     },

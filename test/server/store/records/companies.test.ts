@@ -42,6 +42,7 @@ for (const name of engineNames) {
       invoicingEnabled: true,
       timeZone: 'Europe/Dublin',
       currency: 'EUR',
+      issuedElsewhere: [],
       createdAt: STORY_NOW.toISOString(),
     });
     await t.rejects(getCompany(engine, 'nobody'), { message: 'There is no company "nobody".' });

@@ -1,0 +1,116 @@
+import type { WithOf } from '../../contract/feed.ts';
+import type { Quote } from '../../contract/records.ts';
+import type { RenderedRecord } from '../../contract/render.ts';
+import { quote as quoted } from '../../errors.ts';
+import { hasQuoteGroup, hasQuoteNumber } from '../store/records/moves.ts';
+import { reverseChargeRatesOf } from './document-lines.ts';
+import { checkedAmounts } from './import-check.ts';
+import { importedLines, importedNaming, refuseDayToCome } from './imports.ts';
+import { mustBeIssuedElsewhere } from './issued-elsewhere.ts';
+import type { Move } from './move.ts';
+import { getInState } from './quotes.ts';
+import { pointingAt, Refusal } from './refusal.ts';
+import { DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
+
+type Imported = WithOf<'quote.import'>;
+
+/**
+ * Takes a version of a quote as the business system has sent it; the version before is revised from then on. Sends
+ * quote.accepted when it is to notify of one that is accepted.
+ * @throws Refusal `wrong_sums`, or `wrong_state` while quotes are issued here.
+ */
+export async function importQuote(move: Move, given: Imported): Promise<RenderedRecord> {
+  mustBeIssuedElsewhere(move, 'quote');
+  if (given.notify !== true) move.keepQuiet();
+  if (given.id !== undefined) await move.mustBeNew('quotes', given.id, '/with/id');
+  refuseDayToCome(move, given.sentDate, '/with/sentDate');
+  refuseDayOutside(DOCUMENT_DAYS, given.validUntil, '/with/validUntil');
+  const customer = await move.get('customers', given.customerId, '/with/customerId');
+  const before = await supersededBy(move, given);
+  const lines = await importedLines(move, given.lines);
+  const id = given.id ?? move.mintUuid();
+  const record = {
+    id,
+    ...(await versionOf(move, given, before)),
+    number: given.number,
+    status: given.status,
+    title: given.title,
+    ...importedNaming(customer, given),
+    currency: given.currency,
+    validUntil: given.validUntil ?? null,
+    sentDate: given.sentDate,
+    respondedAt: respondedAtOf(move, given),
+    buyerReference: given.buyerReference ?? null,
+    lines,
+    vatBreakdown: checkedAmounts(given).breakdown,
+    totals: given.totals,
+    convertedJobId: null,
+    convertedInvoiceId: null,
+    createdAt: move.at,
+    links: { self: `/api/v1/quotes/${id}` },
+    note: given.note ?? null,
+    // The version before is written first, as in `reviseQuote`, and stamped later.
+    updatedAt: move.stamp(),
+  };
+  if (before) await move.putStamped('quotes', { ...before, status: 'revised' });
+  const reverseChargeRates = reverseChargeRatesOf(given.lines, lines);
+  const rendered = await move.put({ resource: 'quotes', record }, { reverseChargeRates });
+  if (given.status === 'accepted') move.send('quote.accepted', rendered.body);
+  return rendered;
+}
+
+/** The version that this one takes the place of. */
+async function supersededBy(
+  move: Move,
+  { supersedesQuoteId, number, customerId }: Imported,
+): Promise<Quote | undefined> {
+  if (supersedesQuoteId === undefined) {
+    if (!(await hasQuoteNumber(move.transaction, move.company.id, number))) return undefined;
+    const message = `The company has another quote with the number ${quoted(number)}; supersedesQuoteId names the version before.`;
+    throw new Refusal('duplicate_id', message, '/with/number');
+  }
+  const path = '/with/supersedesQuoteId';
+  const states = ['sent', 'expired', 'accepted', 'declined'] as const;
+  const before = await pointingAt(path, () => getInState(move, supersedesQuoteId, states, 'superseded'));
+  if (before.number === number && before.customer.id === customerId) return before;
+  const message = `The version before has the number ${quoted(before.number)} and the customer ${quoted(before.customer.id)}, which this one must have too.`;
+  throw new Refusal('invalid_change', message, path);
+}
+
+async function versionOf(
+  move: Move,
+  given: Imported,
+  before: Quote | undefined,
+): Promise<Pick<Quote, 'quoteGroupId' | 'version' | 'supersedesQuoteId'>> {
+  const { version = (before?.version ?? 0) + 1, quoteGroupId = before?.quoteGroupId } = given;
+  await refuseOtherGroup(move, quoteGroupId, before);
+  if (!before) return { quoteGroupId: quoteGroupId ?? move.mintUuid(), version, supersedesQuoteId: null };
+  if (version > before.version)
+    return { quoteGroupId: before.quoteGroupId, version, supersedesQuoteId: before.id };
+  const message = `version is ${version}, and must be above ${before.version}, the one that it supersedes.`;
+  throw new Refusal('invalid_change', message, '/with/version');
+}
+
+async function refuseOtherGroup(
+  { transaction, company }: Move,
+  quoteGroupId: string | undefined,
+  before: Quote | undefined,
+): Promise<void> {
+  if (quoteGroupId === before?.quoteGroupId || quoteGroupId === undefined) return;
+  if (!before && !(await hasQuoteGroup(transaction, company.id, quoteGroupId))) return;
+  const message = `The quoteGroupId ${quoted(quoteGroupId)} is another quote's, or not that of the version before.`;
+  throw new Refusal('duplicate_id', message, '/with/quoteGroupId');
+}
+
+/** @throws Refusal `invalid_change` for an answer to a quote that has none, or before it was sent. */
+function respondedAtOf(move: Move, { status, respondedAt, sentDate }: Imported): string | null {
+  if (status === 'sent') {
+    if (respondedAt === undefined) return null;
+    const message = `respondedAt is ${respondedAt}, and a quote that is sent has no answer yet.`;
+    throw new Refusal('invalid_change', message, '/with/respondedAt');
+  }
+  const at = respondedAt === undefined ? move.at : move.readTime(respondedAt, '/with/respondedAt');
+  if (move.dayOf(at) >= sentDate) return at;
+  const message = `respondedAt is ${at}, before the quote was sent on ${sentDate}.`;
+  throw new Refusal('invalid_change', message, '/with/respondedAt');
+}

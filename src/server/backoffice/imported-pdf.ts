@@ -1,0 +1,45 @@
+import { hash } from 'node:crypto';
+
+import type { Invoice } from '../../contract/records.ts';
+import { insertPdf } from '../store/records/documents.ts';
+import type { Move } from './move.ts';
+import { Refusal } from './refusal.ts';
+
+const PDF_BYTES_MAX = 5 * 1024 * 1024;
+
+/** A reader looks for the end of the file in its last bytes (ISO 32000-1, annex H.3, note 18). */
+const TRAILER_BYTES = 1024;
+
+/**
+ * Keeps the PDF that came with a document, which is served from then on.
+ * @param base64 undefined where none came: one is printed when it is asked for.
+ * @throws Refusal `invalid_change` for what isn't a PDF that everybody can open.
+ */
+export async function keepImportedPdf(
+  move: Move,
+  { id, number }: Pick<Invoice, 'id' | 'number'>,
+  base64: string | undefined,
+): Promise<void> {
+  if (base64 === undefined) return;
+  const bytes = Buffer.from(base64, 'base64');
+  const problem = pdfProblem(bytes);
+  if (problem !== undefined) throw new Refusal('invalid_change', `pdf ${problem}.`, '/with/pdf');
+  await insertPdf(move.transaction, {
+    company: move.company.id,
+    invoice: id,
+    number: number ?? id,
+    sha256: hash('sha256', bytes),
+    byte_count: bytes.length,
+    bytes,
+  });
+}
+
+function pdfProblem(bytes: Buffer): string | undefined {
+  if (bytes.length > PDF_BYTES_MAX) return `has ${bytes.length} bytes, and may have ${PDF_BYTES_MAX}`;
+  const text = bytes.toString('latin1');
+  if (!/^%PDF-[12]\.\d/.test(text)) return "doesn't begin with %PDF, as a PDF does";
+  if (!/startxref\s+\d+\s+%%EOF/.test(text.slice(-TRAILER_BYTES)))
+    return "doesn't end with startxref and %%EOF, as a PDF does; it may be cut off";
+  // The trailer isn't compressed, nor is the dictionary of a stream that takes its place.
+  return /\/Encrypt\s*(?:\d+\s+\d+\s+R\b|<<)/.test(text) ? 'is encrypted; send it without' : undefined;
+}

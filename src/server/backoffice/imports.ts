@@ -1,0 +1,205 @@
+import { companyInstant } from '../../contract/company-time.ts';
+import type { WithOf } from '../../contract/feed.ts';
+import type { Customer, Invoice } from '../../contract/records.ts';
+import type { RenderedRecord } from '../../contract/render.ts';
+import { balanceAtIssue } from '../../contract/vat.ts';
+import { quote } from '../../errors.ts';
+import { hasNumber } from '../store/records/moves.ts';
+import { type Naming, namingOf } from './buyers.ts';
+import { type Credited, creditedInvoiceOf, refuseExcess } from './credit-notes.ts';
+import { lineOf, refuseBadReferences, reverseChargeRatesOf } from './document-lines.ts';
+import { checkedAmounts } from './import-check.ts';
+import { keepImportedPdf } from './imported-pdf.ts';
+import {
+  blankUnpublished,
+  conversionOf,
+  type Drafted,
+  referenceTo,
+  refuseBadDates,
+} from './invoice-drafts.ts';
+import { creditInvoice } from './issue-invoice.ts';
+import { mustBeIssuedElsewhere } from './issued-elsewhere.ts';
+import type { Move } from './move.ts';
+import { Refusal } from './refusal.ts';
+import { daysAfter, DOCUMENT_DAYS, isToCome, refuseDayOutside } from './times.ts';
+
+/** The members of an invoice or a credit note that comes in. */
+type Imported = WithOf<'invoice.import'> & Partial<Pick<WithOf<'credit_note.import'>, 'creditsInvoiceId'>>;
+
+/**
+ * Takes an invoice as the business system has issued it; sends invoice.issued when it is to notify.
+ * @throws Refusal `wrong_sums`, or `wrong_state` while invoices are issued here.
+ */
+export async function importInvoice(move: Move, given: WithOf<'invoice.import'>): Promise<RenderedRecord> {
+  const { grossMinor } = given.totals;
+  if (grossMinor < 0) {
+    const message = `totals/grossMinor is ${grossMinor}; an invoice isn't below zero, which takes a credit note.`;
+    throw new Refusal('invalid_change', message, '/with/totals/grossMinor');
+  }
+  const { rendered } = await putIssued(move, 'invoice', given);
+  move.send('invoice.issued', rendered.body);
+  return rendered;
+}
+
+/**
+ * Takes a credit note as the business system has issued it, and takes it off its invoice; sends credit_note.issued, and
+ * invoice.paid if it settles the invoice, when it is to notify.
+ * @throws Refusal as for an invoice, and `exceeds_invoice`.
+ */
+export async function importCreditNote(
+  move: Move,
+  given: WithOf<'credit_note.import'>,
+): Promise<RenderedRecord> {
+  const { record, rendered } = await putIssued(move, 'credit_note', given);
+  move.send('credit_note.issued', rendered.body);
+  await creditInvoice(move, record, '/with/creditsInvoiceId');
+  return rendered;
+}
+
+async function putIssued(
+  move: Move,
+  kind: 'invoice' | 'credit_note',
+  given: Imported,
+): Promise<{ record: Drafted['record']; rendered: RenderedRecord }> {
+  mustBeIssuedElsewhere(move, kind);
+  if (given.notify !== true) move.keepQuiet();
+  await refuseTwin(move, kind, given);
+  refuseBadDays(move, kind, given);
+  const { id = move.mintUuid(), pdf, lines: givenLines } = given;
+  const customer = await move.get('customers', given.customerId, '/with/customerId');
+  const credited = await creditedInvoiceOf(move, { kind, ...given }, '/with');
+  const lines = await importedLines(move, givenLines);
+  const record = {
+    ...{ id, kind, status: 'issued' as const, number: given.number, currency: given.currency },
+    ...datesOf(move, kind, given, customer),
+    ...importedNaming(customer, given),
+    ...amountsOf(move, given, credited),
+    buyerReference: given.buyerReference ?? null,
+    purchaseOrderReference: given.purchaseOrderReference ?? null,
+    note: given.note ?? null,
+    lines,
+    createdAt: move.at,
+    links: { self: `/api/v1/invoices/${id}`, pdf: `/api/v1/invoices/${id}/pdf` },
+    creditsInvoiceId: given.creditsInvoiceId ?? null,
+    creditNotes: [],
+    creditedInvoice: credited ? referenceTo(credited.record) : null,
+    ...balanceAtIssue({ kind, totals: given.totals }),
+  };
+  const rendered = await move.putStamped('invoices', record, {
+    ...blankUnpublished,
+    quoteId: null,
+    reverseChargeRates: reverseChargeRatesOf(givenLines, lines),
+    supplier: await move.keepSupplier(given.supplier),
+    isImported: true,
+  });
+  await keepImportedPdf(move, record, pdf);
+  return { record, rendered };
+}
+
+async function refuseTwin(
+  move: Move,
+  kind: 'invoice' | 'credit_note',
+  { id, number }: Pick<Imported, 'id' | 'number'>,
+): Promise<void> {
+  if (id !== undefined) await move.mustBeNew('invoices', id, '/with/id');
+  if (!(await hasNumber(move.transaction, move.company.id, number, kind))) return;
+  const message = `The company has another ${kind.replace('_', ' ')} with the number ${quote(number)}.`;
+  throw new Refusal('duplicate_id', message, '/with/number');
+}
+
+/** @throws Refusal `invalid_change` for a day that is outside those of documents, or still to come. */
+export function refuseDayToCome(move: Move, day: string, path: string): void {
+  refuseDayOutside(DOCUMENT_DAYS, day, path);
+  if (!isToCome(day, move.today)) return;
+  const message = `${path} is ${day}, which is still to come on ${move.today}, the day of the change.`;
+  throw new Refusal('invalid_change', message, path);
+}
+
+function refuseBadDays(move: Move, kind: 'invoice' | 'credit_note', given: Imported): void {
+  refuseDayToCome(move, given.issueDate, '/with/issueDate');
+  refuseBadDates({ kind, ...given }, '/with');
+  const rateDay = given.accountingCurrency?.exchangeRateDate;
+  refuseDayOutside(DOCUMENT_DAYS, rateDay, '/with/accountingCurrency/exchangeRateDate');
+}
+
+/** The dates of a document that is issued already; a credit note isn't due. */
+function datesOf(move: Move, kind: 'invoice' | 'credit_note', given: Imported, customer: Customer) {
+  const { issueDate, supplyPeriod = null } = given;
+  const isInvoice = kind === 'invoice';
+  const paymentTermsDays = isInvoice ? (given.paymentTermsDays ?? customer.paymentTermsDays) : 0;
+  return {
+    issueDate,
+    issuedAt: issuedAtOf(move, given),
+    supplyDate: supplyPeriod?.endDate ?? given.supplyDate ?? issueDate,
+    supplyPeriod,
+    dueDate: isInvoice ? (given.dueDate ?? daysAfter(issueDate, paymentTermsDays)) : null,
+    paymentTermsDays,
+  };
+}
+
+function issuedAtOf(move: Move, { issueDate, issuedAt }: Imported): string {
+  if (issuedAt !== undefined) return move.readTime(issuedAt, '/with/issuedAt');
+  if (issueDate >= move.today) return move.at;
+  return companyInstant(move.company.timeZone, `${issueDate}T00:00`)?.toISOString() ?? move.at;
+}
+
+/**
+ * The customer as the document names it, or as it is now.
+ * @throws Refusal `invalid_change` for a site beside another one, and `unknown_record` when the customer has no such site.
+ */
+export function importedNaming(
+  customer: Customer,
+  { buyer, siteId = null }: Pick<Imported, 'buyer' | 'siteId'>,
+): Naming {
+  const named = buyer?.site ?? null;
+  if (named !== null && siteId !== null && siteId !== named.id) {
+    const message = `siteId is ${quote(siteId)}, and buyer names the site ${quote(named.id)}.`;
+    throw new Refusal('invalid_change', message, '/with/siteId');
+  }
+  const naming = namingOf(customer, named ? null : siteId, '/with');
+  if (!buyer) return naming;
+  const { site } = naming.buyer;
+  return {
+    ...naming,
+    siteId: named?.id ?? siteId,
+    // The present naming comes first for the order of its members, which is the contract's.
+    buyer: { ...naming.buyer, ...UNNAMED, ...buyer, site: named ?? site },
+  };
+}
+
+/** What a buyer may be without. */
+const UNNAMED = { legalName: null, vatId: null, contactName: null, email: null };
+
+/** The lines as they are given. @throws Refusal for a job the company doesn't have, and an id used twice. */
+export async function importedLines(move: Move, given: Imported['lines']): Promise<Invoice['lines']> {
+  await refuseBadReferences(move, given, '/with/lines');
+  return given.map((line, index) => {
+    const { amountMinor, vatExemptionReason = null } = line;
+    return lineOf(move, line, { position: index + 1, amountMinor, vatExemptionReason });
+  });
+}
+
+/** The amounts as they are given, once they are found to be right. */
+function amountsOf(
+  move: Move,
+  given: Imported,
+  credited: Credited | undefined,
+): Pick<Invoice, 'vatBreakdown' | 'totals' | 'accountingCurrency'> {
+  const { accountingCurrency = null, totals, currency } = given;
+  if (accountingCurrency) {
+    const own = move.company.currency;
+    const path = '/with/accountingCurrency/currency';
+    if (accountingCurrency.currency !== own || currency === own) {
+      const message = `accountingCurrency is in ${accountingCurrency.currency}, and the document in ${currency}; it is ${own}, the company's own, and no other, beside another currency.`;
+      throw new Refusal('wrong_currency', message, path);
+    }
+  }
+  const conversion = conversionOf(move, currency, accountingCurrency);
+  const { breakdown, accounted } = checkedAmounts(given, { conversion, credited });
+  if (credited) refuseExcess(credited, given, '/with');
+  return {
+    vatBreakdown: breakdown,
+    totals,
+    accountingCurrency: accountingCurrency && { ...accountingCurrency, vatBreakdown: accounted },
+  };
+}
