@@ -38,6 +38,7 @@ t.test('the help leads to every command', async (t) => {
     'admin list',
     'admin disable',
     'admin reset',
+    'admin sign-out',
     'key',
     'key create',
     'key list',

@@ -20,6 +20,8 @@ export function killFeed(rounds: number): object[] {
   const startMs = Date.parse('2023-12-29T08:00:00Z');
   const changes = lines.map((line, index) => ({
     id: `change-${index}`,
+    source: 'feed',
+    sequence: index,
     at: new Date(startMs + index * 300_000).toISOString(),
     ...line,
   }));

@@ -13,7 +13,7 @@ import { answersIn, feedOf } from './_feed.ts';
 import { fedCompanies } from './_kill-feed.ts';
 import { moveEvents } from './_backoffice.ts';
 
-type Fed = Workplace & { file: string };
+export type Fed = Workplace & { file: string };
 
 /** A workplace with the companies of the feed, each with a webhook for every event, and the feed as a file. */
 export async function openFed(name: EngineName, feed: readonly object[]): Promise<Fed> {
@@ -74,14 +74,14 @@ export async function runWhole({ start, file }: Fed): Promise<Run> {
   return kill(running);
 }
 
-async function kill({ end, output }: Running): Promise<Run> {
+export async function kill({ end, output }: Running): Promise<Run> {
   const { exitCode, signal } = await end('SIGKILL');
   // The last answer may have been cut off.
   const whole = output.stdout.slice(0, output.stdout.lastIndexOf('\n') + 1);
   return { wasKilled: signal !== null, exitCode, stderr: output.stderr, answers: answersIn(whole) };
 }
 
-async function within(ms: number, ended: Promise<unknown>): Promise<void> {
+export async function within(ms: number, ended: Promise<unknown>): Promise<void> {
   await Promise.race([pause(ms), ended]);
 }
 
@@ -112,6 +112,7 @@ const tables: Record<string, string> = {
   deliveries: `d.company, webhook, state, attempt_count, kind, data
     FROM deliveries d JOIN events e ON e.id = d.event ORDER BY d.company, d.id`,
   numberSeries: 'company, series, last_number FROM number_series ORDER BY company, series',
+  feedPositions: 'company, source, sequence, change_id FROM feed_positions ORDER BY company, source',
   appliedChanges: 'company, id, change FROM applied_changes ORDER BY company, id',
 };
 
