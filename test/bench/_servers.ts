@@ -19,7 +19,10 @@ const productOptions = /^#!\S+ -S node (.+)\n/.exec(readFileSync(program, 'utf8'
 const MICROSECONDS_A_TICK = 10_000;
 
 /** Starts `fieldledger serve` as an operator does: key check, limits, log and counts are on. */
-export async function startProduct(databaseUrl: string): Promise<Server> {
+export async function startProduct(
+  databaseUrl: string,
+  environment: Record<string, string> = {},
+): Promise<Server> {
   return startServer([program, 'serve'], {
     DATABASE_URL: databaseUrl,
     PORT: '0',
@@ -27,6 +30,7 @@ export async function startProduct(databaseUrl: string): Promise<Server> {
     RATE_LIMIT_PER_MINUTE: '10000000',
     WRONG_KEYS_PER_MINUTE: '10000000',
     CONNECTIONS_PER_NETWORK_MAX: '10000',
+    ...environment,
   });
 }
 

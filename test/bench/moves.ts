@@ -2,8 +2,13 @@ import type { Change } from '../../src/contract/feed.ts';
 import { createCompany } from '../../src/server/access/companies.ts';
 import { applyChange } from '../../src/server/backoffice/apply.ts';
 import { type Backoffice, openBackoffice } from '../../src/server/backoffice/backoffice.ts';
-import { engineNames, openTestDatabase } from '../_server.ts';
-import { compareRates, type Side } from './_rounds.ts';
+import { createFeedToken } from '../../src/server/access/feed-tokens.ts';
+import { applyFeed } from '../../src/server/backoffice/feed.ts';
+import { createFeedSender } from '../../src/client/feed/feed-sender.ts';
+import { type EngineName, engineNames, openTestDatabase } from '../_server.ts';
+import { freePort } from '../_postgres.ts';
+import { aligned, compareRates, quantile, type Side } from './_rounds.ts';
+import { startProduct } from './_servers.ts';
 
 const ROUNDS = Number(process.env.MOVES_ROUNDS ?? 5);
 /** Times that the story below is told in a round. */
@@ -47,7 +52,66 @@ export async function benchMoves(): Promise<string> {
       sides.push({ name: `${name}, ${webhooks} webhooks`, rate: () => tellStories(backoffice, company) });
     }
   }
-  return await compareRates('moves', sides, ROUNDS);
+  const overHttp: string[] = [];
+  for (const name of engineNames) overHttp.push(await benchFeed(name));
+  return [await compareRates('moves', sides, ROUNDS), ...overHttp].join('\n\n');
+}
+
+const CHANGES = 2_000;
+const ALONE = 500;
+
+/** A feed that is applied on the spot, and one that goes over HTTP to a server of its own; and changes one by one. */
+async function benchFeed(name: EngineName): Promise<string> {
+  await using database = await openTestDatabase(name);
+  const { engine } = database;
+  const backoffice = openBackoffice(engine);
+  await openCompany(backoffice, 'fed', 0);
+  const { token } = await createFeedToken(engine, { keyPrefix: 'fl', name: 'bench', now: new Date() });
+  const port = await freePort();
+  const limits = { FEED_PORT: String(port), FEED_REQUESTS_PER_MINUTE: '1000000', DELIVER_WEBHOOKS: 'off' };
+  await using stack = new AsyncDisposableStack();
+  stack.use(await startProduct(database.url, limits));
+  const sender = createFeedSender({ url: `http://127.0.0.1:${port}`, token });
+  let last = 0;
+  const changes = (count: number) =>
+    Array.from({ length: count }, () => {
+      last += 1;
+      const id = `job-${last - (last % 4)}`;
+      const moves = [
+        { change: 'job.create', with: { ...job, id } },
+        { change: 'job.update', with: { id, dates: ['2026-11-23'], assignedTo: ['per'] } },
+        { change: 'job.complete', with: { id } },
+        { change: 'job.reopen', with: { id } },
+      ];
+      return JSON.stringify({ id: `c${last}`, company: 'fed', ...moves[last % 4] });
+    });
+  const rateOf = async (take: (texts: string[]) => AsyncIterable<{ text: string }>, count = CHANGES) => {
+    const texts = changes(count);
+    const startedAt = performance.now();
+    let applied = 0;
+    for await (const { text } of take(texts)) if (text.includes('"status":"applied"')) applied += 1;
+    if (applied !== count) throw new Error(`${applied} of ${count} were applied.`);
+    return (count * 1000) / (performance.now() - startedAt);
+  };
+  async function* chunks(texts: readonly string[]): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(texts.join('\n'));
+  }
+  last = 3;
+  const sides = [
+    {
+      name: `${name}, applied on the spot`,
+      rate: () => rateOf((texts) => applyFeed(backoffice, chunks(texts))),
+    },
+    { name: `${name}, batches over HTTP`, rate: () => rateOf((texts) => sender.sendTexts(texts)) },
+  ];
+  const table = await compareRates('changes', sides, ROUNDS);
+  const ms: number[] = [];
+  for (let count = 0; count < ALONE; count += 1) ms.push(1000 / (await rateOf(sender.sendTexts, 1)));
+  const cells = [0.5, 0.99].map((share) => quantile(ms, share).toFixed(1));
+  return `${table}\n\n${aligned([
+    ['', 'p50 ms', 'p99 ms'],
+    [`${name}, one change alone over HTTP`, ...cells],
+  ])}`;
 }
 
 async function openCompany(backoffice: Backoffice, company: string, webhookCount: number): Promise<void> {

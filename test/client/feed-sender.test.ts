@@ -5,7 +5,6 @@ import t, { type Test } from 'tap';
 
 import { createFeedSender, type FeedSenderOptions } from '../../src/client/feed/feed-sender.ts';
 import { NoAnswerError } from '../../src/client/index.ts';
-import type { Change } from '../../src/contract/feed.ts';
 import { openTestDatabase } from '../_server.ts';
 import { createTestBackoffice } from '../server/backoffice/_backoffice.ts';
 import { jobCreate, openStaffedCompany } from '../server/backoffice/_changes.ts';
@@ -15,7 +14,7 @@ import { allOf, answers, type Behaviour, createMockClock, refuses, startService 
 const changes = (count: number, company = 'acme') =>
   Array.from({ length: count }, (_, number) => {
     const id = `c${number}`;
-    return { id, company, ...jobCreate({ id: `job_${number}` }) } as Change;
+    return { id, company, ...jobCreate({ id: `job_${number}` }) };
   });
 
 type Answer = (change: { id: string }, place: number) => object;
