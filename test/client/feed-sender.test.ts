@@ -50,7 +50,7 @@ t.test('changes are sent in batches and answered in their order', async (t) => {
   await using door = await openDoor(database.engine, token);
   const bodies: number[] = [];
   const counted: typeof fetch = async (url, init) => {
-    bodies.push((init?.body as Blob).size);
+    bodies.push((init?.body as Uint8Array).length);
     return fetch(url, init);
   };
   const sender = createFeedSender({ url: door.url, token, fetch: counted });

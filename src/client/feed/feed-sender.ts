@@ -48,6 +48,7 @@ export interface FeedSender {
 
 const BATCH_CHANGES = 100;
 const BATCH_BYTES = 1_048_576;
+const LINE_FEED = 0x0a;
 const RETRY_MS = { first: 500, max: 30_000 };
 const RETRY_TIME_MS = 600_000;
 const TIMEOUT_MS = 60_000;
@@ -150,10 +151,7 @@ async function post(
       fetch(address, {
         method: 'POST',
         headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/x-ndjson' },
-        // Without a line feed at the end, which would make a longest line too long.
-        body: new Blob(
-          texts.flatMap((text, index) => [index > 0 ? '\n' : '', text as Uint8Array<ArrayBuffer>]),
-        ),
+        body: linesOf(texts),
         // Nobody else may get the token.
         redirect: 'manual',
         signal: ends,
@@ -171,6 +169,17 @@ async function post(
     signal?.throwIfAborted();
     return new NoAnswerError(`POST ${address}: no answer came (${reasonOf(cause)}).`, { cause });
   }
+}
+
+/** Lines without a line feed at the end, which would make a longest one too long. */
+function linesOf(texts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const lines = new Uint8Array(texts.reduce((size, { length }) => size + length + 1, -1)).fill(LINE_FEED);
+  let start = 0;
+  for (const text of texts) {
+    lines.set(text, start);
+    start += text.length + 1;
+  }
+  return lines;
 }
 
 function refusalOf({ status, headers }: Response, body: string): ApiError {
