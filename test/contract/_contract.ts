@@ -17,7 +17,9 @@ export interface Schema {
   maximum?: number;
   minLength?: number;
   maxLength?: number;
+  minItems?: number;
   maxItems?: number;
+  minProperties?: number;
   maxProperties?: number;
   default?: unknown;
   examples?: unknown[];

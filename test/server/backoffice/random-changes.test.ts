@@ -80,8 +80,8 @@ const ofType: Record<string, (schema: Schema, subject: string) => fc.Arbitrary<u
     ),
   number: ({ minimum: min = -1e300, maximum: max = 1e300 }) => fc.double({ min, max, noNaN: true }),
   string: textOf,
-  array: ({ items = {}, maxItems, uniqueItems }, subject) => {
-    const lengths = { maxLength: Math.min(maxItems ?? 3, 3) };
+  array: ({ items = {}, minItems = 0, maxItems, uniqueItems }, subject) => {
+    const lengths = { minLength: minItems, maxLength: Math.min(maxItems ?? 3, 3) };
     const item = valueOf(items, subject);
     return uniqueItems === true ? fc.uniqueArray(item, lengths) : fc.array(item, lengths);
   },
@@ -104,7 +104,7 @@ function textOf(schema: Schema, subject: string): fc.Arbitrary<string> {
 }
 
 function objectOf(
-  { properties, required = [], additionalProperties }: Schema,
+  { properties, required = [], minProperties = 0, additionalProperties }: Schema,
   subject: string,
 ): fc.Arbitrary<object> {
   if (typeof additionalProperties === 'object') {
@@ -114,9 +114,10 @@ function objectOf(
     name,
     valueOf(member, name === 'id' ? subject : (subjects[name] ?? 'other')),
   ]);
-  return fc.record(Object.fromEntries(members) as Record<string, fc.Arbitrary<unknown>>, {
-    requiredKeys: required,
-  });
+  const values = Object.fromEntries(members) as Record<string, fc.Arbitrary<unknown>>;
+  return fc
+    .record(values, { requiredKeys: required })
+    .filter((value) => Object.keys(value).length >= minProperties);
 }
 
 interface AnyChange {
