@@ -1,4 +1,4 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 
 import { changeNames } from '../../contract/feed.ts';
 import { AppError, quote, unknownName, UsageError } from '../../errors.ts';
@@ -11,8 +11,8 @@ import {
   revokeFeedTokenRow,
 } from '../store/keys/feed-tokens.ts';
 import { checkedLine } from './checked-input.ts';
+import { mintToken, tokenHash } from './tokens.ts';
 
-const SECRET_BYTES = 32;
 const ID_BYTES = 6;
 const TOKEN_CHARACTERS_MAX = 200;
 const NAME_CHARACTERS_MAX = 100;
@@ -42,7 +42,7 @@ export async function createFeedToken(
   const known = changeNames();
   const unknown = changes?.find((change) => !known.includes(change));
   if (unknown !== undefined) throw new UsageError(unknownName(unknown, 'a change of the feed', known));
-  const secret = randomBytes(SECRET_BYTES).toString('base64url');
+  const secret = mintToken();
   const record: FeedToken = {
     id: randomBytes(ID_BYTES).toString('hex'),
     name: checkedLine(name, 'The name of a token', NAME_CHARACTERS_MAX),
@@ -52,7 +52,7 @@ export async function createFeedToken(
     revokedAt: null,
     usedAt: null,
   };
-  const missing = await insertFeedToken(engine, record, hashOf(secret));
+  const missing = await insertFeedToken(engine, record, tokenHash(secret));
   if (missing !== undefined) throw new UsageError(`There is no company ${quote(missing)}.`);
   return { token: [`${keyPrefix}-feed`, record.id, secret].join('.'), record };
 }
@@ -82,8 +82,8 @@ export function createFeedAuthentication(
     const { id, secret } = parseToken(authorization, keyPrefix);
     const found = await findFeedToken(engine, id);
     // An unknown token is compared too, so that the time doesn't tell which part was wrong.
-    const expected = Buffer.from(found?.secretSha256 ?? hashOf(''), 'hex');
-    const isRight = timingSafeEqual(expected, Buffer.from(hashOf(secret), 'hex'));
+    const expected = Buffer.from(found?.secretSha256 ?? tokenHash(''), 'hex');
+    const isRight = timingSafeEqual(expected, Buffer.from(tokenHash(secret), 'hex'));
     if (!found || !isRight) throw new AppError('invalid_key', 'The feed token is missing or wrong.');
     const { token } = found;
     if (token.revokedAt !== null) throw new AppError('revoked_key', 'This feed token was revoked.');
@@ -105,9 +105,4 @@ function parseToken(authorization: string | undefined, keyPrefix: string): { id:
   if (prefix !== `${keyPrefix}-feed` || rest.length > 0 || !/^\w+$/.test(id) || !/^[\w-]+$/.test(secret))
     throw new AppError('invalid_key', 'The Authorization header must be "Bearer " followed by a feed token.');
   return { id, secret };
-}
-
-/** Hex SHA-256. The secret is 32 random bytes, so a slow hash would add no protection. */
-function hashOf(secret: string): string {
-  return hash('sha256', secret, 'hex');
 }

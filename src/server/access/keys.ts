@@ -1,4 +1,4 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 
 import type { Scope } from '../../contract/scopes.ts';
 import type { Switches } from '../../contract/withholding.ts';
@@ -22,10 +22,10 @@ import type { Counted } from '../store/keys/rate-counters.ts';
 import { switchesOf } from '../store/records/companies.ts';
 import { getCompany } from './companies.ts';
 import { checkedLine, grantedScopes } from './checked-input.ts';
+import { mintToken, tokenHash } from './tokens.ts';
 
 /** Active keys that a company can have at once (openapi.yaml, "Authentication"). */
 export const ACTIVE_KEYS_MAX = 20;
-const SECRET_BYTES = 32;
 const KEY_ID_BYTES = 6;
 const KEY_CHARACTERS_MAX = 200;
 /** Callers that are remembered at once, of some 300 bytes each. */
@@ -57,12 +57,12 @@ interface NewKey {
  */
 export async function createKey(engine: Engine, options: NewKey): Promise<{ key: string; record: ApiKey }> {
   const { prefix, company, by = 'operator', now } = options;
-  const secret = randomBytes(SECRET_BYTES).toString('base64url');
+  const secret = mintToken();
   const id = randomBytes(KEY_ID_BYTES).toString('hex');
   const name = checkedKeyName(options.name);
   const record = await authorisedTransaction(engine, { company, by, now }, async (authorised) => {
     const scopes = grantedScopes(options.scopes, authorised.by);
-    const inserted = await insertKey(authorised, { id, name, scopes }, hashOf(secret), ACTIVE_KEYS_MAX);
+    const inserted = await insertKey(authorised, { id, name, scopes }, tokenHash(secret), ACTIVE_KEYS_MAX);
     if (!inserted)
       throw new UsageError(
         `The company ${quote(company)} has ${ACTIVE_KEYS_MAX} active keys, which is the limit; revoke one first.`,
@@ -134,10 +134,10 @@ export function createAuthentication(
 ): Authenticate {
   return rememberCallers(engine, async (authorization) => {
     const { secret, ...parts } = parseAuthorization(authorization, keyPrefix);
-    const secretSha256 = hashOf(secret);
+    const secretSha256 = tokenHash(secret);
     const found = await findKey(engine, { ...parts, secretSha256 }, { nowMs: Date.now(), windowSeconds });
     // An unknown key is compared too, so that the time doesn't tell which part was wrong.
-    const expected = Buffer.from(found?.key.secret_sha256 ?? hashOf(''), 'hex');
+    const expected = Buffer.from(found?.key.secret_sha256 ?? tokenHash(''), 'hex');
     const isRight = timingSafeEqual(expected, Buffer.from(secretSha256, 'hex'));
     if (!found || !isRight) throw new AppError('invalid_key', 'The API key is missing or wrong.');
     if (found.key.revoked_at !== null) throw new AppError('revoked_key', 'This API key was revoked.');
@@ -158,7 +158,7 @@ function rememberCallers(engine: Engine, authenticate: Authenticate): Authentica
     if (authorization === undefined || version === undefined) return authenticate(authorization);
     if (version !== knownVersion || known.size >= REMEMBERED_MAX) known.clear();
     knownVersion = version;
-    const digest = hashOf(authorization);
+    const digest = tokenHash(authorization);
     const remembered = known.get(digest);
     if (remembered) return remembered;
     const authenticated = await authenticate(authorization);
@@ -205,9 +205,4 @@ function toCaller({ company, id }: { company: string; id: string }, row: KeyRow)
 /** @throws UsageError when the name is empty, too long, not one line, or has a character that can't be seen. */
 export function checkedKeyName(given: string): string {
   return checkedLine(given, 'The name of a key', KEY_NAME_CHARACTERS_MAX);
-}
-
-/** Hex SHA-256. The secret is 32 random bytes, so a slow hash would add no protection. */
-function hashOf(secret: string): string {
-  return hash('sha256', secret, 'hex');
 }

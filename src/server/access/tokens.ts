@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** The token of a session's cookie or of a one-time link. */
+/** The secret of a key or a feed token, and the token of a session's cookie or of a one-time link. */
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{43}$/;
 
