@@ -1,4 +1,4 @@
-import { randomFromPool } from './ids.ts';
+import { randomBytes } from 'node:crypto';
 
 import type { Change } from '../../contract/feed.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -23,7 +23,7 @@ export function openBackoffice(
     engine,
     appendEvents,
     now: () => new Date(),
-    random: randomFromPool,
+    random: randomBytes,
     hasReaders: true,
     ...options,
   };

@@ -9,22 +9,12 @@ export interface Ids {
 }
 
 const COUNTER_MAX = 0xfff;
-const POOL_BYTES = 4096;
-let pool = Buffer.alloc(0);
-
-/** Asking the system for a few bytes takes longer than all else about an id. No bytes are used twice. */
-export function randomFromPool(size: number): Buffer {
-  if (pool.length < size) pool = randomBytes(POOL_BYTES);
-  const taken = pool.subarray(0, size);
-  pool = pool.subarray(size);
-  return taken;
-}
 
 /**
  * Ids of one move. The twelve bits after the time count, so that the ids of one millisecond are in order too; the
  * other 62 are random.
  */
-export function createIds(random: (size: number) => Buffer = randomFromPool): Ids {
+export function createIds(random: (size: number) => Buffer = randomBytes): Ids {
   let counter = -1;
   const uuid = (ms: number) => {
     counter = Math.min(counter + 1, COUNTER_MAX);
