@@ -43,6 +43,24 @@ async function start(t: Test, behaviours: Behaviour[], options: Partial<FeedSend
   return { sender, asked, keys, clock, retried, statuses };
 }
 
+t.test('a change is sent when it comes, and waits for no others', async (t) => {
+  const { sender } = await start(t, [gives(applied)]);
+  const heard = Promise.withResolvers<undefined>();
+  // Its second change comes only when the first is answered.
+  async function* live() {
+    const [first, second] = changes(2);
+    if (first) yield first;
+    await heard.promise;
+    if (second) yield second;
+  }
+  const answered: (string | undefined)[] = [];
+  for await (const { change } of sender.send(live())) {
+    answered.push(change.id);
+    heard.resolve(undefined);
+  }
+  t.strictSame(answered, ['c0', 'c1']);
+});
+
 t.test('changes are sent in batches and answered in their order', async (t) => {
   await using database = await openTestDatabase('sqlite');
   const { id: company } = await openStaffedCompany(createTestBackoffice(database).openCompany);

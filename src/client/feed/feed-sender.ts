@@ -1,3 +1,4 @@
+import { takenTogether } from '../../command-line/taken-together.ts';
 import type { BatchAnswer, Change } from '../../contract/feed.ts';
 import { ApiError, NoAnswerError } from '../errors.ts';
 import { reasonOf } from '../exchange.ts';
@@ -37,7 +38,7 @@ export interface AnswerText {
 /** Sends changes to the feed of a Fieldledger. */
 export interface FeedSender {
   /**
-   * Sends changes in their order, in batches, each until it is answered. Every change needs an `id`: what was applied
+   * Sends changes in their order, in batches of those that have come, each until it is answered. Every change needs an `id`: what was applied
    * before an answer was lost is `skipped` when it is sent again.
    * @throws ApiError when the feed refuses the request, NoAnswerError when it can't be reached for too long.
    */
@@ -85,25 +86,21 @@ export function createFeedSender(options: FeedSenderOptions, clock: Clock = mach
   }
 
   async function* send(changes: Iterable<Change> | AsyncIterable<Change>): AsyncGenerator<Answered> {
-    let batch: Change[] = [];
-    async function* flush(): AsyncGenerator<Answered> {
-      const sent = batch;
-      batch = [];
-      let place = 0;
-      for await (const { answer } of sendTexts(sent.map((change) => JSON.stringify(change)))) {
+    const limits = { count: BATCH_CHANGES, size: Infinity, sizeOf: () => 0 };
+    for await (const batch of takenTogether(asTheyCome(changes), limits)) {
+      const rest = batch.values();
+      for await (const { answer } of sendTexts(batch.map((change) => JSON.stringify(change)))) {
         // There is one answer for each change.
-        yield { change: sent[place] as Change, answer };
-        place += 1;
+        yield { change: rest.next().value as Change, answer };
       }
     }
-    for await (const change of changes) {
-      batch.push(change);
-      if (batch.length === BATCH_CHANGES) yield* flush();
-    }
-    yield* flush();
   }
 
   return { send, sendTexts };
+}
+
+async function* asTheyCome<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T> {
+  yield* items;
 }
 
 /** As many texts as one request takes. */

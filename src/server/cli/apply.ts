@@ -19,7 +19,7 @@ import { describeError, type Terminal, ToldFailure } from '../../command-line/te
 
 const STDIN = '-';
 
-/** What sends a feed elsewhere: it is the integrators'. */
+/** The sender of the integrators' package, which sends a feed elsewhere. */
 type CreateSender = (options: {
   url: string;
   token: string;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
 
+import { takenTogether } from '../../command-line/taken-together.ts';
 import type { Answer, BatchAnswer } from '../../contract/feed.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import type { FeedAnswer } from '../backoffice/feed.ts';
@@ -14,15 +14,15 @@ export type SendTexts = (
 /** A feed elsewhere doesn't take the changes; the message says why. */
 export class NotSentError extends Error {}
 
-const BATCH_LINES = 100;
-const BATCH_BYTES = 1_048_576;
+/** Of lines; a line has up to 8 MB. */
+const BATCH = { count: 100, size: 1_048_576, sizeOf: ({ bytes }: RawLine) => bytes?.length ?? 0 };
 
 /**
  * Sends a feed, batch after batch, and gives its answers as if it had been applied here.
  * @throws NotSentError when changes aren't taken, and what reading the input throws.
  */
 export async function* sendFeed(input: Readable, send: SendTexts): AsyncGenerator<FeedAnswer> {
-  for await (const batch of inBatches(sendableLines(input))) {
+  for await (const batch of takenTogether(sendableLines(input), BATCH)) {
     const answers = send(batch.flatMap(({ bytes }) => bytes ?? []));
     for (const line of batch)
       yield line.bytes === undefined ? tooLong(line) : answerOf(line, await nextOf(answers));
@@ -68,30 +68,4 @@ function tooLong({ number, bytesRead }: RawLine): FeedAnswer {
 
 function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
-}
-
-/** Takes together what has come, so that a feed that goes on for ever is sent at once, and a file in full batches. */
-async function* inBatches(lines: AsyncGenerator<RawLine>): AsyncGenerator<RawLine[]> {
-  const read = () => {
-    const next = lines.next();
-    // Whoever awaits it hears of the failure, which may be after the batch before was sent.
-    next.catch(() => undefined);
-    return next;
-  };
-  let next = read();
-  for (;;) {
-    const first = await next;
-    if (first.done) return;
-    const batch = [first.value];
-    let bytes = first.value.bytes?.length ?? 0;
-    next = read();
-    while (batch.length < BATCH_LINES && bytes < BATCH_BYTES) {
-      const come = await Promise.race([next, turn(undefined)]);
-      if (come === undefined || come.done) break;
-      batch.push(come.value);
-      bytes += come.value.bytes?.length ?? 0;
-      next = read();
-    }
-    yield batch;
-  }
 }

@@ -1,0 +1,39 @@
+/**
+ * Takes together what has come, so that what comes for ever goes on at once, and what is all there in full batches.
+ * @param limits.size the sum of sizes from which on a batch takes no more.
+ */
+export async function* takenTogether<T>(
+  items: AsyncIterable<T>,
+  limits: { count: number; size: number; sizeOf: (item: T) => number },
+): AsyncGenerator<T[]> {
+  const iterator = items[Symbol.asyncIterator]();
+  const read = () => {
+    const next = iterator.next();
+    // Its failure is met where it is awaited, which may be after the batch before was sent.
+    next.catch(() => undefined);
+    return next;
+  };
+  let next = read();
+  for (;;) {
+    const first = await next;
+    if (first.done) return;
+    const batch = [first.value];
+    let size = limits.sizeOf(first.value);
+    next = read();
+    while (batch.length < limits.count && size < limits.size) {
+      const come = await Promise.race([next, turn()]);
+      if (come === undefined || come.done) break;
+      batch.push(come.value);
+      size += limits.sizeOf(come.value);
+      next = read();
+    }
+    yield batch;
+  }
+}
+
+/** A turn of the event loop, by web standards: workers have no other. */
+function turn(): Promise<undefined> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(undefined));
+  });
+}
