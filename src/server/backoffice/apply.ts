@@ -40,7 +40,7 @@ export type Outcome =
   /** `record` is the same as it is now; undefined where the change doesn't tell which one it was about. */
   | { status: 'skipped'; record: JsonText<unknown> | null | undefined };
 
-/** Who sends changes over HTTP. */
+/** A business system that sends changes over HTTP, by its feed token. */
 export interface Sender {
   /** The id of the feed token. */
   token: string;

@@ -21,7 +21,7 @@ export interface FeedLine {
 export const LINE_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Deeper nesting is refused, because recursive code would overflow the stack. */
-export const DEPTH_MAX = 100;
+const DEPTH_MAX = 100;
 
 /** Reads a stream of bytes as JSON Lines, holding one line at a time. A byte order mark at the beginning is ignored. */
 export async function* readFeedLines(
@@ -101,29 +101,32 @@ export function withoutMark(bytes: Buffer): Buffer {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Reads the text of one change; undefined for a blank line. */
-export function readFeedLine(bytes: Buffer): Pick<FeedLine, 'value' | 'problem'> | undefined {
+function readFeedLine(bytes: Buffer): Pick<FeedLine, 'value' | 'problem'> | undefined {
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch {
     return { problem: malformed('The line is not in UTF-8.') };
   }
-  if (/^[ \t\r]*$/.test(text)) return undefined;
+  return /^[ \t\r]*$/.test(text) ? undefined : readChange(text);
+}
+
+/** Reads the text of one change. */
+export function readChange(text: string): Pick<FeedLine, 'value' | 'problem'> {
   try {
     // The caller narrows the value.
     const value = JSON.parse(text) as unknown;
     if (isDeeperThan(DEPTH_MAX, value)) {
       return { problem: malformed(`The line nests values more than ${DEPTH_MAX} levels deep.`) };
     }
-    // What is written as JSON.stringify writes it is kept as it is, which is quickly seen.
+    // Comparing is quicker than looking, and most programs write JSON as JSON.stringify does.
     return { value, problem: JSON.stringify(value) === text ? undefined : unkeptIn(text) };
   } catch (error) {
     return { problem: malformed(`The line is not JSON: ${(error as SyntaxError).message}.`) };
   }
 }
 
-export function isDeeperThan(depthMax: number, value: unknown): boolean {
+function isDeeperThan(depthMax: number, value: unknown): boolean {
   let level = [value].filter(isContainer);
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth === depthMax) return true;

@@ -44,7 +44,7 @@ export function checkedAmounts(
     const accounted = own
       ? matched(expected, own.vatBreakdown, '/with/accountingCurrency/vatBreakdown', differences)
       : [];
-    // What a missing item would have to be depends on too much.
+    // Amounts of an item that is missing depend on too much to be named.
     if (differences.length === 0) {
       const { conversion = null, credited } = terms;
       const taken = credited && amountsTaken(credited, breakdown, conversion);
@@ -87,7 +87,7 @@ export function checkedAmounts(
   });
 }
 
-/** What an amount may be, and why. */
+/** A value that an amount may have, and why. */
 interface Expected {
   minor: number;
   rule: string;

@@ -167,7 +167,7 @@ export function importedNaming(
   };
 }
 
-/** What a buyer may be without. */
+/** Members that a buyer may be without. */
 const UNNAMED = { legalName: null, vatId: null, contactName: null, email: null };
 
 /** The lines as they are given. @throws Refusal for a job the company doesn't have, and an id used twice. */

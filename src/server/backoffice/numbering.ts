@@ -3,7 +3,12 @@ import { companyDay } from '../../contract/company-time.ts';
 import { quote, UsageError } from '../../errors.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { hasNumber, hasQuoteNumber } from '../store/records/moves.ts';
-import { changeNumbering, findNumbering, takeNumber as takeNextOf } from '../store/records/number-series.ts';
+import {
+  changeNumbering,
+  type FindHighest,
+  findNumbering,
+  takeNumber as takeNextOf,
+} from '../store/records/number-series.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 
@@ -111,8 +116,7 @@ export async function setSeriesOf(
     const changed = format === undefined ? formats : { ...formats, [kind]: format };
     const series = seriesOf(changed[kind] ?? defaultNumberFormats[kind], day);
     if (last === undefined) return { formats: changed, lastNumbers: {} };
-    const [before = '', , after = ''] = series.split(NUMBER);
-    const highest = await findHighest(before, after);
+    const highest = await highestIn(series, findHighest);
     if (last < highest)
       throw new UsageError(
         `The number ${inSeries(series, highest)} is given out already, so the last one can't be ${last}.`,
@@ -130,10 +134,15 @@ export async function passNumbers(
 ): Promise<void> {
   await changeNumbering(transaction, company, async ({ formats, lastNumbers }, findHighest) => {
     const series = seriesOf(formats[kind] ?? defaultNumberFormats[kind], day);
-    const [before = '', , after = ''] = series.split(NUMBER);
-    const last = Math.max(lastNumbers[series] ?? 0, await findHighest(before, after));
+    const last = Math.max(lastNumbers[series] ?? 0, await highestIn(series, findHighest));
     return { formats, lastNumbers: last === 0 ? {} : { [series]: last } };
   });
+}
+
+/** The highest number of a series that a document has. */
+function highestIn(series: string, findHighest: FindHighest): Promise<number> {
+  const [before = '', , after = ''] = series.split(NUMBER);
+  return findHighest(before, after);
 }
 
 function isNumbered(kind: string): kind is Numbered {

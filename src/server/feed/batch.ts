@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { constants, gunzip, zstdDecompress } from 'node:zlib';
 
 import { AppError, quote } from '../../errors.ts';
-import { type FeedLine, LINE_BYTES_MAX, readFeedLine, readFeedLines } from '../backoffice/feed-lines.ts';
+import { type FeedLine, LINE_BYTES_MAX, readChange, readFeedLines } from '../backoffice/feed-lines.ts';
 
 /** The forms of a batch, and of its answers. */
 export type BatchForm = 'application/json' | 'application/x-ndjson';
@@ -102,8 +102,8 @@ function itemsOf(bytes: Buffer): Iterable<FeedLine> {
 
 function* linesAt(places: readonly [start: number, end: number][], text: string): Generator<FeedLine> {
   for (const [index, [start, end]] of places.entries()) {
-    const line = readFeedLine(Buffer.from(text.slice(start, end)));
-    yield { number: index + 1, bytesRead: 0, hasNext: index + 1 < places.length, ...line };
+    const change = readChange(text.slice(start, end));
+    yield { number: index + 1, bytesRead: 0, hasNext: index + 1 < places.length, ...change };
   }
 }
 

@@ -54,7 +54,7 @@ async function readNumbering(db: Engine['db'], company: string): Promise<Numberi
 }
 
 /** The highest number that a document has, of those with these texts before and after the digits; 0 where there is none. */
-type FindHighest = (before: string, after: string) => Promise<number>;
+export type FindHighest = (before: string, after: string) => Promise<number>;
 
 /** No number has more digits. */
 const DIGITS_MAX = 9;
