@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import express from 'express';
+import { errors } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import t from 'tap';
 import type { Test } from 'tap';
@@ -97,20 +98,34 @@ async function goTo(page: Page, { tags, summary }: Described): Promise<void> {
   await page.getByRole('heading', { name: summary }).waitFor();
 }
 
+/** Acts again when it takes too long: a page that is still being drawn closes what a reader has opened, who opens it again. */
+async function insist(act: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await act();
+      return;
+    } catch (error) {
+      if (!(error instanceof errors.TimeoutError) || tries === 10) throw error;
+    }
+  }
+}
+
+const SOON = { timeout: 3_000 };
+
+/** Types words into the search. */
 async function search(page: Page, words: string): Promise<void> {
   const input = page.getByPlaceholder('Search docs...');
-  // Until the page's scripts run, nobody hears the key; a page that is still being drawn closes what has opened.
-  const isFilled = () =>
-    input.fill(words, { timeout: 3_000 }).then(
-      () => true,
-      () => false,
-    );
-  for (let tries = 0; tries < 10; tries += 1) {
-    if (!(await input.isVisible())) await page.keyboard.press('Control+k');
-    if (await isFilled()) return;
-  }
-  throw new Error('The search does not open.');
+  // Until the page's scripts run, nobody hears the key.
+  if (!(await input.isVisible())) await page.keyboard.press('Control+k');
+  await input.fill(words, SOON);
 }
+
+/** Searches for a field until it is found. */
+const find = (page: Page, field: string): Promise<void> =>
+  insist(async () => {
+    await search(page, field);
+    await page.getByText(field).last().waitFor(SOON);
+  });
 
 t.test('the published reference', async (t) => {
   const browser = await openBrowser(t);
@@ -155,10 +170,12 @@ t.test('the published reference', async (t) => {
     const { page } = await open(t, browser, url);
     const [listJobs] = operations;
     if (listJobs) await goTo(page, listJobs);
-    await search(page, 'rate limit');
-    const first = page.locator('.found-chapters a').first();
-    t.equal(await first.textContent(), 'Rate limit');
-    await first.click();
+    await insist(async () => {
+      await search(page, 'rate limit');
+      const first = page.locator('.found-chapters a').first();
+      t.equal(await first.textContent(SOON), 'Rate limit');
+      await first.click(SOON);
+    });
     await page.waitForURL('**#/section/rate-limit');
   });
 
@@ -209,8 +226,7 @@ t.test('the published reference', async (t) => {
     const [address, sample] = await page.evaluate<string[]>('copied');
     t.equal(address, BASE_URL, 'the buttons copy the address of the server');
     t.match(sample, `${BASE_URL}/api/v1/`, 'and a sample');
-    await search(page, 'creditBalanceMinor');
-    await page.getByText('creditBalanceMinor').last().waitFor();
+    await find(page, 'creditBalanceMinor');
     await page.keyboard.press('Escape');
     await page.goto(`${url}#/invoices/getinvoice`);
     await page.reload();
@@ -240,8 +256,12 @@ t.test('the published reference', async (t) => {
     t.strictSame(sampleLanguages, [...beginnings.keys()]);
     let chosen = 'curl';
     for (const [language, beginning] of beginnings) {
-      await page.getByText(chosen, { exact: true }).first().click();
-      await page.getByText(language, { exact: true }).last().click();
+      await insist(async () => {
+        const option = page.getByTitle(language, { exact: true });
+        if (!(await option.isVisible()))
+          await page.getByRole('button', { name: chosen, exact: true }).click(SOON);
+        await option.click(SOON);
+      });
       await page.locator('main', { hasText: beginning }).waitFor();
       chosen = language;
     }
@@ -289,8 +309,7 @@ t.test('the published reference', async (t) => {
   t.test('finds a field by its name, however deep it lies', async (t) => {
     const { page } = await open(t, browser, pathToFileURL(file).href);
     for (const field of ['updatedSince', 'creditBalanceMinor', 'taxableMinor', 'invalid_cursor']) {
-      await search(page, field);
-      await page.getByText(field).last().waitFor();
+      await find(page, field);
       t.equal(await page.getByText('No results').count(), 0, field);
       await page.keyboard.press('Escape');
     }
