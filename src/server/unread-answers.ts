@@ -15,13 +15,20 @@ const SMALL_BYTES_MAX = 65_536;
 interface Connection {
   /** The client as the kernel's table writes it. */
   remote: string;
-  /** The bytes that Node had written when the table was last asked for. */
-  writtenBytes: number;
-  /** The bytes that the client had taken by then, without those that Node is just handing to the kernel. */
-  takenBytes: number;
+  /** The bytes that the kernel had got from Node when its table was last asked for. */
+  handedBytes: number;
+  /** The most that the client can have taken by `takenAt`, when it was last seen to take something. */
+  takenBytesMax: number;
   takenAt: number;
   /** Closes our side, which waits until the client has taken everything. */
   close?: (() => void) | undefined;
+}
+
+/** Node's own object of a connection, which `net` asks for the same when a connection times out. */
+interface Handle {
+  bytesWritten: number;
+  /** What of it waits for the kernel. */
+  writeQueueSize: number;
 }
 
 export interface UnreadLimits {
@@ -49,13 +56,13 @@ export function endUnreadAnswers(
     timer = setTimeout(() => void look(), ms).unref();
   };
   const look = async () => {
-    for (const [socket, connection] of connections) connection.writtenBytes = socket.bytesWritten;
+    for (const [socket, connection] of connections) connection.handedBytes = handedBytes(socket);
     const unread = await unreadBytes(server);
     for (const [socket, connection] of connections) {
       const unreadByClient = unread.get(connection.remote) ?? 0;
       const hasAll = socket.writableLength + unreadByClient === 0;
-      // The table doesn't have what was written meanwhile.
-      if (hasAll && socket.bytesWritten === connection.writtenBytes) finish(socket, connection);
+      // The table may lack what was handed over meanwhile.
+      if (hasAll && handedBytes(socket) === connection.handedBytes) finish(socket, connection);
       else if (hasStalled(socket, connection, unreadByClient, stalledMsMax)) socket.resetAndDestroy();
     }
     const isClosing = [...connections.values()].some(({ close }) => close);
@@ -65,7 +72,7 @@ export function endUnreadAnswers(
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = '', remotePort = 0 } = socket;
     const remote = listed(remoteAddress, remotePort);
-    const connection: Connection = { remote, writtenBytes: 0, takenBytes: -1, takenAt: 0 };
+    const connection: Connection = { remote, handedBytes: 0, takenBytesMax: -1, takenAt: 0 };
     connections.set(socket, connection);
     socket.once('close', () => connections.delete(socket));
     // Node calls it before it closes our side; only after that does it give the socket back to the kernel.
@@ -90,11 +97,20 @@ function finish(socket: Socket, connection: Connection): void {
   if (socket.writableFinished) socket.destroy();
 }
 
+/** What the kernel has got of a connection's answers, which is less than Node has taken for sent. */
+function handedBytes({ _handle: handle }: Socket & { _handle?: Handle | null }): number {
+  return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
+}
+
+/**
+ * The table is from a moment between two looks at what was handed over, so it tells what the client has taken within
+ * bounds. Only what passes them counts: answers to a client that goes on asking move what is handed over, too.
+ */
 function hasStalled(socket: Socket, connection: Connection, unreadBytes: number, msMax: number): boolean {
-  const takenBytes = socket.bytesWritten - socket.writableLength - unreadBytes;
-  // It may also be less, when the kernel has made room and has more of what Node hands to it.
-  if (takenBytes !== connection.takenBytes)
-    Object.assign(connection, { takenBytes, takenAt: performance.now() });
+  const takenBytesMax = handedBytes(socket) - unreadBytes;
+  if (connection.handedBytes - unreadBytes > connection.takenBytesMax) {
+    Object.assign(connection, { takenBytesMax, takenAt: performance.now() });
+  } else connection.takenBytesMax = Math.min(connection.takenBytesMax, takenBytesMax);
   return performance.now() - connection.takenAt >= msMax;
 }
 
