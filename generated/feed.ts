@@ -1685,6 +1685,15 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The request wasn't complete within 30 seconds. Nothing was done; send it again. */
+        TooSlow: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description The token is missing, wrong (`invalid_key`) or revoked (`revoked_key`). */
         Unauthorized: {
             headers: {
@@ -1756,6 +1765,7 @@ export interface operations {
             };
             400: components["responses"]["Error"];
             401: components["responses"]["Unauthorized"];
+            408: components["responses"]["TooSlow"];
             429: components["responses"]["Later"];
             503: components["responses"]["Later"];
         };
@@ -1787,6 +1797,7 @@ export interface operations {
             400: components["responses"]["Error"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["Error"];
+            408: components["responses"]["TooSlow"];
             429: components["responses"]["Later"];
             503: components["responses"]["Later"];
         };
@@ -1817,6 +1828,7 @@ export interface operations {
             400: components["responses"]["Error"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["Error"];
+            408: components["responses"]["TooSlow"];
             429: components["responses"]["Later"];
             503: components["responses"]["Later"];
         };

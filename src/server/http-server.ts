@@ -17,6 +17,11 @@ export const EVERY_ANSWER = {
   'Referrer-Policy': 'no-referrer',
 };
 
+export interface HttpServerOptions extends UnreadLimits {
+  /** The status for a request that isn't complete in time: 408 where what is sent may be sent again. */
+  lateStatus?: 400 | 408;
+}
+
 /**
  * Creates an HTTP server for an application, not yet listening. Whatever is sent to it is answered by the application or
  * refused with an error's body, always with the headers of every answer; Node itself answers nothing.
@@ -24,7 +29,7 @@ export const EVERY_ANSWER = {
 export function createHttpServer(
   app: RequestListener,
   headersOfEveryAnswer: () => Record<string, string>,
-  unread?: UnreadLimits,
+  { lateStatus = 400, ...unread }: HttpServerOptions = {},
 ): Server {
   const server = createServer({
     requestTimeout: REQUEST_MS_MAX,
@@ -43,7 +48,7 @@ export function createHttpServer(
       app(req, res);
     });
   }
-  refuseMalformedRequests(server, headersOfEveryAnswer, REQUEST_MS_MAX);
+  refuseMalformedRequests(server, headersOfEveryAnswer, { requestMsMax: REQUEST_MS_MAX, lateStatus });
   endUnreadAnswers(server, unread);
   return server;
 }

@@ -38,16 +38,19 @@ function problemOfHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage)
 
 /**
  * Answers what Node's parser refuses, and CONNECT, which it hands over as a bare socket, with an error's body.
- * @param requestMsMax the server's own limit for a whole request, in milliseconds.
+ * @param limits the server's own limit for a whole request, in milliseconds, and the status when it is passed.
  */
 export function refuseMalformedRequests(
   server: Server,
   headersOfEveryAnswer: () => Record<string, string>,
-  requestMsMax: number,
+  { requestMsMax, lateStatus }: { requestMsMax: number; lateStatus: 400 | 408 },
 ): void {
-  const messages: Readonly<Record<string, string>> = {
-    HPE_HEADER_OVERFLOW: 'The request is not well-formed: its headers are larger than 16 kB.',
-    ERR_HTTP_REQUEST_TIMEOUT: `The request must be complete within ${requestMsMax / 1000} seconds.`,
+  const refusals: Readonly<Record<string, Partial<RawRefusal>>> = {
+    HPE_HEADER_OVERFLOW: { message: 'The request is not well-formed: its headers are larger than 16 kB.' },
+    ERR_HTTP_REQUEST_TIMEOUT: {
+      status: lateStatus,
+      message: `The request must be complete within ${requestMsMax / 1000} seconds.`,
+    },
   };
   const latest = new WeakMap<Socket, ServerResponse>();
   for (const event of ['request', 'checkExpectation']) {
@@ -56,8 +59,8 @@ export function refuseMalformedRequests(
     );
   }
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const message = messages[error.code ?? ''] ?? 'The request is not well-formed.';
-    const refusal = { status: 400, code: 'invalid_request', message } as const;
+    const message = 'The request is not well-formed.';
+    const refusal = { status: 400, code: 'invalid_request', message, ...refusals[error.code ?? ''] } as const;
     refuseMalformed(socket, latest.get(socket), refusal, headersOfEveryAnswer());
   });
   server.on('connect', (_req, socket: Socket) => {
@@ -68,9 +71,11 @@ export function refuseMalformedRequests(
   });
 }
 
+const REASONS = { 400: 'Bad Request', 405: 'Method Not Allowed', 408: 'Request Timeout' };
+
 /** An error that is written on a connection as it is: there is no request to answer. */
 interface RawRefusal {
-  status: 400 | 405;
+  status: keyof typeof REASONS;
   code: ErrorCode;
   message: string;
 }
@@ -104,7 +109,7 @@ function refuseRaw(
   if (!socket.writable) return;
   const body = errorBody(code, message);
   const lines = [
-    `HTTP/1.1 ${status} ${status === 400 ? 'Bad Request' : 'Method Not Allowed'}`,
+    `HTTP/1.1 ${status} ${REASONS[status]}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: private, no-cache',

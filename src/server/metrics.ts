@@ -8,7 +8,7 @@ export interface Metrics {
   /** A connection was refused because there were too many, in all or of its network. */
   connectionRefused: () => void;
   /** Asks when companies last changed whenever the metrics are read. */
-  watchFeeds: (read: () => Promise<{ company: string; atMs: number }[]>) => void;
+  watchFeeds: (read: Record<'company' | 'source', () => Promise<[label: string, atMs: number][]>>) => void;
   feed: FeedMetrics;
   deliveries: DeliveryMetrics;
   documents: DocumentMetrics;
@@ -106,18 +106,29 @@ function createChangeCounter(registry: Registry): FeedMetrics['changesAnswered']
 }
 
 function watchFeeds(registers: Registry[], read: Parameters<Metrics['watchFeeds']>[0]): void {
-  new Gauge({
-    name: 'fieldledger_company_last_change_timestamp_seconds',
-    help: 'When a company that is served last changed, of the first 1000 by their ids.',
-    labelNames: ['company'],
-    registers,
-    async collect() {
-      const changes = await read().catch(() => undefined);
-      if (!changes) return;
-      this.reset();
-      for (const { company, atMs } of changes) this.set({ company }, atMs / 1000);
-    },
-  });
+  const watch = (label: keyof typeof read, name: string, help: string) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers,
+      async collect() {
+        const times = await read[label]().catch(() => undefined);
+        if (!times) return;
+        this.reset();
+        for (const [value, atMs] of times) this.set({ [label]: value }, atMs / 1000);
+      },
+    });
+  watch(
+    'company',
+    'fieldledger_company_last_change_timestamp_seconds',
+    'When a company that is served last changed, of the first 1000 by their ids.',
+  );
+  watch(
+    'source',
+    'fieldledger_feed_source_last_change_timestamp_seconds',
+    'When a change of a source was last applied, of the first 1000 by their names.',
+  );
 }
 
 function createDeliveryMetrics(registry: Registry): DeliveryMetrics {

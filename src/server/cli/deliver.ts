@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { listLastChanges } from '../store/records/company-status.ts';
+import { listLastChanges, listLastOfSources } from '../store/records/company-status.ts';
 import { createBacklog } from '../webhooks/backlog.ts';
 import { DeliveryLoop } from '../webhooks/delivery-loop.ts';
 import { keepPurging } from '../webhooks/purge.ts';
@@ -48,7 +48,10 @@ export function deliverCommand(terminal: Terminal): Command {
 export function createWatchedMetrics(engine: Engine): Metrics {
   const metrics = createMetrics();
   metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
-  metrics.watchFeeds(() => listLastChanges(engine));
+  metrics.watchFeeds({
+    company: () => listLastChanges(engine),
+    source: () => listLastOfSources(engine),
+  });
   return metrics;
 }
 

@@ -52,7 +52,7 @@ export async function createFeedServer(options: FeedServerOptions): Promise<Serv
     throw new AppError('not_found', 'There is nothing at this path; the feed is at /feed/v1/changes.');
   });
   app.use(answerError(log));
-  return createHttpServer(app, () => EVERY_ANSWER);
+  return createHttpServer(app, () => EVERY_ANSWER, { lateStatus: 408 });
 }
 
 function isDecodable(path: string): boolean {

@@ -34,6 +34,10 @@ for (const name of engineNames) {
         `INSERT INTO key_hours VALUES ('acme', '${ago(2)}', 'k1', 5, 1), ('acme', '${ago(3)}', 'k1', 5, 9),
           ('acme', '${ago(2)}', 'k2', 5, 0), ('acme', '${ago(30)}', 'k3', 5, 1)`,
       );
+      const position = (company: string, hours: number) =>
+        engine.run(`INSERT INTO feed_positions VALUES ('${company}', 'erp', 7, NULL, '${ago(hours)}')`);
+      await position('acme', 2);
+      await position('quiet', 1);
     }
     const quiet = { lastChangeAt: null, failingWebhooks: 0, dueDeliveries: 0, limitedKeys: 0 };
     const lastChangeAt = new Date(nowMs - 100_000).toISOString();
@@ -59,5 +63,13 @@ for (const name of engineNames) {
       'those that are served and have ever changed',
     );
     t.equal(Number(lines[0]?.split(' ')[1]), (nowMs - 100_000) / 1000);
+    const sources = metrics
+      .split('\n')
+      .filter((line) => line.startsWith('fieldledger_feed_source_last_change'));
+    t.strictSame(
+      sources,
+      [`fieldledger_feed_source_last_change_timestamp_seconds{source="erp"} ${Date.parse(ago(1)) / 1000}`],
+      'the latest of the companies that a source has',
+    );
   });
 }

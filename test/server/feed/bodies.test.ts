@@ -141,7 +141,7 @@ t.test('a body that breaks off, or comes too slowly, changes nothing and is told
     slow.send(start);
     t.match(
       await slow.closed,
-      /^HTTP\/1\.1 400 .*"invalid_request".*The request must be complete within 30 seconds/s,
+      /^HTTP\/1\.1 408 Request Timeout.*"invalid_request".*The request must be complete within 30 seconds/s,
     );
   }
   // The other request is over, too, whatever became of it.

@@ -99,10 +99,8 @@ t.test('every series that an alert or a panel names is printed, and every metric
   await got(`${address}/healthz`);
   const { token } = await workplace.json<{ token: string }>(['feed-token', 'create', '--name', 'erp']);
   const headers = { authorization: `Bearer ${token}` };
-  await got.post(`${feed}/feed/v1/changes`, {
-    headers,
-    json: [{ id: '1', company: 'brennan', change: 'none' }],
-  });
+  const change = { change: 'job.complete', with: { id: 'job_0002' }, source: 'erp', sequence: 1 };
+  await got.post(`${feed}/feed/v1/changes`, { headers, json: [{ id: '1', company: 'brennan', ...change }] });
   const text = await got(`${management}/metrics`).text();
   const metrics = metricsOf(text);
   const used = expressions.map(namesIn);

@@ -46,11 +46,11 @@ function timeOf(stampMs: unknown): string | null {
   return Number(stampMs ?? 0) === 0 ? null : new Date(Number(stampMs)).toISOString();
 }
 
-/** A metric has a label for each company, and so a bound. */
-const COMPANIES_MAX = 1_000;
+/** A metric has a label for each company or source, and so a bound. */
+const LABELS_MAX = 1_000;
 
 /** When the companies that are served last changed; of the first 1,000 of them that ever did. */
-export async function listLastChanges({ db }: Engine): Promise<{ company: string; atMs: number }[]> {
+export async function listLastChanges({ db }: Engine): Promise<[company: string, atMs: number][]> {
   const rows = await db
     .selectFrom('companies')
     .innerJoin('company_clocks', 'company', 'id')
@@ -59,7 +59,19 @@ export async function listLastChanges({ db }: Engine): Promise<{ company: string
     .where('subscription_active', '=', 1)
     .where('last_stamp_ms', '>', 0)
     .orderBy('company')
-    .limit(COMPANIES_MAX)
+    .limit(LABELS_MAX)
     .execute();
-  return rows.map(({ company, last_stamp_ms }) => ({ company, atMs: Number(last_stamp_ms) }));
+  return rows.map(({ company, last_stamp_ms }) => [company, Number(last_stamp_ms)]);
+}
+
+/** When a change of each source was last applied, for whichever company; of the first 1,000 sources. */
+export async function listLastOfSources({ db }: Engine): Promise<[source: string, atMs: number][]> {
+  const rows = await db
+    .selectFrom('feed_positions')
+    .select(['source', ({ fn }) => fn.max('applied_at').as('applied_at')])
+    .groupBy('source')
+    .orderBy('source')
+    .limit(LABELS_MAX)
+    .execute();
+  return rows.map(({ source, applied_at }) => [source, Date.parse(applied_at)]);
 }
