@@ -72,7 +72,7 @@ export function endUnreadAnswers(
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = '', remotePort = 0 } = socket;
     const remote = listed(remoteAddress, remotePort);
-    const connection: Connection = { remote, handedBytes: 0, takenBytesMax: -1, takenAt: 0 };
+    const connection: Connection = { remote, handedBytes: 0, takenBytesMax: 0, takenAt: performance.now() };
     connections.set(socket, connection);
     socket.once('close', () => connections.delete(socket));
     // Node calls it before it closes our side; only after that does it give the socket back to the kernel.

@@ -13,11 +13,11 @@ const LARGE_BYTES = 3_000_000;
 const HEAD = 'HTTP/1.1\r\nHost: a\r\n';
 
 /** A server whose answers are large, but for `/small`, and which cuts clients off after so long. */
-async function answering(t: Test, stalledMsMax: number, host = '127.0.0.1') {
+async function answering(t: Test, stalledMsMax: number, host = '127.0.0.1', lookMs = 20) {
   const large = Buffer.alloc(LARGE_BYTES, 'x');
   const app = (req: { url?: string | undefined }, res: { end: (body: unknown) => void }) =>
     res.end(req.url === '/small' ? 'small' : large);
-  const server = createHttpServer(app, () => ({}), { stalledMsMax, lookMs: 20 });
+  const server = createHttpServer(app, () => ({}), { stalledMsMax, lookMs });
   server.listen(0, host);
   await once(server, 'listening');
   t.teardown(() => {
@@ -100,6 +100,19 @@ t.test('a slow client that takes something gets all of its answer', async (t) =>
     t.ok(performance.now() - startedAt > 1_500, 'which took longer than a client may take nothing');
     socket.destroy();
   }
+});
+
+t.test('a client that has just come is not taken for one that takes nothing', async (t) => {
+  // The process has run for longer than that.
+  const port = await answering(t, 500, '127.0.0.1', 1);
+  const answers = [];
+  for (let round = 0; round < 50; round += 1) {
+    const asked = Array.from({ length: 10 }, () =>
+      fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } }),
+    );
+    for (const answer of await Promise.all(asked)) answers.push((await answer.arrayBuffer()).byteLength);
+  }
+  t.strictSame(new Set(answers), new Set([LARGE_BYTES]));
 });
 
 t.test('a connection that is to be closed ends soon after its client has everything', async (t) => {
