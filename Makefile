@@ -9,7 +9,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs client format lint types test contract conformance check bench kills feed backups deliveries upgrades sync model samples mock release start dev clean
+.PHONY: help setup generate docs client format lint types test contract conformance check bench kills feed failover backups deliveries upgrades sync model samples mock release start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ kills: setup ## Kill a feed on SQLite 200 times and compare what is left; some m
 
 feed: setup ## Send the feed over HTTP 20,000 requests, and kill it 150 times on each engine; an hour
 	FEED_REQUESTS=20000 FEED_KILLS=150 $(NODE) $(BIN)/tap --reporter=tap --jobs=1 --timeout=7200 test/server/feed/fuzz.test.ts test/server/feed/kill.test.ts
+
+failover: setup ## Kill the primary under a feed 20 times, and let its standby take over; some minutes
+	FAILOVERS=20 $(NODE) $(BIN)/tap --reporter=tap --timeout=3600 test/server/store/engines/failover.test.ts
 
 backups: setup ## Kill a backup 100 times and look at what is left; some minutes
 	BACKUP_KILLS=100 $(NODE) $(BIN)/tap --timeout=1800 test/server/cli/backup.test.ts

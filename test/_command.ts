@@ -8,6 +8,7 @@ import { createTerminal } from '../src/command-line/terminal.ts';
 import { main } from '../src/main.ts';
 import { createDatabase, startPostgres } from './_postgres.ts';
 import type { EngineName } from './_server.ts';
+import type { ServerPair } from './_standby.ts';
 
 const bin = join(import.meta.dirname, '..', 'src', 'fieldledger.js');
 
@@ -69,6 +70,14 @@ export interface Workplace extends AsyncDisposable {
 /** The key that seals signing secrets where there is no file for a key. */
 export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
 
+interface WorkplaceOptions {
+  isEmpty?: boolean;
+  program?: string;
+  path?: string | undefined;
+  /** The servers of its database, where one isn't enough. */
+  pair?: ServerPair | undefined;
+}
+
 /**
  * Makes a workplace whose database is migrated, or with `isEmpty` one whose database doesn't exist yet on SQLite and is
  * empty on PostgreSQL. On PostgreSQL there is a key for signing secrets.
@@ -77,10 +86,10 @@ export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
  */
 export async function openWorkplace(
   engine: EngineName = 'sqlite',
-  { isEmpty = false, program = bin, path = process.env.PATH } = {},
+  { isEmpty = false, program = bin, path = process.env.PATH, pair }: WorkplaceOptions = {},
 ): Promise<Workplace> {
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-work-'));
-  const { server, settings } = engine === 'sqlite' ? onSqlite(folder) : await onPostgres();
+  const { server, settings } = engine === 'sqlite' ? onSqlite(folder) : await onPostgres(pair);
   const databaseUrl = settings.DATABASE_URL;
   if (!isEmpty && engine === 'sqlite') await callCommand(['migrate'], settings);
   const started = new Set<Running>();
@@ -132,10 +141,11 @@ function onSqlite(folder: string): { server: undefined; settings: Settings } {
 }
 
 /** With a server of its own unless the test run has one. */
-async function onPostgres() {
-  const given = process.env.TEST_POSTGRES_URL;
+async function onPostgres(pair: ServerPair | undefined) {
+  const given = pair?.primaryUrl() ?? process.env.TEST_POSTGRES_URL;
   const server = given === undefined ? await startPostgres() : undefined;
-  const DATABASE_URL = await createDatabase(given ?? server?.url ?? '');
+  const url = await createDatabase(given ?? server?.url ?? '');
+  const DATABASE_URL = pair?.withBoth(url) ?? url;
   const settings: Settings = { DATABASE_URL, WEBHOOK_SECRET_KEY: SECRET_KEY };
   return { server, settings };
 }

@@ -38,19 +38,45 @@ export function parsePostgresUrl(text: string): string {
 }
 
 const POSTGRES_FORM =
-  'postgres://USER:PASSWORD@HOST:PORT/NAME with a single host and special characters escaped';
+  'postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped; several hosts are HOST:PORT,HOST:PORT, and target_session_attrs is any, read-write or primary';
 
 function isPostgres(text: string): boolean {
-  return /^postgres(?:ql)?:\/\/./s.test(text) && postgresUrl(text) !== undefined;
+  return /^postgres(?:ql)?:\/\/./s.test(text) && postgresUrls(text) !== undefined;
+}
+
+/** `postgres://USER:PASSWORD@` and `HOST:PORT,HOST:PORT` of an address. */
+const ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)/;
+
+/** The hosts that an address of PostgreSQL names, with their ports, separated by commas. */
+export function hostListOf(url: string): string {
+  return ADDRESS.exec(url)?.[2] ?? '';
+}
+
+/** An address of PostgreSQL with another list of hosts. */
+export function withHostList(url: string, hosts: string): string {
+  return url.replace(ADDRESS, (_all, begin: string) => `${begin}${hosts}`);
+}
+
+/** What may be asked of a host (`target_session_attrs` of libpq). */
+const SESSION_ATTRS = ['any', 'read-write', 'primary'];
+
+/** The address for each of its hosts; undefined where one of them isn't well-formed. */
+function postgresUrls(text: string): URL[] | undefined {
+  const hosts = hostListOf(text).split(',');
+  const urls = hosts.map((host) => postgresUrl(withHostList(text, host)));
+  const isWhole = hosts.length === 1 || !hosts.includes('');
+  return isWhole && urls.every((url) => url !== undefined) ? urls : undefined;
 }
 
 function postgresUrl(text: string): URL | undefined {
   const url = URL.parse(text) ?? URL.parse(text.replace('@/', '@localhost/'));
   // An @ further on means that the password has a bare / ? or #, so that the rest of it looks like something else.
   const hasLostPassword = url && `${url.pathname}${url.search}${url.hash}`.includes('@');
-  // psql tries several hosts; pg would look for one of that name.
-  const hasSeveralHosts = url && `${url.host}${url.searchParams.get('host')}`.includes(',');
-  return hasLostPassword || hasSeveralHosts ? undefined : (url ?? undefined);
+  // pg would look for a host of that name.
+  const hasHostList = url?.searchParams.get('host')?.includes(',') === true;
+  const attrs = url?.searchParams.get('target_session_attrs') ?? 'any';
+  const isRefused = hasLostPassword || hasHostList || !SESSION_ATTRS.includes(attrs);
+  return isRefused ? undefined : (url ?? undefined);
 }
 
 /** Lists, whose items are separated by commas; - is an empty one. */
@@ -79,12 +105,13 @@ export function parseSupportUrl(text: string): string {
  */
 export function withoutPasswords(databaseUrl: string, mark = '***'): string {
   if (databaseUrl.startsWith('sqlite:')) return databaseUrl;
-  const url = postgresUrl(databaseUrl);
+  const [url] = postgresUrls(databaseUrl) ?? [];
   if (!url) return 'postgres://***';
   if (url.password) url.password = mark;
   for (const name of [...url.searchParams.keys()])
     if (/password/i.test(name))
       if (mark) url.searchParams.set(name, mark);
       else url.searchParams.delete(name);
-  return url.href;
+  const hosts = hostListOf(databaseUrl);
+  return hosts.includes(',') ? withHostList(url.href, hosts) : url.href;
 }

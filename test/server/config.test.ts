@@ -181,8 +181,8 @@ t.test('one message lists every problem, each with its rule and what was given',
   HOST must be an address or a host name, not "not a host".
   PORT must be an integer from 0 to 65535, not "65536".
   BASE_URL must be an http or https address without path, or with /api/v1, and without query or credentials, not "https://api.example.com/v1".
-  DATABASE_URL must be sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME with a single host and special characters escaped.
-  DATABASE_DIRECT_URL must be postgres://USER:PASSWORD@HOST:PORT/NAME with a single host and special characters escaped.
+  DATABASE_URL must be sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped; several hosts are HOST:PORT,HOST:PORT, and target_session_attrs is any, read-write or primary.
+  DATABASE_DIRECT_URL must be postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped; several hosts are HOST:PORT,HOST:PORT, and target_session_attrs is any, read-write or primary.
   DATABASE_POOL_MAX must be an integer from 1 to 1000, not "0".
   SERVICE_NAME must be 1 to 40 letters, digits and hyphens, a letter first, not "1st".
   KEY_PREFIX must be 1 to 16 lower-case letters, digits and underscores, not "FL".
@@ -227,7 +227,18 @@ t.test('values that look right and are not are refused', async (t) => {
     ['SUPPORT_URL', 'help@acme.example', 'javascript:alert(1)', 'https://', 'https://a.example/"x"'],
     ['DATABASE_URL', 'sqlite:', 'sqlite::memory:', 'postgres://', 'data/x.db', 'postgres://h:port/db'],
     ['DATABASE_URL', 'sqlite:a.db?mode=ro', 'sqlite:file:a.db', 'sqlite:file:a.db?mode=ro'],
-    ['DATABASE_URL', 'postgres://h1,h2/db', 'postgres://h1:5432,h2:5432/db', 'postgres://h/db?host=h1,h2'],
+    [
+      'DATABASE_URL',
+      'postgres://h1,/db',
+      'postgres://,/db',
+      'postgres://h1:x,h2/db',
+      'postgres://h/db?host=h1,h2',
+    ],
+    [
+      'DATABASE_URL',
+      'postgres://h1,h2/db?target_session_attrs=standby',
+      'postgres://h/db?target_session_attrs=',
+    ],
     ['DATABASE_URL', 'postgres://u:a/b@h/db', 'postgres://u:9#b@h/db', 'postgres://u:9?b@h/db'],
     ['LOG_LEVEL', 'INFO', 'info ', 'info|warn'],
     ['KEY_PREFIX', 'a.b', 'seventeen_letters', 'é'],
@@ -273,6 +284,8 @@ t.test('no password is shown', async (t) => {
     'postgresql://app@db/ledger?sslpassword=***',
   );
   t.equal(shown('postgres://app@db/ledger'), 'postgres://app@db/ledger', 'the rest is shown as it is');
+  const hosts = 'db1:5432,[::1]:5433,db3/ledger?target_session_attrs=read-write';
+  t.equal(shown(`postgres://app:hunter2@${hosts}`), `postgres://app:***@${hosts}`, 'with several hosts, too');
   t.equal(shown('sqlite:a:b@c&password=d'), 'sqlite:a:b@c&password=d', 'a path is no secret');
 });
 

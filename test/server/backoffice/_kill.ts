@@ -9,6 +9,7 @@ import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { migrate } from '../../../src/server/store/migrations/migrate.ts';
 import { openWorkplace, type Running, type Workplace } from '../../_command.ts';
 import { type EngineName, STORY_NOW } from '../../_server.ts';
+import type { ServerPair } from '../../_standby.ts';
 import { answersIn, feedOf } from './_feed.ts';
 import { fedCompanies } from './_kill-feed.ts';
 import { moveEvents } from './_backoffice.ts';
@@ -16,8 +17,8 @@ import { moveEvents } from './_backoffice.ts';
 export type Fed = Workplace & { file: string };
 
 /** A workplace with the companies of the feed, each with a webhook for every event, and the feed as a file. */
-export async function openFed(name: EngineName, feed: readonly object[]): Promise<Fed> {
-  const workplace = await openWorkplace(name);
+export async function openFed(name: EngineName, feed: readonly object[], pair?: ServerPair): Promise<Fed> {
+  const workplace = await openWorkplace(name, { pair });
   const file = join(workplace.folder, 'feed.jsonl');
   writeFileSync(file, feedOf(feed));
   await using engine = await openEngine(workplace.databaseUrl);

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import pg from 'pg';
-
 import { DELIVERY_CHANNEL } from '../dialects/dialect.ts';
+import { openHosts, type PostgresHosts } from './postgres-hosts.ts';
 
 const RECONNECT_MS = 1_000;
 const CONNECT_MS_MAX = 5_000;
@@ -15,10 +14,11 @@ const END_MS_MAX = 500;
  */
 export function listenOnPostgres(url: string, onNews: () => void): AsyncDisposable {
   const stop = new AbortController();
+  const hosts = openHosts(url);
   const listening = (async () => {
     while (!stop.signal.aborted) {
       // Tried again, like a connection that broke.
-      await listenOnce(url, onNews, stop.signal).catch(() => undefined);
+      await listenOnce(hosts, onNews, stop.signal).catch(() => undefined);
       await sleep(RECONNECT_MS, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   })();
@@ -31,9 +31,8 @@ export function listenOnPostgres(url: string, onNews: () => void): AsyncDisposab
 }
 
 /** Listens on one connection until that ends, or until it is told to stop. */
-async function listenOnce(url: string, onNews: () => void, signal: AbortSignal): Promise<void> {
-  const client = new pg.Client({
-    connectionString: url,
+async function listenOnce(hosts: PostgresHosts, onNews: () => void, signal: AbortSignal): Promise<void> {
+  const client = new hosts.Client({
     connectionTimeoutMillis: CONNECT_MS_MAX,
     query_timeout: CONNECT_MS_MAX,
     application_name: 'fieldledger-deliveries',

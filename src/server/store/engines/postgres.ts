@@ -13,6 +13,7 @@ import pg from 'pg';
 import { postgresDialect } from '../dialects/postgres.ts';
 import type { Engine } from './engine.ts';
 import { listenOnPostgres } from './notifications.ts';
+import { openHosts, type PostgresHosts } from './postgres-hosts.ts';
 import type { Tables } from '../schema.ts';
 
 const CONNECT_MS_MAX = 5_000;
@@ -45,8 +46,9 @@ export function openPostgres(
   // Records stay text: parsing them only to write them again is what storing text avoids.
   const types = new pg.TypeOverrides();
   types.setTypeParser(pg.types.builtins.JSON, (text) => text);
+  const hosts = openHosts(url);
   const pool = new pg.Pool({
-    connectionString: url,
+    Client: hosts.Client,
     max: poolMax,
     connectionTimeoutMillis: CONNECT_MS_MAX,
     query_timeout: statementMsMax === 0 ? 0 : statementMsMax + SILENCE_MS_MAX,
@@ -62,7 +64,7 @@ export function openPostgres(
   const db = new Kysely<Tables>({
     dialect: {
       createAdapter: () => new OwnAdapter(),
-      createDriver: () => new BoundedDriver(pool, statementMsMax),
+      createDriver: () => new BoundedDriver(tellingPool(pool, hosts), statementMsMax),
       createIntrospector: (kysely) => new PostgresIntrospector(kysely),
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
@@ -92,8 +94,8 @@ class OwnAdapter extends PostgresAdapter {
 class BoundedDriver extends PostgresDriver {
   readonly #begin: CompiledQuery;
 
-  constructor(pool: pg.Pool, statementMsMax: number) {
-    super({ pool: tellingPool(pool) });
+  constructor(pool: PostgresPool, statementMsMax: number) {
+    super({ pool });
     // Otherwise a statement that timed out here would go on in the database, with its locks.
     this.#begin = CompiledQuery.raw(`BEGIN; SET LOCAL statement_timeout = ${statementMsMax}`);
   }
@@ -112,12 +114,12 @@ class BoundedDriver extends PostgresDriver {
  * The pool as Kysely takes connections from it. A connection on which a statement could not be made is thrown away, by which
  * the database rolls back: the statement may still be under way, and the next one would wait for it.
  */
-function tellingPool(pool: pg.Pool): PostgresPool {
+function tellingPool(pool: pg.Pool, hosts: PostgresHosts): PostgresPool {
   return {
     options: pool.options,
     end: () => pool.end(),
     async connect() {
-      const client = await pool.connect().catch(tell);
+      const client = await hosts.connect(() => pool.connect()).catch(tell);
       let isLost = false;
       const query = async (sql: string, parameters: readonly unknown[]) => {
         if (isLost) throw new Error('The connection was lost by an earlier statement.');

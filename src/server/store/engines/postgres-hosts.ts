@@ -1,0 +1,76 @@
+import { callbackify } from 'node:util';
+
+import pg from 'pg';
+
+import { hostListOf, withHostList } from '../../setting-values.ts';
+
+/** Connections to one of several hosts. */
+export interface PostgresHosts {
+  /** A client of the host that is in use. One that can't connect gives that host up for the next. */
+  Client: new (options?: pg.ClientConfig) => pg.Client;
+  /** Opens a connection to the first host that gives one, beginning with the one in use. */
+  connect: <Opened>(open: () => Promise<Opened>) => Promise<Opened>;
+}
+
+/**
+ * Finds the host of an address that takes connections, and writes where `target_session_attrs` asks for it (PostgreSQL's
+ * documentation, section "Specifying Multiple Hosts"). After a promotion the next connection leads to the new primary.
+ * @param url an address with one or several hosts.
+ */
+export function openHosts(url: string): PostgresHosts {
+  const urls = hostListOf(url)
+    .split(',')
+    .map((host) => withHostList(url, host));
+  const mustWrite = /[?&]target_session_attrs=(?:read-write|primary)(?:&|$)/.test(url);
+  let current = 0;
+  class HostClient extends pg.Client {
+    readonly #place = current;
+
+    constructor(options: pg.ClientConfig = {}) {
+      super({ ...options, connectionString: urls[current] });
+    }
+
+    override connect(): Promise<pg.Client>;
+    override connect(callback: (error: Error) => void): void;
+    override connect(callback?: (error: Error) => void): Promise<pg.Client> | void {
+      const connected = this.#connect();
+      if (!callback) return connected;
+      callbackify(() => connected)(callback);
+    }
+
+    async #connect(): Promise<pg.Client> {
+      try {
+        await super.connect();
+        if (mustWrite) await refuseReadOnly(this);
+        return this;
+      } catch (error) {
+        // Others may have given it up at the same moment.
+        if (current === this.#place) current = (current + 1) % urls.length;
+        throw error;
+      }
+    }
+  }
+  return {
+    Client: HostClient,
+    async connect(open) {
+      for (let tries = 1; ; tries += 1) {
+        const place = current;
+        try {
+          return await open();
+        } catch (error) {
+          if (tries >= urls.length || current === place) throw error;
+        }
+      }
+    },
+  };
+}
+
+/** @throws Error with PostgreSQL's own SQLSTATE, having closed the connection, when nothing can be written on it. */
+async function refuseReadOnly(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
+  if (rows[0]?.transaction_read_only === 'off') return;
+  await client.end();
+  throw Object.assign(new Error(`${client.host}:${client.port} takes no writes; it may be a standby.`), {
+    code: '25006',
+  });
+}
