@@ -8,13 +8,15 @@ import { type Module, modules } from '../../contract/scopes.ts';
 import { logoFromFile } from '../logos/logo.ts';
 import { type Company, type CompanyProfile, listCompanies } from '../store/records/companies.ts';
 import { listCompanyStatus } from '../store/records/company-status.ts';
+import { listChanges, type NotedChange } from '../store/records/moves.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { addCompanyDataCommands } from './company-data.ts';
+import { integerIn } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { table } from './table.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** `fieldledger company create|set|list|export|erase`. */
+/** `fieldledger company create|set|list|changes|export|erase`. */
 export function companyCommand(terminal: Terminal): Command {
   const command = new Command('company').description('companies and their switches');
   withSettings(command.command('create'))
@@ -51,8 +53,36 @@ export function companyCommand(terminal: Terminal): Command {
         terminal.show(shown, tableOf(companies));
       });
     });
+  command
+    .command('changes')
+    .description(
+      "list a company's changes by a feed, the latest first: what they changed, and whose token brought them",
+    )
+    .argument('<id>')
+    .option('--token <token-id>', 'only those that this feed token brought')
+    .option('--record <record-id>', 'only those of this record')
+    .option('--limit <count>', 'at most so many', integerIn(1, 10_000), 100)
+    .action(async (id: string, options: { token?: string; record?: string; limit: number }) => {
+      await withDatabase(terminal, async (engine) => {
+        await getCompany(engine, id);
+        const changes = await listChanges(engine, id, options);
+        const shown = changes.map(({ contentDigest: _, ...change }) => change);
+        terminal.show(shown, changesTable(shown));
+      });
+    });
   addCompanyDataCommands(command, terminal);
   return command;
+}
+
+function changesTable(changes: readonly Omit<NotedChange & { id: string }, 'contentDigest'>[]): string {
+  const rows = changes.map(({ id, change, recordId, appliedAt, token }) => [
+    appliedAt ?? '',
+    change,
+    recordId ?? '',
+    token ?? '',
+    id,
+  ]);
+  return table(['applied', 'change', 'record', 'token', 'id'], rows, 'No change is remembered.');
 }
 
 interface SettingOptions extends CompanyProfile {

@@ -88,4 +88,22 @@ t.test('the feed is served on FEED_PORT, and a stop lets a batch under way finis
   t.notMatch(served.output.stderr, token.split('.')[2] ?? token);
   await using engine = await openEngine(workplace.databaseUrl);
   t.match(await engine.run('SELECT used_at FROM feed_tokens'), [{ used_at: /Z$/ }]);
+
+  const [, id = ''] = token.split('.');
+  const changes = ['company', 'changes', 'acme'];
+  const [latest, ...others] = await workplace.json<{ id: string; recordId: string }[]>([
+    ...changes,
+    '--token',
+    id,
+  ]);
+  t.equal(others.length, 99, 'a hundred unless told');
+  t.match(latest, { change: 'job.create', resource: 'jobs', token: id, appliedAt: /Z$/ });
+  const [{ id: change = '', recordId: record = '' } = {}] = [latest];
+  t.match(await workplace.json([...changes, '--record', record]), [{ id: change, token: id }]);
+  t.match(
+    (await workplace.call([...changes, '--record', record])).stdout,
+    new RegExp(`^APPLIED +CHANGE +RECORD +TOKEN +ID\n\\S+Z +job.create +${record} +${id} +${change}\n$`),
+  );
+  t.equal((await workplace.call([...changes, '--token', 'other'])).stdout, 'No change is remembered.\n');
+  t.match(await workplace.call(['company', 'changes', 'bolt']), { exitCode: 1, stderr: /no company "bolt"/ });
 });

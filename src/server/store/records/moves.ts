@@ -146,6 +146,25 @@ export async function findChange(
   return row && toNoted(row);
 }
 
+/** Applied changes of a company that aren't forgotten, the latest first; those of one token or of one record, if given. */
+export async function listChanges(
+  { db }: Engine,
+  company: string,
+  { token, record, limit }: { token?: string | undefined; record?: string | undefined; limit: number },
+): Promise<(NotedChange & { id: string })[]> {
+  const rows = await db
+    .selectFrom('applied_changes')
+    .select(['id', ...NOTED])
+    .where('company', '=', company)
+    .$if(token !== undefined, (query) => query.where('token', '=', token ?? ''))
+    .$if(record !== undefined, (query) => query.where('record_id', '=', record ?? ''))
+    .orderBy('applied_at', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ id: row.id, ...toNoted(row) }));
+}
+
 const NOTED = ['change', 'content_digest', 'resource', 'record_id', 'applied_at', 'token'] as const;
 
 type NotedRow = Pick<Selectable<Tables['applied_changes']>, (typeof NOTED)[number]>;
