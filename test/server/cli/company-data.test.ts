@@ -32,7 +32,7 @@ async function openFullStore(engineName: EngineName): Promise<Workplace & { key:
     `INSERT INTO key_hours VALUES ('${COMPANY}', '${at}', 'k', 1, 0)`,
     `INSERT INTO applied_changes (company, id, change, content_digest) VALUES ('${COMPANY}', 'chg_1', 'job.create', 'digest') ON CONFLICT DO NOTHING`,
     ...(engineName === 'postgres'
-      ? [`INSERT INTO rate_counts (key, points, expire) VALUES ('key:${COMPANY}.k', 1, 1)`]
+      ? [`INSERT INTO key_counts SELECT company, id, 1, 1 FROM api_keys WHERE company = '${COMPANY}'`]
       : []),
   ])
     await engine.run(statement);

@@ -93,7 +93,7 @@ async function scanDeliveries(
   const { rows } = await sql<DeliveryRow>`
     SELECT d.id, e.kind, e.created_at, d.state, d.withheld_for, d.due_at, d.attempt_count
     FROM ${scan.table} CROSS JOIN events AS e
-    WHERE ${scan.condition} AND e.id = d.event AND ${end === undefined ? sql`TRUE` : sql`d.id >= ${end}`}
+    WHERE ${scan.condition} AND e.company = d.company AND e.id = d.event AND ${end === undefined ? sql`TRUE` : sql`d.id >= ${end}`}
       AND ${kinds ? sql`e.kind IN (${sql.join(kinds)})` : sql`TRUE`} AND ${inState(state)}
     ORDER BY d.id DESC LIMIT ${sql.lit(page.countMax + 1)}`.execute(db);
   const shown = rows.slice(0, page.countMax);
@@ -211,7 +211,7 @@ async function deliveriesOf(
   // Hidden from indexes, or all deliveries of the webhook would be looked through.
   const { rows } = await sql<Omit<DeliveryRow, 'kind' | 'created_at'> & { event: string }>`
     SELECT d.id, d.event, d.state, d.withheld_for, d.due_at, d.attempt_count FROM deliveries AS d
-    WHERE d.event IN (${sql.join(events.map(({ id }) => id))}) AND ${withoutIndex('d.company')} = ${company}
+    WHERE d.company = ${company} AND d.event IN (${sql.join(events.map(({ id }) => id))})
       AND ${withoutIndex('d.webhook')} = ${webhook} AND ${inState(state)}`.execute(db);
   const byEvent = new Map(rows.map((row) => [row.event, row]));
   return events.flatMap(({ id, created_at }) => {

@@ -8,6 +8,13 @@ const EVENTS_MAX = 20;
 /** Rows that one pass removes, or the rows of one delivery. They block other writers of SQLite. */
 const ROWS_MAX = 100;
 
+interface EventKey {
+  company: string;
+  id: string;
+}
+
+const keysOf = (events: readonly EventKey[]) => rowsOf(events.map(({ company, id }) => [company, id]));
+
 interface OldRow extends DeliveryKey {
   event: string;
   attempt_count: number;
@@ -27,7 +34,7 @@ const isOver = sql<boolean>`(state NOT IN ('waiting', 'sending', 'retrying')
 async function remove(
   engine: Engine,
   condition: RawBuilder<boolean>,
-  { rows, events }: { rows: readonly OldRow[]; events: readonly string[] },
+  { rows, events }: { rows: readonly OldRow[]; events: readonly EventKey[] },
 ): Promise<void> {
   const keysIn = (keys: readonly DeliveryKey[]) =>
     sql`(SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)} FROM ${engine.dialect.chosenIn(keyRows(keys))})`;
@@ -40,8 +47,10 @@ async function remove(
     );
     await sql`
       DELETE FROM events
-      WHERE id IN (SELECT ${chosenText(0)} FROM ${engine.dialect.chosenIn(rowsOf(events.map((id) => [id])))})
-        AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.event = events.id)`.execute(transaction);
+      WHERE (company, id) IN (SELECT ${chosenText(0)}, ${chosenText(1)} FROM ${engine.dialect.chosenIn(keysOf(events))})
+        AND NOT EXISTS (
+          SELECT 1 FROM deliveries WHERE deliveries.company = events.company AND deliveries.event = events.id
+        )`.execute(transaction);
   });
 }
 
@@ -52,8 +61,8 @@ async function remove(
  * @returns the id after which the next pass begins; undefined when nothing older is left.
  */
 export async function removeOld(engine: Engine, before: Date, after: string): Promise<string | undefined> {
-  const { rows: events } = await sql<{ id: string; created_at: string }>`
-    SELECT id, created_at FROM events WHERE id > ${after} ORDER BY id LIMIT ${sql.lit(EVENTS_MAX)}`.execute(
+  const { rows: events } = await sql<EventKey & { created_at: string }>`
+    SELECT company, id, created_at FROM events WHERE id > ${after} ORDER BY id LIMIT ${sql.lit(EVENTS_MAX)}`.execute(
     engine.db,
   );
   // Ids grow with time, so the pass can stop at the first younger event.
@@ -62,18 +71,17 @@ export async function removeOld(engine: Engine, before: Date, after: string): Pr
   const old = young === -1 ? events : events.slice(0, young);
   const gone: OldRow[] = [];
   let last = after;
-  for (const { id } of old) {
+  for (const { company, id } of old) {
     const { rows } = await sql<OldRow>`
       SELECT company, webhook, id, event, attempt_count FROM deliveries
-      WHERE event = ${id} AND ${isOver}`.execute(engine.db);
+      WHERE company = ${company} AND event = ${id} AND ${isOver}`.execute(engine.db);
     const some = fewOf([...gone, ...rows]);
     gone.splice(0, gone.length, ...some.rows);
     if (!some.isAll) break;
     last = id;
   }
   if (old.length === 0) return undefined;
-  const ids = old.map(({ id }) => id).filter((id) => id <= last);
-  await remove(engine, isOver, { rows: gone, events: ids });
+  await remove(engine, isOver, { rows: gone, events: old.filter(({ id }) => id <= last) });
   const isAll = last === old.at(-1)?.id && old.length < EVENTS_MAX;
   return isAll ? undefined : last;
 }
@@ -110,7 +118,8 @@ export async function removeDeleted(engine: Engine): Promise<boolean> {
     .execute();
   const { rows } = fewOf(deliveries);
   if (rows.length > 0) {
-    await remove(engine, sql`TRUE`, { rows, events: [...new Set(rows.map(({ event }) => event))] });
+    const events = [...new Set(rows.map(({ event }) => event))].map((event) => ({ company, id: event }));
+    await remove(engine, sql`TRUE`, { rows, events });
     return true;
   }
   const removal = sql`

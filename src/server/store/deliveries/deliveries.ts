@@ -58,7 +58,7 @@ export async function leaseDeliveries(
     FROM free
     WHERE deliveries.company = free.company AND deliveries.webhook = free.webhook AND deliveries.id = free.id
     RETURNING deliveries.company, deliveries.webhook, deliveries.id, attempt_count, failure_count,
-      ${selected(['kind', 'created_at', 'data'], sql`events AS e WHERE e.id = deliveries.event`)},
+      ${selected(['kind', 'created_at', 'data'], sql`events AS e WHERE e.company = deliveries.company AND e.id = deliveries.event`)},
       ${selected(
         ['url', 'secret', 'deleted_at', 'paused_at'],
         sql`webhooks AS w WHERE w.company = deliveries.company AND w.id = deliveries.webhook`,

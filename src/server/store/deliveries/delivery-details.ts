@@ -32,7 +32,9 @@ export interface DeliveryDetail extends DeliveryRecord, DeliveryKey {
 export async function findDelivery(db: Connection, key: DeliveryKey): Promise<DeliveryDetail | undefined> {
   const row = await db
     .selectFrom('deliveries as d')
-    .innerJoin('events as e', 'e.id', 'd.event')
+    .innerJoin('events as e', (join) =>
+      join.onRef('e.company', '=', 'd.company').onRef('e.id', '=', 'd.event'),
+    )
     .innerJoin('webhooks as w', (join) =>
       join.onRef('w.company', '=', 'd.company').onRef('w.id', '=', 'd.webhook'),
     )

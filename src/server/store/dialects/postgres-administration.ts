@@ -64,8 +64,6 @@ export const postgresAdministration: Administration = {
   async endCompany(transaction, company) {
     // New rows that refer to the company wait for this lock, and are refused then.
     await sql`SELECT id FROM companies WHERE id = ${company} FOR UPDATE`.execute(transaction);
-    // The counts of the keys' requests, which nothing refers to.
-    await sql`DELETE FROM rate_counts WHERE strpos(key, ${`:${company}.`}) > 0`.execute(transaction);
   },
   leavesTraces: false,
   removeTraces: async () => undefined,

@@ -4,7 +4,7 @@ import type { Scope } from '../../../contract/scopes.ts';
 import { actorId } from '../accounts/audit-trail.ts';
 import type { AuthorisedTransaction } from '../accounts/authorised-transaction.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import { type Counted, countOn } from './rate-counters.ts';
+import type { Counted } from './rate-counters.ts';
 import type { SwitchColumns } from '../records/companies.ts';
 import type { Tables } from '../schema.ts';
 
@@ -55,29 +55,63 @@ interface GivenKey {
  * that isn't revoked counts, so that nobody else can use up the key's allowance.
  */
 export async function findKey(
-  { db, dialect }: Engine,
+  engine: Engine,
+  given: GivenKey,
+  window: { nowMs: number; windowSeconds: number },
+): Promise<FoundKey | undefined> {
+  const { db, dialect } = engine;
+  if (!dialect.isShared) {
+    const { rows } = await sql<KeyRow>`
+      SELECT ${keyColumns} FROM ${keyTables} WHERE ${isGiven(given)}`.execute(db);
+    return rows[0] && { key: rows[0], counted: undefined };
+  }
+  const found = await findAndCount(engine, given, window);
+  const isFirst = found?.counted === undefined && isValid(found?.key, given);
+  if (!isFirst) return found;
+  // A key's first request, or the first after a crash of the database, which empties the table.
+  await sql`
+    INSERT INTO key_counts (company, key_id, points, expire)
+    SELECT company, id, 0, 0 FROM api_keys WHERE company = ${given.company} AND id = ${given.id}
+    ON CONFLICT DO NOTHING`.execute(db);
+  return findAndCount(engine, given, window);
+}
+
+interface FoundKey {
+  key: KeyRow;
+  /** Undefined where the request isn't counted here. */
+  counted: Counted | undefined;
+}
+
+const keyColumns = sql`k.secret_sha256, k.scopes, k.revoked_at,
+  c.api_enabled, c.subscription_active, c.invoicing_enabled, c.modules, c.time_zone`;
+
+const keyTables = sql`api_keys AS k CROSS JOIN companies AS c`;
+
+const isGiven = ({ company, id }: GivenKey) =>
+  sql<boolean>`k.company = ${company} AND k.id = ${id} AND c.id = ${company}`;
+
+const isValid = (key: KeyRow | undefined, { secretSha256 }: GivenKey) =>
+  key?.secret_sha256 === secretSha256 && key.revoked_at === null;
+
+/** Each table is bound to the company by a value, so that all of it is one task of one machine. */
+async function findAndCount(
+  { db }: Engine,
   given: GivenKey,
   { nowMs, windowSeconds }: { nowMs: number; windowSeconds: number },
-): Promise<{ key: KeyRow; counted: Counted | undefined } | undefined> {
-  const found = sql<KeyRow>`
-    SELECT k.secret_sha256, k.scopes, k.revoked_at,
-      c.api_enabled, c.subscription_active, c.invoicing_enabled, c.modules, c.time_zone
-    FROM api_keys AS k CROSS JOIN companies AS c
-    WHERE k.company = ${given.company} AND k.id = ${given.id} AND c.id = ${given.company}`;
-  if (!dialect.isShared) {
-    const [key] = (await found.execute(db)).rows;
-    return key && { key, counted: undefined };
-  }
+): Promise<FoundKey | undefined> {
+  const { company, id, secretSha256 } = given;
   const { rows } = await sql<KeyRow & { points: number | null; expire: string | null }>`
-    WITH
-      found AS (${found}),
-      counted AS (
-        INSERT INTO rate_counts AS kept (key, points, expire)
-        SELECT ${`key:${given.company}.${given.id}`}, 1, ${nowMs + windowSeconds * 1000}
-        FROM found WHERE secret_sha256 = ${given.secretSha256} AND revoked_at IS NULL
-        ${countOn(nowMs, COUNTED_MAX)}
-      )
-    SELECT found.*, counted.points, counted.expire FROM found LEFT JOIN counted ON TRUE`.execute(db);
+    WITH counted AS (
+      UPDATE key_counts AS kept
+      SET points = CASE WHEN kept.expire <= ${nowMs} THEN 1 ELSE least(kept.points, ${COUNTED_MAX}) + 1 END,
+        expire = CASE WHEN kept.expire <= ${nowMs} THEN ${nowMs + windowSeconds * 1000} ELSE kept.expire END
+      FROM api_keys AS k
+      WHERE kept.company = ${company} AND kept.key_id = ${id} AND k.company = ${company} AND k.id = ${id}
+        AND k.secret_sha256 = ${secretSha256} AND k.revoked_at IS NULL
+      RETURNING kept.points, kept.expire
+    )
+    SELECT ${keyColumns}, counted.points, counted.expire
+    FROM ${keyTables} LEFT JOIN counted ON TRUE WHERE ${isGiven(given)}`.execute(db);
   const [row] = rows;
   if (!row) return undefined;
   const { points, expire, ...key } = row;

@@ -84,7 +84,10 @@ export function createRateCounter(engine: Engine, allowance: Allowed, keysMax = 
     const row = `${name}:${key}`;
     const { rows } = await sql<{ points: number; expire: string }>`
       INSERT INTO rate_counts AS kept (key, points, expire) VALUES (${row}, 1, ${now + seconds * 1000})
-      ${countOn(now, allowed)}`.execute(engine.db);
+      ON CONFLICT (key) DO UPDATE SET
+        points = CASE WHEN kept.expire <= ${now} THEN 1 ELSE least(kept.points, ${allowed}) + 1 END,
+        expire = CASE WHEN kept.expire <= ${now} THEN excluded.expire ELSE kept.expire END
+      RETURNING points, expire`.execute(engine.db);
     const [{ points, expire } = { points: 1, expire: now }] = rows;
     const endsAt = Number(expire);
     if (points > allowed) {
@@ -111,16 +114,4 @@ export function createRateCounter(engine: Engine, allowance: Allowed, keysMax = 
     countedOnes += 1;
     return count(key, now).catch(() => own(key));
   };
-}
-
-/**
- * The end of a statement that inserts a first count as `kept`: it counts on where there is a row, to one more than is
- * allowed at most, or begins a new window.
- * @returns SQL that gives `points` and `expire` (milliseconds since 1970).
- */
-export function countOn(nowMs: number, allowed: number) {
-  return sql`ON CONFLICT (key) DO UPDATE SET
-    points = CASE WHEN kept.expire <= ${nowMs} THEN 1 ELSE least(kept.points, ${allowed}) + 1 END,
-    expire = CASE WHEN kept.expire <= ${nowMs} THEN excluded.expire ELSE kept.expire END
-    RETURNING points, expire`;
 }

@@ -16,6 +16,7 @@ import { operations } from './0012-operations.ts';
 import { storeGeneration } from './0014-store-generation.ts';
 import { attemptCounts } from './0015-attempt-counts.ts';
 import { feedDoor } from './0016-feed-door.ts';
+import { byCompany } from './0017-by-company.ts';
 import type { Migration } from './migration.ts';
 import { findOutdated, type Outdated, refuseLater } from './record-contracts.ts';
 import type { OnProgress } from './render-anew.ts';
@@ -35,6 +36,7 @@ export const migrations: readonly Migration[] = [
   storeGeneration,
   attemptCounts,
   feedDoor,
+  byCompany,
 ];
 
 /**

@@ -65,7 +65,7 @@ t.test('everything works through a pooler in transaction mode', async (t) => {
       answers.filter(({ statusCode }) => statusCode !== 200).map(({ body }) => body),
       [],
     );
-    const [counted] = await engine.run('SELECT MAX(points) AS points FROM rate_counts');
+    const [counted] = await engine.run('SELECT MAX(points) AS points FROM key_counts');
     t.equal(Number(counted?.points), answers.length, 'and each is counted in the database');
   });
 

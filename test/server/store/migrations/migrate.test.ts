@@ -19,6 +19,7 @@ const names = [
   '0014-store-generation',
   '0015-attempt-counts',
   '0016-feed-door',
+  '0017-by-company',
 ];
 
 for (const name of engineNames) {
