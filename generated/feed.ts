@@ -691,7 +691,7 @@ export interface components {
             /** @description The values that the move needs. */
             with: {
                 id?: components["schemas"]["NewUuid"];
-                /** @description The number as it was given out. No other document of the company of that kind has it. Gaps may be there. */
+                /** @description The number as it was given out, in characters that can be seen, with no blanks but the usual ones between them. No other document of the company of that kind has it. Gaps may be there. */
                 number: string;
                 customerId: components["schemas"]["Id"];
                 /** @description The id of a site of the customer; that of `buyer` where it names one. */
@@ -707,22 +707,22 @@ export interface components {
                 /** @description The sums of `vatBreakdown` as it is given; `grossMinor` is net and VAT together. */
                 totals: components["schemas"]["Totals"];
                 /**
-                 * @description With `rounding`, the amount of a line may be a minor unit away from what is computed, and an amount of `vatBreakdown` a minor unit for each of its lines. What was given is kept. `totals` have no tolerance.
+                 * @description With `rounding`, the amount of a line may be a minor unit away from what is computed, and an amount of `vatBreakdown` a minor unit for each of its lines that has an amount. VAT is where there is something to tax, and has its sign. What was given is kept. `totals` have no tolerance.
                  * @enum {string}
                  */
                 tolerate?: "rounding";
                 /** @description Whether its events are sent, as for a document that is issued here; not unless it is given, as for history. */
                 notify?: boolean;
-                /** @description The day of issue. At most a day after that of the change, for another time zone. */
+                /** @description The day of issue. At most a day after that of the change, for another time zone; of a credit note, none before that of its invoice. */
                 issueDate: components["schemas"]["CalendarDate"];
-                /** @description When it was issued, if that is known; the beginning of its day of issue is taken otherwise, and the time of the change today. */
+                /** @description When it was issued, if that is known, on its day of issue or next to it in another time zone; the beginning of its day of issue is taken otherwise, and the time of the change today. */
                 issuedAt?: components["schemas"]["Time"];
                 supplier?: components["schemas"]["NamedSupplier"];
                 /** @description The day of the supply, if not the last day of `supplyPeriod` or the day of issue. */
                 supplyDate?: components["schemas"]["CalendarDateOrNull"];
                 supplyPeriod?: components["schemas"]["SupplyPeriod"];
                 purchaseOrderReference?: components["schemas"]["ShortTextOrNull"];
-                /** @description The amounts in the company's own currency, of a document in another one. Each amount of `vatBreakdown` is converted by itself, and `totals` are the sums; on a credit note amounts may also be what is left, as in `vatBreakdown`. */
+                /** @description The amounts in the company's own currency, of a document in another one. A credit note has them if its invoice does, at that one's rate. Each amount of `vatBreakdown` is converted by itself, and `totals` are the sums; on a credit note amounts may also be what is left, as in `vatBreakdown`. */
                 accountingCurrency?: components["schemas"]["AccountingCurrency"];
                 /** @description The PDF of the document in base64, at most 5,242,880 bytes before that, not encrypted: the file that the API and the portal serve from then on. Without it a PDF is made when it is asked for, which says that it was made from the business system's data. */
                 pdf?: string;
@@ -751,7 +751,7 @@ export interface components {
             /** @description The values that the move needs. */
             with: {
                 id?: components["schemas"]["NewUuid"];
-                /** @description The number as it was given out. No other document of the company of that kind has it. Gaps may be there. */
+                /** @description The number as it was given out, in characters that can be seen, with no blanks but the usual ones between them. No other document of the company of that kind has it. Gaps may be there. */
                 number: string;
                 customerId: components["schemas"]["Id"];
                 /** @description The id of a site of the customer; that of `buyer` where it names one. */
@@ -767,22 +767,22 @@ export interface components {
                 /** @description The sums of `vatBreakdown` as it is given; `grossMinor` is net and VAT together. */
                 totals: components["schemas"]["Totals"];
                 /**
-                 * @description With `rounding`, the amount of a line may be a minor unit away from what is computed, and an amount of `vatBreakdown` a minor unit for each of its lines. What was given is kept. `totals` have no tolerance.
+                 * @description With `rounding`, the amount of a line may be a minor unit away from what is computed, and an amount of `vatBreakdown` a minor unit for each of its lines that has an amount. VAT is where there is something to tax, and has its sign. What was given is kept. `totals` have no tolerance.
                  * @enum {string}
                  */
                 tolerate?: "rounding";
                 /** @description Whether its events are sent, as for a document that is issued here; not unless it is given, as for history. */
                 notify?: boolean;
-                /** @description The day of issue. At most a day after that of the change, for another time zone. */
+                /** @description The day of issue. At most a day after that of the change, for another time zone; of a credit note, none before that of its invoice. */
                 issueDate: components["schemas"]["CalendarDate"];
-                /** @description When it was issued, if that is known; the beginning of its day of issue is taken otherwise, and the time of the change today. */
+                /** @description When it was issued, if that is known, on its day of issue or next to it in another time zone; the beginning of its day of issue is taken otherwise, and the time of the change today. */
                 issuedAt?: components["schemas"]["Time"];
                 supplier?: components["schemas"]["NamedSupplier"];
                 /** @description The day of the supply, if not the last day of `supplyPeriod` or the day of issue. */
                 supplyDate?: components["schemas"]["CalendarDateOrNull"];
                 supplyPeriod?: components["schemas"]["SupplyPeriod"];
                 purchaseOrderReference?: components["schemas"]["ShortTextOrNull"];
-                /** @description The amounts in the company's own currency, of a document in another one. Each amount of `vatBreakdown` is converted by itself, and `totals` are the sums; on a credit note amounts may also be what is left, as in `vatBreakdown`. */
+                /** @description The amounts in the company's own currency, of a document in another one. A credit note has them if its invoice does, at that one's rate. Each amount of `vatBreakdown` is converted by itself, and `totals` are the sums; on a credit note amounts may also be what is left, as in `vatBreakdown`. */
                 accountingCurrency?: components["schemas"]["AccountingCurrency"];
                 /** @description The PDF of the document in base64, at most 5,242,880 bytes before that, not encrypted: the file that the API and the portal serve from then on. Without it a PDF is made when it is asked for, which says that it was made from the business system's data. */
                 pdf?: string;
@@ -1163,7 +1163,7 @@ export interface components {
             /** @description The values that the move needs. */
             with: {
                 id?: components["schemas"]["NewUuid"];
-                /** @description The number as it was given out. No other document of the company of that kind has it. Gaps may be there. */
+                /** @description The number as it was given out, in characters that can be seen, with no blanks but the usual ones between them. No other document of the company of that kind has it. Gaps may be there. */
                 number: string;
                 customerId: components["schemas"]["Id"];
                 /** @description The id of a site of the customer; that of `buyer` where it names one. */
@@ -1179,7 +1179,7 @@ export interface components {
                 /** @description The sums of `vatBreakdown` as it is given; `grossMinor` is net and VAT together. */
                 totals: components["schemas"]["Totals"];
                 /**
-                 * @description With `rounding`, the amount of a line may be a minor unit away from what is computed, and an amount of `vatBreakdown` a minor unit for each of its lines. What was given is kept. `totals` have no tolerance.
+                 * @description With `rounding`, the amount of a line may be a minor unit away from what is computed, and an amount of `vatBreakdown` a minor unit for each of its lines that has an amount. VAT is where there is something to tax, and has its sign. What was given is kept. `totals` have no tolerance.
                  * @enum {string}
                  */
                 tolerate?: "rounding";

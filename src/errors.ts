@@ -48,13 +48,27 @@ export class DatabaseAwayError extends UsageError {}
 
 const SHOWN_CHARACTERS_MAX = 60;
 
-/** Quotes a value for an error message: shortened, with control characters escaped, so that it stays one readable line. */
+/**
+ * A text for a message, without what somebody gave as a secret in the wrong place: the password of an address, a secret in its
+ * query, and the last part of a key or token.
+ */
+export function withoutSecrets(text: string): string {
+  return text
+    .replaceAll(/(\/\/[^\s/@:"']*:)[^\s/@"']*@/g, '$1***@')
+    .replaceAll(/([?&][\w.-]*(?:key|token|secret|password)[\w.-]*=)[^\s&#"']+/gi, '$1***')
+    .replaceAll(/\.[\w-]{43,}/g, '.***');
+}
+
+/**
+ * Quotes a value for an error message: shortened, without secrets, and with control characters escaped, so that it stays one
+ * readable line.
+ */
 export function quote(value: string): string {
-  const characters = [...value];
+  const characters = [...withoutSecrets(value)];
   const shown =
     characters.length > SHOWN_CHARACTERS_MAX
       ? `${characters.slice(0, SHOWN_CHARACTERS_MAX).join('')}…`
-      : value;
+      : characters.join('');
   return escapeControls(JSON.stringify(shown.toWellFormed()));
 }
 

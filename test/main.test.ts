@@ -31,6 +31,7 @@ t.test('the help leads to every command', async (t) => {
     'company create',
     'company set',
     'company list',
+    'company changes',
     'company export',
     'company erase',
     'admin',

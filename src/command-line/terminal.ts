@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-import { AppError, escapeControls, UsageError } from '../errors.ts';
+import { AppError, escapeControls, UsageError, withoutSecrets } from '../errors.ts';
 
 /** Ends a command with the exit code of a failure, after it has printed the reason. */
 export class ToldFailure extends Error {
@@ -18,7 +18,7 @@ export interface Terminal {
    * @returns whether anybody still reads standard output.
    */
   takesMore: (signal: AbortSignal) => Promise<boolean>;
-  /** Writes text to standard error. Control characters in it are written out. */
+  /** Writes text to standard error, without secrets. Control characters in it are written out. */
   tell: (text: string) => void;
   /** Shows a command's result: as prose, or as one JSON value with `--json`. */
   show: (result: unknown, prose: string) => void;
@@ -39,11 +39,11 @@ export function createTerminal(
 ): Terminal {
   let isJson = false;
   const printError = (message: string) => {
-    if (isJson) print(`${JSON.stringify({ error: { message } })}\n`);
+    if (isJson) print(`${JSON.stringify({ error: { message: withoutSecrets(message) } })}\n`);
   };
   const textOf = (result: unknown, prose: string) =>
     `${escapeControls(isJson ? JSON.stringify(result) : prose)}\n`;
-  const tell = (text: string) => writeError(escapeControls(text));
+  const tell = (text: string) => writeError(escapeControls(withoutSecrets(text)));
   return {
     environment,
     print,

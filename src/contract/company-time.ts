@@ -7,8 +7,10 @@ const formatsOf = computedOnce((timeZone: string) => ({
   time: new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }),
 }));
 
+/** The calendar day at a moment, as `YYYY-MM-DD`, in years with four digits. */
 export function companyDay(timeZone: string, now: Date): string {
-  return formatsOf(timeZone).day.format(now);
+  // Node leaves out the zeros before a year.
+  return formatsOf(timeZone).day.format(now).padStart('YYYY-MM-DD'.length, '0');
 }
 
 /**
@@ -34,7 +36,8 @@ export function companyLocal(timeZone: string, at: Date): string {
 
 /** The offset of a time zone from UTC at a moment. */
 function offsetMs(timeZone: string, ms: number): number {
-  const shown = Date.parse(`${formatsOf(timeZone).time.format(ms).replace(' ', 'T')}Z`);
+  const local = formatsOf(timeZone).time.format(ms).padStart('YYYY-MM-DD HH:MM:SS'.length, '0');
+  const shown = Date.parse(`${local.replace(' ', 'T')}Z`);
   return shown - Math.floor(ms / 1000) * 1000;
 }
 

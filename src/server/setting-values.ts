@@ -95,7 +95,9 @@ export const listed = (isItem: (text: string) => boolean, rule: string) => (text
 /** An address for people, in characters that no text or page would escape. */
 export function parseSupportUrl(text: string): string {
   const isPlain = /^(?:https?:\/\/|mailto:)[\w.~:/?#@!%+=,;[\]-]+$/.test(text);
-  if (!isPlain || !URL.canParse(text)) throw new Error('an http, https or mailto address');
+  const url = URL.parse(text);
+  if (!isPlain || !url || `${url.username}${url.password}` !== '')
+    throw new Error('an http, https or mailto address, without credentials');
   return text;
 }
 

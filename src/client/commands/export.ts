@@ -96,7 +96,8 @@ export function exportCommand(terminal: Terminal): Command {
 }
 
 function timeOf(text: string): string {
-  const isTime = /^\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/.test(text);
+  const isTime =
+    /^\d{4}-\d{2}-\d{2}(?:[Tt](?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/.test(text);
   const day = text.slice(0, 10);
   // Date would take 30 February for 2 March.
   const isDay = isTime && !Number.isNaN(Date.parse(text)) && new Date(day).toISOString().startsWith(day);

@@ -50,5 +50,13 @@ function cellOf(text: string, { kind }: Column): string | number | boolean | Dat
   const isNumber = kind === 'number' || kind === 'amount';
   return isNumber && /^-?\d+(?:\.\d+)?$/.test(text) && text.replace(/\D/g, '').length <= DIGITS_MAX
     ? Number(text)
-    : text;
+    : asWritten(text);
+}
+
+/**
+ * A text as the file has to have it: what looks like an escape of a character (ECMA-376 part 1, section 22.9.2.19) is escaped
+ * itself, and the two characters that XML can't have (XML 1.0, section 2.2) are replaced.
+ */
+function asWritten(text: string): string {
+  return text.replaceAll(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_').replaceAll(/[\ufffe\uffff]/g, '\ufffd');
 }

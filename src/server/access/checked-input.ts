@@ -6,10 +6,12 @@ export const EMAIL_CHARACTERS_MAX = 254;
 const NAME_CHARACTERS_MAX = 100;
 
 /**
- * Characters that a name can't have: controls, line breaks, direction marks and unassigned characters. The two joiners
- * are allowed, because Persian, the languages of India and emoji are spelt with them.
+ * Characters that a name can't have: controls, line breaks, direction marks, unassigned characters and others that nobody
+ * sees, such as the fillers of Hangul and the blank of Braille. The two joiners and the selectors of variants are allowed,
+ * because Persian, the languages of India and emoji are spelt with them.
  */
-const NO_PART_OF_A_NAME = /(?![\u200c\u200d])[\p{C}\u2028\u2029]/u;
+const NO_PART_OF_A_NAME =
+  /(?![\u200c\u200d\ufe00-\ufe0f])[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/u;
 
 /**
  * Checks a name of a thing or a person.
@@ -28,7 +30,7 @@ export function checkedLine(given: string, what: string, charactersMax: number):
     const before = name.slice(0, name.indexOf(wrong));
     refuse(`has a character that can't be seen, U+${code}, after ${quote(before)}; leave it out`);
   }
-  if (!/[^\s\u200c\u200d]/u.test(name) || name.length > charactersMax)
+  if (!/[^\s\u200c\u200d\ufe00-\ufe0f]/u.test(name) || name.length > charactersMax)
     refuse(`must have 1 to ${charactersMax} characters, in one line`);
   return name;
 }
@@ -55,7 +57,9 @@ export function checkedEmail(given: string): string {
   // Only a message to the address could show more.
   if (
     email.length > EMAIL_CHARACTERS_MAX ||
-    !/^[^\s@"<>(),:;\\[\]\p{C}]+@[^\s@"<>(),:;\\[\]\p{C}]+$/u.test(email)
+    !/^[^\s@"<>(),:;\\[\]\p{C}]+@[^\s@"<>(),:;\\[\]\p{C}]+$/u.test(email) ||
+    // Each name of a domain and each part before it has something in it: other spellings lead to the same mailbox.
+    /^\.|\.\.|\.@|@[.-]|[.-]$|\.-|-\.(?=[^@]*$)/.test(email)
   )
     throw new UsageError(`${quote(given)} is not an e-mail address such as jane@example.com.`);
   return email;

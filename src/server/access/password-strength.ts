@@ -31,6 +31,9 @@ const LOOKALIKES: Readonly<Record<string, { digit: string; sign: string }>> = {
 };
 /** Letters with a stroke, which Unicode doesn't decompose. */
 const STROKED: Readonly<Record<string, string>> = { ł: 'l', ø: 'o', đ: 'd' };
+/** Cyrillic and Greek letters, and those that they look like. */
+const SEEN = 'асеіјкмнорѕтухвԁαικνορτυχ';
+const LATIN = 'aceijkmhopstyxbdaikvoptux';
 /** Letters that people write as two on another keyboard. */
 const SPELLED_OUT: Readonly<Record<string, string>> = {
   ä: 'ae',
@@ -50,9 +53,10 @@ const COMMON_PHRASES =
   imagineallthepeople yesterdayallmytroubles dontworrybehappy itwasthebestoftimes itwastheworstoftimes onceuponatime
   ourfatherwhoart howmuchwoodcould woodchuckchuck iamthewalrus allyouneedislove illbeback youshallnotpass winteriscoming
   callmeishmael twinkletwinklelittlestar maryhadalittlelamb humptydumpty rowrowrowyourboat merrychristmas happybirthday
-  godsavethe stairwaytoheaven smellsliketeenspirit isthisthereallife keepcalmandcarryon thisismypassword`.split(
-    /\s+/,
-  );
+  godsavethe stairwaytoheaven smellsliketeenspirit isthisthereallife keepcalmandcarryon thisismypassword
+  йцукенгшщзхъ фывапролджэ ячсмитьбю пароль`
+    .split(/\s+/)
+    .map(plain);
 
 export interface PasswordOwner {
   email: string;
@@ -68,17 +72,22 @@ export interface PasswordOwner {
  * @throws UsageError of the field `password`, naming the rule.
  */
 export async function refuseWeakPassword(password: string, owner: PasswordOwner): Promise<void> {
-  // The hash is made of the same form.
-  const given = password.normalize('NFKC');
+  // What nobody sees makes nothing harder to guess.
+  const given = password.normalize('NFKC').replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
   const length = [...given].length;
   if (length < CHARACTERS_MIN || length > CHARACTERS_MAX)
     refuse(`The password must have ${CHARACTERS_MIN} to ${CHARACTERS_MAX} characters.`);
   const words = knownWords([owner.email, owner.name, owner.companyName, owner.serviceName, 'Fieldledger']);
   const plainGiven = plain(given);
-  const rest = withoutKnown(plainGiven, [...COMMON_PHRASES, ...words]);
+  const rest = withoutKnown(plainGiven, [...COMMON_PHRASES, ...words, ...words.map(backwards)]);
   const hasKnown = rest !== plainGiven;
   const text = [...(hasKnown ? rest : given)].slice(0, ESTIMATED_CHARACTERS_MAX).join('');
-  const { score, advice } = await estimate({ text, words });
+  let { score, advice } = await estimate({ text, words });
+  const read = joined(inLatin(text));
+  if (read !== text) {
+    const asRead = await estimate({ text: read, words });
+    if (asRead.score < score) ({ score, advice } = asRead);
+  }
   if (score >= SCORE_MIN) return;
   const why = hasKnown
     ? 'People who guess try your name, your e-mail address and your company first. They try well-known phrases and the name of this service, too.'
@@ -113,6 +122,21 @@ function plain(text: string): string {
     .toLowerCase()
     .replace(/[łøđ]/g, (letter) => STROKED[letter] ?? letter);
 }
+
+/** A text with the letters of the Latin alphabet that others look like (UTS 39). */
+function inLatin(text: string): string {
+  return text.replaceAll(/[\u0370-\u04ff]/g, (letter) => LATIN[SEEN.indexOf(letter.toLowerCase())] ?? letter);
+}
+
+/** Single characters that something sets apart, without that. */
+function joined(text: string): string {
+  return text.replaceAll(
+    /(?<![\p{L}\p{N}])([\p{L}\p{N}])[^\p{L}\p{N}]+(?=[\p{L}\p{N}](?![\p{L}\p{N}]))/gu,
+    '$1',
+  );
+}
+
+const backwards = (word: string) => [...word].reverse().join('');
 
 function spelledOut(text: string): string {
   return text

@@ -115,8 +115,8 @@ export function tagsOf(digest: string, codings: readonly string[]): string[] {
 /** Whether an If-None-Match header names one of these tags, or any (RFC 9110 section 13.1.2). */
 export function hasTag(ifNoneMatch: string | undefined, tags: readonly string[]): boolean {
   if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch
-    .split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''))
-    .some((tag) => tag === '*' || tags.includes(tag));
+  if (ifNoneMatch.trim() === '*') return true;
+  // A tag may have a comma in it.
+  const named = [...ifNoneMatch.matchAll(/([^\s,"]*)("[^"]*")/g)];
+  return named.some(([, weak = '', tag = '']) => ['', 'W/'].includes(weak) && tags.includes(tag));
 }

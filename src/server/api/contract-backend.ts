@@ -241,7 +241,7 @@ function matches(template: readonly string[], segments: readonly string[]): bool
   return (
     template.length === segments.length &&
     template.every((part, index) =>
-      part.startsWith('{') ? segments[index] !== '' : part === segments[index],
+      part.startsWith('{') ? segments[index] !== '' : part === decoded(segments[index] ?? ''),
     )
   );
 }

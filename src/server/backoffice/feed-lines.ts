@@ -117,12 +117,16 @@ export function readChange(text: string): Pick<FeedLine, 'value' | 'problem'> {
     // The caller narrows the value.
     const value = JSON.parse(text) as unknown;
     if (isDeeperThan(DEPTH_MAX, value)) {
-      return { problem: malformed(`The line nests values more than ${DEPTH_MAX} levels deep.`) };
+      return { problem: tooDeep() };
     }
     // Comparing is quicker than looking, and most programs write JSON as JSON.stringify does.
     return { value, problem: JSON.stringify(value) === text ? undefined : unkeptIn(text) };
   } catch (error) {
-    return { problem: malformed(`The line is not JSON: ${(error as SyntaxError).message}.`) };
+    // Reading what a later member of the same name hides takes a call for each level.
+    const isDeep = error instanceof RangeError;
+    return {
+      problem: isDeep ? tooDeep() : malformed(`The line is not JSON: ${(error as SyntaxError).message}.`),
+    };
   }
 }
 
@@ -138,6 +142,8 @@ function isDeeperThan(depthMax: number, value: unknown): boolean {
 function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
+
+const tooDeep = () => malformed(`The line nests values more than ${DEPTH_MAX} levels deep.`);
 
 function malformed(message: string): Refusal {
   return new Refusal('malformed_line', message);

@@ -49,6 +49,7 @@ export function checkedAmounts(
       const { conversion = null, credited } = terms;
       const taken = credited && amountsTaken(credited, breakdown, conversion);
       const slack = slackOf(given);
+      const vatSlack = (item: Item) => (mayBeRounded(item) ? slack(item) : 0);
       const left = (items: Item[] | undefined, item: Item) => items?.find((one) => isLike(one, item));
       differences.push(
         ...breakdownDifferences(given, (item) => {
@@ -63,6 +64,7 @@ export function checkedAmounts(
               ...asTaken(left(taken?.vatBreakdown, item)?.vatMinor),
             ],
             slack: slack(item),
+            vatSlack: vatSlack(item),
           };
         }),
         ...(own && conversion
@@ -77,6 +79,7 @@ export function checkedAmounts(
                 taxable: [converted(source.taxableMinor), ...asTaken(rest?.taxableMinor)],
                 vat: [converted(source.vatMinor), ...asTaken(rest?.vatMinor)],
                 slack: slack(item),
+                vatSlack: vatSlack(item),
               };
             })
           : []),
@@ -138,14 +141,22 @@ function isLike(item: Item, other: Item): boolean {
 function slackOf({ lines, tolerate }: Given): (item: Item) => number {
   if (tolerate === undefined) return () => 0;
   return ({ category, rateBasisPoints }) =>
-    lines.filter((line) => line.vatCategory === category && line.vatRateBasisPoints === rateBasisPoints)
-      .length;
+    lines.filter(
+      ({ amountMinor, vatCategory, vatRateBasisPoints }) =>
+        amountMinor !== 0 && vatCategory === category && vatRateBasisPoints === rateBasisPoints,
+    ).length;
+}
+
+/** Whether rounding can tell about the VAT of an item: there is some on it, and not the other way round. */
+function mayBeRounded({ category, rateBasisPoints, taxableMinor, vatMinor }: Item): boolean {
+  const isTaxed = category === 'S' && rateBasisPoints > 0 && taxableMinor !== 0;
+  return isTaxed && (vatMinor === 0 || vatMinor > 0 === taxableMinor > 0);
 }
 
 /** The differences within a breakdown, and between it and the totals. */
 function breakdownDifferences(
   { vatBreakdown: items, totals, path = '/with' }: Amounts & { path?: string },
-  expectedOf: (item: Item) => { taxable: Expected[]; vat: Expected[]; slack: number },
+  expectedOf: (item: Item) => { taxable: Expected[]; vat: Expected[]; slack: number; vatSlack: number },
 ): Difference[] {
   const { netMinor, vatMinor, grossMinor } = totals;
   const sumOf = (member: 'taxableMinor' | 'vatMinor') => [
@@ -154,11 +165,11 @@ function breakdownDifferences(
   const gross = { minor: sumMinor([netMinor, vatMinor]), rule: 'netMinor and vatMinor together' };
   return [
     ...items.flatMap((item, index) => {
-      const { taxable, vat, slack } = expectedOf(item);
+      const { taxable, vat, slack, vatSlack } = expectedOf(item);
       const at = `${path}/vatBreakdown/${index}`;
       return [
         ...difference(`${at}/taxableMinor`, item.taxableMinor, taxable, slack),
-        ...difference(`${at}/vatMinor`, item.vatMinor, vat, slack),
+        ...difference(`${at}/vatMinor`, item.vatMinor, vat, vatSlack),
       ];
     }),
     ...difference(`${path}/totals/netMinor`, netMinor, sumOf('taxableMinor')),

@@ -72,6 +72,11 @@ async function supersededBy(
   const path = '/with/supersedesQuoteId';
   const states = ['sent', 'expired', 'accepted', 'declined'] as const;
   const before = await pointingAt(path, () => getInState(move, supersedesQuoteId, states, 'superseded'));
+  const converted = before.convertedInvoiceId ?? before.convertedJobId;
+  if (converted !== null) {
+    const message = `The version before was converted to ${quoted(converted)}, so that none can take its place.`;
+    throw new Refusal('wrong_state', message, path);
+  }
   if (before.number === number && before.customer.id === customerId) return before;
   const message = `The version before has the number ${quoted(before.number)} and the customer ${quoted(before.customer.id)}, which this one must have too.`;
   throw new Refusal('invalid_change', message, path);

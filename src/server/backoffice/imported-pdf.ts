@@ -22,7 +22,8 @@ export async function keepImportedPdf(
 ): Promise<void> {
   if (base64 === undefined) return;
   const bytes = Buffer.from(base64, 'base64');
-  const problem = pdfProblem(bytes);
+  // Node passes over what isn't base64.
+  const problem = bytes.toString('base64') === base64 ? pdfProblem(bytes) : 'is not in base64';
   if (problem !== undefined) throw new Refusal('invalid_change', `pdf ${problem}.`, '/with/pdf');
   await insertPdf(move.transaction, {
     company: move.company.id,
@@ -38,8 +39,11 @@ function pdfProblem(bytes: Buffer): string | undefined {
   if (bytes.length > PDF_BYTES_MAX) return `has ${bytes.length} bytes, and may have ${PDF_BYTES_MAX}`;
   const text = bytes.toString('latin1');
   if (!/^%PDF-[12]\.\d/.test(text)) return "doesn't begin with %PDF, as a PDF does";
-  if (!/startxref\s+\d+\s+%%EOF/.test(text.slice(-TRAILER_BYTES)))
-    return "doesn't end with startxref and %%EOF, as a PDF does; it may be cut off";
+  const [, offset] = /startxref\s+(\d+)\s+%%EOF(?![^]*startxref)/.exec(text.slice(-TRAILER_BYTES)) ?? [];
+  if (offset === undefined) return "doesn't end with startxref and %%EOF, as a PDF does; it may be cut off";
+  // Where it is off by a little, readers look for the objects themselves.
+  if (Number(offset) >= bytes.length || !/\d\s+\d+\s+obj\b/.test(text) || !/\/Root\b/.test(text))
+    return 'has no objects or no root, as a PDF has; a part of it may be missing';
   // The trailer isn't compressed, nor is the dictionary of a stream that takes its place.
   return /\/Encrypt\s*(?:\d+\s+\d+\s+R\b|<<)/.test(text) ? 'is encrypted; send it without' : undefined;
 }

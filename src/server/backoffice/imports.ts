@@ -1,4 +1,5 @@
 import { companyInstant } from '../../contract/company-time.ts';
+import { DAY_MS } from '../../contract/durations.ts';
 import type { WithOf } from '../../contract/feed.ts';
 import type { Customer, Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
@@ -23,6 +24,9 @@ import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import { daysAfter, DOCUMENT_DAYS, isToCome, refuseDayOutside } from './times.ts';
 
+/** openapi.yaml, `PaymentTermsDays`. */
+const PAYMENT_TERMS_DAYS_MAX = 3650;
+
 /** The members of an invoice or a credit note that comes in. */
 type Imported = WithOf<'invoice.import'> & Partial<Pick<WithOf<'credit_note.import'>, 'creditsInvoiceId'>>;
 
@@ -31,11 +35,6 @@ type Imported = WithOf<'invoice.import'> & Partial<Pick<WithOf<'credit_note.impo
  * @throws Refusal `wrong_sums`, or `wrong_state` while invoices are issued here.
  */
 export async function importInvoice(move: Move, given: WithOf<'invoice.import'>): Promise<RenderedRecord> {
-  const { grossMinor } = given.totals;
-  if (grossMinor < 0) {
-    const message = `totals/grossMinor is ${grossMinor}; an invoice isn't below zero, which takes a credit note.`;
-    throw new Refusal('invalid_change', message, '/with/totals/grossMinor');
-  }
   const { rendered } = await putIssued(move, 'invoice', given);
   move.send('invoice.issued', rendered.body);
   return rendered;
@@ -63,11 +62,13 @@ async function putIssued(
 ): Promise<{ record: Drafted['record']; rendered: RenderedRecord }> {
   mustBeIssuedElsewhere(move, kind);
   if (given.notify !== true) move.keepQuiet();
+  refuseBelowZero(kind, given.totals);
   await refuseTwin(move, kind, given);
   refuseBadDays(move, kind, given);
   const { id = move.mintUuid(), pdf, lines: givenLines } = given;
   const customer = await move.get('customers', given.customerId, '/with/customerId');
   const credited = await creditedInvoiceOf(move, { kind, ...given }, '/with');
+  if (credited) refuseContradiction(given, credited.record);
   const lines = await importedLines(move, givenLines);
   const record = {
     ...{ id, kind, status: 'issued' as const, number: given.number, currency: given.currency },
@@ -96,6 +97,29 @@ async function putIssued(
   return { record, rendered };
 }
 
+function refuseBelowZero(kind: 'invoice' | 'credit_note', { grossMinor }: Invoice['totals']): void {
+  if (grossMinor >= 0) return;
+  const [name, other] =
+    kind === 'invoice' ? ['an invoice', 'a credit note'] : ['a credit note', 'an invoice'];
+  const message = `totals/grossMinor is ${grossMinor}; ${name} isn't below zero, which takes ${other}.`;
+  throw new Refusal('invalid_change', message, '/with/totals/grossMinor');
+}
+
+/** @throws Refusal `invalid_change` for a credit note that is older than its invoice, or converted at another rate. */
+function refuseContradiction({ issueDate, accountingCurrency }: Imported, invoice: Invoice): void {
+  if (issueDate < (invoice.issueDate ?? '')) {
+    const message = `issueDate is ${issueDate}, before the invoice was issued on ${invoice.issueDate}.`;
+    throw new Refusal('invalid_change', message, '/with/issueDate');
+  }
+  const [own, its] = [accountingCurrency, invoice.accountingCurrency].map(
+    (exchange) => exchange?.exchangeRate,
+  );
+  const isSame = own === undefined || its === undefined ? own === its : Number(own) === Number(its);
+  if (isSame) return;
+  const message = `accountingCurrency has ${own === undefined ? 'no rate' : `the rate ${own}`}, and that of the invoice ${its === undefined ? 'none' : its}; a credit note takes its invoice's.`;
+  throw new Refusal('invalid_change', message, '/with/accountingCurrency');
+}
+
 async function refuseTwin(
   move: Move,
   kind: 'invoice' | 'credit_note',
@@ -118,15 +142,27 @@ export function refuseDayToCome(move: Move, day: string, path: string): void {
 function refuseBadDays(move: Move, kind: 'invoice' | 'credit_note', given: Imported): void {
   refuseDayToCome(move, given.issueDate, '/with/issueDate');
   refuseBadDates({ kind, ...given }, '/with');
+  refuseOtherDay(move, given);
   const rateDay = given.accountingCurrency?.exchangeRateDate;
   refuseDayOutside(DOCUMENT_DAYS, rateDay, '/with/accountingCurrency/exchangeRateDate');
+}
+
+/** @throws Refusal `invalid_change` for a moment of issue that isn't on the day of issue, or next to it in another time zone. */
+function refuseOtherDay(move: Move, { issueDate, issuedAt }: Imported): void {
+  if (issuedAt === undefined) return;
+  const day = move.dayOf(move.readTime(issuedAt, '/with/issuedAt'));
+  if (day >= daysAfter(issueDate, -1) && day <= daysAfter(issueDate, 1)) return;
+  const message = `issuedAt is ${issuedAt}, and the day of issue ${issueDate}.`;
+  throw new Refusal('invalid_change', message, '/with/issuedAt');
 }
 
 /** The dates of a document that is issued already; a credit note isn't due. */
 function datesOf(move: Move, kind: 'invoice' | 'credit_note', given: Imported, customer: Customer) {
   const { issueDate, supplyPeriod = null } = given;
   const isInvoice = kind === 'invoice';
-  const paymentTermsDays = isInvoice ? (given.paymentTermsDays ?? customer.paymentTermsDays) : 0;
+  const termsDays =
+    given.paymentTermsDays ?? daysUntil(issueDate, given.dueDate) ?? customer.paymentTermsDays;
+  const paymentTermsDays = isInvoice ? termsDays : 0;
   return {
     issueDate,
     issuedAt: issuedAtOf(move, given),
@@ -135,6 +171,13 @@ function datesOf(move: Move, kind: 'invoice' | 'credit_note', given: Imported, c
     dueDate: isInvoice ? (given.dueDate ?? daysAfter(issueDate, paymentTermsDays)) : null,
     paymentTermsDays,
   };
+}
+
+/** The days of payment that a due date says, as many as the contract has; undefined without one. */
+function daysUntil(issueDate: string, dueDate: string | null | undefined): number | undefined {
+  if (dueDate === null || dueDate === undefined) return undefined;
+  const days = Math.round((Date.parse(dueDate) - Date.parse(issueDate)) / DAY_MS);
+  return Math.min(Math.max(0, days), PAYMENT_TERMS_DAYS_MAX);
 }
 
 function issuedAtOf(move: Move, { issueDate, issuedAt }: Imported): string {
@@ -187,14 +230,14 @@ function amountsOf(
 ): Pick<Invoice, 'vatBreakdown' | 'totals' | 'accountingCurrency'> {
   const { accountingCurrency = null, totals, currency } = given;
   if (accountingCurrency) {
-    const own = move.company.currency;
+    const own = credited?.record.accountingCurrency?.currency ?? move.company.currency;
     const path = '/with/accountingCurrency/currency';
     if (accountingCurrency.currency !== own || currency === own) {
-      const message = `accountingCurrency is in ${accountingCurrency.currency}, and the document in ${currency}; it is ${own}, the company's own, and no other, beside another currency.`;
+      const message = `accountingCurrency is in ${accountingCurrency.currency}, and the document in ${currency}; it is ${own}, ${credited ? "its invoice's" : "the company's own"}, and no other, beside another currency.`;
       throw new Refusal('wrong_currency', message, path);
     }
   }
-  const conversion = conversionOf(move, currency, accountingCurrency);
+  const conversion = conversionOf(move, currency, accountingCurrency, credited?.record);
   const { breakdown, accounted } = checkedAmounts(given, { conversion, credited });
   if (credited) refuseExcess(credited, given, '/with');
   return {

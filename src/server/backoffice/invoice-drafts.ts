@@ -29,9 +29,10 @@ type Fixed = Pick<Invoice, 'id' | 'createdAt'> & Pick<Unpublished, 'quoteId'>;
 /** A stored draft as the change that would draft it again. An edit replaces members of it. */
 async function draftOf(move: Move, { record, unpublished }: StoredDocument): Promise<NewInvoice> {
   const { accountingCurrency, supplyPeriod, creditsInvoiceId } = record;
+  const isCreditNote = record.kind === 'credit_note';
   const terms = await legendTermsOf(move, record.currency, record.buyer.countryCode, {
-    isCreditNote: record.kind === 'credit_note',
-    conversion: conversionOf(move, record.currency, accountingCurrency),
+    isCreditNote,
+    conversion: conversionOf(move, record.currency, accountingCurrency, isCreditNote ? record : undefined),
   });
   return {
     kind: record.kind,
@@ -78,7 +79,7 @@ export async function composeInvoice(
   const terms = termsOf(draft, customer, credited?.record);
   const { currency } = terms;
   const exchange = exchangeOf(move, draft, currency, credited, path);
-  const conversion = conversionOf(move, currency, exchange);
+  const conversion = conversionOf(move, currency, exchange, credited?.record);
   const isCreditNote = draft.kind === 'credit_note';
   const legendTerms = await legendTermsOf(move, currency, customer.countryCode, { isCreditNote, conversion });
   const { lines, ...sums } = await sumsOf(move, draft.lines ?? [], legendsOf(legendTerms), `${path}/lines`);
@@ -111,12 +112,18 @@ export const blankUnpublished: Omit<Unpublished, 'quoteId' | 'reverseChargeRates
   voidedRefunds: [],
 };
 
+/**
+ * How a document's amounts are converted.
+ * @param credited the invoice of a credit note, which stays in that one's accounting currency when the company's changes.
+ */
 export function conversionOf(
   move: Move,
   from: string,
   exchange: Pick<Exchange, 'exchangeRate'> | null | undefined,
+  credited: Pick<Invoice, 'accountingCurrency'> | undefined,
 ): Conversion | null {
-  return exchange ? { from, to: move.company.currency, exchangeRate: exchange.exchangeRate } : null;
+  const to = credited?.accountingCurrency?.currency ?? move.company.currency;
+  return exchange ? { from, to, exchangeRate: exchange.exchangeRate } : null;
 }
 
 type Dated = Pick<NewInvoice, 'kind' | 'supplyDate' | 'supplyPeriod' | 'dueDate' | 'exchange'>;

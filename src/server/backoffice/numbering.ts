@@ -7,6 +7,7 @@ import {
   changeNumbering,
   type FindHighest,
   findNumbering,
+  highestNumber,
   takeNumber as takeNextOf,
 } from '../store/records/number-series.ts';
 import type { Move } from './move.ts';
@@ -34,12 +35,17 @@ const FORMAT_CHARACTERS_MAX = 60;
 export async function takeNumber(move: Move, kind: Numbered, day: string): Promise<string> {
   const format = move.company.numberFormats[kind] ?? defaultNumberFormats[kind];
   const series = seriesOf(format, day);
-  const count = await takeNextOf(move.transaction, move.company.id, series);
+  const { transaction, company } = move;
+  const isTaken = kind === 'quote' ? hasQuoteNumber : hasNumber;
+  let count = await takeNextOf(transaction, company.id, series);
+  // Numbers of another system may have come in, under whatever format; two formats can also come to the same number.
+  if (count === 1 || (await isTaken(transaction, company.id, inSeries(series, count)))) {
+    const highest = await highestIn(series, (...around) => highestNumber(transaction, company.id, around));
+    if (highest >= count) count = await takeNextOf(transaction, company.id, series, highest);
+  }
   if (count > NUMBER_MAX) throw new Refusal('limit_reached', `The series ${series} has no numbers left.`);
   const number = inSeries(series, count);
-  // Two formats can come to the same number, and a series can be set back by what it was before.
-  const isTaken = kind === 'quote' ? hasQuoteNumber : hasNumber;
-  if (await isTaken(move.transaction, move.company.id, number)) {
+  if (await isTaken(transaction, company.id, number)) {
     const message = `The number ${quote(number)} is given out already; set another format, or the last number.`;
     throw new Refusal('duplicate_id', message);
   }

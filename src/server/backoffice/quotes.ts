@@ -32,6 +32,7 @@ const VERSIONS_MAX = 1000;
 export async function draftQuote(move: Move, draft: WithOf<'quote.draft'>): Promise<RenderedRecord> {
   const { id, quoteGroupId } = draft;
   mustBeIssuedHere(move, 'quote');
+  refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
   if (id !== undefined) await move.mustBeNew('quotes', id, '/with/id');
   if (quoteGroupId !== undefined && (await hasQuoteGroup(move.transaction, move.company.id, quoteGroupId))) {
     const message = `There is a quote with the quoteGroupId ${quoted(quoteGroupId)} already; revise it.`;

@@ -204,6 +204,14 @@ t.test('in a workbook types and leading zeros hold, and nothing runs', async (t)
   const row = rows.find(([id]) => id === '007');
   t.strictSame(row?.slice(0, 6), ['007', '=1+1', '0123', 1, false, null]);
   t.strictSame(row?.[6], STORY_NOW);
+  await saveCustomer('008', { name: '_x0041_ \ufffe\uffff', legalName: null, email: null });
+  const again = await callCommand([
+    ...['export', 'customers', '--url', server.url, '--key-file', keyFile, '--out', book],
+    ...['--columns', 'id,name'],
+  ]);
+  t.equal(again.exitCode, 0);
+  const texts = (await readXlsx(readFileSync(book))).sheets[0]?.rows.find(([id]) => id === '008');
+  t.strictSame(texts, ['008', '_x0041_ \ufffd\ufffd'], 'what looks like an escape, and what XML cannot have');
   t.equal((await run('invoices', '--lines', '--format', 'xlsx')).exitCode, 0);
   const [names, invoice] = (await readXlsx(readFileSync(out))).sheets[0]?.rows ?? [];
   const cell = (name: string) => invoice?.[names?.indexOf(name) ?? -1];
@@ -312,6 +320,15 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
     [['jobs', '--lines'], /--lines is for quotes and invoices: jobs have none\./],
     [['people', '--since', '2026-11-01'], /--since is not for people, whose list has no updatedSince\./],
     [['jobs', '--since', '2026-02-30'], /It must be a day such as 2026-11-01/, 2],
+    [['jobs', '--since', '2026-02-03T24:00:00Z'], /It must be a day such as 2026-11-01/, 2],
+    [
+      ['jobs', '--url', 'http://u:S3CRET@h/?api_key=S3CRET'],
+      /, not "http:\/\/u:\*\*\*@h\/\?api_key=\*\*\*"\.$/m,
+    ],
+    [
+      ['jobs', '--key-file', `fl.acme.k1.${'x'.repeat(43)}`],
+      /--key-file names "fl\.acme\.k1\.\*\*\*", which can't be read/,
+    ],
     [['jobs', '--since', '2026-02-03T10:00:00'], /It must be a day such as 2026-11-01/, 2],
     [['jobs', '--since', '0001-01-01'], /It must be a day such as 2026-11-01, from 1900 to 2199/, 2],
     [['jobs', '--time-zone', 'Dublin'], /It must be an IANA time zone such as Europe\/Dublin\./, 2],

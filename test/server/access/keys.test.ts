@@ -259,8 +259,15 @@ t.test('a refusal of a name says which character or rule it is about', async (t)
   t.throws(() => checkedName('Eve\u202eadmin'), { message: message('U+202E'), field: 'name' });
   t.throws(() => checkedName('Eve\nadmin'), { message: message('U+000A') });
   t.throws(() => checkedName('Eve\u200badmin'), { message: message('U+200B') });
+  for (const [filler, code] of [
+    ['\u3164', '3164'],
+    ['\u2800', '2800'],
+    ['\u115f', '115F'],
+    ['\u034f', '034F'],
+  ])
+    t.throws(() => checkedName(`Eve${filler}`), { message: message(`U+${code}`) });
   const rule = 'The name must have 1 to 100 characters, in one line.';
-  for (const name of ['', ' ', '\u200d', 'x'.repeat(101)])
+  for (const name of ['', ' ', '\u200d', '\ufe0f', 'x'.repeat(101)])
     t.throws(() => checkedName(name), { message: rule });
 });
 

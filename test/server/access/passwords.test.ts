@@ -85,7 +85,15 @@ const refused: Record<string, { rule: RegExp; passwords: string[] }> = {
   },
   'commonly used': {
     rule: /too easy to guess\. This is (similar to )?a commonly used password\./,
-    passwords: ['password1234', '123456789012', 'qwertyuiop12', 'iloveyou12345', 'P@ssw0rd1234!'],
+    passwords: [
+      'p a s s w o r d 1 2 3 4',
+      'pаsswоrd1234',
+      'password1234',
+      '123456789012',
+      'qwertyuiop12',
+      'iloveyou12345',
+      'P@ssw0rd1234!',
+    ],
   },
   'repeated or in a row': {
     rule: /too easy to guess\. (Repeated character|Common character sequences)/,
@@ -93,7 +101,7 @@ const refused: Record<string, { rule: RegExp; passwords: string[] }> = {
   },
   'a word with something around it': {
     rule: /too easy to guess\. +?Several words/,
-    passwords: ['Summer2026!!'],
+    passwords: ['Summer2026!!', 'p\u00adassword p\u00adassword'],
   },
   'made of who the owner is': {
     rule: /too easy to guess\. People who guess try your name, your e-mail address and your company first\./,
@@ -107,6 +115,7 @@ const refused: Record<string, { rule: RegExp; passwords: string[] }> = {
       'ＢｒｅｎｎａｎHeating1',
       'J@ne-Mur.phy1',
       'Br@!ennan-!-He@t!ng',
+      'yhprum enaj 1990',
     ],
   },
 };
@@ -127,6 +136,8 @@ const refusedToo: typeof refused = {
     rule: /too easy to guess\. .*They try well-known phrases/,
     passwords: [
       'correcthorsebatterystaple',
+      'йцукенгшщзхъ',
+      'пароль пароль',
       'Correct Horse Battery Staple!',
       'correct-horse-battery-staple-9',
       'c0rrecth0rsebatteryst4ple',

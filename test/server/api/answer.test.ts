@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import got, { type Got, type Response } from 'got';
 import t from 'tap';
 
-import { sendBody, sendError } from '../../../src/server/api/answer.ts';
+import { hasTag, sendBody, sendError } from '../../../src/server/api/answer.ts';
 import { errorReply } from '../../../src/server/api/error-replies.ts';
 import type { JsonText } from '../../../src/contract/json-text.ts';
 import { AppError } from '../../../src/errors.ts';
@@ -295,4 +295,12 @@ t.test('the digests of the parts of a body give its tag', async (t) => {
   t.equal(await tagOf('another text', ['a', 'b', 'end']), tags[0], 'the text is not looked at');
   const unknown = await tagOf('{"data":2}', ['a', null, 'end']);
   t.not(unknown, await tagOf('{"data":3}', ['a', null, 'end']), 'unless a part is not known');
+});
+
+t.test('only a tag of its own, or any, makes a body unchanged', async (t) => {
+  const tags = ['"a"', '"a-gzip"'];
+  for (const header of ['"a"', 'W/"a"', '"x", "a-gzip"', '*', ' * ', '"x,y" , "a"'])
+    t.equal(hasTag(header, tags), true, header);
+  for (const header of [undefined, '', 'a', '"x"', '"x, *, y"', 'W/*', '"x", *', '"x, a, y"'])
+    t.equal(hasTag(header, tags), false, String(header));
 });

@@ -113,7 +113,12 @@ onEachEngine('a day in a year that no business means is refused', async (t, test
     t.match(await company.refusal(payment(invoice, { paidOn: day })), { path: '/with/paidOn' });
   }
   const draft = await company.apply(invoiceDraft({ supplyDate: '1900-01-01', dueDate: '2200-12-31' }));
-  t.match(await company.refusal({ ...issue(draft.id), at: '1899-12-30T12:00:00Z' }), { path: '/at' });
+  const quote = { change: 'quote.draft', with: { customerId: 'cus_1', title: 'Roof' } };
+  const invoice = await issued(company, invoiceDraft());
+  // Node writes years before 1000 with fewer digits, which compare as later ones.
+  for (const at of ['1899-12-30T12:00:00Z', '0200-06-01T00:00:00Z', '0020-06-01T00:00:00Z'])
+    for (const change of [issue(draft.id), quote, payment(invoice)])
+      t.match(await company.refusal({ ...change, at }), { code: 'invalid_change', path: '/at' }, at);
 });
 
 onEachEngine('a quote isn’t accepted before the day on which it was sent', async (t, testBackoffice) => {

@@ -14,12 +14,26 @@ const TAIL = 'startxref\n9\n%%EOF\n';
 const pdf = (trailer = 'trailer <</Root 1 0 R>>\n', { head = HEAD, tail = TAIL } = {}) =>
   Buffer.from(`${head}${trailer}${tail}`, 'latin1').toString('base64');
 
+/** With one letter behind the last whole group of four, which stands for no byte. */
+function withLetterLeft(base64: string): string {
+  const letters = base64.replace(/=+$/, '');
+  return letters.padEnd(letters.length + ((5 - (letters.length % 4)) % 4), 'A');
+}
+
 const wrongs: [name: string, given: string, says: RegExp][] = [
   ['what is no PDF', pdf('', { head: '<html>' }), /doesn't begin with %PDF/],
   ['one that is cut off', pdf('', { tail: 'startxr' }), /doesn't end with startxref and %%EOF/],
   ['an encrypted one', pdf('trailer <</Root 1 0 R /Encrypt 5 0 R>>\n'), /is encrypted/],
   ['one that is too large', pdf('%'.repeat(5 * 1024 * 1024)), /has 52\d+ bytes|characters/],
   ['what is not in base64', 'JVBERi0*', /pattern/],
+  ['base64 with a letter too many', withLetterLeft(pdf()), /is not in base64/],
+  ['one without objects', pdf('', { head: '%PDF-1.4\n' }), /no objects or no root/],
+  ['one without a root', pdf(''), /no objects or no root/],
+  [
+    'one whose middle is missing',
+    pdf(undefined, { tail: 'startxref\n91000\n%%EOF' }),
+    /a part of it may be missing/,
+  ],
 ];
 
 onEachEngine('a document comes in with a PDF, or not at all', async (t, testBackoffice) => {
@@ -28,7 +42,8 @@ onEachEngine('a document comes in with a PDF, or not at all', async (t, testBack
     const refusal = await company.refusal(invoiceImport({ pdf: given }));
     t.match(refusal, { code: 'invalid_change', path: '/with/pdf', message: says }, name);
   }
-  const largest = pdf('%'.repeat(5 * 1024 * 1024 - HEAD.length - TAIL.length));
+  const root = 'trailer <</Root 1 0 R>>\n';
+  const largest = pdf(root.padEnd(5 * 1024 * 1024 - HEAD.length - TAIL.length, '%'));
   t.ok(await company.apply(invoiceImport({ pdf: largest })), 'it may have 5 MiB');
 });
 

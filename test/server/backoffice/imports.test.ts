@@ -254,6 +254,21 @@ onEachEngine(
   },
 );
 
+const untaxed: [name: string, lines: ReturnType<typeof importedLine>[], vat: ReturnType<typeof item>][] = [
+  ['what is exempt', [importedLine({ vatCategory: 'E', vatRateBasisPoints: 0 })], item('E', 0, 10_000, 1)],
+  ['nothing', [importedLine({ quantity: '0', amountMinor: 0 })], item('S', 2300, 0, 1)],
+  ['the other way round', [importedLine({ unitPriceMinor: 1, amountMinor: 1 })], item('S', 2300, 1, -1)],
+];
+
+onEachEngine('no rounding makes VAT where there is none', async (t, testBackoffice) => {
+  const company = await openImporter(testBackoffice);
+  for (const [name, lines, vat] of untaxed) {
+    const sums = { vatBreakdown: [vat], totals: totalsOf(vat.taxableMinor, vat.vatMinor) };
+    const refusal = await company.refusal(invoiceImport({ lines, ...sums, tolerate: 'rounding' }));
+    t.match(refusal, { code: 'wrong_sums', path: '/with/vatBreakdown/0/vatMinor' }, name);
+  }
+});
+
 onEachEngine('rounding is tolerated where that is asked for, and is kept', async (t, testBackoffice) => {
   const company = await openImporter(testBackoffice);
   const rounded: Partial<WithOf<'invoice.import'>> = {
@@ -293,6 +308,15 @@ const refusals: [name: string, change: object, expected: object][] = [
     invoiceImport({ number: ' 1' }),
     { code: 'invalid_change', path: '/with/number' },
   ],
+  ...['RE\u00a01', 'RE\u200b1', '\u3164', 'RE1\ufeff'].map((number): (typeof refusals)[number] => [
+    'a number with a character that nobody sees',
+    invoiceImport({ number }),
+    { code: 'invalid_change', path: '/with/number' },
+  ]),
+  ['a moment of issue on another day', invoiceImport({ number: 'RE-3', issuedAt: '2020-05-05T10:00:00Z' }), { code: 'invalid_change', path: '/with/issuedAt' }], // prettier-ignore
+  ['a credit note older than its invoice', creditNoteImport(ID, { issueDate: '2026-10-04' }), { code: 'invalid_change', path: '/with/issueDate' }], // prettier-ignore
+  ['a credit note with another exchange rate', creditNoteImport(ID, { accountingCurrency: whole.accountingCurrency ?? null }), { code: 'invalid_change', path: '/with/accountingCurrency' }], // prettier-ignore
+  ['a credit note below zero', creditNoteImport(ID, amountsOf([importedLine({ quantity: '-1', amountMinor: -10_000 })])), { code: 'invalid_change', path: '/with/totals/grossMinor' }], // prettier-ignore
   ['no lines', invoiceImport({ lines: [] }), { code: 'invalid_change', path: '/with/lines' }],
   [
     'a day to come',

@@ -224,6 +224,9 @@ onSqlite('the refusal of an invitation names its cause', async (t, portal) => {
     [{ email: 'nobody', scopes: 'jobs:read' }, /"nobody" is not an e-mail address/],
     [{ email: 'a@b@c', scopes: 'jobs:read' }, /is not an e-mail address/],
     [{ email: 'a\u0007@b.example', scopes: 'jobs:read' }, /is not an e-mail address/],
+    ...['jane@b.example.', '.jane@b.example', 'ja..ne@b.example', 'jane@-b.example', 'jane@b-.example'].map(
+      (email): (typeof refusals)[number] => [{ email, scopes: 'jobs:read' }, /is not an e-mail address/],
+    ),
     [{ email: 'aoife@brennan.example', scopes: 'jobs:read' }, /administers this company already/],
     [{ email: 'се\u043e@brennan.example', scopes: 'jobs:read' }, /has the character "с" \(U\+0441\)/],
     [{ email: 'ceo@br\u0435nnan.example', scopes: 'jobs:read' }, /\(U\+0435\).*only the letters a to z/],

@@ -3,20 +3,21 @@ import { sql } from 'kysely';
 import { lockCompany } from './companies.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 
-/** Takes the next number of a series, from 1. The number is used only when the transaction commits. */
+/**
+ * Takes the next number of a series, from 1. The number is used only when the transaction commits.
+ * @param after a number behind which it goes on, where the series hasn't come so far.
+ */
 export async function takeNumber(
   transaction: StoreTransaction,
   company: string,
   series: string,
+  after = 0,
 ): Promise<number> {
+  const next = sql<number>`CASE WHEN number_series.last_number < ${after} THEN ${after} ELSE number_series.last_number END + 1`;
   const row = await transaction
     .insertInto('number_series')
-    .values({ company, series, last_number: 1 })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['company', 'series'])
-        .doUpdateSet({ last_number: sql`number_series.last_number + 1` }),
-    )
+    .values({ company, series, last_number: after + 1 })
+    .onConflict((conflict) => conflict.columns(['company', 'series']).doUpdateSet({ last_number: next }))
     .returning('last_number')
     .executeTakeFirstOrThrow();
   return row.last_number;
@@ -59,7 +60,8 @@ export type FindHighest = (before: string, after: string) => Promise<number>;
 /** No number has more digits. */
 const DIGITS_MAX = 9;
 
-async function highestNumber(
+/** As {@link FindHighest}, of a company. */
+export async function highestNumber(
   transaction: StoreTransaction,
   company: string,
   [before, after]: Parameters<FindHighest>,
