@@ -17,11 +17,11 @@ export interface paths {
          * Apply changes
          * @description Applies 1 to 1,000 changes in their order, each in a transaction of its own (imports that follow each other may share one), and answers when the last one is done: one answer for each change, in the order of the changes. Each change has an `id` here, so that the whole request can be sent again when its answer is lost; what was applied is `skipped` then. Batches of 100 are a good size.
          *
-         *     The body is a JSON array, or JSON Lines as `application/x-ndjson`, in which a blank line counts as one of the 1,000; the answers come in the same form. It has at most 8,388,608 bytes, before and after it is decompressed (`Content-Encoding: gzip` or `zstd`). A body that isn't such a batch is refused as a whole, and nothing is applied: `invalid_request` says why. A change that can't be made costs that change only.
+         *     The body is a JSON array, or JSON Lines as `application/x-ndjson`, in which a blank line counts as one of the 1,000; the answers come in the same form. It has at most 8,388,608 bytes, before and after it is decompressed (`Content-Encoding: gzip` or `zstd`), and at most 200,000 opening braces and brackets. A body that isn't such a batch is refused as a whole, and nothing is applied: `invalid_request` says why. A change that can't be made costs that change only.
          *
          *     When the database goes away after the first change was answered, the answer is 200 all the same, whatever the answers so far are: the change that met it is refused as `unavailable`, and those after it are `not_tried`. When it was away before that, the answer is 503. Send again what is `unavailable` or `not_tried`, and the whole request after a 503 or without an answer: what was applied all the same is `skipped` then. Changes are also `not_tried` when the answers before them have more than 16,777,216 bytes together.
          *
-         *     A token that is revoked meanwhile stops working at once: the rest of its batch is refused as `not_allowed`. A token may have 8 requests under way; another one gets 429, as does one beyond its number in a minute. A body that doesn't come within 30 seconds gets 400.
+         *     A token that is revoked meanwhile stops working at once: the rest of its batch is `not_tried`. A token may have 8 requests under way; another one gets 429, as does one beyond its number in a minute. A body that doesn't come within 30 seconds gets 408.
          */
         post: operations["applyChanges"];
         delete?: never;

@@ -1,12 +1,22 @@
-/**
- * Takes together what has come, so that what comes for ever goes on at once, and what is all there in full batches.
- * @param limits.size the sum of sizes from which on a batch takes no more.
- */
-export async function* takenTogether<T>(
-  items: AsyncIterable<T>,
-  limits: { count: number; size: number; sizeOf: (item: T) => number },
-): AsyncGenerator<T[]> {
+/** When a batch is full. `size` is the sum of sizes from which on it takes no more. */
+interface Limits<T> {
+  count: number;
+  size: number;
+  sizeOf: (item: T) => number;
+}
+
+/** Takes together what has come, so that what comes for ever goes on at once, and what is all there in full batches. */
+export async function* takenTogether<T>(items: AsyncIterable<T>, limits: Limits<T>): AsyncGenerator<T[]> {
   const iterator = items[Symbol.asyncIterator]();
+  try {
+    yield* batchesFrom(iterator, limits);
+  } finally {
+    // Whoever takes no more lets the source end, too; one that is waited for ends by itself.
+    iterator.return?.().catch(() => undefined);
+  }
+}
+
+async function* batchesFrom<T>(iterator: AsyncIterator<T>, limits: Limits<T>): AsyncGenerator<T[]> {
   const read = () => {
     const next = iterator.next();
     // Its failure is met where it is awaited, which may be after the batch before was sent.

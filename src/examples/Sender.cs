@@ -26,11 +26,11 @@ public static class Sender
             using (var rows = Command(outbox, FindRows).ExecuteReader())
                 for (var bytes = 0; rows.Read();)
                 {
-                    // A change is one line, and a blank line is none.
-                    var line = rows.GetString(1).Replace('\r', ' ').Replace('\n', ' ');
+                    // A change is one line of at most 8 MiB, and a blank line is none; null is refused, and those behind it go on.
+                    var line = rows.GetString(1).TrimStart('\uFEFF').Replace('\r', ' ').Replace('\n', ' ');
                     bytes += Encoding.UTF8.GetByteCount(line) + 1;
                     if (batch.Count > 0 && bytes > BatchBytes) break;
-                    batch.Add((rows.GetInt64(0), string.IsNullOrWhiteSpace(line) ? "null" : line));
+                    batch.Add((rows.GetInt64(0), string.IsNullOrWhiteSpace(line) || Encoding.UTF8.GetByteCount(line) > 8_388_608 ? "null" : line));
                 }
             waitSeconds = batch.Count == 0 ? 1 : 0;
             var answered = 0;
@@ -38,7 +38,7 @@ public static class Sender
             {
                 var answer = JsonDocument.Parse(text).RootElement;
                 var (status, isRefused) = (answer.GetProperty("status").GetString()!, answer.TryGetProperty("error", out var error));
-                if (status == "not_tried" || (isRefused && error.GetProperty("code").GetString() == "unavailable")) break;
+                if (status is not ("applied" or "skipped" or "refused") || (isRefused && error.GetProperty("code").GetString() == "unavailable")) break;
                 Command(outbox, KeepAnswer, status, isRefused ? error.GetRawText() : DBNull.Value, batch[answered++].Id).ExecuteNonQuery();
             }
             tries = answered == batch.Count ? 0 : tries + 1;

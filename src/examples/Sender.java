@@ -10,19 +10,18 @@
  *
  *     CREATE TABLE outbox (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body TEXT NOT NULL, status TEXT, error TEXT)
  */
-import java.io.IOException;
 import java.net.URI;
 import java.net.http.*;
 import java.nio.charset.StandardCharsets;
 import java.sql.*;
-import java.time.Duration;
 import java.util.*;
+import java.util.concurrent.*;
 import java.util.regex.*;
 
 public class Sender {
     static final int BATCH_ROWS = 100, BATCH_BYTES = 1_000_000; // A row may be longer; a request has at most 8 MiB.
     // The status stands before the record, and before the error, which ends the answer.
-    static final Pattern ANSWER = Pattern.compile("\"status\":\"(\\w+)\"(?:,\"error\":(\\{.*\\})\\}$)?");
+    static final Pattern ANSWER = Pattern.compile("\"status\":\"(\\w+)\"(?:,\"error\":(\\{.*\\})\\}$)?", Pattern.DOTALL);
     static final HttpClient http = HttpClient.newHttpClient();
     static long waitMs;
 
@@ -35,11 +34,12 @@ public class Sender {
             Map<Long, String> batch = new LinkedHashMap<>();
             try (ResultSet rows = findRows.executeQuery()) {
                 for (int bytes = 0; rows.next(); ) {
-                    // A change is one line, and a blank line is none.
-                    String line = rows.getString("body").replaceAll("[\r\n]", " ");
-                    bytes += line.getBytes(StandardCharsets.UTF_8).length + 1;
+                    // A change is one line of at most 8 MiB, and a blank line is none; null is refused, and those behind it go on.
+                    String line = rows.getString("body").replaceAll("^\ufeff|[\r\n]", " ");
+                    int length = line.getBytes(StandardCharsets.UTF_8).length;
+                    bytes += length + 1;
                     if (!batch.isEmpty() && bytes > BATCH_BYTES) break;
-                    batch.put(rows.getLong("id"), line.isBlank() ? "null" : line);
+                    batch.put(rows.getLong("id"), line.isBlank() || length > 8_388_608 ? "null" : line);
                 }
             }
             waitMs = batch.isEmpty() ? 1000 : 0;
@@ -59,11 +59,11 @@ public class Sender {
     /** Gives the answers, or none. */
     static List<String> post(Collection<String> lines) throws InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(URI.create(System.getenv("FEED_URL") + "/feed/v1/changes"))
-            .timeout(Duration.ofSeconds(60))
             .headers("Authorization", "Bearer " + System.getenv("FEED_TOKEN"), "Content-Type", "application/x-ndjson")
             .POST(HttpRequest.BodyPublishers.ofString(String.join("\n", lines))).build();
         try {
-            HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
+            // A timeout of the request itself would end with the headers of its answer.
+            HttpResponse<String> response = http.sendAsync(request, HttpResponse.BodyHandlers.ofString()).get(60, TimeUnit.SECONDS);
             int status = response.statusCode();
             List<String> answers = status == 200 ? List.of(response.body().split("\n")) : List.of();
             if (answers.size() == lines.size()) return answers;
@@ -72,7 +72,7 @@ public class Sender {
             if (status >= 300 && status < 500 && status != 408 && status != 429) System.exit(1);
             String seconds = response.headers().firstValue("Retry-After").orElse("");
             if (seconds.matches("\\d{1,6}")) waitMs = 1000 * Long.parseLong(seconds);
-        } catch (IOException error) {
+        } catch (ExecutionException | TimeoutException error) {
             System.err.println(error);
         }
         return List.of();

@@ -22,8 +22,9 @@ function next_batch(array $rows): array
 {
     [$batch, $bytes] = [[], 0];
     foreach ($rows as ['id' => $id, 'body' => $body]) {
-        // A change is one line, and a blank line is none.
-        $line = trim(strtr($body, "\r\n", '  ')) ?: 'null';
+        // A change is one line of at most 8 MiB, and a blank line is none; null is refused, and those behind it go on.
+        $line = trim(preg_replace('/^\xEF\xBB\xBF|[\r\n]/', ' ', $body));
+        if ($line === '' || strlen($line) > 8_388_608) $line = 'null';
         $bytes += strlen($line) + 1;
         if ($batch && $bytes > BATCH_BYTES) break;
         $batch[$id] = $line;
@@ -62,7 +63,8 @@ for ($tries = 0; ;) {
     $answered = 0;
     foreach ($answers as $text) {
         $answer = json_decode($text);
-        if ($answer->status === 'not_tried' || ($answer->error->code ?? '') === 'unavailable') break;
+        $isFinal = in_array($answer->status ?? '', ['applied', 'skipped', 'refused'], true);
+        if (!$isFinal || ($answer->error->code ?? '') === 'unavailable') break;
         $error = isset($answer->error) ? json_encode($answer->error) : null;
         $keepAnswer->execute([$answer->status, $error, array_keys($batch)[$answered]]);
         $answered += 1;

@@ -31,8 +31,10 @@ def next_batch():
     found = db.execute("SELECT id, body FROM outbox WHERE status IS NULL ORDER BY id LIMIT ?", (BATCH_ROWS,))
     batch, size = [], 0
     for row, body in found.fetchall():
-        # A change is one line, and a blank line is none.
-        line = body.replace("\r", " ").replace("\n", " ").strip().encode() or b"null"
+        # A change is one line of at most 8 MiB, and a blank line is none.
+        line = body.replace("\r", " ").replace("\n", " ").strip("\ufeff\t ").encode()
+        if not line or len(line) > 8_388_608:
+            line = b"null"  # It is refused, and those behind it go on.
         size += len(line) + 1
         if batch and size > BATCH_BYTES:
             break
@@ -52,9 +54,9 @@ def post(lines):
         if len(answers) == len(lines):
             return answers, 0
     except HTTPError as error:
-        reason = f"{error.code} {error.read().decode(errors='replace')}"
+        reason = f"HTTP status {error.code}"
         if error.code < 500 and error.code not in (408, 429):
-            sys.exit(reason)  # Sending again doesn't help, as for a revoked token.
+            sys.exit(f"{reason} {error.read().decode(errors='replace')}")  # Sending again doesn't help.
         retry_after = error.headers.get("Retry-After", "")
     except (OSError, HTTPException, ValueError) as error:
         reason = error
@@ -69,7 +71,7 @@ while True:
     answered = 0
     for (row, _line), answer in zip(batch, answers):
         error = answer.get("error")
-        if answer["status"] == "not_tried" or (error and error["code"] == "unavailable"):
+        if answer["status"] not in ("applied", "skipped", "refused") or (error and error["code"] == "unavailable"):
             break
         db.execute("UPDATE outbox SET status = ?, error = ? WHERE id = ?", (answer["status"], error and json.dumps(error), row))
         answered += 1

@@ -49,6 +49,9 @@ export interface FeedSender {
 
 const BATCH_CHANGES = 100;
 const BATCH_BYTES = 1_048_576;
+/** The feed's contract, "Apply changes". */
+const BODY_BYTES_MAX = 8_388_608;
+const STATUSES = ['applied', 'skipped', 'refused', 'not_tried'];
 const LINE_FEED = 0x0a;
 const RETRY_MS = { first: 500, max: 30_000 };
 const RETRY_TIME_MS = 600_000;
@@ -68,7 +71,12 @@ export function createFeedSender(options: FeedSenderOptions, clock: Clock = mach
     const encoder = new TextEncoder();
     let rest = texts.map((text) => (typeof text === 'string' ? encoder.encode(text) : text));
     let retries = createRetries(options, clock);
-    while (rest.length > 0) {
+    while (rest[0]) {
+      if (rest[0].length > BODY_BYTES_MAX) {
+        yield tooLong;
+        rest = rest.slice(1);
+        continue;
+      }
       const outcome = await post(address, batchOf(rest), options);
       const answers = outcome instanceof Error ? [] : outcome;
       const untried = answers.findIndex(({ answer }) => isUntried(answer));
@@ -101,6 +109,21 @@ export function createFeedSender(options: FeedSenderOptions, clock: Clock = mach
 
 async function* asTheyCome<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T> {
   yield* items;
+}
+
+/** The answer to a change that no request can have; those behind it go on. */
+const tooLong = answerTextOf({
+  line: 1,
+  status: 'refused',
+  error: {
+    code: 'malformed_line',
+    message: `The change has more than ${BODY_BYTES_MAX} bytes.`,
+    path: '',
+  },
+});
+
+function answerTextOf(answer: BatchAnswer): AnswerText {
+  return { text: JSON.stringify(answer), answer };
 }
 
 /** As many texts as one request takes. */
@@ -161,7 +184,10 @@ async function post(
     if (answers.length !== texts.length)
       return new NoAnswerError(`The feed answered ${answers.length} of ${texts.length} changes.`);
     // The feed's own contract describes them.
-    return answers.map((text) => ({ text, answer: JSON.parse(text) as BatchAnswer }));
+    const parsed = answers.map((text) => ({ text, answer: JSON.parse(text) as BatchAnswer }));
+    if (!parsed.every(({ answer }) => STATUSES.includes((answer as BatchAnswer | null)?.status ?? '')))
+      return new NoAnswerError(`POST ${address}: this is not an answer of the feed.`);
+    return parsed;
   } catch (cause) {
     signal?.throwIfAborted();
     return new NoAnswerError(`POST ${address}: no answer came (${reasonOf(cause)}).`, { cause });

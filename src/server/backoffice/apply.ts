@@ -4,7 +4,7 @@ import type { Change, ChangeName, WithOf } from '../../contract/feed.ts';
 import { changeProblem } from '../../contract/feed.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import { type RenderedRecord, wholeText } from '../../contract/render.ts';
-import { quote } from '../../errors.ts';
+import { AppError, quote } from '../../errors.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
 import { companyDay } from '../../contract/company-time.ts';
 import {
@@ -210,7 +210,7 @@ async function makeMove(
   if (change.change === 'company.save') await addCompany(transaction, change.company, backoffice.now(change));
   const company = await lockFor(transaction, change, surroundings);
   if (!company) throw unknownCompany(change.company);
-  if (!company.isTokenLive) throw new Refusal('not_allowed', 'The feed token was revoked.');
+  if (!company.isTokenLive) throw new AppError('revoked_key', 'This feed token was revoked.');
   // Reads the clock under the company's lock, so that a stamp isn't older than the wait for the lock.
   const now = backoffice.now(change);
   const contentDigest = digestOfChange(change);

@@ -109,12 +109,18 @@ export function notTried(line: FeedLine): { status: 'not_tried'; text: string } 
   return { status, text: JSON.stringify({ line: line.number, ...idOf(line), status }) };
 }
 
-/** Applies one change, and answers it; `sender` is who sends it over HTTP. */
+/** Applies one change, and answers it, unless the token of who sends it over HTTP was revoked. */
+export function answerLine(backoffice: Backoffice, line: FeedLine): Promise<FeedAnswer>;
+export function answerLine(
+  backoffice: Backoffice,
+  line: FeedLine,
+  sender: Sender,
+): Promise<FeedAnswer | 'revoked'>;
 export async function answerLine(
   backoffice: Backoffice,
   line: FeedLine,
   sender?: Sender,
-): Promise<FeedAnswer> {
+): Promise<FeedAnswer | 'revoked'> {
   const { number, bytesRead } = line;
   const start = { line: number, ...idOf(line) };
   const answer = (status: Answer['status'], text: string) => ({
@@ -130,6 +136,7 @@ export async function answerLine(
     return answerOf(line, await applyParsed(backoffice, line.value, sender));
   } catch (error) {
     if (error instanceof Refusal) return refuse(error);
+    if (error instanceof AppError && error.code === 'revoked_key') return 'revoked';
     // Nobody elsewhere is told about the database.
     const reason = sender ? '' : reasonOf(error);
     const message = `The database can't be used${reason}. Send this line again, and those after it.`;

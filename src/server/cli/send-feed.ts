@@ -25,16 +25,29 @@ export async function* sendFeed(input: Readable, send: SendTexts): AsyncGenerato
   for await (const batch of takenTogether(sendableLines(input), BATCH)) {
     const answers = send(batch.flatMap(({ bytes }) => bytes ?? []));
     for (const line of batch)
-      yield line.bytes === undefined ? tooLong(line) : answerOf(line, await nextOf(answers));
+      yield line.bytes === undefined ? refusalOf(line) : answerOf(line, await nextOf(answers));
   }
 }
 
 /** The lines that are answered: a blank one isn't. */
-async function* sendableLines(input: Readable): AsyncGenerator<RawLine> {
+async function* sendableLines(input: Readable): AsyncGenerator<SendableLine> {
   for await (const { bytes, ...place } of splitLines(input)) {
-    const sent = bytes && (place.number === 1 ? withoutMark(bytes) : bytes);
-    if (!sent || !isBlank(sent)) yield { ...place, bytes: sent };
+    const problem = bytes ? undefined : `The line has more than ${LINE_BYTES_MAX} bytes.`;
+    const sent = bytes && withoutMark(bytes);
+    // The feed elsewhere would pass over a mark, where the line is the first of its batch.
+    if (place.number > 1 && sent !== bytes)
+      yield {
+        ...place,
+        bytes: undefined,
+        problem: 'The line is not JSON: it begins with a byte order mark.',
+      };
+    else if (!sent || !isBlank(sent)) yield { ...place, bytes: sent, problem };
   }
+}
+
+interface SendableLine extends RawLine {
+  /** Why it isn't sent. */
+  problem: string | undefined;
 }
 
 async function nextOf(answers: ReturnType<SendTexts>): Promise<{ text: string; answer: BatchAnswer }> {
@@ -56,12 +69,8 @@ function answerOf(
   return { line: number, bytesRead, status: (answer as Answer).status, text: own };
 }
 
-function tooLong({ number, bytesRead }: RawLine): FeedAnswer {
-  const error = {
-    code: 'malformed_line',
-    message: `The line has more than ${LINE_BYTES_MAX} bytes.`,
-    path: '',
-  };
+function refusalOf({ number, bytesRead, problem: message }: SendableLine): FeedAnswer {
+  const error = { code: 'malformed_line', message, path: '' };
   const text = JSON.stringify({ line: number, status: 'refused', error }) as JsonText<Answer>;
   return { line: number, bytesRead, status: 'refused', text };
 }

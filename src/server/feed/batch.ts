@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
-import { constants, gunzip, zstdDecompress } from 'node:zlib';
+import { constants, createZstdDecompress, gunzip } from 'node:zlib';
 
 import { AppError, quote } from '../../errors.ts';
 import { type FeedLine, LINE_BYTES_MAX, readChange, readFeedLines } from '../backoffice/feed-lines.ts';
@@ -25,6 +25,7 @@ export async function readBatch(req: IncomingMessage): Promise<Batch> {
   const form = formOf(req);
   const decompress = decompressionOf(req);
   const bytes = await decompress(await bodyOf(req));
+  refuseCrowded(bytes);
   return { form, lines: form === 'application/json' ? itemsOf(bytes) : linesOf(bytes) };
 }
 
@@ -38,16 +39,49 @@ function formOf({ headers }: IncomingMessage): BatchForm {
 
 type Decompress = (body: Buffer) => Promise<Buffer>;
 
+/** More than any batch has. Each object takes much more memory and time than its two braces. */
+const CONTAINERS_MAX = 200_000;
+const [BRACE, BRACKET] = [0x7b, 0x5b];
+
+/** @throws AppError `invalid_request` for a body of hardly anything but objects and arrays. */
+function refuseCrowded(bytes: Buffer): void {
+  let count = 0;
+  for (const byte of bytes) if (byte === BRACE || byte === BRACKET) count += 1;
+  if (count > CONTAINERS_MAX)
+    throw invalid(`The body has more than ${CONTAINERS_MAX} opening braces and brackets.`);
+}
+
 const bounds = { maxOutputLength: LINE_BYTES_MAX };
 /** 8 MB: a frame may ask its reader for 128. */
 const window = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 const decompressions = new Map<string, Decompress>([
   ['identity', async (body) => body],
   ['gzip', (body) => promisify(gunzip)(body, bounds)],
-  ['zstd', (body) => promisify(zstdDecompress)(body, { ...bounds, ...window })],
+  ['zstd', unzstd],
 ]);
 
+/** A body may have several frames (RFC 8878, section 3), as many as changes; Node reads one. */
+async function unzstd(body: Buffer): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for (let [start, frames] = [0, 1]; start < body.length; frames += 1) {
+    if (frames > CHANGES_MAX) throw invalid(`The body has more than ${CHANGES_MAX} frames of zstd.`);
+    const frame = createZstdDecompress(window);
+    frame.end(body.subarray(start));
+    for await (const part of frame as AsyncIterable<Buffer>) {
+      size += part.length;
+      if (size > LINE_BYTES_MAX) throw tooLong();
+      parts.push(part);
+    }
+    start += frame.bytesWritten;
+  }
+  return Buffer.concat(parts);
+}
+
 function decompressionOf({ headers }: IncomingMessage): Decompress {
+  const transfer = headers['transfer-encoding'] ?? 'chunked';
+  if (transfer.toLowerCase() !== 'chunked')
+    throw invalid(`Transfer-Encoding must be chunked, not ${quote(transfer)}.`);
   const given = headers['content-encoding'] ?? 'identity';
   const decompress = decompressions.get(given.toLowerCase());
   if (!decompress) throw invalid(`Content-Encoding must be gzip, zstd or identity, not ${quote(given)}.`);
@@ -55,6 +89,7 @@ function decompressionOf({ headers }: IncomingMessage): Decompress {
     try {
       return await decompress(body);
     } catch (error) {
+      if (error instanceof AppError) throw error;
       const { code, message } = error as NodeJS.ErrnoException;
       throw code === 'ERR_BUFFER_TOO_LARGE' ? tooLong() : invalid(`The body is not ${given}: ${message}.`);
     }

@@ -5,7 +5,7 @@ import { type Context, type Document, OpenAPIBackend } from 'openapi-backend';
 import { createFeedAuthentication } from '../access/feed-tokens.ts';
 import { type Backoffice, openBackoffice } from '../backoffice/backoffice.ts';
 import { feedDocument } from '../../contract/feed.ts';
-import { AppError, unknownName } from '../../errors.ts';
+import { AppError, quote, unknownName } from '../../errors.ts';
 import type { FeedToken } from '../store/keys/feed-tokens.ts';
 import { createOwnCounter } from '../store/keys/rate-counters.ts';
 import type { FeedExchange, FeedServerOptions } from './feed-server.ts';
@@ -95,7 +95,7 @@ export async function createFeedBackend(options: FeedServerOptions): Promise<Ope
         exchange.operation = String(operation.operationId);
         const token = await authenticate(req.headers.authorization);
         exchange.token = token.id;
-        enter(token.id, res);
+        exchange.leave = enter(token.id, res);
         const { points, msBeforeNext } = await count(token.id);
         if (points <= requestsPerMinute) return token;
         const seconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
@@ -106,15 +106,22 @@ export async function createFeedBackend(options: FeedServerOptions): Promise<Ope
   return backend.init();
 }
 
-/** Lets a token in with a few requests at once, until each answer was taken. @throws AppError `rate_limited`. */
-function createEntrance(): (token: string, res: ServerResponse) => void {
+/**
+ * Lets a token in with a few requests at once, each until its work is over and its answer was taken, or nobody is there to.
+ * @returns a function that says that the work is over.
+ * @throws AppError `rate_limited`.
+ */
+function createEntrance(): (token: string, res: ServerResponse) => () => void {
   const counts = new Map<string, number>();
   const add = (token: string, more: number) => counts.set(token, (counts.get(token) ?? 0) + more);
   return (token, res) => {
     if ((counts.get(token) ?? 0) >= AT_ONCE_MAX)
       throw limited(`This feed token may have ${AT_ONCE_MAX} requests under way.`, 1);
     add(token, 1);
-    res.once('close', () => add(token, -1));
+    return () => {
+      if (res.closed) add(token, -1);
+      else res.once('close', () => add(token, -1));
+    };
   };
 }
 
@@ -124,7 +131,7 @@ function limited(rule: string, retryAfterSeconds: number): AppError {
 }
 
 /** @throws AppError that says what is wrong with a parameter. */
-function explainParameters({ validation, operation }: Context): never {
+function explainParameters({ validation, operation, request }: Context): never {
   const [error] = validation.errors ?? [];
   const [, place, at] = error?.instancePath.split('/') ?? [];
   // There is nothing with an id that can't be one.
@@ -139,10 +146,12 @@ function explainParameters({ validation, operation }: Context): never {
       unknownName(additionalProperty, 'a parameter of this operation', names),
     );
   }
-  const name = missingProperty ?? at;
+  const name = missingProperty ?? at ?? '';
   const charactersMax = known.find((parameter) => parameter.name === name)?.schema.maxLength;
   const rule = `must be given once, with 1 to ${charactersMax} characters that can be seen`;
-  throw new AppError('invalid_parameter', `${name} ${rule}.`);
+  const given = [(request.query as Record<string, string | string[]>)[name] ?? []].flat();
+  const what = given.length > 0 ? `, not ${given.map(quote).join(' and ')}` : '';
+  throw new AppError('invalid_parameter', `${name} ${rule}${what}.`);
 }
 
 /** The contract without bodies and answers: each change is validated by itself, where it is applied. */

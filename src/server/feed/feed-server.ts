@@ -32,6 +32,8 @@ export interface FeedExchange {
   errorCode?: string;
   /** Why not all of a batch was tried. */
   fault?: unknown;
+  /** Tells, when its work is over, that its token has one request less under way. */
+  leave?: () => void;
 }
 
 /** Creates the server of the feed's own port, not yet listening. Besides the feed it has the probes, and nothing else. */
@@ -46,7 +48,12 @@ export async function createFeedServer(options: FeedServerOptions): Promise<Serv
     const [path = '', query = ''] = req.originalUrl.split(/\?(.*)/s);
     if (!isDecodable(path)) throw new AppError('not_found', 'The escapes of this path are not of UTF-8.');
     const request = { method: req.method, path, query: readQuery(query), headers: {} };
-    await backend.handleRequest(request, exchangeOf(res.locals), req, res);
+    const exchange = exchangeOf(res.locals);
+    try {
+      await backend.handleRequest(request, exchange, req, res);
+    } finally {
+      exchange.leave?.();
+    }
   });
   app.use(() => {
     throw new AppError('not_found', 'There is nothing at this path; the feed is at /feed/v1/changes.');

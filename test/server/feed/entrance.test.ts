@@ -1,8 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 import got from 'got';
 import t from 'tap';
 
 import { revokeFeedToken } from '../../../src/server/access/feed-tokens.ts';
 import { createLogger } from '../../../src/server/log.ts';
+import { until } from '../../_command.ts';
 import { keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../../_server.ts';
 import { connectTo, type RawConnection } from '../../_socket.ts';
 import { createTestBackoffice } from '../backoffice/_backoffice.ts';
@@ -197,4 +200,34 @@ t.test('the log has a line for each request, and no secret or body', async (t) =
     { ...about, status: 400, code: 'invalid_request' },
   ]);
   t.notMatch(JSON.stringify(lines), /secret title|fl-feed/);
+});
+
+onEachDoor('whoever hangs up has no request under way, and nothing more done', async (t, door) => {
+  const { id: company } = door.company;
+  const port = Number(new URL(door.url).port);
+  const send = async (line: string, body = '') => {
+    const connection = await connectTo(port);
+    connection.send(
+      `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${door.token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    return connection;
+  };
+  const path = `position?company=${company}&source=s`;
+  for (let count = 0; count < 50; count += 1) {
+    const connection = await send(`GET /feed/v1/${path}`);
+    await pause(count % 4);
+    connection[Symbol.dispose]();
+  }
+  await until(async () => (await door.get(path)).status === 200);
+  const jobs = Array.from({ length: 1_000 }, (_, number) => ({ id: `c${number}`, company, ...jobCreate() }));
+  const countJobs = async () => Number((await door.engine.run('SELECT COUNT(*) AS jobs FROM jobs'))[0]?.jobs);
+  const connection = await send('POST /feed/v1/changes', JSON.stringify(jobs));
+  await until(async () => (await countJobs()) > 0);
+  connection[Symbol.dispose]();
+  let [before, after] = [0, await countJobs()];
+  while (before !== after) {
+    await pause(200);
+    [before, after] = [after, await countJobs()];
+  }
+  t.ok(after < 1_000, `${after} of 1,000 were applied`);
 });

@@ -204,7 +204,7 @@ t.test(
             const isDeclared = isLetIn ? reply.status < 429 && reply.status !== 401 : reply.status === 401;
             const problems = [
               ...replyProblems(operation, reply),
-              ...(isDeclared ? [] : [`${reply.status} for a token that is ${token}`]),
+              ...(isDeclared ? [] : [`${reply.status} for a token that is ${token}: ${reply.body}`]),
             ];
             if (problems.length > 0)
               throw new Error(`${problems.join('\n')}\n${method} ${path} ${body.bytes.toString('latin1')}`);
