@@ -190,3 +190,25 @@ t.test('it gives up after a while without an answer, and at once when it is told
   for (const url of ['feed.example.com', 'ftp://feed.example.com', 'http://'])
     t.throws(() => createFeedSender({ url, token: 'x' }), TypeError);
 });
+
+t.test('a change that no request can have is refused here, and those behind it go on', async (t) => {
+  const sent: string[] = [];
+  const { sender } = await start(t, [gives(applied, sent)]);
+  const [first, long, last] = changes(3);
+  if (!first || !long || !last) throw new Error('There are three.');
+  const notes = 'x'.repeat(8 * 1024 * 1024);
+  const answered = await allOf(sender.send([first, { ...long, with: { ...long.with, notes } }, last]));
+  t.strictSame(
+    answered.map(({ change, answer }) => `${change.id} ${answer.status}`),
+    ['c0 applied', 'c1 refused', 'c2 applied'],
+  );
+  t.match(answered[1]?.answer, { error: { code: 'malformed_line', message: /more than 8388608 bytes/ } });
+  t.strictSame(sent, ['c0', 'c2']);
+});
+
+t.test('an answer that isn’t one of the feed is no answer', async (t) => {
+  const nothing: Answer = () => ({});
+  const { statuses, retried } = await start(t, [gives(nothing), gives(applied)]);
+  t.strictSame(await statuses(1), ['c0 applied']);
+  t.match(retried, [/this is not an answer of the feed/]);
+});
