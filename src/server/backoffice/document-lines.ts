@@ -17,6 +17,7 @@ const DEFAULT_UNIT_CODE = 'C62';
 
 /**
  * Computes a document's lines, breakdown and totals. `path` is where the lines are within the change.
+ * @param credited the lines of the invoice that a credit note corrects.
  * @throws Refusal for a job the company doesn't have, an id used twice, and amounts beyond 2^53 - 1.
  */
 export async function sumsOf(
@@ -24,17 +25,26 @@ export async function sumsOf(
   draft: readonly DraftLine[],
   reasonOf: ReasonOf,
   path: string,
+  credited: readonly Line[] = [],
 ): Promise<Sums> {
   await refuseBadReferences(move, draft, path);
   const lines = draft.map((line, index) =>
     lineOf(move, line, {
       position: index + 1,
-      amountMinor: withinRange(`${path}/${index}`, () => lineAmountMinor(line.quantity, line.unitPriceMinor)),
+      amountMinor:
+        credited.find((other) => isLike(line, other))?.amountMinor ??
+        withinRange(`${path}/${index}`, () => lineAmountMinor(line.quantity, line.unitPriceMinor)),
       vatExemptionReason: withinRange(path, () => reasonOf(line, draft)),
     }),
   );
   const breakdown = withinRange(path, () => vatBreakdown(lines));
   return { lines, vatBreakdown: breakdown, totals: withinRange(path, () => totals(breakdown)) };
+}
+
+/** Whether a line of a credit note takes back one of its invoice, which may have come in with another rounding. */
+function isLike(line: DraftLine, other: Line): boolean {
+  const members = ['quantity', 'unitPriceMinor', 'vatCategory', 'vatRateBasisPoints'] as const;
+  return members.every((member) => line[member] === other[member]);
 }
 
 /** A line of a document, with an id if it has none. */

@@ -82,7 +82,13 @@ export async function composeInvoice(
   const conversion = conversionOf(move, currency, exchange, credited?.record);
   const isCreditNote = draft.kind === 'credit_note';
   const legendTerms = await legendTermsOf(move, currency, customer.countryCode, { isCreditNote, conversion });
-  const { lines, ...sums } = await sumsOf(move, draft.lines ?? [], legendsOf(legendTerms), `${path}/lines`);
+  const { lines, ...sums } = await sumsOf(
+    move,
+    draft.lines ?? [],
+    legendsOf(legendTerms),
+    `${path}/lines`,
+    credited?.record.lines,
+  );
   if (credited) refuseExcess(credited, sums, path);
   const amounts = withinRange(`${path}/lines`, () => amountsOf(sums, exchange, conversion, credited));
   const record: Drafted['record'] = {
