@@ -47,16 +47,21 @@ export class UsageError extends Error {
 export class DatabaseAwayError extends UsageError {}
 
 const SHOWN_CHARACTERS_MAX = 60;
+/** Masking looks at what may be shown, and at what may belong to it. */
+const MASKED_CHARACTERS_MAX = 500;
 
 /**
  * A text for a message, without what somebody gave as a secret in the wrong place: the password of an address, a secret in its
  * query, and the last part of a key or token.
  */
 export function withoutSecrets(text: string): string {
-  return text
-    .replaceAll(/(\/\/[^\s/@:"']*:)[^\s/@"']*@/g, '$1***@')
-    .replaceAll(/([?&][\w.-]*(?:key|token|secret|password)[\w.-]*=)[^\s&#"']+/gi, '$1***')
-    .replaceAll(/\.[\w-]{43,}/g, '.***');
+  return (
+    text
+      // A port isn't a password; one with bare signs in it ends at the last @.
+      .replaceAll(/(\/\/[^\s/@:"']{0,200}:)(?!\d{1,5}(?:[/?#,"'\s]|$))[^\s"]{0,200}@/g, '$1***@')
+      .replaceAll(/([?&][\w.-]{0,40}?(?:key|token|secret|password)[\w.-]{0,40}=)[^\s&#"']{1,1000}/gi, '$1***')
+      .replaceAll(/\.[\w-]{43,}/g, '.***')
+  );
 }
 
 /**
@@ -64,7 +69,7 @@ export function withoutSecrets(text: string): string {
  * readable line.
  */
 export function quote(value: string): string {
-  const characters = [...withoutSecrets(value)];
+  const characters = [...withoutSecrets(value.slice(0, MASKED_CHARACTERS_MAX))];
   const shown =
     characters.length > SHOWN_CHARACTERS_MAX
       ? `${characters.slice(0, SHOWN_CHARACTERS_MAX).join('')}…`

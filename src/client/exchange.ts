@@ -56,7 +56,7 @@ export type Exchange = (ask: Ask) => Promise<Answer>;
 const RETRY_MS = { first: 500, max: 60_000 };
 const JITTER_MS_MAX = 5_000;
 /** Statuses to try again after, those of proxies (Cloudflare's 520 to 524) included: reading again does no harm. */
-const TEMPORARY_STATUSES = [408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524];
+const TEMPORARY_STATUSES = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524];
 /** Longer than any answer of the service. */
 const ANSWER_MEGABYTES_MAX = 64;
 

@@ -88,10 +88,10 @@ function refusal(url: string, error: ApiError, isApi: boolean): string {
   const { status, code, message, requestId } = error;
   const asked = requestId === undefined ? '' : `, request ${requestId}`;
   const said = `${message.replace(/\.$/, '')}${asked}`;
-  if (status >= 300 && status <= 399)
+  if ([301, 302, 303, 307, 308].includes(status))
     return `${url} redirects elsewhere, and a key isn't sent there (${said}). Name the right address with --url.`;
   // Proxies answer so when the service is away.
-  const isAway = status >= 500 || status === 408;
+  const isAway = status >= 500 || [408, 425, 429].includes(status);
   if (code === undefined && !isApi && !isAway)
     return `${url} is not the address of this API: it answered with ${status}.`;
   if (code === undefined && status === 200) return `${url} breaks the contract of this API (${said}).`;

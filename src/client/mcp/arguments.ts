@@ -13,13 +13,16 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
  * @throws UsageError for a name that the tool doesn't have, and for an id that can't be one.
  */
 export function readArguments(tool: OperationTool, given: Arguments) {
+  // Models send null for what they leave out.
+  const stated = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   const names = Object.keys(tool.inputSchema.properties);
-  for (const name of Object.keys(given))
+  for (const name of Object.keys(stated))
     if (!names.includes(name)) throw new UsageError(unknownName(name, `a parameter of ${tool.name}`, names));
-  const { fields, ...others } = given;
+  const { fields, ...others } = stated;
   const ids = tool.ids.map((name) => {
     const id = textOf(others[name] ?? '');
-    if (!ID.test(id)) throw new UsageError(`${name} must be the id of a record, not ${quote(id)}.`);
+    if (typeof others[name] === 'boolean' || !ID.test(id))
+      throw new UsageError(`${name} must be the id of a record, not ${quote(id)}.`);
     return id;
   });
   const query = Object.entries(others).filter(([name]) => !tool.ids.includes(name));

@@ -11,7 +11,7 @@ const NAME_CHARACTERS_MAX = 100;
  * because Persian, the languages of India and emoji are spelt with them.
  */
 const NO_PART_OF_A_NAME =
-  /(?![\u200c\u200d\ufe00-\ufe0f])[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/u;
+  /(?![\u200c\u200d\ufe00-\ufe0f\u180b-\u180f\u17b4\u17b5\u{e0100}-\u{e01ef}])[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/u;
 
 /**
  * Checks a name of a thing or a person.
@@ -30,7 +30,7 @@ export function checkedLine(given: string, what: string, charactersMax: number):
     const before = name.slice(0, name.indexOf(wrong));
     refuse(`has a character that can't be seen, U+${code}, after ${quote(before)}; leave it out`);
   }
-  if (!/[^\s\u200c\u200d\ufe00-\ufe0f]/u.test(name) || name.length > charactersMax)
+  if (!/[^\s\p{Default_Ignorable_Code_Point}]/u.test(name) || name.length > charactersMax)
     refuse(`must have 1 to ${charactersMax} characters, in one line`);
   return name;
 }
@@ -59,7 +59,7 @@ export function checkedEmail(given: string): string {
     email.length > EMAIL_CHARACTERS_MAX ||
     !/^[^\s@"<>(),:;\\[\]\p{C}]+@[^\s@"<>(),:;\\[\]\p{C}]+$/u.test(email) ||
     // Each name of a domain and each part before it has something in it: other spellings lead to the same mailbox.
-    /^\.|\.\.|\.@|@[.-]|[.-]$|\.-|-\.(?=[^@]*$)/.test(email)
+    /^\.|\.\.|\.@|@[.-]|[.-]$|(?:\.-|-\.)(?=[^@]*$)/.test(email)
   )
     throw new UsageError(`${quote(given)} is not an e-mail address such as jane@example.com.`);
   return email;

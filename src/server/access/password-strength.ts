@@ -125,7 +125,7 @@ function plain(text: string): string {
 
 /** A text with the letters of the Latin alphabet that others look like (UTS 39). */
 function inLatin(text: string): string {
-  return text.replaceAll(/[\u0370-\u04ff]/g, (letter) => LATIN[SEEN.indexOf(letter.toLowerCase())] ?? letter);
+  return text.replaceAll(/[\u0370-\u052f]/g, (letter) => LATIN[SEEN.indexOf(letter.toLowerCase())] ?? letter);
 }
 
 /** Single characters that something sets apart, without that. */

@@ -117,6 +117,6 @@ export function hasTag(ifNoneMatch: string | undefined, tags: readonly string[])
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
   // A tag may have a comma in it.
-  const named = [...ifNoneMatch.matchAll(/([^\s,"]*)("[^"]*")/g)];
+  const named = [...ifNoneMatch.matchAll(/(?<![^\s,"])([^\s,"]*)("[^"]*")/g)];
   return named.some(([, weak = '', tag = '']) => ['', 'W/'].includes(weak) && tags.includes(tag));
 }

@@ -7,6 +7,9 @@ import type { CompanyProfile } from '../store/records/companies.ts';
 import type { Move } from './move.ts';
 import { passNumbers, setSeriesOf } from './numbering.ts';
 import { Refusal } from './refusal.ts';
+import { daysAfter } from './times.ts';
+
+const YEAR_DAYS = 365;
 
 /** Adds the company that a change saves, unless it is there. It may use nothing yet. */
 export async function addCompany(transaction: StoreTransaction, id: string, now: Date): Promise<void> {
@@ -37,9 +40,12 @@ export async function switchCompany(
     modules,
   };
   await change(move, given({ ...switches, issuedElsewhere }));
-  const { transaction, company, today: day } = move;
-  for (const kind of company.issuedElsewhere)
-    if (issuedElsewhere?.includes(kind) === false) await passNumbers(transaction, company.id, { kind, day });
+  const { transaction, company, today } = move;
+  const isBack = (kind: string) => issuedElsewhere?.some((other) => other === kind) === false;
+  for (const kind of company.issuedElsewhere.filter(isBack))
+    // Documents of last year may still be issued.
+    for (const day of [today, daysAfter(today, -YEAR_DAYS)])
+      await passNumbers(transaction, company.id, { kind, day });
 }
 
 /** Sets the logo of documents that are issued from now on, or takes it away. */

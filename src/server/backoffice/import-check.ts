@@ -142,8 +142,10 @@ function slackOf({ lines, tolerate }: Given): (item: Item) => number {
   if (tolerate === undefined) return () => 0;
   return ({ category, rateBasisPoints }) =>
     lines.filter(
-      ({ amountMinor, vatCategory, vatRateBasisPoints }) =>
-        amountMinor !== 0 && vatCategory === category && vatRateBasisPoints === rateBasisPoints,
+      ({ quantity, unitPriceMinor, vatCategory, vatRateBasisPoints }) =>
+        Number(quantity) * unitPriceMinor !== 0 &&
+        vatCategory === category &&
+        vatRateBasisPoints === rateBasisPoints,
     ).length;
 }
 

@@ -39,7 +39,7 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
   const isTaken = kind === 'quote' ? hasQuoteNumber : hasNumber;
   let count = await takeNextOf(transaction, company.id, series);
   // Numbers of another system may have come in, under whatever format; two formats can also come to the same number.
-  if (count === 1 || (await isTaken(transaction, company.id, inSeries(series, count)))) {
+  if (await isTaken(transaction, company.id, inSeries(series, count))) {
     const highest = await highestIn(series, (...around) => highestNumber(transaction, company.id, around));
     if (highest >= count) count = await takeNextOf(transaction, company.id, series, highest);
   }

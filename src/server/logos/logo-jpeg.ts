@@ -18,6 +18,36 @@ const DAMAGED = 'the JPEG picture is damaged';
 interface Segment {
   marker: number;
   content: Buffer;
+  /** All of it, with the coded data behind a scan's. */
+  raw: Buffer;
+}
+
+const [TABLES, HUFFMAN, RESTART] = [0xdb, 0xc4, 0xdd];
+/** JFIF, and how the colours are coded. */
+const [APP0, APP14] = [0xe0, 0xee];
+/** What a decoder needs. */
+const DECODED = [APP0, APP14, TABLES, HUFFMAN, RESTART, SCAN, ...SUPPORTED_FRAMES];
+const [BEGIN_BYTES, END_BYTES] = [Buffer.from([0xff, 0xd8]), Buffer.from([0xff, END])];
+
+/** The bytes that the content of a segment has to have by what it says itself (B.2.2 to B.2.4); undefined for any number. */
+function bytesNeeded(marker: number, content: Buffer): number | undefined {
+  if (SUPPORTED_FRAMES.includes(marker)) return 6 + 3 * (content[5] ?? 0);
+  if (marker === SCAN) return 4 + 2 * (content[0] ?? 0);
+  if (marker === RESTART) return 2;
+  if (marker !== TABLES && marker !== HUFFMAN) return undefined;
+  let at = 0;
+  while (at < content.length) {
+    const counts = content.subarray(at + 1, at + 17);
+    const isWide = (content[at] ?? 0) >> 4 > 0;
+    if (marker === TABLES) at += isWide ? 129 : 65;
+    else at += 17 + counts.reduce((sum, count) => sum + count, 0);
+  }
+  return at;
+}
+
+/** @throws Error for a segment in which a decoder would read another number of bytes, and then find other segments. */
+function refuseOtherLength(marker: number, content: Buffer): void {
+  if ((bytesNeeded(marker, content) ?? content.length) !== content.length) throw new Error(DAMAGED);
 }
 
 /** The marker segments of a JPEG picture (ITU-T T.81, B.1.1), without the coded data between them. */
@@ -35,8 +65,12 @@ function segmentsOf(bytes: Buffer): Segment[] {
       continue;
     }
     const end = offset + 2 + bytes.readUInt16BE(offset + 2);
-    segments.push({ marker, content: bytes.subarray(offset + 4, end) });
-    offset = marker === SCAN ? afterCodedData(bytes, end) : end;
+    if (end < offset + 4 || end > bytes.length) throw new Error('the JPEG picture is damaged or cut short');
+    const content = bytes.subarray(offset + 4, end);
+    refuseOtherLength(marker, content);
+    const next = marker === SCAN ? afterCodedData(bytes, end) : end;
+    segments.push({ marker, content, raw: bytes.subarray(offset, next) });
+    offset = next;
   }
   return segments;
 }
@@ -66,7 +100,8 @@ export function decodeJpeg(bytes: Buffer): StoredPicture {
     throw new Error(`the JPEG picture has ${scanned.length} scans, which is too many for its size`);
   }
   try {
-    const { data } = decode(bytes, {
+    const needed = segments.filter(({ marker }) => DECODED.includes(marker)).map(({ raw }) => raw);
+    const { data } = decode(Buffer.concat([BEGIN_BYTES, ...needed, END_BYTES]), {
       tolerantDecoding: false,
       maxMemoryUsageInMB: DECODING_MB_MAX,
       maxResolutionInMP: 16,

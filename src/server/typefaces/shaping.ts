@@ -23,8 +23,8 @@ const PRIVATE = /[\p{Co}\p{Cn}\p{Cs}]/u;
 /** Another form may mean something else. */
 const FORM_COUNTS = /[\p{No}\p{Lm}\u2460-\u24ff\u{1f100}-\u{1f1ff}]/u;
 
-/** A letter and the marks on it come from one font. */
-const LETTERS = /\n|[^\n\p{M}]\p{M}*|\p{M}+/gu;
+/** A letter and the marks on it come from one font. More marks than any language has take fontkit seconds (UAX 15, section 13). */
+const LETTERS = /\n|[^\n\p{M}]\p{M}{0,30}|\p{M}{1,30}/gu;
 
 /** Characters that every font has; most of a document's text. */
 const ASCII = /^[\n -~]*$/;

@@ -84,14 +84,17 @@ t.test('an error of the API is an error of the tool, with its code', async (t) =
     ['jobId must be the id of a record, not "../people".', 'getJob', { jobId: '../people' }],
     ['jobId must be the id of a record, not "..".', 'getJob', { jobId: '..' }],
     ['limit must be an integer from 1 to 100, not "1000".', 'listJobs', { limit: 1000 }],
-    ['limit must be an integer from 1 to 100, not "null".', 'listJobs', { limit: null }],
-    ['400 invalid_cursor: ', 'listJobs', { cursor: null }],
+    ['jobId must be the id of a record, not "true".', 'getJob', { jobId: true }],
+    ['400 invalid_cursor: ', 'listJobs', { cursor: 'x' }],
   ];
   for (const [words, tool, args] of refused) {
     const { text, isError } = await tools.call(tool, args);
     t.ok(isError, `${tool} ${JSON.stringify(args)}`);
     t.match(text, words);
   }
+  const all = await tools.call('listInvoices', { limit: 1 });
+  const nothing = { customer: null, cursor: null, fields: null };
+  t.strictSame(await tools.call('listInvoices', { limit: 1, ...nothing }), all, 'null is what is left out');
   const invoicesKey = await keyFor(server.engine, 'brennan', ['invoices:read']);
   await using invoices = await startTools(t, server.url, invoicesKey);
   t.match(await invoices.call('listInvoices', { status: 'paid' }), {

@@ -102,13 +102,18 @@ onEachEngine('numbers here go on behind those that were imported', async (t, tes
   const lastYear = await company.apply({ ...issue(other.id), at: '2025-12-30T12:00:00Z' });
   t.equal(lastYear.number, 'INV-2025-0002', 'also those of another year');
   await issueElsewhere(company);
-  await company.apply(invoiceImport({ number: '2026-07' }));
+  await company.apply(invoiceImport({ number: '2026-02' }));
   t.match(await company.refusal(invoiceImport({ number: 'INV-2026-0008' })), { code: 'duplicate_id' });
   await company.apply(invoiceImport({ number: 'INV-2026-0009' }));
   await issueElsewhere(company, []);
   t.equal((await company.apply(issue(id))).number, 'INV-2026-0010');
   await company.apply({ change: 'numbering.set', with: { kind: 'invoice', format: '{year}-{number:2}' } });
-  t.equal((await issued(company, invoiceDraft())).number, '2026-08', 'and those of a format that came later');
+  const numbers = [await issued(company, invoiceDraft()), await issued(company, invoiceDraft())];
+  t.strictSame(
+    numbers.map(({ number }) => number),
+    ['2026-01', '2026-03'],
+    'and one of a format that came later is passed over',
+  );
   const findings: Finding[] = [];
   const options = { signal: new AbortController().signal, onProgress: () => undefined };
   await verifyStore(testBackoffice.engine, { ...options, onFinding: (found) => findings.push(found) });

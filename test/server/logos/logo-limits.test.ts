@@ -32,6 +32,14 @@ function scans(side: number, count: number): string {
   );
 }
 
+/** With scans behind what is one segment by its length, and not by its content. */
+function hidden(marker: number, said: number): string {
+  const whole = bytesOf(scans(4000, 300));
+  const at = whole.indexOf(Buffer.of(0xff, marker)) + 2;
+  whole.writeUInt16BE(said, at);
+  return jpeg(whole);
+}
+
 const bombs: [name: string, problem: string, logo: string][] = [
   [
     'pixels that decompress to far more than 16 by 16',
@@ -59,6 +67,8 @@ const bombs: [name: string, problem: string, logo: string][] = [
     file(header(4000, 4000, 16, 6), ['IDAT', bomb]),
   ],
   ['too few pixels', 'the PNG picture is cut short', file(header(32, 32), black(16, 16))],
+  ['scans behind a short table', 'the JPEG picture is damaged', hidden(0xdb, 3)],
+  ['scans behind a long scan', 'the JPEG picture is damaged', hidden(0xda, 900)],
   ['no palette', 'the PNG picture is damaged', file(header(16, 16, 8, 3), black(16, 16))],
   [
     'a palette of 233,000 colours',

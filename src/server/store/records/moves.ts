@@ -158,7 +158,8 @@ export async function listChanges(
     .where('company', '=', company)
     .$if(token !== undefined, (query) => query.where('token', '=', token ?? ''))
     .$if(record !== undefined, (query) => query.where('record_id', '=', record ?? ''))
-    .orderBy('applied_at', 'desc')
+    // Null where an earlier version applied it, which the databases order differently.
+    .orderBy(sql`COALESCE(applied_at, '')`, 'desc')
     .orderBy('id')
     .limit(limit)
     .execute();
