@@ -209,16 +209,17 @@ function retryDelayMs(failure: Failure, retries: number): number {
 /** More than any message of the API has. */
 const MESSAGE_CHARACTERS_MAX = 2_000;
 
+/** The words of a server, which may not write lines of its own beside those of a command. */
+export function inOneLine(said: unknown): string {
+  return (typeof said === 'string' ? said : '').replaceAll(/\s+/gu, ' ').slice(0, MESSAGE_CHARACTERS_MAX);
+}
+
 /** The error of an answer, without the key, in case the server repeats it. */
 function apiError({ path }: Ask, { status, headers }: Response, body: unknown, key: string): ApiError {
   // The contract's form of an error, unless something else answers in its place.
   const { code, message } = (body as { error?: { code?: ErrorCode; message?: unknown } } | null)?.error ?? {};
   const isOurs = typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) && !code.includes(key);
-  // In one line: a server may not write lines of its own beside those of a command.
-  const sentence = (typeof message === 'string' ? message : '')
-    .replaceAll(/\s+/gu, ' ')
-    .slice(0, MESSAGE_CHARACTERS_MAX);
-  const said = isOurs ? `${code}: ${sentence}` : 'this is not an answer of the API';
+  const said = isOurs ? `${code}: ${inOneLine(message)}` : 'this is not an answer of the API';
   const location = headers.get('Location')?.replaceAll(key, '[the key]');
   // The API never redirects, but a proxy before it may, from http to https.
   const lead = location === undefined ? '' : `; it leads to ${location}`;

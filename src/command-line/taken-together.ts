@@ -11,7 +11,7 @@ export async function* takenTogether<T>(items: AsyncIterable<T>, limits: Limits<
   try {
     yield* batchesFrom(iterator, limits);
   } finally {
-    // Whoever takes no more lets the source end, too; one that is waited for ends by itself.
+    // The source ends with its reader; one that is waited for ends by itself.
     iterator.return?.().catch(() => undefined);
   }
 }

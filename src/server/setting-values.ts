@@ -57,7 +57,7 @@ export function withHostList(url: string, hosts: string): string {
   return url.replace(ADDRESS, (_all, begin: string) => `${begin}${hosts}`);
 }
 
-/** What may be asked of a host (`target_session_attrs` of libpq). */
+/** The values of `target_session_attrs` (libpq) that an address may have. */
 const SESSION_ATTRS = ['any', 'read-write', 'primary'];
 
 /** The address for each of its hosts; undefined where one of them isn't well-formed. */

@@ -27,7 +27,7 @@ interface Connection {
 /** Node's own object of a connection, which `net` asks for the same when a connection times out. */
 interface Handle {
   bytesWritten: number;
-  /** What of it waits for the kernel. */
+  /** Those that still wait for the kernel. */
   writeQueueSize: number;
 }
 
@@ -97,7 +97,7 @@ function finish(socket: Socket, connection: Connection): void {
   if (socket.writableFinished) socket.destroy();
 }
 
-/** What the kernel has got of a connection's answers, which is less than Node has taken for sent. */
+/** The bytes of a connection's answers that the kernel has got, which are fewer than Node takes for sent. */
 function handedBytes({ _handle: handle }: Socket & { _handle?: Handle | null }): number {
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 }

@@ -212,3 +212,12 @@ t.test('an answer that isn’t one of the feed is no answer', async (t) => {
   t.strictSame(await statuses(1), ['c0 applied']);
   t.match(retried, [/this is not an answer of the feed/]);
 });
+
+t.test('what a server says of an error stays in one line', async (t) => {
+  const forged: Behaviour = (_req, res) =>
+    res
+      .writeHead(403)
+      .end(JSON.stringify({ error: { code: 'x\ny', message: 'a\nfieldledger: all is well' } }));
+  const { statuses } = await start(t, [forged]);
+  await t.rejects(statuses(1), { message: 'POST /feed/v1/changes: 403 x y: a fieldledger: all is well' });
+});

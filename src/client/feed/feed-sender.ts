@@ -1,7 +1,7 @@
 import { takenTogether } from '../../command-line/taken-together.ts';
 import type { BatchAnswer, Change } from '../../contract/feed.ts';
 import { ApiError, NoAnswerError } from '../errors.ts';
-import { reasonOf } from '../exchange.ts';
+import { inOneLine, reasonOf } from '../exchange.ts';
 import { type Clock, machineClock, unlessAborted } from '../waiting.ts';
 
 export type { BatchAnswer, Change } from '../../contract/feed.ts';
@@ -210,7 +210,7 @@ function refusalOf({ status, headers }: Response, body: string): ApiError {
   let code: ApiError['code'];
   try {
     const { error } = JSON.parse(body) as { error: { code: NonNullable<ApiError['code']>; message: string } };
-    said = `${error.code}: ${error.message}`;
+    said = `${inOneLine(error.code)}: ${inOneLine(error.message)}`;
     ({ code } = error);
   } catch {
     // Something else has answered, such as a proxy.

@@ -72,7 +72,7 @@ export interface PasswordOwner {
  * @throws UsageError of the field `password`, naming the rule.
  */
 export async function refuseWeakPassword(password: string, owner: PasswordOwner): Promise<void> {
-  // What nobody sees makes nothing harder to guess.
+  // Characters that nobody sees make nothing harder to guess.
   const given = password.normalize('NFKC').replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
   const length = [...given].length;
   if (length < CHARACTERS_MIN || length > CHARACTERS_MAX)

@@ -37,19 +37,20 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
   const series = seriesOf(format, day);
   const { transaction, company } = move;
   const isTaken = kind === 'quote' ? hasQuoteNumber : hasNumber;
-  let count = await takeNextOf(transaction, company.id, series);
+  const takeAfter = async (last: number) => {
+    const count = await takeNextOf(transaction, company.id, series, last);
+    if (count > NUMBER_MAX) throw new Refusal('limit_reached', `The series ${series} has no numbers left.`);
+    const number = inSeries(series, count);
+    return { number, isFree: !(await isTaken(transaction, company.id, number)) };
+  };
+  const next = await takeAfter(0);
+  if (next.isFree) return next.number;
   // Numbers of another system may have come in, under whatever format; two formats can also come to the same number.
-  if (await isTaken(transaction, company.id, inSeries(series, count))) {
-    const highest = await highestIn(series, (...around) => highestNumber(transaction, company.id, around));
-    if (highest >= count) count = await takeNextOf(transaction, company.id, series, highest);
-  }
-  if (count > NUMBER_MAX) throw new Refusal('limit_reached', `The series ${series} has no numbers left.`);
-  const number = inSeries(series, count);
-  if (await isTaken(transaction, company.id, number)) {
-    const message = `The number ${quote(number)} is given out already; set another format, or the last number.`;
-    throw new Refusal('duplicate_id', message);
-  }
-  return number;
+  const highest = await highestIn(series, (...around) => highestNumber(transaction, company.id, around));
+  const { number, isFree } = await takeAfter(highest);
+  if (isFree) return number;
+  const message = `The number ${quote(number)} is given out already; set another format, or the last number.`;
+  throw new Refusal('duplicate_id', message);
 }
 
 /** A format with the year of a day filled in: the name of a series. */

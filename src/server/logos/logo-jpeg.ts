@@ -25,7 +25,7 @@ interface Segment {
 const [TABLES, HUFFMAN, RESTART] = [0xdb, 0xc4, 0xdd];
 /** JFIF, and how the colours are coded. */
 const [APP0, APP14] = [0xe0, 0xee];
-/** What a decoder needs. */
+/** The segments that a decoder needs. */
 const DECODED = [APP0, APP14, TABLES, HUFFMAN, RESTART, SCAN, ...SUPPORTED_FRAMES];
 const [BEGIN_BYTES, END_BYTES] = [Buffer.from([0xff, 0xd8]), Buffer.from([0xff, END])];
 

@@ -75,6 +75,13 @@ export async function runWhole({ start, file }: Fed): Promise<Run> {
   return kill(running);
 }
 
+/** What a feed leaves that is applied here, and that nobody disturbs. */
+export async function runUndisturbed(name: EngineName, feed: readonly object[]): Promise<State> {
+  await using fed = await openFed(name, feed);
+  await runWhole(fed);
+  return await readState(fed.databaseUrl);
+}
+
 export async function kill({ end, output }: Running): Promise<Run> {
   const { exitCode, signal } = await end('SIGKILL');
   // The last answer may have been cut off.

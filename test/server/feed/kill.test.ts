@@ -14,7 +14,7 @@ import {
   openFed,
   readState,
   type Run,
-  runWhole,
+  runUndisturbed,
   stampProblems,
   type State,
   within,
@@ -30,13 +30,6 @@ interface Sent {
   killCount: number;
   problems: string[];
   state: State;
-}
-
-/** What a feed leaves that is applied here, and that nobody disturbs. */
-async function applyHere(name: EngineName): Promise<State> {
-  await using fed = await openFed(name, feed);
-  await runWhole(fed);
-  return await readState(fed.databaseUrl);
 }
 
 /** Sends the feed to a server elsewhere until all of it is answered, with as many kills as are asked for, or as it lasts for. */
@@ -123,7 +116,7 @@ for (const name of engineNames) {
   t.test(
     `${name}: whatever is killed while a feed is sent, it leaves what an undisturbed one leaves`,
     async (t) => {
-      const undisturbed = await applyHere(name);
+      const undisturbed = await runUndisturbed(name, feed);
       for (let killCount = 0, round = 1; killCount < KILLS; round += 1) {
         const sent = await sendWithKills(name, KILLS - killCount);
         const about = `feed ${round}, ${sent.killCount} kills`;

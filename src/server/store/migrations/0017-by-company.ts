@@ -1,7 +1,7 @@
 import type { Migration } from './migration.ts';
 
 /**
- * What belongs to a company is found within it, so that a database that is spread over several machines by company finds it
+ * Rows of a company are found within it, so that a database that is spread over several machines by company finds them
  * on one: an event and its deliveries, and the count of a key's requests. Old events are looked for by their ids, which grow
  * with time. SQLite's events keep their key: there it is unique by itself, and a million events aren't written anew for it.
  */

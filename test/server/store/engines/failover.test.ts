@@ -13,7 +13,7 @@ import {
   numberProblems,
   openFed,
   readState,
-  runWhole,
+  runUndisturbed,
   type State,
   within,
 } from '../../backoffice/_kill.ts';
@@ -23,13 +23,6 @@ const FAILOVERS = Number(process.env.FAILOVERS ?? 1);
 const LIFE_MS_MAX = 500;
 
 const feed = killFeed(process.env.FAILOVERS === undefined ? 6 : 60);
-
-/** What a feed leaves that nobody disturbs. */
-async function undisturbed(): Promise<State> {
-  await using fed = await openFed('postgres', feed);
-  await runWhole(fed);
-  return await readState(fed.databaseUrl);
-}
 
 interface Sent {
   failovers: number;
@@ -75,7 +68,7 @@ async function sendWithFailovers(pair: ServerPair, failoversMax: number): Promis
 }
 
 t.test('a standby takes over: nothing answered is missing, and no number is there twice', async (t) => {
-  const expected = await undisturbed();
+  const expected = await runUndisturbed('postgres', feed);
   await using pair = await startPair();
   const silences: number[] = [];
   for (let count = 0, round = 1; count < FAILOVERS; round += 1) {
