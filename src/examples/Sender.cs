@@ -58,7 +58,7 @@ public static class Sender
             var answers = body.TrimEnd('\n').Split('\n');
             if (status == 200 && answers.Length == lines.Count) return answers;
             // Sending again doesn't help, as for a revoked token.
-            if (status is >= 300 and < 500 and not 408 and not 429) throw new InvalidOperationException($"{status} {body}");
+            if (status is >= 300 and < 500 and not 408 and not 425 and not 429) throw new InvalidOperationException($"{status} {body}");
             waitSeconds = response.Headers.RetryAfter?.Delta?.TotalSeconds ?? 0;
         }
         catch (Exception error) when (error is HttpRequestException or IOException or TaskCanceledException) { } // It is sent again.

@@ -69,7 +69,7 @@ public class Sender {
             if (answers.size() == lines.size()) return answers;
             System.err.println(status + " " + response.body());
             // Sending again doesn't help, as for a revoked token.
-            if (status >= 300 && status < 500 && status != 408 && status != 429) System.exit(1);
+            if (status >= 300 && status < 500 && status != 408 && status != 425 && status != 429) System.exit(1);
             String seconds = response.headers().firstValue("Retry-After").orElse("");
             if (seconds.matches("\\d{1,6}")) waitMs = 1000 * Long.parseLong(seconds);
         } catch (ExecutionException | TimeoutException error) {

@@ -53,7 +53,7 @@ function post(array $lines): array
     if (count($answers) === count($lines)) return [$answers, 0];
     fwrite(STDERR, (curl_error($request) ?: "$status $body") . "\n");
     // Sending again doesn't help, as for a revoked token.
-    if ($status >= 300 && $status < 500 && $status !== 408 && $status !== 429) exit(1);
+    if ($status >= 300 && $status < 500 && !in_array($status, [408, 425, 429], true)) exit(1);
     return [[], $retryAfter];
 }
 

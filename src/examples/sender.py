@@ -55,7 +55,7 @@ def post(lines):
             return answers, 0
     except HTTPError as error:
         reason = f"HTTP status {error.code}"
-        if error.code < 500 and error.code not in (408, 429):
+        if error.code < 500 and error.code not in (408, 425, 429):
             sys.exit(f"{reason} {error.read().decode(errors='replace')}")  # Sending again doesn't help.
         retry_after = error.headers.get("Retry-After", "")
     except (OSError, HTTPException, ValueError) as error:

@@ -225,5 +225,5 @@ function refusalOf({ status, headers }: Response, body: string): ApiError {
 }
 
 function isTemporary(error: Error): boolean {
-  return !(error instanceof ApiError) || error.status >= 500 || error.status === 408 || error.status === 429;
+  return !(error instanceof ApiError) || error.status >= 500 || [408, 425, 429].includes(error.status);
 }
