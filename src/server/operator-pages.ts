@@ -11,6 +11,7 @@ import type { Logger } from './log.ts';
 import { refuseBadHeaders } from './malformed-requests.ts';
 import type { Metrics } from './metrics.ts';
 import type { Engine } from './store/engines/engine.ts';
+import { lookForCompanies } from './store/machines.ts';
 import { createWriteProbe } from './store/records/served-clock.ts';
 
 export interface ProbeOptions {
@@ -24,7 +25,6 @@ export interface ProbeOptions {
 
 /** The questions of a load balancer: whether the process lives, and whether it can serve. */
 export function createProbes({ engine, log, now, isReady, impairment }: ProbeOptions): Router {
-  const findAnyCompany = engine.db.selectFrom('companies').select('id').limit(1);
   const tryToWrite = createWriteProbe(engine, now);
   const router = Router({ caseSensitive: true, strict: true });
   router.get(['/healthz', '/readyz'], (_req, res, next) => {
@@ -35,12 +35,16 @@ export function createProbes({ engine, log, now, isReady, impairment }: ProbeOpt
     res.json({ status: 'alive' });
   });
   router.get('/readyz', async (_req, res) => {
-    const problem = isReady()
-      ? await problemOf(async () => Promise.all([findAnyCompany.execute(), tryToWrite()]))
-      : new Error('The server is stopping.');
+    let away: string | undefined;
+    const check = async () => {
+      [away] = await Promise.all([lookForCompanies(engine), tryToWrite()]);
+    };
+    const problem = isReady() ? await problemOf(check) : new Error('The server is stopping.');
     // A planned stop isn't a fault.
     if (problem) log[isReady() ? 'warn' : 'info']({ err: problem }, 'readiness.refused');
-    res.status(problem ? 503 : 200).json({ status: problem ? 'not ready' : 'ready', impairment });
+    res
+      .status(problem ? 503 : 200)
+      .json({ status: problem ? 'not ready' : 'ready', impairment: impairment ?? away });
   });
   return router;
 }

@@ -134,6 +134,7 @@ export async function changePassword(
 ): Promise<string> {
   const { administrator, by, present, next, serviceName, now } = change;
   const { company, email } = administrator;
+  const own = { company, id: by.administrator };
   const { account, stillProved } = await provePassword(engine, limits, { company, by, present });
   const { name: companyName } = await getCompany(engine, company);
   await refuseWeakPassword(next, { ...administrator, companyName, serviceName });
@@ -141,9 +142,9 @@ export async function changePassword(
   await limits.countNewPassword(email);
   await authorisedTransaction(engine, { company, by, now }, async (authorised) => {
     await stillProved(authorised.transaction);
-    await updateAdministratorRow(authorised.transaction, by.administrator, { password });
-    await deleteSessionRows(authorised.transaction, by.administrator, { allBut: by.session });
-    await deleteLinksOf(authorised.transaction, 'administrator', by.administrator);
+    await updateAdministratorRow(authorised.transaction, own, { password });
+    await deleteSessionRows(authorised.transaction, own, { allBut: by.session });
+    await deleteLinksOf(authorised.transaction, 'administrator', own);
     await authorised.record({ action: 'administrator.changed_password', subject: by.administrator });
   });
   return rememberBrowser(change.browser, { id: by.administrator, password }, now);
@@ -179,10 +180,10 @@ export async function removeAdministrator(
     const { administrator } = account;
     const reason = whyNotRemove(administrator, authorised.by);
     if (reason !== undefined) throw new UsageError(reason);
-    await updateAdministratorRow(transaction, id, { disabledAt: now.toISOString() });
-    await deleteSessionRows(transaction, id);
-    await deleteLinksOf(transaction, 'made_by', id);
-    await deleteLinksOf(transaction, 'administrator', id);
+    await updateAdministratorRow(transaction, administrator, { disabledAt: now.toISOString() });
+    await deleteSessionRows(transaction, administrator);
+    await deleteLinksOf(transaction, 'made_by', administrator);
+    await deleteLinksOf(transaction, 'administrator', administrator);
     await authorised.record({
       action: 'administrator.removed',
       subject: id,
@@ -208,7 +209,7 @@ export async function signOutEverywhere(
   return authorisedTransaction(engine, { company, by: 'operator', now }, async (authorised) => {
     const { id } = await getByEmail(authorised.transaction, company, email);
     await authorised.record({ action: 'administrator.signed_out', subject: id, details: { email } });
-    return deleteSessionRows(authorised.transaction, id);
+    return deleteSessionRows(authorised.transaction, { company, id });
   });
 }
 

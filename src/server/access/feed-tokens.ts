@@ -89,7 +89,8 @@ export function createFeedAuthentication(
     if (token.revokedAt !== null) throw new AppError('revoked_key', 'This feed token was revoked.');
     const usedMs = token.usedAt === null ? -Infinity : Date.parse(token.usedAt);
     if (Math.abs(now().getTime() - usedMs) > USE_MS)
-      await noteFeedTokenUse(engine, token.id, now().toISOString());
+      // A use that can't be written down keeps nobody out.
+      await noteFeedTokenUse(engine, token.id, now().toISOString()).catch(() => undefined);
     return token;
   };
 }

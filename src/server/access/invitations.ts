@@ -34,7 +34,7 @@ import { refuseWeakPassword } from './password-strength.ts';
 import { hashPassword } from './passwords.ts';
 import { beginSession, endBrowserSessions, recordArrival, type SessionLengths } from './sessions.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
-import { isToken, mintToken, tokenHash } from './tokens.ts';
+import { hashedToken, isToken, mintTokenOf, tokenHash } from './tokens.ts';
 
 const INVITATION_HOURS = 72;
 const RESET_HOURS = 24;
@@ -68,7 +68,7 @@ export async function invite(
 ): Promise<{ token: string; invitation: PortalLink }> {
   const { company, by, now, mayInvite } = options;
   const email = checkedEmail(options.email);
-  const token = mintToken();
+  const token = mintTokenOf(company);
   return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
     const reason = whyNotInvite(authorised.by);
     if (reason !== undefined) throw new UsageError(reason);
@@ -156,7 +156,7 @@ export async function inviteToReset(
     createdAt: now.toISOString(),
     expiresAt: new Date(now.getTime() + RESET_HOURS * HOUR_MS).toISOString(),
   };
-  const token = mintToken();
+  const token = mintTokenOf(company);
   await authorisedTransaction(engine, { company, by: 'operator', now }, async (authorised) => {
     await insertLink(authorised.transaction, link, tokenHash(token));
     await authorised.record({
@@ -173,7 +173,7 @@ export async function inviteToReset(
  * @throws UsageError when it can't be used.
  */
 export async function getLink(engine: Engine, token: string, now: Date): Promise<PortalLink> {
-  const link = isToken(token) ? await findLink(engine, tokenHash(token), now.toISOString()) : undefined;
+  const link = isToken(token) ? await findLink(engine, hashedToken(token), now.toISOString()) : undefined;
   if (!link) throw new UsageError(UNUSABLE);
   return link;
 }
@@ -209,7 +209,7 @@ export async function acceptLink(
   await limits.countNewPassword(email);
   const begun = await engine.transaction(async (transaction) => {
     await lockCompany(transaction, company);
-    const link = await takeLink(transaction, tokenHash(use.token), now.toISOString());
+    const link = await takeLink(transaction, hashedToken(use.token), now.toISOString());
     if (!link) throw new UsageError(UNUSABLE);
     const administrator =
       link.kind === 'invitation'
@@ -254,8 +254,8 @@ async function resetPassword(
   const [account] = await findAccounts(transaction, { company: link.company, id: link.administrator ?? '' });
   if (!account) throw new UsageError(UNUSABLE);
   const found = account.administrator;
-  await updateAdministratorRow(transaction, found.id, { password });
-  await deleteSessionRows(transaction, found.id);
+  await updateAdministratorRow(transaction, found, { password });
+  await deleteSessionRows(transaction, found);
   await recordArrival(transaction, { ...use, administrator: found }, 'reset.used');
   return found;
 }

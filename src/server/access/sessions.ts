@@ -2,23 +2,27 @@ import { randomUUIDv7 } from 'node:crypto';
 
 import { MINUTE_MS } from '../../contract/durations.ts';
 import { AppError, UsageError } from '../../errors.ts';
-import { type Administrator, updateAdministratorRow } from '../store/accounts/administrator-rows.ts';
+import {
+  type AccountKey,
+  type Administrator,
+  updateAdministratorRow,
+} from '../store/accounts/administrator-rows.ts';
 import { type AuditAction, countAuditRows, type Origin, recordEntry } from '../store/accounts/audit-trail.ts';
 import { lockCompany } from '../store/records/companies.ts';
 import { authorisedTransaction, type SignedIn } from '../store/accounts/authorised-transaction.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import {
   deleteSessionRows,
-  deleteSessionsByToken,
+  deleteSession,
   enterSession,
-  findSessions,
+  findSession,
   insertSession,
   listSessionRows,
   type Session,
-  touchSessions,
+  touchSession,
 } from '../store/accounts/session-rows.ts';
 import type { StillProved } from './own-password.ts';
-import { mintToken, tokenHash } from './tokens.ts';
+import { hashedToken, mintTokenOf, tokenHash } from './tokens.ts';
 
 export interface SessionLengths {
   /** Without use. */
@@ -49,9 +53,11 @@ export async function beginSession(
 ): Promise<string> {
   const { administrator, client, now, lengths, isWaiting = false } = options;
   if (!isWaiting) await recordSignIn(transaction, options);
-  const token = mintToken();
+  const { company } = administrator;
+  const token = mintTokenOf(company);
   const session: Session = {
     id: randomUUIDv7(),
+    company,
     administrator: administrator.id,
     client,
     createdAt: now.toISOString(),
@@ -78,7 +84,7 @@ export async function recordArrival(
 
 async function recordSignIn(transaction: StoreTransaction, arrival: Arrival): Promise<void> {
   const { administrator, now } = arrival;
-  await updateAdministratorRow(transaction, administrator.id, { signedInAt: now.toISOString() });
+  await updateAdministratorRow(transaction, administrator, { signedInAt: now.toISOString() });
   await recordArrival(transaction, arrival, 'administrator.signed_in');
 }
 
@@ -100,7 +106,7 @@ export async function chooseCompany(
     if (!chosen) throw new UsageError('You are no longer signed in there. Sign in again.');
     const { session, administrator } = chosen;
     if (session.isWaiting) {
-      await enterSession(transaction, session.id);
+      await enterSession(transaction, session);
       await recordSignIn(transaction, { ...choice, administrator });
     }
     return { tokens: [session.token, ...tokens.filter((token) => token !== session.token)], administrator };
@@ -108,7 +114,7 @@ export async function chooseCompany(
 }
 
 export async function endBrowserSessions(engine: Engine, tokens: readonly string[]): Promise<void> {
-  await deleteSessionsByToken(engine, tokens.map(tokenHash));
+  for (const token of tokens) await deleteSession(engine, hashedToken(token));
 }
 
 /**
@@ -139,12 +145,13 @@ export async function listBrowserSessions(
   lengths: SessionLengths,
   now: Date,
 ): Promise<BrowserSession[]> {
-  const found = await findSessions(db, tokens.map(tokenHash));
-  return tokens.flatMap((token) => {
-    const one = found.find(({ tokenSha256 }) => tokenSha256 === tokenHash(token));
-    if (!one || hasEnded(one.session, lengths, now)) return [];
-    return [{ session: { ...one.session, token }, administrator: one.administrator }];
-  });
+  const found: BrowserSession[] = [];
+  for (const token of tokens) {
+    const one = await findSession(db, hashedToken(token));
+    if (one && !hasEnded(one.session, lengths, now))
+      found.push({ session: { ...one.session, token }, administrator: one.administrator });
+  }
+  return found;
 }
 
 /**
@@ -161,7 +168,7 @@ export async function useSession(
   if (!first || first.session.token !== tokens[0] || first.session.isWaiting) return undefined;
   if (now.getTime() - Date.parse(first.session.seenAt) >= MINUTE_MS) {
     const used = { seenAt: now.toISOString(), idleSince: idleSince(lengths, now) };
-    await touchSessions(engine, tokens.map(tokenHash), used);
+    for (const token of tokens) await touchSession(engine, hashedToken(token), used);
   }
   return first;
 }
@@ -178,7 +185,7 @@ function hasEnded({ seenAt, expiresAt }: Session, lengths: SessionLengths, now: 
 /** The sessions of an administrator that haven't ended, the newest first. */
 export async function listSessions(
   engine: Engine,
-  administrator: string,
+  administrator: AccountKey,
   lengths: SessionLengths,
   now: Date,
 ): Promise<Session[]> {
@@ -207,7 +214,7 @@ export async function endSessions(
   await authorisedTransaction(engine, { company, by, now }, async ({ transaction }) => {
     await stillProved?.(transaction);
     const which = id === undefined ? {} : { id };
-    const count = await deleteSessionRows(transaction, by.administrator, which);
+    const count = await deleteSessionRows(transaction, { company, id: by.administrator }, which);
     if (count === 0) throw new AppError('not_found', 'There is no such session.');
   });
   await endBrowserSessions(engine, tokens);

@@ -1,31 +1,61 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 
 import { contractVersion } from '../../contract/document.ts';
 import { planForDatabase, withDatabase } from './database.ts';
+import { distribute, distribution } from '../store/distribute.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /**
  * `fieldledger migrate`: brings the database's schema and records up to date; every other command does the same first.
- * With `--check` it only says what it would do.
+ * With `--check` it only says what it would do. With `--distribute` it also spreads the tables over the machines of Citus.
  */
 export function migrateCommand(terminal: Terminal): Command {
   return new Command('migrate')
     .description('bring the database up to date')
     .option('--check', 'say what would be done, and change nothing')
-    .action(async ({ check }: { check?: boolean }) => {
+    .addOption(
+      new Option('--distribute', "spread the tables over Citus's machines by company").conflicts([
+        'check',
+        'printDistribution',
+      ]),
+    )
+    .option('--print-distribution', 'print the statements of --distribute, and change nothing')
+    .action(async ({ check, distribute: isSpread, printDistribution }: Options) => {
+      if (printDistribution) {
+        printStatements(terminal);
+        return;
+      }
       if (check) return showPlan(terminal);
       await withDatabase(
         terminal,
-        async (_engine, _config, { applied, rendered }) => {
+        async (engine, _config, { applied, rendered }) => {
+          const spread = isSpread ? await distribute(engine) : [];
           const done = [
             ...(applied.length > 0 ? [`Applied ${applied.join(', ')}.`] : []),
             ...(rendered > 0 ? [`Rendered ${count(rendered)} anew by ${contract()}.`] : []),
+            ...(spread.length > 0
+              ? [`Spread ${spread.length} tables over the machines: start all servers and workers again.`]
+              : []),
           ];
-          terminal.show({ applied, rendered }, done.join('\n') || 'The database is up to date.');
+          terminal.show(
+            { applied, rendered, ...(isSpread ? { spread } : {}) },
+            done.join('\n') || 'The database is up to date.',
+          );
         },
         { mayCreate: true },
       );
     });
+}
+
+interface Options {
+  check?: boolean;
+  distribute?: boolean;
+  printDistribution?: boolean;
+}
+
+function printStatements(terminal: Terminal): void {
+  const statements = distribution();
+  terminal.show({ statements }, statements.map((statement) => `${statement};`).join('\n'));
 }
 
 async function showPlan(terminal: Terminal): Promise<void> {

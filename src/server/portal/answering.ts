@@ -88,7 +88,7 @@ async function replyOnce(
   const { session, signedIn } = visit;
   const { form } = signedIn;
   if (form === undefined) return ask(visit, answering);
-  const findEarlier = () => findEarlierReply(answering, session.id, form);
+  const findEarlier = () => findEarlierReply(answering, session, form);
   const earlier = await findEarlier();
   if (earlier) return earlier;
   try {
@@ -125,7 +125,7 @@ async function keepReply(
  */
 async function findEarlierReply(
   { engine }: Answering,
-  session: string,
+  session: ActiveSession,
   form: string,
 ): Promise<RedirectReply | undefined> {
   const deadline = performance.now() + WAIT_MS_MAX;

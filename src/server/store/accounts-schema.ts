@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** The tables of the portal; see migrations/0006-portal.ts and 0011-accounts.ts. Times are as in schema.ts. */
+/** The tables of the portal; see migrations/0006-portal.ts, 0011-accounts.ts and 0017-by-company.ts. Times are as in schema.ts. */
 export interface AdministratorsTable {
   id: string;
   company: string;
@@ -20,6 +20,7 @@ export interface AdministratorsTable {
 }
 
 export interface SessionsTable {
+  company: string;
   /** Hex SHA-256 of what the cookie holds. */
   token_sha256: string;
   /** The session's public name. */
@@ -36,6 +37,7 @@ export interface SessionsTable {
 }
 
 export interface FormResultsTable {
+  company: string;
   session: string;
   /** Which form it was; see ../portal/form-tokens.ts. */
   form: string;

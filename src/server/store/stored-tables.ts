@@ -4,6 +4,7 @@ import { resources } from '../../contract/records.ts';
 import { columnList, type Selection } from './batches.ts';
 import { dialectOf } from './dialects/dialect.ts';
 import type { Engine, StoreTransaction } from './engines/engine.ts';
+import { ofAllCompanies } from './machines.ts';
 import type { Tables } from './schema.ts';
 
 /** A table as it is gone through: in the order of its key. */
@@ -26,11 +27,6 @@ function table(
 ): StoredTable {
   return { name, key, ofCompany };
 }
-
-const sessionsOf = (company: string) =>
-  sql<boolean>`administrator IN (SELECT id FROM administrators WHERE company = ${company})`;
-const formsOf = (company: string) =>
-  sql<boolean>`session IN (SELECT id FROM portal_sessions WHERE ${sessionsOf(company)})`;
 
 /**
  * All that a store keeps: what a table refers to comes before it.
@@ -59,8 +55,8 @@ export const STORED_TABLES: readonly StoredTable[] = [
   table('delivery_attempts', ['company', 'webhook', 'delivery', 'number']),
   table('webhook_hours', ['company', 'webhook', 'hour']),
   table('administrators', ['id']),
-  table('portal_sessions', ['token_sha256'], sessionsOf),
-  table('form_results', ['session', 'form'], formsOf),
+  table('portal_sessions', ['token_sha256']),
+  table('form_results', ['session', 'form']),
   table('portal_links', ['token_sha256']),
   table('audit_entries', ['company', 'id']),
 ];
@@ -94,39 +90,65 @@ export function selectionOf({ name, key }: StoredTable, columns: readonly string
   };
 }
 
-/** @returns how many of the chosen rows were removed, at most `countMax`. */
+/**
+ * Removes rows of a company, or those of them that are old.
+ * @returns how many were removed, at most `countMax`.
+ */
 export async function deleteSome(
   transaction: StoreTransaction,
-  { name, key }: Pick<StoredTable, 'name' | 'key'>,
+  { name, key, ofCompany }: StoredTable,
+  company: string,
   {
-    where,
     countMax,
+    isOld = sql`TRUE`,
     lock = sql``,
-  }: { where: RawBuilder<boolean>; countMax: number; lock?: RawBuilder<unknown> },
+  }: { countMax: number; isOld?: RawBuilder<boolean>; lock?: RawBuilder<unknown> },
 ): Promise<number> {
+  const isOwn = ofCompany?.(company) ?? sql`FALSE`;
+  // On one machine the key alone finds the rows, however many the company has.
+  const { isDistributed } = dialectOf(transaction);
   const { numAffectedRows = 0n } = await sql`
-    DELETE FROM ${sql.table(name)} WHERE (${columnList(key)}) IN (
-      SELECT ${columnList(key)} FROM ${sql.table(name)} WHERE ${where} LIMIT ${sql.lit(countMax)} ${lock}
+    DELETE FROM ${sql.table(name)} WHERE ${isDistributed ? isOwn : sql`TRUE`} AND (${columnList(key)}) IN (
+      SELECT ${columnList(key)} FROM ${sql.table(name)} WHERE ${isOwn} AND ${isOld}
+      LIMIT ${sql.lit(countMax)} ${lock}
     )`.execute(transaction);
   return Number(numAffectedRows);
 }
 
-/** Rows of one transaction. SQLite answers no request meanwhile. */
-const HOURS_AT_ONCE = 250;
+/** What grows old, and the column that says when. */
+const AGES = {
+  applied_changes: 'applied_at',
+  key_hours: 'hour',
+  portal_links: 'expires_at',
+  portal_sessions: 'expires_at',
+  webhook_hours: 'hour',
+} as const;
 
-/** Removes counts of hours before one, a few at a time. @param before compares with the hours of the table. */
-export async function removeOldHours(
+/** Rows of one transaction. SQLite answers no request meanwhile. */
+const OLD_AT_ONCE = 250;
+
+/**
+ * Removes some of the rows from before a time, company by company.
+ * @param before compares with the table's column.
+ * @returns whether there may be more.
+ */
+export async function removeBefore(
   engine: Engine,
-  name: 'key_hours' | 'webhook_hours',
+  name: keyof typeof AGES,
   before: string,
-): Promise<void> {
-  const key = ['company', 'hour', name === 'key_hours' ? 'key_id' : 'webhook'];
-  const where = sql<boolean>`hour < ${before}`;
-  let removed = HOURS_AT_ONCE;
-  while (removed === HOURS_AT_ONCE)
-    removed = await engine.transaction((transaction) => {
-      // Another process may be removing the same ones.
-      const lock = dialectOf(transaction).forUpdateSkipLocked;
-      return deleteSome(transaction, { name, key }, { where, countMax: HOURS_AT_ONCE, lock });
-    });
+): Promise<boolean> {
+  const table = STORED_TABLES.find((one) => one.name === name);
+  if (!table) throw new Error(`${name} isn't kept.`);
+  const isOld = sql<boolean>`${sql.ref(AGES[name])} < ${before}`;
+  const found = await ofAllCompanies(
+    engine,
+    (where) => sql<{ company: string }>`
+      SELECT DISTINCT company
+      FROM (SELECT company FROM ${sql.table(name)} WHERE ${isOld} AND ${where} LIMIT ${sql.lit(OLD_AT_ONCE)}) AS old`,
+  );
+  // Another process may be removing the same ones.
+  const options = { isOld, countMax: OLD_AT_ONCE, lock: engine.dialect.forUpdateSkipLocked };
+  for (const { company } of found)
+    await engine.transaction((transaction) => deleteSome(transaction, table, company, options));
+  return found.length > 0;
 }

@@ -2,10 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { DAY_MS } from '../../contract/durations.ts';
 import type { Logger } from '../log.ts';
+import { forgetOldEntries } from '../store/accounts/audit-trail.ts';
 import { removeDeleted, removeOld } from '../store/deliveries/deliveries-purge.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { forgetChanges } from '../store/records/moves.ts';
-import { removeOldHours } from '../store/stored-tables.ts';
+import { removeBefore } from '../store/stored-tables.ts';
 
 /** How long deliveries and their results are listed (openapi.yaml, "Send again"). */
 export const HISTORY_DAYS = 30;
@@ -45,7 +46,7 @@ export function keepPurging(
   };
 }
 
-/** Removes old deliveries, those of deleted webhooks, and old counts, in short passes. */
+/** Removes old deliveries, those of deleted webhooks, old counts, what has ended in the portal, and old entries of audit trails, in short passes. */
 export async function purge(engine: Engine, now: () => Date, signal?: AbortSignal): Promise<void> {
   const next = () => pause(PASS_MS);
   let after: string | undefined = '';
@@ -55,7 +56,13 @@ export async function purge(engine: Engine, now: () => Date, signal?: AbortSigna
   }
   while (!signal?.aborted && (await removeDeleted(engine))) await next();
   const firstHour = new Date(now().getTime() - COUNTED_DAYS * DAY_MS).toISOString().slice(0, 13);
-  if (!signal?.aborted) await removeOldHours(engine, 'webhook_hours', firstHour);
+  for (const [table, before] of [
+    ['webhook_hours', firstHour],
+    ['portal_sessions', now().toISOString()],
+    ['portal_links', now().toISOString()],
+  ] as const)
+    while (!signal?.aborted && (await removeBefore(engine, table, before))) await next();
+  await forgetOldEntries(engine, now());
 }
 
 /** Forgets ids of changes that were made so many days ago, in short passes. */

@@ -79,7 +79,7 @@ for (const name of engineNames) {
         const { engine, administrator } = await openCompany(t, name);
         const limits = limitsWith(() => renew(engine, administrator));
         await t.rejects(signInBy(engine, PASSWORD, limits), WRONG);
-        t.equal((await listSessionRows(engine, administrator.id)).length, 1, 'of who knows the new password');
+        t.equal((await listSessionRows(engine, administrator)).length, 1, 'of who knows the new password');
         await signInBy(engine, NEW_PASSWORD);
       },
     );
@@ -102,12 +102,12 @@ t.test('postgres: a sign-in waits for a reset that another process is about to c
     "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
   const signingIn = await second.transaction(async (transaction) => {
     await lockCompany(transaction, COMPANY);
-    await updateAdministratorRow(transaction, administrator.id, { password: 'scrypt$1024$8$1$AAAA$AAAA' });
-    await deleteSessionRows(transaction, administrator.id);
+    await updateAdministratorRow(transaction, administrator, { password: 'scrypt$1024$8$1$AAAA$AAAA' });
+    await deleteSessionRows(transaction, administrator);
     const outcome = t.rejects(signInBy(engine, PASSWORD), WRONG);
     await until(async () => (await engine.run(waiting)).length === 1);
     return { outcome };
   });
   await signingIn.outcome;
-  t.strictSame(await listSessionRows(engine, administrator.id), []);
+  t.strictSame(await listSessionRows(engine, administrator), []);
 });

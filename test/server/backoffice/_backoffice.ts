@@ -225,7 +225,9 @@ export interface KeptDelivery {
 export async function readDeliveries(engine: Engine): Promise<KeptDelivery[]> {
   const rows = await engine.db
     .selectFrom('deliveries')
-    .innerJoin('events', 'events.id', 'deliveries.event')
+    .innerJoin('events', (join) =>
+      join.onRef('events.company', '=', 'deliveries.company').onRef('events.id', '=', 'deliveries.event'),
+    )
     .selectAll('events')
     .select(['deliveries.id as delivery', 'webhook', 'state', 'attempt_count', 'due_at'])
     .orderBy('deliveries.id')

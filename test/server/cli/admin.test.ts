@@ -27,7 +27,11 @@ for (const engine of engineNames) {
     t.equal((await run(['admin', 'list', 'acme'])).stdout, 'There are no administrators.\n');
 
     const invited = await run(['admin', 'create', 'acme', EMAIL, '--scopes', 'jobs:read, forms:read'], env);
-    t.match(invited.stdout, /^http:\/\/127\.0\.0\.1:\d+\/portal\/invitation#[\w-]{43}\n$/, 'the link alone');
+    t.match(
+      invited.stdout,
+      /^http:\/\/127\.0\.0\.1:\d+\/portal\/invitation#[\w-]+\.[\w-]{43}\n$/,
+      'the link alone',
+    );
     t.equal(invited.stderr, `Send this link to ${EMAIL}; it works once and is shown only now.\n`);
     t.strictSame(await json(['admin', 'list', 'acme']), [], 'who is invited is no administrator yet');
 

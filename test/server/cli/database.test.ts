@@ -8,6 +8,7 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
+import { purge } from '../../../src/server/webhooks/purge.ts';
 import { openWorkplace, type Workplace } from '../../_command.ts';
 import { engineNames } from '../../_server.ts';
 
@@ -179,6 +180,10 @@ async function seeRoleAtWork(
   await json(['company', 'set', 'acme', '--name', 'Acme'], asRole);
   await json(['verify'], asRole);
   await json(['company', 'export', 'acme', join(workplace.folder, 'acme')], asRole);
+  {
+    await using engine = await openEngine(asRole.DATABASE_URL ?? '');
+    await purge(engine, () => new Date());
+  }
   const { rows } = await owner.query<{ at: string }>("SELECT at FROM audit_entries WHERE company = 'acme'");
   t.ok(
     rows.every(({ at }) => at > '2026'),

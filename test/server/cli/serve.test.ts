@@ -47,7 +47,7 @@ t.test('without --json the greeting is prose with lines to copy', async (t) => {
     /^ {2}Try it {5}curl -H 'Authorization: Bearer (\S+)' '(\S+)'$/.exec(third) ?? [];
   t.equal(url, `${address}/api/v1/invoices?limit=2`);
   t.equal(await verdict(url, '', key), '200', 'the curl line works');
-  t.match(fourth, new RegExp(`^  Portal     ${address}/portal/invitation#[\\w-]{43}$`));
+  t.match(fourth, new RegExp(`^  Portal     ${address}/portal/invitation#[\\w-]+\\.[\\w-]{43}$`));
   t.strictSame(await child.end('SIGTERM'), { exitCode: 0, signal: null });
   t.equal(child.output.stderr, '', 'and a silent log is silent');
 });

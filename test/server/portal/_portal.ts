@@ -13,6 +13,7 @@ import { loadExampleCompany } from '../../../src/demo/load.ts';
 import { createLogger } from '../../../src/server/log.ts';
 import type { Services } from '../../../src/server/portal/options.ts';
 import {
+  type AccountKey,
   type Administrator,
   insertAdministrator,
 } from '../../../src/server/store/accounts/administrator-rows.ts';
@@ -158,10 +159,10 @@ export function servicesOf({ engine, url }: TestPortal): Services {
 }
 
 /** The authority of an administrator who was added, in the session that began then. */
-export async function signedInAs(engine: Engine, { id }: { id: string }): Promise<SignedIn> {
-  const session = (await listSessionRows(engine, id)).at(-1);
+export async function signedInAs(engine: Engine, account: AccountKey): Promise<SignedIn> {
+  const session = (await listSessionRows(engine, account)).at(-1);
   if (!session) throw new Error('They have no session.');
-  return { administrator: id, session: session.id, address: '192.0.2.1', client: 'Test' };
+  return { administrator: account.id, session: session.id, address: '192.0.2.1', client: 'Test' };
 }
 
 /** The form in which a password is stored (src/server/access/passwords.ts), made in a few milliseconds. */

@@ -56,7 +56,7 @@ async function formsOf({ engine, administrator }: TestPortal): Promise<Record<st
   await engine.run("UPDATE deliveries SET state = 'failed'");
   await engine.run(`UPDATE webhooks SET paused_at = created_at WHERE id = '${paused.id}'`);
   const other = await addAdministrator(engine, { email: 'conor@brennan.example', name: 'Conor' });
-  const [session] = await listSessionRows(engine, administrator.id);
+  const [session] = await listSessionRows(engine, administrator);
   const id = (value = '') => ({ params: { id: value } });
   const password = { password: NEXT, 'password-again': NEXT };
   return {
@@ -201,7 +201,7 @@ onEachEngine('every action looks at session and administrator again when it is d
 
 /** The visit that a page is given when somebody asks who was found to be signed in. */
 async function visitOf(engine: Engine, administrator: Administrator): Promise<Visit> {
-  const [session] = await listSessionRows(engine, administrator.id);
+  const [session] = await listSessionRows(engine, administrator);
   if (!session) throw new Error('They have no session.');
   const origin = { address: '192.0.2.1', client: 'Test' };
   return {
@@ -230,7 +230,7 @@ async function signIn(engine: Engine, administrator: Administrator): Promise<Sig
   await engine.transaction((transaction) =>
     beginSession(transaction, { administrator, ...origin, now: STORY_NOW, lengths: LENGTHS }),
   );
-  const [session] = await listSessionRows(engine, administrator.id);
+  const [session] = await listSessionRows(engine, administrator);
   return { administrator: administrator.id, session: session?.id ?? '', ...origin };
 }
 

@@ -270,7 +270,7 @@ async function changeElsewhere(engine: Engine, meanwhile: () => Promise<unknown>
   return engine.transaction(async (transaction) => {
     await lockCompany(transaction, COMPANY);
     await meanwhile();
-    await updateAdministratorRow(transaction, here?.administrator.id ?? '', { password });
+    await updateAdministratorRow(transaction, here?.administrator ?? { company: '', id: '' }, { password });
   });
 }
 

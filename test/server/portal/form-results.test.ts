@@ -92,8 +92,8 @@ onEachEngine('what is kept of a session’s forms is bounded, and ends with it',
   const { id } = await addWebhook(portal.engine);
   const visitor = await portal.signedIn();
   await portal.engine.run(
-    `INSERT INTO form_results (session, form, done_at)
-        SELECT s.id, 'form-' || n.number, '2026-11-19T00:00:00.000Z' FROM portal_sessions s
+    `INSERT INTO form_results (company, session, form, done_at)
+        SELECT s.company, s.id, 'form-' || n.number, '2026-11-19T00:00:00.000Z' FROM portal_sessions s
         CROSS JOIN (WITH RECURSIVE n (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM n WHERE number < ${RESULTS_OF_SESSION_MAX})
           SELECT number FROM n) n WHERE s.client = 'got (https://github.com/sindresorhus/got)'`,
   );

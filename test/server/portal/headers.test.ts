@@ -65,7 +65,7 @@ onSqlite(
     t.equal(answer.statusCode, 303);
     t.match(
       answer.headers['set-cookie']?.[0],
-      /^__Host-fieldledger_session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+      /^__Host-fieldledger_session=[\w-]+\.[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     );
     visitor.cookies.set('fieldledger_session', visitor.cookies.get('__Host-fieldledger_session') ?? '');
     visitor.cookies.delete('__Host-fieldledger_session');
@@ -89,5 +89,8 @@ onSqlite('over http no script can read the cookies, and no other site sends them
   const visitor = portal.visitor();
   await visitor.visit('/portal/sign-in');
   const { headers } = await visitor.submit('/portal/sign-in', { email: EMAIL, password: PASSWORD });
-  t.match(headers['set-cookie']?.[0], /^fieldledger_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
+  t.match(
+    headers['set-cookie']?.[0],
+    /^fieldledger_session=[\w-]+\.[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/,
+  );
 });

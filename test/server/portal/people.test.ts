@@ -27,7 +27,7 @@ const later = (hours: number) => new Date(STORY_NOW.getTime() + hours * 3_600_00
 async function inviteByForm(visitor: Visitor, fields: Record<string, string | string[]>): Promise<string> {
   await visitor.visit('/portal/people');
   await visitor.submitAndFollow('/portal/people/invite', fields);
-  return /\/portal\/invitation#([\w-]{43})/.exec(visitor.shown)?.[1] ?? '';
+  return /\/portal\/invitation#([\w-]+\.[\w-]{43})/.exec(visitor.shown)?.[1] ?? '';
 }
 
 /** Uses a code the way its owner does. */

@@ -36,7 +36,7 @@ const TOO_MANY = /There were too many attempts to sign in. Try again in \d+ minu
 onSqlite('an unknown address is answered like a wrong password', { trustedProxies: 1 }, async (t, portal) => {
   const password = await hashPassword(PASSWORD);
   await portal.engine.transaction((transaction) =>
-    updateAdministratorRow(transaction, portal.administrator.id, { password }),
+    updateAdministratorRow(transaction, portal.administrator, { password }),
   );
   const guess = await guesser(portal);
   const timed = async (email: string, address: string) => {

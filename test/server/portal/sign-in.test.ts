@@ -45,7 +45,7 @@ onSqlite('signing in begins a new session, so that a planted one is worth nothin
     await victim.submit('/portal/sign-in', { email: EMAIL, password: PASSWORD });
     const given = victim.cookies.get('fieldledger_session');
     t.not(given, planted);
-    t.match(given, /^[\w-]{43}$/);
+    t.match(given, /^[\w-]+\.[\w-]{43}$/);
     t.equal((await victim.visit('/portal')).statusCode, 200);
   }
   const thief = portal.visitor();
@@ -168,7 +168,7 @@ onSqlite('an administrator sees where they are signed in, and ends one session',
   await addAdministrator(portal.engine, other);
   const colleague = await portal.signedIn(other);
   await colleague.visit('/portal/account');
-  const [session] = await listSessionRows(portal.engine, portal.administrator.id);
+  const [session] = await listSessionRows(portal.engine, portal.administrator);
   const foreign = `/portal/account/sessions/${session?.id ?? ''}/end`;
   const hidden = hiddenFields(colleague.shown, '/portal/sign-out');
   const forged = await colleague.send(foreign, { ...hidden, present: other.password });

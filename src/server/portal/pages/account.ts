@@ -66,7 +66,7 @@ async function accountPage(
   problems: Problems = {},
 ): Promise<PageReply> {
   const { administrator, session: own, now } = visit;
-  const sessions = await listSessions(engine, administrator.id, sessionLengths, now);
+  const sessions = await listSessions(engine, administrator, sessionLengths, now);
   return page(
     'Your account',
     html`${facts([

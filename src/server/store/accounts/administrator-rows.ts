@@ -20,6 +20,9 @@ export interface Administrator {
   disabledAt: string | null;
 }
 
+/** An administrator's key. */
+export type AccountKey = Pick<Administrator, 'company' | 'id'>;
+
 /** Adds an administrator; false when another of the company's has the e-mail address and isn't disabled. */
 export async function insertAdministrator(
   transaction: StoreTransaction,
@@ -92,7 +95,7 @@ export async function listAdministratorRows(
 /** Changes an administrator. A password is in its stored form. */
 export async function updateAdministratorRow(
   transaction: StoreTransaction,
-  id: string,
+  { company, id }: AccountKey,
   changes: { password?: string; signedInAt?: string; disabledAt?: string },
 ): Promise<void> {
   await transaction
@@ -102,6 +105,7 @@ export async function updateAdministratorRow(
       ...(changes.signedInAt === undefined ? {} : { signed_in_at: changes.signedInAt }),
       ...(changes.disabledAt === undefined ? {} : { disabled_at: changes.disabledAt }),
     })
+    .where('company', '=', company)
     .where('id', '=', id)
     .execute();
 }

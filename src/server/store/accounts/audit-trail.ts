@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
-import { PostgresAdapter, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 
 import { DAY_MS } from '../../../contract/durations.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import { ofAllCompanies } from '../machines.ts';
 import type { AuditEntriesTable } from '../accounts-schema.ts';
 
 export interface AuditEntry {
@@ -81,10 +82,7 @@ export interface NewAuditEntry {
 const KEPT_DAYS = 730;
 const OLD_AT_ONCE = 20;
 
-/**
- * Adds an entry to the company's audit trail, in the transaction of the action that it records. Removes some entries that
- * are older than two years.
- */
+/** Adds an entry to the company's audit trail, in the transaction of the action that it records. */
 export async function recordEntry(transaction: StoreTransaction, entry: NewAuditEntry): Promise<void> {
   const { company, by, action, subject = null, details = {}, now } = entry;
   await transaction
@@ -102,16 +100,27 @@ export async function recordEntry(transaction: StoreTransaction, entry: NewAudit
       client: by === 'operator' ? null : by.client,
     })
     .execute();
+}
+
+/** Removes some of the entries that are older than two years, the oldest of some companies. */
+export async function forgetOldEntries(engine: Engine, now: Date): Promise<void> {
   const oldestAt = new Date(now.getTime() - KEPT_DAYS * DAY_MS).toISOString();
-  if (transaction.getExecutor().adapter instanceof PostgresAdapter) {
-    // The owner's function: other roles may not remove entries.
-    await sql`SELECT forget_old_audit_entries(${company}, ${oldestAt})`.execute(transaction);
-    return;
-  }
-  // Ids grow with time, so the oldest lie at the beginning of the company's key.
-  await sql`DELETE FROM audit_entries WHERE company = ${company} AND at < ${oldestAt} AND id IN (
-    SELECT id FROM audit_entries WHERE company = ${company} ORDER BY id LIMIT ${sql.lit(OLD_AT_ONCE)}
-  )`.execute(transaction);
+  const found = await ofAllCompanies(
+    engine,
+    (where) => sql<{ company: string }>`
+      SELECT DISTINCT company FROM (
+        SELECT company FROM audit_entries WHERE at < ${oldestAt} AND ${where} LIMIT ${sql.lit(OLD_AT_ONCE)}
+      ) AS old`,
+  );
+  // On PostgreSQL by the owner's function: other roles may not remove entries. Ids grow with time.
+  for (const { company } of found)
+    await engine.write(
+      engine.dialect.isShared
+        ? sql`SELECT forget_old_audit_entries(${company}, ${oldestAt})`
+        : sql`DELETE FROM audit_entries WHERE company = ${company} AND at < ${oldestAt} AND id IN (
+            SELECT id FROM audit_entries WHERE company = ${company} ORDER BY id LIMIT ${sql.lit(OLD_AT_ONCE)}
+          )`,
+    );
 }
 
 /** Counts an administrator's entries of one action since a moment, up to `countMax`. */

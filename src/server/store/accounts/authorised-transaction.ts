@@ -86,7 +86,11 @@ export async function authorisedTransaction<T>(
       throw new UsageError(`There is no company ${quote(company)}.`);
     const actor = by === 'operator' ? by : await actingAdministrator(transaction, company, by, now);
     if (by !== 'operator' && by.form !== undefined) {
-      const isFirst = await takeForm(transaction, { ...by, form: by.form }, now.toISOString());
+      const isFirst = await takeForm(
+        transaction,
+        { company, session: by.session, form: by.form },
+        now.toISOString(),
+      );
       if (!isFirst) throw new FormUsedError('The form was sent before.');
     }
     return work(new AuthorisedTransaction(engine, transaction, { company, by: actor, now }));
@@ -99,8 +103,8 @@ async function actingAdministrator(
   { administrator, session, address, client }: SignedIn,
   now: Date,
 ): Promise<ActingAdministrator> {
-  const owner = await findSessionOwner(transaction, session, now.toISOString());
-  if (!owner || owner.id !== administrator || owner.company !== company)
+  const owner = await findSessionOwner(transaction, { company, session }, now.toISOString());
+  if (owner?.id !== administrator)
     throw new AuthorityEndedError('The session has ended, or its administrator was removed.');
   return { ...owner, session, address, client };
 }

@@ -3,7 +3,8 @@ import type { Selectable } from 'kysely';
 import type { Scope } from '../../../contract/scopes.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { LinksTable } from '../accounts-schema.ts';
-import { removeExpired } from './session-rows.ts';
+import type { AccountKey } from './administrator-rows.ts';
+import { type HashedToken, isOfToken } from './session-rows.ts';
 
 /** A link that works once: it invites an administrator, or sets somebody's password anew. */
 export interface PortalLink {
@@ -21,13 +22,12 @@ export interface PortalLink {
   expiresAt: string;
 }
 
-/** Adds a link in place of former ones for the same person. Removes some expired links. */
+/** Adds a link in place of former ones for the same person. */
 export async function insertLink(
   transaction: StoreTransaction,
   link: PortalLink,
   tokenSha256: string,
 ): Promise<void> {
-  await removeExpired(transaction, 'portal_links', link.createdAt);
   await transaction
     .deleteFrom('portal_links')
     .where('company', '=', link.company)
@@ -55,13 +55,13 @@ export async function insertLink(
 /** A link that can still be used, without using it. */
 export async function findLink(
   engine: Engine,
-  tokenSha256: string,
+  token: HashedToken,
   now: string,
 ): Promise<PortalLink | undefined> {
   const row = await engine.db
     .selectFrom('portal_links')
     .selectAll()
-    .where('token_sha256', '=', tokenSha256)
+    .where(isOfToken(token, 'portal_links'))
     .where('expires_at', '>', now)
     .executeTakeFirst();
   return row && toLink(row);
@@ -70,12 +70,12 @@ export async function findLink(
 /** Uses a link up: of several requests at once, one gets it. */
 export async function takeLink(
   transaction: StoreTransaction,
-  tokenSha256: string,
+  token: HashedToken,
   now: string,
 ): Promise<PortalLink | undefined> {
   const row = await transaction
     .deleteFrom('portal_links')
-    .where('token_sha256', '=', tokenSha256)
+    .where(isOfToken(token, 'portal_links'))
     .where('expires_at', '>', now)
     .returningAll()
     .executeTakeFirst();
@@ -119,9 +119,13 @@ export async function deleteInvitation(
 export async function deleteLinksOf(
   transaction: StoreTransaction,
   column: 'made_by' | 'administrator',
-  id: string,
+  { company, id }: AccountKey,
 ): Promise<void> {
-  await transaction.deleteFrom('portal_links').where(column, '=', id).execute();
+  await transaction
+    .deleteFrom('portal_links')
+    .where('company', '=', company)
+    .where(column, '=', id)
+    .execute();
 }
 
 function toLink(row: Selectable<LinksTable>): PortalLink {

@@ -9,9 +9,13 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
  * address.
  */
 
-/** A session, with the token of which the database has only a digest. */
-interface TokenSession {
+interface SessionKey {
+  company: string;
   id: string;
+}
+
+/** A session, with the token of which the database has only a digest. */
+interface TokenSession extends SessionKey {
   token: string;
 }
 
@@ -24,18 +28,19 @@ export const RESULTS_OF_SESSION_MAX = 200;
  */
 export async function takeForm(
   transaction: StoreTransaction,
-  { session, form }: { session: string; form: string },
+  { company, session, form }: { company: string; session: string; form: string },
   doneAt: string,
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await transaction
     .insertInto('form_results')
-    .values({ session, form, done_at: doneAt })
+    .values({ company, session, form, done_at: doneAt })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   if (Number(numInsertedOrUpdatedRows) !== 1) return false;
   const tooMany = await transaction
     .selectFrom('form_results')
     .select('form')
+    .where('company', '=', company)
     .where('session', '=', session)
     .orderBy('done_at', 'desc')
     .orderBy('form')
@@ -46,6 +51,7 @@ export async function takeForm(
     const forms = tooMany.map(({ form: old }) => old);
     await transaction
       .deleteFrom('form_results')
+      .where('company', '=', company)
       .where('session', '=', session)
       .where('form', 'in', forms)
       .execute();
@@ -68,6 +74,7 @@ export async function keepFormResult(
     await transaction
       .updateTable('form_results')
       .set({ leads_to: leadsTo, notice: sealed })
+      .where('company', '=', session.company)
       .where('session', '=', session.id)
       .where('form', '=', form)
       .execute();
@@ -77,13 +84,14 @@ export async function keepFormResult(
 /** The address that a form leads to: null until it is known, undefined when the form wasn't done. */
 export async function findFormResult(
   { db }: Engine,
-  session: string,
+  session: SessionKey,
   form: string,
 ): Promise<string | null | undefined> {
   const row = await db
     .selectFrom('form_results')
     .select('leads_to')
-    .where('session', '=', session)
+    .where('company', '=', session.company)
+    .where('session', '=', session.id)
     .where('form', '=', form)
     .executeTakeFirst();
   return row?.leads_to;
@@ -99,6 +107,7 @@ export async function takeNotice(
     const row = await transaction
       .selectFrom('form_results')
       .select('notice')
+      .where('company', '=', session.company)
       .where('session', '=', session.id)
       .where('form', '=', form)
       .executeTakeFirst();
@@ -106,6 +115,7 @@ export async function takeNotice(
     const { numUpdatedRows } = await transaction
       .updateTable('form_results')
       .set({ notice: null })
+      .where('company', '=', session.company)
       .where('session', '=', session.id)
       .where('form', '=', form)
       .where('notice', '=', row.notice)

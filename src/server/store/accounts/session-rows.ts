@@ -1,12 +1,14 @@
 import { type Selectable, sql } from 'kysely';
 
-import { type Administrator, toAdministrator } from './administrator-rows.ts';
+import { type AccountKey, type Administrator, toAdministrator } from './administrator-rows.ts';
+import { boundTo } from '../machines.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { SessionsTable } from '../accounts-schema.ts';
 
 /** A session, without its token. */
 export interface Session {
   id: string;
+  company: string;
   administrator: string;
   client: string;
   createdAt: string;
@@ -19,20 +21,24 @@ export interface Session {
 /** A session that was found by its token, and its administrator. */
 export interface FoundSession {
   session: Session;
-  tokenSha256: string;
   administrator: Administrator;
 }
 
-/** Adds a session, and removes some that have ended. */
+/** A token as it is looked for: in its company, or in all where it is of a version before 1.1.0 and names none. */
+export interface HashedToken {
+  company: string | undefined;
+  sha256: string;
+}
+
 export async function insertSession(
   transaction: StoreTransaction,
   session: Session,
   tokenSha256: string,
 ): Promise<void> {
-  await removeExpired(transaction, 'portal_sessions', session.createdAt);
   await transaction
     .insertInto('portal_sessions')
     .values({
+      company: session.company,
       token_sha256: tokenSha256,
       id: session.id,
       administrator: session.administrator,
@@ -45,29 +51,23 @@ export async function insertSession(
     .execute();
 }
 
-const EXPIRED_AT_ONCE = 100;
-
-/** Removes some of the sessions or links that have ended, the oldest first. */
-export async function removeExpired(
-  transaction: StoreTransaction,
-  name: 'portal_links' | 'portal_sessions',
-  now: string,
-): Promise<void> {
-  const table = sql.table(name);
-  await sql`DELETE FROM ${table} WHERE token_sha256 IN (
-    SELECT token_sha256 FROM ${table} WHERE expires_at <= ${now}
-    ORDER BY expires_at LIMIT ${EXPIRED_AT_ONCE})`.execute(transaction);
+/** The row of a token. */
+export function isOfToken({ company, sha256 }: HashedToken, table = 'portal_sessions') {
+  return sql<boolean>`${boundTo(company, `${table}.company`)} AND ${sql.ref(`${table}.token_sha256`)} = ${sha256}`;
 }
 
-/** The sessions with these tokens, in no order. Disabled administrators have none. */
-export async function findSessions(
+/** The session with a token. Disabled administrators have none. */
+export async function findSession(
   db: Engine['db'] | StoreTransaction,
-  tokensSha256: readonly string[],
-): Promise<FoundSession[]> {
-  if (tokensSha256.length === 0) return [];
-  const rows = await db
+  token: HashedToken,
+): Promise<FoundSession | undefined> {
+  const row = await db
     .selectFrom('portal_sessions')
-    .innerJoin('administrators', 'administrators.id', 'portal_sessions.administrator')
+    .innerJoin('administrators', (join) =>
+      join
+        .onRef('administrators.company', '=', 'portal_sessions.company')
+        .onRef('administrators.id', '=', 'portal_sessions.administrator'),
+    )
     .selectAll('administrators')
     .select([
       'portal_sessions.token_sha256',
@@ -78,24 +78,27 @@ export async function findSessions(
       'portal_sessions.expires_at',
       'portal_sessions.is_waiting',
     ])
-    .where('portal_sessions.token_sha256', 'in', tokensSha256)
+    .where(isOfToken(token))
+    .where(boundTo(token.company, 'administrators.company'))
     .where('administrators.disabled_at', 'is', null)
-    .execute();
-  return rows.map((row) => ({
-    session: toSession({
-      ...row,
-      id: row.session_id,
-      administrator: row.id,
-      created_at: row.session_created_at,
-    }),
-    tokenSha256: row.token_sha256,
-    administrator: toAdministrator(row),
-  }));
+    .executeTakeFirst();
+  return (
+    row && {
+      session: toSession({
+        ...row,
+        id: row.session_id,
+        administrator: row.id,
+        created_at: row.session_created_at,
+      }),
+      administrator: toAdministrator(row),
+    }
+  );
 }
 
 function toSession(row: Omit<Selectable<SessionsTable>, 'token_sha256'>): Session {
   return {
     id: row.id,
+    company: row.company,
     administrator: row.administrator,
     client: row.client,
     createdAt: row.created_at,
@@ -111,13 +114,15 @@ function toSession(row: Omit<Selectable<SessionsTable>, 'token_sha256'>): Sessio
  */
 export async function findSessionOwner(
   transaction: StoreTransaction,
-  session: string,
+  { company, session }: { company: string; session: string },
   now: string,
 ): Promise<Administrator | undefined> {
   const row = await transaction
     .selectFrom('portal_sessions')
     .innerJoin('administrators', 'administrators.id', 'portal_sessions.administrator')
     .selectAll('administrators')
+    .where('administrators.company', '=', company)
+    .where('portal_sessions.company', '=', company)
     .where('portal_sessions.id', '=', session)
     .where('portal_sessions.expires_at', '>', now)
     .where('portal_sessions.is_waiting', '=', 0)
@@ -127,44 +132,45 @@ export async function findSessionOwner(
 }
 
 /** The sessions of an administrator, the newest first. */
-export async function listSessionRows(engine: Engine, administrator: string): Promise<Session[]> {
+export async function listSessionRows(engine: Engine, { company, id }: AccountKey): Promise<Session[]> {
   const rows = await engine.db
     .selectFrom('portal_sessions')
     .selectAll()
-    .where('administrator', '=', administrator)
+    .where('company', '=', company)
+    .where('administrator', '=', id)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute();
   return rows.map(toSession);
 }
 
-/** Records that the sessions of a browser were used, those of them that were used since `idleSince`. */
-export async function touchSessions(
+/** Records that a session was used, unless it was used last before `idleSince`. */
+export async function touchSession(
   engine: Engine,
-  tokensSha256: readonly string[],
+  token: HashedToken,
   { seenAt, idleSince }: { seenAt: string; idleSince: string },
 ): Promise<void> {
-  await engine.transaction(async (transaction) => {
-    await transaction
-      .updateTable('portal_sessions')
-      .set({ seen_at: seenAt })
-      .where('token_sha256', 'in', tokensSha256)
-      .where('seen_at', '>', idleSince)
-      .execute();
-  });
+  await engine.write(
+    sql`UPDATE portal_sessions SET seen_at = ${seenAt} WHERE ${isOfToken(token)} AND seen_at > ${idleSince}`,
+  );
 }
 
 /** Lets a session that waits be used. */
-export async function enterSession(transaction: StoreTransaction, id: string): Promise<void> {
-  await transaction.updateTable('portal_sessions').set({ is_waiting: 0 }).where('id', '=', id).execute();
+export async function enterSession(
+  transaction: StoreTransaction,
+  { company, id }: Pick<Session, 'company' | 'id'>,
+): Promise<void> {
+  await transaction
+    .updateTable('portal_sessions')
+    .set({ is_waiting: 0 })
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .execute();
 }
 
-/** Ends the sessions with these tokens. */
-export async function deleteSessionsByToken(engine: Engine, tokensSha256: readonly string[]): Promise<void> {
-  if (tokensSha256.length === 0) return;
-  await engine.transaction(async (transaction) => {
-    await transaction.deleteFrom('portal_sessions').where('token_sha256', 'in', tokensSha256).execute();
-  });
+/** Ends the session with a token. */
+export async function deleteSession(engine: Engine, token: HashedToken): Promise<void> {
+  await engine.write(sql`DELETE FROM portal_sessions WHERE ${isOfToken(token)}`);
 }
 
 /**
@@ -173,10 +179,13 @@ export async function deleteSessionsByToken(engine: Engine, tokensSha256: readon
  */
 export async function deleteSessionRows(
   transaction: StoreTransaction,
-  administrator: string,
+  { company, id }: AccountKey,
   which: { id?: string; allBut?: string } = {},
 ): Promise<number> {
-  let query = transaction.deleteFrom('portal_sessions').where('administrator', '=', administrator);
+  let query = transaction
+    .deleteFrom('portal_sessions')
+    .where('company', '=', company)
+    .where('administrator', '=', id);
   if (which.id !== undefined) query = query.where('id', '=', which.id);
   if (which.allBut !== undefined) query = query.where('id', '<>', which.allBut);
   const { numDeletedRows } = await query.executeTakeFirst();

@@ -113,8 +113,7 @@ async function removeSome(
   table: StoredTable,
   { company, id }: Step,
 ): Promise<number> {
-  const where = table.ofCompany?.(company) ?? sql<boolean>`FALSE`;
-  const removed = await deleteSome(transaction, table, { where, countMax: ROWS_AT_ONCE });
+  const removed = await deleteSome(transaction, table, company, { countMax: ROWS_AT_ONCE });
   await transaction
     .updateTable('erasures')
     .set({ row_count: sql`row_count + ${sql.lit(removed)}` })

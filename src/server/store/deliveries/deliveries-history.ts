@@ -59,9 +59,7 @@ export async function resendUnsent(
   const { engine, transaction, company, now } = authorised;
   const rows = await transaction
     .selectFrom('deliveries as d')
-    .innerJoin('events as e', (join) =>
-      join.onRef('e.company', '=', 'd.company').onRef('e.id', '=', 'd.event'),
-    )
+    .innerJoin('events as e', (join) => join.on('e.company', '=', company).onRef('e.id', '=', 'd.event'))
     .select(['d.id', 'd.attempt_count', 'e.created_at'])
     .where('d.company', '=', company)
     .where('d.webhook', '=', webhook)

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 
 import type { EventKind } from '../../../contract/events.ts';
 import { type Connection, dialectOf, withoutIndex } from '../dialects/dialect.ts';
+import { boundTo } from '../machines.ts';
 import { type DeliveryRecord, type DeliveryRow, withAttempts } from './delivery-details.ts';
 import type { WebhookKey } from './delivery-keys.ts';
 
@@ -93,7 +94,7 @@ async function scanDeliveries(
   const { rows } = await sql<DeliveryRow>`
     SELECT d.id, e.kind, e.created_at, d.state, d.withheld_for, d.due_at, d.attempt_count
     FROM ${scan.table} CROSS JOIN events AS e
-    WHERE ${scan.condition} AND e.company = d.company AND e.id = d.event AND ${end === undefined ? sql`TRUE` : sql`d.id >= ${end}`}
+    WHERE ${scan.condition} AND e.company = ${of.company} AND e.id = d.event AND ${end === undefined ? sql`TRUE` : sql`d.id >= ${end}`}
       AND ${kinds ? sql`e.kind IN (${sql.join(kinds)})` : sql`TRUE`} AND ${inState(state)}
     ORDER BY d.id DESC LIMIT ${sql.lit(page.countMax + 1)}`.execute(db);
   const shown = rows.slice(0, page.countMax);
@@ -193,9 +194,10 @@ async function listEvents(
 ): Promise<EventRow[]> {
   // Compared and ordered as a whole, so that no other index has this order.
   const key = sql`(e.company, e.kind, e.id)`;
+  const { isDistributed } = dialectOf(db);
   const { rows } = await sql<EventRow>`
     SELECT e.id, e.created_at FROM events AS e
-    WHERE ${key} >= (${company}, ${kind}, ${from}) AND ${key} < (${company}, ${kind}, ${before})
+    WHERE ${boundTo(isDistributed ? company : undefined, 'e.company')} AND ${key} >= (${company}, ${kind}, ${from}) AND ${key} < (${company}, ${kind}, ${before})
     ORDER BY e.company DESC, e.kind DESC, e.id DESC LIMIT ${sql.lit(EVENTS_AT_ONCE)}`.execute(db);
   return rows;
 }

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 
 import { chosenText, type DeliveryKey, keyRows, rowsOf } from './delivery-keys.ts';
 import type { Engine } from '../engines/engine.ts';
+import { boundTo, byCompany, ofAllCompanies, type OfCompany, resultsOf } from '../machines.ts';
 
 /** Events of one pass. Each has a delivery for each webhook. */
 const EVENTS_MAX = 20;
@@ -21,10 +22,11 @@ interface OldRow extends DeliveryKey {
 }
 
 /** Deliveries that ended, or wait for a paused webhook, which may never be resumed. */
-const isOver = sql<boolean>`(state NOT IN ('waiting', 'sending', 'retrying')
+const isOver = (company: OfCompany) => sql<boolean>`(state NOT IN ('waiting', 'sending', 'retrying')
   OR state <> 'sending' AND EXISTS (
     SELECT 1 FROM webhooks AS w
-    WHERE w.company = deliveries.company AND w.id = deliveries.webhook AND w.paused_at IS NOT NULL
+    WHERE w.company = deliveries.company AND w.id = deliveries.webhook AND ${boundTo(company, 'w.company')}
+      AND w.paused_at IS NOT NULL
   ))`;
 
 /**
@@ -33,23 +35,42 @@ const isOver = sql<boolean>`(state NOT IN ('waiting', 'sending', 'retrying')
  */
 async function remove(
   engine: Engine,
-  condition: RawBuilder<boolean>,
+  condition: (company: OfCompany) => RawBuilder<boolean>,
+  { rows, events }: { rows: readonly OldRow[]; events: readonly EventKey[] },
+): Promise<void> {
+  const done = await byCompany(engine, events, (some, company) =>
+    removeIn(engine, company, condition, {
+      rows: rows.filter((row) => company === undefined || row.company === company),
+      events: some,
+    }),
+  );
+  resultsOf(done);
+}
+
+async function removeIn(
+  engine: Engine,
+  company: OfCompany,
+  condition: (company: OfCompany) => RawBuilder<boolean>,
   { rows, events }: { rows: readonly OldRow[]; events: readonly EventKey[] },
 ): Promise<void> {
   const keysIn = (keys: readonly DeliveryKey[]) =>
     sql`(SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)} FROM ${engine.dialect.chosenIn(keyRows(keys))})`;
   await engine.transaction(async (transaction) => {
     const { rows: gone } = await sql<DeliveryKey>`
-      DELETE FROM deliveries WHERE (company, webhook, id) IN ${keysIn(rows)} AND ${condition}
+      DELETE FROM deliveries WHERE ${boundTo(company)} AND (company, webhook, id) IN ${keysIn(rows)} AND ${condition(company)}
       RETURNING company, webhook, id`.execute(transaction);
-    await sql`DELETE FROM delivery_attempts WHERE (company, webhook, delivery) IN ${keysIn(gone)}`.execute(
+    await sql`
+      DELETE FROM delivery_attempts WHERE ${boundTo(company)} AND (company, webhook, delivery) IN ${keysIn(gone)}`.execute(
       transaction,
     );
     await sql`
       DELETE FROM events
-      WHERE (company, id) IN (SELECT ${chosenText(0)}, ${chosenText(1)} FROM ${engine.dialect.chosenIn(keysOf(events))})
+      WHERE ${boundTo(company)}
+        AND (company, id) IN (SELECT ${chosenText(0)}, ${chosenText(1)} FROM ${engine.dialect.chosenIn(keysOf(events))})
         AND NOT EXISTS (
-          SELECT 1 FROM deliveries WHERE deliveries.company = events.company AND deliveries.event = events.id
+          SELECT 1 FROM deliveries
+          WHERE deliveries.company = events.company AND deliveries.event = events.id
+            AND ${boundTo(company, 'deliveries.company')}
         )`.execute(transaction);
   });
 }
@@ -61,10 +82,12 @@ async function remove(
  * @returns the id after which the next pass begins; undefined when nothing older is left.
  */
 export async function removeOld(engine: Engine, before: Date, after: string): Promise<string | undefined> {
-  const { rows: events } = await sql<EventKey & { created_at: string }>`
-    SELECT company, id, created_at FROM events WHERE id > ${after} ORDER BY id LIMIT ${sql.lit(EVENTS_MAX)}`.execute(
-    engine.db,
+  const found = await ofAllCompanies(
+    engine,
+    (where) => sql<EventKey & { created_at: string }>`
+      SELECT company, id, created_at FROM events WHERE id > ${after} AND ${where} ORDER BY id LIMIT ${sql.lit(EVENTS_MAX)}`,
   );
+  const events = found.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, EVENTS_MAX);
   // Ids grow with time, so the pass can stop at the first younger event.
   const limit = before.toISOString();
   const young = events.findIndex(({ created_at }) => created_at >= limit);
@@ -74,7 +97,7 @@ export async function removeOld(engine: Engine, before: Date, after: string): Pr
   for (const { company, id } of old) {
     const { rows } = await sql<OldRow>`
       SELECT company, webhook, id, event, attempt_count FROM deliveries
-      WHERE company = ${company} AND event = ${id} AND ${isOver}`.execute(engine.db);
+      WHERE company = ${company} AND event = ${id} AND ${isOver(company)}`.execute(engine.db);
     const some = fewOf([...gone, ...rows]);
     gone.splice(0, gone.length, ...some.rows);
     if (!some.isAll) break;
@@ -101,12 +124,11 @@ function fewOf(deliveries: readonly OldRow[]): { rows: OldRow[]; isAll: boolean 
 /** Removes deliveries of deleted webhooks, and such webhooks that have none, with their counts. @returns whether there may be more. */
 export async function removeDeleted(engine: Engine): Promise<boolean> {
   const { db } = engine;
-  const webhook = await db
-    .selectFrom('webhooks')
-    .select(['company', 'id'])
-    .where('deleted_at', 'is not', null)
-    .limit(1)
-    .executeTakeFirst();
+  const [webhook] = await ofAllCompanies(
+    engine,
+    (where) =>
+      sql<EventKey>`SELECT company, id FROM webhooks WHERE deleted_at IS NOT NULL AND ${where} LIMIT 1`,
+  );
   if (!webhook) return false;
   const { company, id } = webhook;
   const deliveries = await db
@@ -119,7 +141,7 @@ export async function removeDeleted(engine: Engine): Promise<boolean> {
   const { rows } = fewOf(deliveries);
   if (rows.length > 0) {
     const events = [...new Set(rows.map(({ event }) => event))].map((event) => ({ company, id: event }));
-    await remove(engine, sql`TRUE`, { rows, events });
+    await remove(engine, () => sql`TRUE`, { rows, events });
     return true;
   }
   const removal = sql`

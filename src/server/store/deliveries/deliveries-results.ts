@@ -7,6 +7,7 @@ import { dialectOf } from '../dialects/dialect.ts';
 import { chosenInteger, chosenText, type DeliveryKey, isChosen, rowsOf } from './delivery-keys.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { DeliveryState } from '../schema.ts';
+import { boundTo, byCompany, isPartAway, type OfCompany } from '../machines.ts';
 import { type CountedAttempt, countAttempts } from './webhook-health.ts';
 
 export interface KeptAttempt {
@@ -40,6 +41,7 @@ const GROUP_MAX = 256;
 const RETRY_MS = 250;
 
 interface Waiting {
+  company: string;
   result: DeliveryResult;
   onWritten: (value: undefined) => void;
 }
@@ -72,7 +74,7 @@ export class ResultGroup {
   /** Resolves when the result is committed, or given up because the database refuses it. */
   async add(result: DeliveryResult): Promise<void> {
     const { promise, resolve: onWritten } = Promise.withResolvers<undefined>();
-    this.#waiting.push({ result, onWritten });
+    this.#waiting.push({ company: result.company, result, onWritten });
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;
     });
@@ -98,30 +100,44 @@ export class ResultGroup {
     }
   }
 
-  /** Writes the first results. @returns false when the database doesn't take any now. */
+  /** Writes some of the results. @returns false when the database doesn't take any now. */
   async #write(group: readonly Waiting[]): Promise<boolean> {
-    try {
-      const staleCount = await recordResults(
+    const done = await byCompany(this.#engine, group, (some, company) =>
+      recordResults(
         this.#engine,
-        group.map(({ result }) => result),
-      );
-      if (staleCount > 0) this.#onStale(staleCount);
-    } catch (error) {
-      if (!isRefusal(error)) return this.#getStuck(error);
-      if (group.length > 1) return this.#writeOneByOne(group);
-      // Its lease runs out, and the attempt counts as interrupted. The other results don't wait for that.
-      for (const { result } of group) {
-        const { company, webhook, id } = result;
-        this.#log.error({ company, webhook, delivery: id, err: error }, 'delivery.result-refused');
-      }
-    }
-    this.#waiting.splice(0, group.length);
-    for (const { onWritten } of group) onWritten(undefined);
+        some.map(({ result }) => result),
+        company,
+      ),
+    );
+    for (const { rows, outcome } of done)
+      if (outcome.status === 'fulfilled') this.#finish(rows, outcome.value);
+      else if (!(await this.#giveUp(rows, outcome.reason))) return false;
     return true;
   }
 
-  async #writeOneByOne(group: readonly Waiting[]): Promise<boolean> {
-    for (const one of group) if (!(await this.#write([one]))) return false;
+  #finish(group: readonly Waiting[], staleCount = 0): void {
+    if (staleCount > 0) this.#onStale(staleCount);
+    for (const one of group) {
+      this.#waiting.splice(this.#waiting.indexOf(one), 1);
+      one.onWritten(undefined);
+    }
+  }
+
+  /**
+   * Gives up a result that the database refuses, or whose company's machine is away while others answer: its lease runs out,
+   * and the attempt counts as interrupted. The other results don't wait for that. @returns false when all of them have to wait.
+   */
+  async #giveUp(group: readonly Waiting[], error: unknown): Promise<boolean> {
+    if (isRefusal(error) && group.length > 1) {
+      for (const one of group) if (!(await this.#write([one]))) return false;
+      return true;
+    }
+    if (!isRefusal(error) && !(await isPartAway(this.#engine))) return this.#getStuck(error);
+    for (const { result } of group) {
+      const { company, webhook, id } = result;
+      this.#log.error({ company, webhook, delivery: id, err: error }, 'delivery.result-refused');
+    }
+    this.#finish(group);
     return true;
   }
 
@@ -146,9 +162,13 @@ function isRefusal(error: unknown): boolean {
  * Writes the results of a group of deliveries, and counts their attempts, all or none.
  * @returns the number of results that were dropped because another worker has the lease now, which will write its own.
  */
-export async function recordResults(engine: Engine, results: readonly DeliveryResult[]): Promise<number> {
+export async function recordResults(
+  engine: Engine,
+  results: readonly DeliveryResult[],
+  company?: OfCompany,
+): Promise<number> {
   return engine.transaction(async (transaction) => {
-    const settled = new Set((await settle(transaction, results)).map(textOf));
+    const settled = new Set((await settle(transaction, results, company)).map(textOf));
     const attempted = results.filter((result) => result.attempt && settled.has(textOf(result)));
     if (attempted.length > 0) await countAttempts(transaction, await keepAttempts(transaction, attempted));
     return results.length - settled.size;
@@ -161,6 +181,7 @@ const textOf = ({ company, webhook, id }: DeliveryKey) => `${company} ${webhook}
 async function settle(
   transaction: StoreTransaction,
   results: readonly DeliveryResult[],
+  company: OfCompany,
 ): Promise<DeliveryKey[]> {
   const rows = results.map((result) => [
     ...[result.company, result.webhook, result.id, result.lease, result.state, result.dueAt],
@@ -172,7 +193,7 @@ async function settle(
       interruption_count = ${chosenInteger(7)}, withheld_for = ${chosenText(8)},
       attempt_count = attempt_count - ${chosenInteger(9)}, lease = NULL
     FROM ${dialectOf(transaction).chosenIn(rowsOf(rows))}
-    WHERE ${isChosen('deliveries')} AND deliveries.lease = ${chosenText(3)}
+    WHERE ${isChosen('deliveries')} AND ${boundTo(company)} AND deliveries.lease = ${chosenText(3)}
     RETURNING company, webhook, id`.execute(transaction);
   return settled.rows;
 }

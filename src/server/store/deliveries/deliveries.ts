@@ -6,6 +6,7 @@ import type { Switches } from '../../../contract/withholding.ts';
 import { type DeliveryKey, isChosen, keyRows } from './delivery-keys.ts';
 import type { Engine } from '../engines/engine.ts';
 import { withoutIndex } from '../dialects/dialect.ts';
+import { boundTo, byCompany, ofAllCompanies, resultsOf } from '../machines.ts';
 import { type SwitchColumns, switchesOf } from '../records/companies.ts';
 
 /** A delivery that this worker may send, with all that its request is made of. */
@@ -48,26 +49,31 @@ export async function leaseDeliveries(
 ): Promise<LeasedDelivery[]> {
   const { chosenIn, forUpdateSkipLocked } = engine.dialect;
   // Hides the state from the planner, which would otherwise read the whole index of waiting deliveries.
-  const rows = await engine.write(sql<LeasedRow>`
+  const lists = await byCompany(engine, keys, (some, company) =>
+    engine.write(sql<LeasedRow>`
     WITH free AS MATERIALIZED (
-      SELECT d.company, d.webhook, d.id FROM ${chosenIn(keyRows(keys))} CROSS JOIN deliveries AS d
-      WHERE ${isChosen('d')} AND ${withoutIndex('d.state')} = 'waiting' ${forUpdateSkipLocked}
+      SELECT d.company, d.webhook, d.id FROM ${chosenIn(keyRows(some))} CROSS JOIN deliveries AS d
+      WHERE ${isChosen('d')} AND ${boundTo(company, 'd.company')} AND ${withoutIndex('d.state')} = 'waiting' ${forUpdateSkipLocked}
     )
     UPDATE deliveries
     SET state = 'sending', lease = ${lease}, due_at = ${until.toISOString()}, attempt_count = attempt_count + 1
     FROM free
     WHERE deliveries.company = free.company AND deliveries.webhook = free.webhook AND deliveries.id = free.id
+      AND ${boundTo(company, 'deliveries.company')}
     RETURNING deliveries.company, deliveries.webhook, deliveries.id, attempt_count, failure_count,
-      ${selected(['kind', 'created_at', 'data'], sql`events AS e WHERE e.company = deliveries.company AND e.id = deliveries.event`)},
+      ${selected(['kind', 'created_at', 'data'], sql`events AS e WHERE e.company = deliveries.company AND e.id = deliveries.event AND ${boundTo(company, 'e.company')}`)},
       ${selected(
         ['url', 'secret', 'deleted_at', 'paused_at'],
-        sql`webhooks AS w WHERE w.company = deliveries.company AND w.id = deliveries.webhook`,
+        sql`webhooks AS w WHERE w.company = deliveries.company AND w.id = deliveries.webhook AND ${boundTo(company, 'w.company')}`,
       )},
       ${selected(
         ['api_enabled', 'subscription_active', 'invoicing_enabled', 'modules'],
-        sql`companies AS c WHERE c.id = deliveries.company`,
-      )}`);
-  return rows.map((row) => toLeased(row, lease));
+        sql`companies AS c WHERE c.id = deliveries.company AND ${boundTo(company, 'c.id')}`,
+      )}`),
+  );
+  return resultsOf(lists)
+    .flat()
+    .map((row) => toLeased(row, lease));
 }
 
 /** Columns of the one row of another table: RETURNING has no joins. */
@@ -119,11 +125,12 @@ interface TimedRow extends DeliveryKey {
 }
 
 /** Deliveries whose time has come, the earliest first. */
-export async function listTimed({ db }: Engine, now: Date, countMax: number): Promise<TimedDelivery[]> {
-  const { rows } = await sql<TimedRow>`
-    SELECT company, webhook, id, state, due_at, lease, attempt_count, failure_count, interruption_count
-    FROM deliveries WHERE ${isTimed} AND due_at <= ${now.toISOString()} ORDER BY due_at LIMIT ${countMax}`.execute(
-    db,
+export async function listTimed(engine: Engine, now: Date, countMax: number): Promise<TimedDelivery[]> {
+  const rows = await ofAllCompanies(
+    engine,
+    (where) => sql<TimedRow>`
+      SELECT company, webhook, id, state, due_at, lease, attempt_count, failure_count, interruption_count
+      FROM deliveries WHERE ${isTimed} AND due_at <= ${now.toISOString()} AND ${where} ORDER BY due_at LIMIT ${countMax}`,
   );
   return rows.map(({ due_at, attempt_count, failure_count, interruption_count, ...row }) => ({
     ...row,
@@ -137,22 +144,35 @@ export async function listTimed({ db }: Engine, now: Date, countMax: number): Pr
 /** Moves due retries to `waiting`. */
 export async function bringForward(engine: Engine, keys: readonly DeliveryKey[], now: Date): Promise<void> {
   // Finds them by key, because the index of timed deliveries holds every retry.
-  await engine.write(sql`
-    UPDATE deliveries SET state = 'waiting' FROM ${engine.dialect.chosenIn(keyRows(keys))}
-    WHERE ${isChosen('deliveries')} AND ${withoutIndex('state')} = 'retrying' AND due_at <= ${now.toISOString()}`);
+  const done = await byCompany(engine, keys, (some, company) =>
+    engine.write(sql`
+      UPDATE deliveries SET state = 'waiting' FROM ${engine.dialect.chosenIn(keyRows(some))}
+      WHERE ${isChosen('deliveries')} AND ${boundTo(company)}
+        AND ${withoutIndex('state')} = 'retrying' AND due_at <= ${now.toISOString()}`),
+  );
+  resultsOf(done);
 }
 
 /** When the next retry is due or the next lease ends; undefined when there is neither. */
-export async function nextDeliveryTime({ db }: Engine): Promise<string | undefined> {
-  const { rows } = await sql<{ due_at: string }>`
-    SELECT due_at FROM deliveries WHERE ${isTimed} ORDER BY due_at LIMIT 1`.execute(db);
-  return rows[0]?.due_at;
+export async function nextDeliveryTime(engine: Engine): Promise<string | undefined> {
+  const rows = await ofAllCompanies(
+    engine,
+    (where) => sql<{ due_at: string }>`
+      SELECT due_at FROM deliveries WHERE ${isTimed} AND ${where} ORDER BY due_at LIMIT 1`,
+  );
+  return rows.map(({ due_at }) => due_at).toSorted()[0];
 }
 
 /** Counts waiting deliveries, up to `countMax`: an exact count of many would take too long. */
-export async function countWaiting({ db }: Engine, countMax: number): Promise<number> {
-  const { rows } = await sql<{ count: number | string }>`
-    SELECT COUNT(*) AS count
-    FROM (SELECT 1 FROM deliveries WHERE state = 'waiting' LIMIT ${countMax}) AS counted`.execute(db);
-  return Number(rows[0]?.count ?? 0);
+export async function countWaiting(engine: Engine, countMax: number): Promise<number> {
+  const rows = await ofAllCompanies(
+    engine,
+    (where) => sql<{ count: number | string }>`
+      SELECT COUNT(*) AS count
+      FROM (SELECT 1 FROM deliveries WHERE state = 'waiting' AND ${where} LIMIT ${countMax}) AS counted`,
+  );
+  return Math.min(
+    countMax,
+    rows.reduce((sum, { count }) => sum + Number(count), 0),
+  );
 }

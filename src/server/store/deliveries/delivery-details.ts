@@ -32,11 +32,9 @@ export interface DeliveryDetail extends DeliveryRecord, DeliveryKey {
 export async function findDelivery(db: Connection, key: DeliveryKey): Promise<DeliveryDetail | undefined> {
   const row = await db
     .selectFrom('deliveries as d')
-    .innerJoin('events as e', (join) =>
-      join.onRef('e.company', '=', 'd.company').onRef('e.id', '=', 'd.event'),
-    )
+    .innerJoin('events as e', (join) => join.on('e.company', '=', key.company).onRef('e.id', '=', 'd.event'))
     .innerJoin('webhooks as w', (join) =>
-      join.onRef('w.company', '=', 'd.company').onRef('w.id', '=', 'd.webhook'),
+      join.on('w.company', '=', key.company).onRef('w.id', '=', 'd.webhook'),
     )
     .select(['e.kind', 'e.created_at', 'e.data', 'w.url', 'w.secret', 'w.paused_at'])
     .select(['d.id', 'd.state', 'd.withheld_for', 'd.due_at', 'd.attempt_count'])

@@ -27,7 +27,7 @@ export async function appendEvents(
   if (events.length === 0) return;
   const webhooks = await transaction
     .selectFrom('webhooks')
-    .innerJoin('companies', 'companies.id', 'webhooks.company')
+    .innerJoin('companies', (join) => join.on('companies.id', '=', company))
     .select(['webhooks.id', 'webhooks.events', 'companies.modules', 'companies.invoicing_enabled'])
     .select(['companies.subscription_active', 'companies.api_enabled'])
     .where('webhooks.company', '=', company)

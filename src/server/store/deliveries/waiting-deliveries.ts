@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 
-import type { DeliveryKey, WebhookKey } from './delivery-keys.ts';
+import { chosenText, type DeliveryKey, rowsOf, type WebhookKey } from './delivery-keys.ts';
 import type { Engine } from '../engines/engine.ts';
+import { boundTo, byCompany, ofAllCompanies, resultsOf } from '../machines.ts';
 
 /** A delivery that may be sent now. */
 export interface WaitingDelivery extends DeliveryKey {
@@ -32,7 +33,7 @@ export interface WaitingSearch {
  * @param unreadable fingerprints of the keys without which nothing can be signed: what needs them is held, as if paused.
  */
 export async function findWaiting(
-  { db, dialect }: Engine,
+  engine: Engine,
   { busy, busyCompanies, ...options }: WaitingSearch,
   unreadable: readonly string[] = [],
 ): Promise<WaitingFound> {
@@ -43,6 +44,8 @@ export async function findWaiting(
     busyCompanies: JSON.stringify(busyCompanies),
     isHeld: isHeldBy(unreadable),
   };
+  const { db, dialect } = engine;
+  if (await engine.isDistributed()) return findOnMachines(engine, values);
   const scan = dialect.hasLateral ? waitingByLateral : waitingBySubqueries;
   const { rows } = await scan(values).execute(db);
   const end = rows.at(-1);
@@ -53,6 +56,45 @@ export async function findWaiting(
     last: end?.step === options.webhooksMax ? { company: end.company, webhook: end.webhook } : undefined,
   };
 }
+
+/**
+ * The same where companies are on several machines, of which one can't scan from company to company: the webhooks of all that
+ * have waiting deliveries come first, and then the deliveries of each company.
+ */
+async function findOnMachines(engine: Engine, values: WaitingValues): Promise<WaitingFound> {
+  const { company, webhook, webhooksMax, perWebhook, busy, busyCompanies, isHeld } = values;
+  const listed = await ofAllCompanies(
+    engine,
+    (where) => sql<WebhookKey>`
+      SELECT w.company, w.id AS webhook FROM webhooks AS w
+      WHERE (w.company, w.id) > (${company}, ${webhook}) AND ${where} AND NOT ${isHeld}
+        AND w.company NOT IN ${textsIn(busyCompanies)} AND w.company || ' ' || w.id NOT IN ${textsIn(busy)}
+        AND EXISTS (
+          SELECT 1 FROM deliveries AS d WHERE d.company = w.company AND d.webhook = w.id AND d.state = 'waiting')
+      ORDER BY w.company, w.id LIMIT ${webhooksMax}`,
+    'w.company',
+  );
+  const spot = (key: WebhookKey) => spotOf(key.company, key.webhook);
+  const webhooks = listed.toSorted((one, other) => (spot(one) < spot(other) ? -1 : 1)).slice(0, webhooksMax);
+  const done = await byCompany(engine, webhooks, async (some, ofCompany) => {
+    const { rows } = await sql<WaitingDelivery>`
+      SELECT taken.* FROM ${engine.dialect.chosenIn(rowsOf(some.map((key) => [key.company, key.webhook])))}
+      CROSS JOIN LATERAL (
+        SELECT d.company, d.webhook, d.id, d.due_at AS "dueAt" FROM deliveries AS d
+        WHERE ${boundTo(ofCompany, 'd.company')} AND d.webhook = ${chosenText(1)} AND d.state = 'waiting'
+        ORDER BY d.due_at LIMIT ${perWebhook}
+      ) AS taken`.execute(engine.db);
+    return rows;
+  });
+  return {
+    found: resultsOf(done).flat(),
+    last: webhooks.length === webhooksMax ? webhooks.at(-1) : undefined,
+  };
+}
+
+/** The texts of a JSON array, as a subquery. */
+const textsIn = (text: string) =>
+  sql`(SELECT value FROM json_array_elements_text(CAST(${text} AS JSON)) AS listed (value))`;
 
 /** A webhook's key as one text. Ids of companies have no blanks. */
 function spotOf(company: string, webhook: string): string {
@@ -141,8 +183,6 @@ function waitingBySubqueries(values: WaitingValues): RawBuilder<WaitingRow> {
 function waitingByLateral(values: WaitingValues): RawBuilder<WaitingRow> {
   const { company, webhook, webhooksMax, perWebhook, busy, busyCompanies, isHeld } = values;
   const key = sql`d.company, d.webhook`;
-  const listed = (text: string) =>
-    sql`(SELECT value FROM json_array_elements_text(CAST(${text} AS JSON)) AS listed (value))`;
   return sql<WaitingRow>`
     WITH RECURSIVE scan (step, company, webhook) AS (
       SELECT 1, begun.company, begun.webhook FROM ${nextAfter(key, sql`${company}`, sql`${webhook}`)} AS begun
@@ -156,8 +196,8 @@ function waitingByLateral(values: WaitingValues): RawBuilder<WaitingRow> {
     LEFT JOIN LATERAL (
       SELECT d.id, d.due_at FROM deliveries AS d
       WHERE d.company = scan.company AND d.webhook = scan.webhook AND d.state = 'waiting'
-        AND scan.company NOT IN ${listed(busyCompanies)}
-        AND scan.company || ' ' || scan.webhook NOT IN ${listed(busy)}
+        AND scan.company NOT IN ${textsIn(busyCompanies)}
+        AND scan.company || ' ' || scan.webhook NOT IN ${textsIn(busy)}
         AND ${isHeard(sql`scan.company`, sql`scan.webhook`, isHeld)}
       ORDER BY d.due_at LIMIT ${perWebhook}
     ) AS taken ON TRUE

@@ -14,6 +14,8 @@ export interface Dialect {
   readonly administration: Administration;
   /** Whether processes on several machines share the database, and so their counts. */
   readonly isShared: boolean;
+  /** Whether companies are spread over several machines, once there was a connection; see ../machines.ts. */
+  isDistributed: boolean;
   /** Follows a SELECT whose rows are to be locked until the transaction ends. */
   readonly forUpdate: RawBuilder<unknown>;
   /** The same, without the rows that somebody else has locked. */

@@ -7,6 +7,7 @@ export const postgresDialect: Dialect = {
   name: 'postgres',
   administration: postgresAdministration,
   isShared: true,
+  isDistributed: false,
   forUpdate: sql`FOR UPDATE`,
   forUpdateSkipLocked: sql`FOR UPDATE SKIP LOCKED`,
   forKeyShare: sql`FOR KEY SHARE`,

@@ -9,6 +9,7 @@ export const sqliteDialect: Dialect = {
   name: 'sqlite',
   administration: sqliteAdministration,
   isShared: false,
+  isDistributed: false,
   forUpdate: nothing,
   forUpdateSkipLocked: nothing,
   forKeyShare: nothing,

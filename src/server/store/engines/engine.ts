@@ -30,6 +30,8 @@ export interface Engine extends AsyncDisposable {
    * for it would cost as much as a read, and while SQLite has no answer because of a lock.
    */
   version(): number | undefined;
+  /** Whether companies are spread over several machines, which the first connection tells; see ../machines.ts. */
+  isDistributed(): Promise<boolean>;
   /** Runs a statement of a schema change or of an inspection as it is, where writes are made. */
   readonly run: (sql: string, parameters?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 }

@@ -7,9 +7,11 @@ import {
   PostgresIntrospector,
   type PostgresPool,
   PostgresQueryCompiler,
+  sql,
 } from 'kysely';
 import pg from 'pg';
 
+import type { Dialect } from '../dialects/dialect.ts';
 import { postgresDialect } from '../dialects/postgres.ts';
 import type { Engine } from './engine.ts';
 import { listenOnPostgres } from './notifications.ts';
@@ -61,22 +63,32 @@ export function openPostgres(
   // a listener it would end the process: the pool's own is only for connections that nobody has taken.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
+  const dialect = { ...postgresDialect };
+  let isConnected = false;
+  const onFirst = async (client: pg.PoolClient) => {
+    if (!isConnected) dialect.isDistributed = await isSpread(client);
+    isConnected = true;
+  };
   const db = new Kysely<Tables>({
     dialect: {
-      createAdapter: () => new OwnAdapter(),
-      createDriver: () => new BoundedDriver(tellingPool(pool, hosts), statementMsMax),
+      createAdapter: () => new OwnAdapter(dialect),
+      createDriver: () => new BoundedDriver(tellingPool(pool, hosts, onFirst), statementMsMax),
       createIntrospector: (kysely) => new PostgresIntrospector(kysely),
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   });
   return {
-    dialect: postgresDialect,
+    dialect,
     db,
     transaction: (work) => db.transaction().execute(work),
     write: async (statement) => (await statement.execute(db)).rows,
     run: async (sql, parameters = []) =>
       (await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(sql, [...parameters]))).rows,
     version: () => undefined,
+    async isDistributed() {
+      if (!isConnected) await sql`SELECT 1`.execute(db);
+      return dialect.isDistributed;
+    },
     watchDeliveries: (onNews) => listenOnPostgres(directUrl, onNews),
     async [Symbol.asyncDispose]() {
       await db.destroy();
@@ -88,7 +100,22 @@ export function openPostgres(
 
 /** Carries the dialect to the statements. */
 class OwnAdapter extends PostgresAdapter {
-  readonly dialect = postgresDialect;
+  readonly dialect: Dialect;
+
+  constructor(dialect: Dialect) {
+    super();
+    this.dialect = dialect;
+  }
+}
+
+/** Citus has a list of the tables that are spread over machines (docs.citusdata.com, "pg_dist_partition"). */
+async function isSpread(client: pg.PoolClient): Promise<boolean> {
+  const { rows: lists } = await client.query("SELECT to_regclass('pg_catalog.pg_dist_partition') AS list");
+  if ((lists as { list: string | null }[])[0]?.list === null) return false;
+  const { rows } = await client.query(
+    "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('companies')",
+  );
+  return rows.length > 0;
 }
 
 class BoundedDriver extends PostgresDriver {
@@ -114,19 +141,27 @@ class BoundedDriver extends PostgresDriver {
  * The pool as Kysely takes connections from it. A connection on which a statement could not be made is thrown away, by which
  * the database rolls back: the statement may still be under way, and the next one would wait for it.
  */
-function tellingPool(pool: pg.Pool, hosts: PostgresHosts): PostgresPool {
+function tellingPool(
+  pool: pg.Pool,
+  hosts: PostgresHosts,
+  onFirst: (client: pg.PoolClient) => Promise<void>,
+): PostgresPool {
   return {
     options: pool.options,
     end: () => pool.end(),
     async connect() {
       const client = await hosts.connect(() => pool.connect()).catch(tell);
+      await onFirst(client).catch((error: unknown) => {
+        client.release(true);
+        return tell(error);
+      });
       let isLost = false;
       const query = async (sql: string, parameters: readonly unknown[]) => {
         if (isLost) throw new Error('The connection was lost by an earlier statement.');
         try {
           return await client.query(sql, [...parameters]);
         } catch (error) {
-          isLost = !isRefusal(error);
+          isLost = !isRefusal(error) && !isOfRemote(error);
           return tell(error);
         }
       };
@@ -142,6 +177,11 @@ const UNUSABLE = /^(?:08|53|57|58)|^25006$/;
 /** Whether the database has answered, and the fault is the statement's. One that it never answered has no SQLSTATE. */
 function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !UNUSABLE.test(error.code ?? '');
+}
+
+/** Whether a machine behind Citus's coordinator is away, to which the connection leads. */
+function isOfRemote(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code?.startsWith('08') === true && error.code !== '08P01';
 }
 
 /** Rethrows an error of PostgreSQL or of the connection, as `unavailable` unless it is the statement's fault. */

@@ -69,6 +69,7 @@ export async function openSqlite(path: string): Promise<Engine> {
     run: async (sql, parameters = []) =>
       (await writes.executeQuery<Record<string, unknown>>(CompiledQuery.raw(sql, [...parameters]))).rows,
     version,
+    isDistributed: async () => false,
     watchDeliveries: (onNews) => watchFile(version, watchers, onNews),
     async [Symbol.asyncDispose]() {
       // Kysely doesn't close what it hasn't used. The writer is the last to close, and removes the log.

@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import { HOUR_MS } from '../../../contract/durations.ts';
 import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import { removeOldHours } from '../stored-tables.ts';
+import { boundTo, byCompany, type OfCompany, throwFirst } from '../machines.ts';
+import { removeBefore } from '../stored-tables.ts';
 
 /** Counts the requests of keys. No request waits for it: it counts in memory and writes the counts together, later. */
 export interface KeyUsage extends AsyncDisposable {
@@ -51,11 +52,15 @@ export function openKeyUsage(
     const left = new Set(counts.take());
     const hour = hourOf(now());
     try {
-      for (const part of parts([...left])) {
-        await write(engine, part);
-        for (const use of part) left.delete(use);
-      }
-      if (hour !== purgedHour) await removeOldHours(engine, 'key_hours', hourText(hour - KEPT_HOURS));
+      const done = await byCompany(engine, [...left], async (uses, company) => {
+        for (const part of parts(uses)) {
+          await write(engine, part, company);
+          for (const use of part) left.delete(use);
+        }
+      });
+      throwFirst(done);
+      const firstKept = hourText(hour - KEPT_HOURS);
+      while (hour !== purgedHour && (await removeBefore(engine, 'key_hours', firstKept)));
       purgedHour = hour;
     } catch (error) {
       for (const use of left) counts.add(use);
@@ -129,9 +134,9 @@ function hourText(hour: number): string {
   return new Date(hour * HOUR_MS).toISOString();
 }
 
-async function write(engine: Engine, counted: readonly Use[]): Promise<void> {
+async function write(engine: Engine, counted: readonly Use[], company: OfCompany): Promise<void> {
   await engine.transaction(async (transaction) => {
-    const uses = await ofPresentKeys(transaction, counted);
+    const uses = await ofPresentKeys(transaction, counted, company);
     if (uses.length === 0) return;
     await transaction
       .insertInto('key_hours')
@@ -170,11 +175,17 @@ async function write(engine: Engine, counted: readonly Use[]): Promise<void> {
 }
 
 /** The uses of keys that are there: a company may have been erased since. On PostgreSQL an erasure waits for this transaction. */
-async function ofPresentKeys(transaction: StoreTransaction, uses: readonly Use[]): Promise<Use[]> {
+async function ofPresentKeys(
+  transaction: StoreTransaction,
+  uses: readonly Use[],
+  ofCompany: OfCompany,
+): Promise<Use[]> {
   const keys = sql.join(uses.map(({ company, keyId }) => sql`(${company}, ${keyId})`));
   const lock = dialectOf(transaction).forKeyShare;
   const { rows } = await sql<{ company: string; id: string }>`
-    SELECT company, id FROM api_keys WHERE (company, id) IN (VALUES ${keys}) ${lock}`.execute(transaction);
+    SELECT company, id FROM api_keys WHERE (company, id) IN (VALUES ${keys}) AND ${boundTo(ofCompany)} ${lock}`.execute(
+    transaction,
+  );
   const present = new Set(rows.map(({ company, id }) => `${company}.${id}`));
   return uses.filter(({ company, keyId }) => present.has(`${company}.${keyId}`));
 }

@@ -218,7 +218,7 @@ function usedKeys(engine: Engine, company: string) {
   return engine.db
     .selectFrom('api_keys')
     .leftJoin('key_uses', (join) =>
-      join.onRef('key_uses.company', '=', 'api_keys.company').onRef('key_uses.key_id', '=', 'api_keys.id'),
+      join.on('key_uses.company', '=', company).onRef('key_uses.key_id', '=', 'api_keys.id'),
     )
     .selectAll('api_keys')
     .select('key_uses.used_at')

@@ -17,11 +17,11 @@ export const operations: Migration = {
 
 const auditOnPostgres = [
   // By the database's clock: a role that may add an entry with a time to come removes nothing by that.
-  `CREATE FUNCTION forget_old_audit_entries(of_company TEXT, before TEXT) RETURNS void LANGUAGE sql SECURITY DEFINER
+  `CREATE FUNCTION forget_old_audit_entries(of_company TEXT, before TEXT) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path FROM CURRENT AS
-    $$ DELETE FROM audit_entries WHERE company = of_company AND at < before
+    $$ BEGIN DELETE FROM audit_entries WHERE company = of_company AND at < before
       AND at < to_char((now() AT TIME ZONE 'UTC') - INTERVAL '720 days', 'YYYY-MM-DD"T"HH24:MI:SS')
-      AND id IN (SELECT id FROM audit_entries WHERE company = of_company ORDER BY id LIMIT 20) $$`,
+      AND id IN (SELECT id FROM audit_entries WHERE company = of_company ORDER BY id LIMIT 20); END $$`,
   `DO $do$ DECLARE other RECORD; BEGIN
     FOR other IN SELECT DISTINCT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END AS name
       FROM pg_class, aclexplode(relacl) WHERE pg_class.oid = 'audit_entries'::regclass AND grantee <> relowner

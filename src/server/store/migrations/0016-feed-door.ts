@@ -22,7 +22,7 @@ export const feedDoor: Migration = {
         used_at ${text}
       ) ${table}`,
       `CREATE TABLE feed_token_companies (
-        company ${text} NOT NULL REFERENCES companies (id),
+        company ${text} NOT NULL,
         token ${text} NOT NULL,
         PRIMARY KEY (company, token)
       ) ${keyed}`,

@@ -93,16 +93,18 @@ export async function lockCompany(
   transaction: StoreTransaction,
   id: string,
 ): Promise<CompanyClock | undefined> {
+  const { isDistributed, forUpdate } = dialectOf(transaction);
+  const served = transaction.selectFrom('served_clock').select('latest_ms').as('served_ms');
   const row = await transaction
     .selectFrom('company_clocks')
-    .select([
-      'last_stamp_ms',
-      (clocks) => clocks.selectFrom('served_clock').select('latest_ms').as('served_ms'),
-    ])
+    .select('last_stamp_ms')
+    .$if(!isDistributed, (query) => query.select(served))
     .where('company', '=', id)
-    .modifyEnd(dialectOf(transaction).forUpdate)
+    .modifyEnd(forUpdate)
     .executeTakeFirst();
-  return row && { lastStampMs: Number(row.last_stamp_ms), servedMs: Number(row.served_ms) };
+  // Citus joins no table of its coordinator with one of a company.
+  const [apart] = isDistributed ? await transaction.selectNoFrom(served).execute() : [];
+  return row && { lastStampMs: Number(row.last_stamp_ms), servedMs: Number((apart ?? row).served_ms) };
 }
 
 export async function findCompanyRow(engine: Engine, id: string): Promise<Company | undefined> {

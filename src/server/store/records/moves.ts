@@ -8,7 +8,8 @@ import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type CompanyClock, type IssuedKind, lockCompany } from './companies.ts';
 import type { Tables } from '../schema.ts';
-import { deleteSome } from '../stored-tables.ts';
+import { ofAllCompanies } from '../machines.ts';
+import { removeBefore } from '../stored-tables.ts';
 
 /** The facts of a company that every move needs. */
 export interface LockedCompany extends CompanyClock {
@@ -54,7 +55,8 @@ export async function lockForMoves(
   const settings = await transaction
     .selectFrom('companies')
     .leftJoin('applied_changes', (join) =>
-      join.onRef('applied_changes.company', '=', 'companies.id').on('applied_changes.id', '=', id),
+      // No change has an empty id. Citus can't plan a join with null.
+      join.on('applied_changes.company', '=', company).on('applied_changes.id', '=', id ?? ''),
     )
     .select([
       'time_zone',
@@ -252,7 +254,7 @@ export async function hasQuoteGroup(
 }
 
 /** Rows of one transaction. SQLite does nothing else meanwhile. */
-const FORGOTTEN_AT_ONCE = 500;
+const DATED_AT_ONCE = 500;
 
 /**
  * Forgets the ids of some changes that were made before a time. Those without a time, which an earlier version has made, get
@@ -263,15 +265,17 @@ export async function forgetChanges(
   engine: Engine,
   { before, now }: { before: Date; now: Date },
 ): Promise<boolean> {
-  const table = { name: 'applied_changes', key: ['company', 'id'] } as const;
-  const [countMax, lock] = [FORGOTTEN_AT_ONCE, engine.dialect.forUpdateSkipLocked];
-  const counts = await engine.transaction(async (transaction) => {
-    const dated = await sql`
-      UPDATE applied_changes SET applied_at = ${now.toISOString()} WHERE (company, id) IN (
-        SELECT company, id FROM applied_changes WHERE applied_at IS NULL LIMIT ${sql.lit(countMax)} ${lock}
-      )`.execute(transaction);
-    const where = sql<boolean>`applied_at < ${before.toISOString()}`;
-    return [Number(dated.numAffectedRows), await deleteSome(transaction, table, { where, countMax, lock })];
-  });
-  return counts.includes(FORGOTTEN_AT_ONCE);
+  const [undated] = await ofAllCompanies(
+    engine,
+    (where) => sql<{ company: string }>`
+      SELECT company FROM applied_changes WHERE applied_at IS NULL AND ${where} LIMIT 1`,
+  );
+  if (undated)
+    await engine.write(sql`
+      UPDATE applied_changes SET applied_at = ${now.toISOString()} WHERE company = ${undated.company} AND id IN (
+        SELECT id FROM applied_changes WHERE company = ${undated.company} AND applied_at IS NULL
+        LIMIT ${sql.lit(DATED_AT_ONCE)} ${engine.dialect.forUpdateSkipLocked}
+      )`);
+  const isMore = await removeBefore(engine, 'applied_changes', before.toISOString());
+  return isMore || undated !== undefined;
 }

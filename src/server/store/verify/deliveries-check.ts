@@ -54,7 +54,7 @@ interface DeliveryRow {
   event: string;
   state: string;
   lease: string | null;
-  event_company: string | null;
+  event_id: string | null;
   webhook_id: string | null;
 }
 
@@ -62,17 +62,14 @@ interface DeliveryRow {
 export function deliveriesCheck(db: Connection): Check {
   return tableCheck<DeliveryRow>(db, 'deliveries', {
     id: 'id',
-    columns: sql`d.company, d.webhook, d.id, d.event, d.state, d.lease, e.company AS event_company, w.id AS webhook_id`,
+    columns: sql`d.company, d.webhook, d.id, d.event, d.state, d.lease, e.id AS event_id, w.id AS webhook_id`,
     from: sql`deliveries AS d
-      LEFT JOIN events AS e ON e.id = d.event
+      LEFT JOIN events AS e ON e.company = d.company AND e.id = d.event
       LEFT JOIN webhooks AS w ON w.company = d.company AND w.id = d.webhook`,
     key: ['d.company', 'd.webhook', 'd.id'],
     rowsMax: ROWS_AT_ONCE,
     problemsOf: (row) => [
-      ...(row.event_company === null ? [`there is no event ${row.event}`] : []),
-      ...(row.event_company !== null && row.event_company !== row.company
-        ? [`the event ${row.event} is another company's`]
-        : []),
+      ...(row.event_id === null ? [`the company has no event ${row.event}`] : []),
       ...(row.webhook_id === null ? [`there is no webhook ${row.webhook}`] : []),
       ...(Object.hasOwn(STATES, row.state) ? [] : [`the state ${row.state} is unknown`]),
       ...(row.state === 'sending' && row.lease === null

@@ -146,7 +146,7 @@ for (const name of engineNames) {
       t.match(await findAccounts(engine.db, { company: 'acme', id: first }), [{ password: 'hash' }]);
       t.strictSame(await findAccounts(engine.db, { company: 'other', id: first }), []);
       await engine.transaction((transaction) =>
-        updateAdministratorRow(transaction, first, { disabledAt: NOW }),
+        updateAdministratorRow(transaction, { company: 'acme', id: first }, { disabledAt: NOW }),
       );
       t.strictSame(await idsOf({ email: 'jane@example.com' }), ['b'], 'who was disabled may not sign in');
       t.ok(await insert('acme', 'd'), 'and leaves the address to others');

@@ -81,7 +81,7 @@ const WRONGS: [statement: (json: string) => string, ...lines: string[]][] = [
   ],
   [() => event('evt_2', 'job.vanished'), 'events brennan evt_2: the kind job.vanished is unknown'],
   [() => event('evt_3', 'ping', '"text"'), 'events brennan evt_3: the data is not a JSON object'],
-  [() => delivery('dlv_2', 'evt_none'), 'deliveries brennan dlv_2: there is no event evt_none'],
+  [() => delivery('dlv_2', 'evt_none'), 'deliveries brennan dlv_2: the company has no event evt_none'],
   [
     () => delivery('dlv_3', 'evt_1', 'sending'),
     'deliveries brennan dlv_3: it is marked as being sent, but no worker has it',

@@ -1,0 +1,46 @@
+import { UsageError } from '../../errors.ts';
+import type { Engine } from './engines/engine.ts';
+import { STORED_TABLES } from './stored-tables.ts';
+
+/** Small tables that statements of a company read beside its own: every machine has a copy of them. */
+const COPIED = ['record_contracts', 'feed_tokens', 'feed_token_companies'];
+
+/**
+ * The statements by which Citus spreads the tables over its machines: those of companies by company, so that all rows of one
+ * are on one machine. The rest stays on the coordinator. They may be made once, with or without rows, while nobody uses the
+ * database; `verify` and `company list` tell whether it worked.
+ * @see https://docs.citusdata.com/en/stable/develop/api_udf.html
+ */
+export function distribution(): string[] {
+  const ofCompanies = STORED_TABLES.filter(
+    ({ name, ofCompany }) => ofCompany !== null && name !== 'companies' && !COPIED.includes(name),
+  );
+  return [
+    "SELECT create_distributed_table('companies', 'id')",
+    ...[...ofCompanies.map(({ name }) => name), 'key_counts'].map(
+      (name) => `SELECT create_distributed_table('${name}', 'company', colocate_with => 'companies')`,
+    ),
+    "SELECT create_distributed_table('rate_counts', 'key', colocate_with => 'none')",
+    ...COPIED.map((name) => `SELECT create_reference_table('${name}')`),
+  ];
+}
+
+/**
+ * Spreads the tables of a database that is up to date over the machines of Citus.
+ * @returns the statements that were made: none where it was done before.
+ * @throws UsageError for a database that isn't Citus's.
+ */
+export async function distribute(engine: Engine): Promise<string[]> {
+  const isCitus =
+    engine.dialect.name === 'postgres' &&
+    (await engine.run("SELECT 1 FROM pg_extension WHERE extname = 'citus'")).length > 0;
+  if (!isCitus)
+    throw new UsageError(
+      'The database has no Citus: as its superuser, run "CREATE EXTENSION citus" and add its machines first.',
+    );
+  const rows = await engine.run('SELECT CAST(logicalrelid AS TEXT) AS name FROM pg_dist_partition');
+  const done = new Set(rows.map(({ name }) => `'${String(name)}'`));
+  const statements = distribution().filter((text) => !done.has(/'\w+'/.exec(text)?.[0] ?? ''));
+  for (const statement of statements) await engine.run(statement);
+  return statements;
+}

@@ -1,0 +1,137 @@
+import t from 'tap';
+
+import { acceptLink, invite } from '../../../src/server/access/invitations.ts';
+import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
+import { loadExampleCompany } from '../../../src/demo/load.ts';
+import { eraseCompany } from '../../../src/server/store/company-data/erase.ts';
+import { distribution } from '../../../src/server/store/distribute.ts';
+import { openGeneration } from '../../../src/server/store/records/generation.ts';
+import { purge, purgeChangeIds } from '../../../src/server/webhooks/purge.ts';
+import { resources } from '../../../src/contract/records.ts';
+import { keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../../_server.ts';
+import { addAdministrator, COMPANY, EMAIL, PASSWORD, Visitor } from '../portal/_portal.ts';
+import { answer, scriptedSender, startLoop } from '../webhooks/_delivery-loop.ts';
+import { withQueriesThrough } from './_queries.ts';
+
+/** The tables that Citus spreads by company, with the column that says of which one a row is. */
+const SPREAD = new Map(
+  distribution().flatMap((statement) => {
+    const [, name, column] = /distributed_table\('(\w+)', '(company|id)'/.exec(statement) ?? [];
+    return name === undefined || column === undefined ? [] : [[name, column] as const];
+  }),
+);
+
+/** Selections of all companies, which no row lock and no change is part of; see machines.ts. */
+const OF_ALL = [
+  /^select \* from administrators where email = \$1 and disabled_at is null/,
+  /^select distinct company from \( ?select company from (?:\w+) where /,
+  /^select company from applied_changes where applied_at is null/,
+  /^select company, webhook, id, state, due_at, lease/,
+  /^select due_at from deliveries where/,
+  /^select w\.company, w\.id as webhook from webhooks/,
+  /^select company, id, created_at from events where id > \$1/,
+  /^select company, id from webhooks where deleted_at is not null/,
+];
+
+/** The tables of a statement, each by its alias, that no value binds to a company. */
+function unbound(text: string): string[] {
+  const statement = text.replaceAll('"', '').replaceAll(/\s+/g, ' ').trim();
+  if (OF_ALL.some((pattern) => pattern.test(statement.toLowerCase()))) return [];
+  const named = statement.matchAll(/\b(from|join|update|into) (\w+)(?: as (\w+))?/gi);
+  return [...named].flatMap(([, verb = '', table = '', alias]) => {
+    const column = SPREAD.get(table);
+    // The rows of an INSERT bring their company.
+    if (column === undefined || verb.toLowerCase() === 'into') return [];
+    const before = alias === undefined ? `(?:${table}\\.)?` : `${alias}\\.`;
+    const isBound = new RegExp(`(?:^|[^.\\w])${before}${column} = \\$\\d`).test(statement);
+    return isBound ? [] : [`${alias ?? table}: ${statement}`];
+  });
+}
+
+t.test('the rule finds what breaks it', async (t) => {
+  for (const text of [
+    'SELECT 1 FROM events AS e JOIN deliveries AS d ON e.company = d.company WHERE e.company = $1',
+    'UPDATE "deliveries" SET state = $1 WHERE (company, id) IN (SELECT value FROM x)',
+    'DELETE FROM events WHERE company = $1 AND NOT EXISTS (SELECT 1 FROM deliveries AS d WHERE d.event = id)',
+    'SELECT id FROM companies FOR UPDATE',
+  ])
+    t.equal(unbound(text).length, 1, text);
+  t.equal(SPREAD.size, 28);
+});
+
+t.test('requests, changes and deliveries stay within one company, table by table', async (t) => {
+  await using database = await openTestDatabase('postgres');
+  const seen = new Set<string>();
+  // As if Citus had the tables: PostgreSQL makes the same statements.
+  database.engine.dialect.isDistributed = true;
+  const engine = {
+    ...withQueriesThrough(database.engine, ({ sql: text }, run) => {
+      seen.add(text);
+      return run();
+    }),
+    isDistributed: async () => true,
+  };
+  const { dialect } = database.engine;
+  t.teardown(() => (dialect.isDistributed = false));
+  await loadExampleCompany(engine);
+  await openGeneration(engine);
+  await using server = await startTestServer({ engine, databaseUrl: database.url });
+  const headers = { authorization: `Bearer ${await keyFor(engine, COMPANY)}` };
+  for (const path of resources.flatMap((name) => [name, `${name}?updatedSince=2026-01-01T00:00:00Z`])) {
+    const { statusCode, body } = await server.http(`api/v1/${path}`, { headers });
+    if (statusCode !== 200) continue;
+    const [first] = (JSON.parse(body) as { data: { id: string }[] }).data;
+    await server.http(`api/v1/${path.split('?')[0]}/${first?.id}`, { headers });
+  }
+  await server.usage.flush();
+
+  await addAdministrator(engine, { email: EMAIL, password: PASSWORD });
+  const visitor = new Visitor(server.url);
+  await visitor.visit('/portal/sign-in');
+  await visitor.submit('/portal/sign-in', { email: EMAIL, password: PASSWORD });
+  await visitor.visit('/portal/webhooks/new');
+  const hearing = { url: 'https://hooks.example.com/', events: 'job.created' };
+  await visitor.submitAndFollow('/portal/webhooks', hearing);
+  const [webhook] = await database.engine.db.selectFrom('webhooks').select('id').execute();
+  t.ok(webhook, visitor.text);
+  await visitor.submitAndFollow(`/portal/webhooks/${webhook?.id}/ping`);
+  for (const page of ['', '/keys', '/webhooks', `/webhooks/${webhook?.id}`, '/people', '/audit', '/invoices'])
+    await visitor.visit(`/portal${page}`);
+  await visitor.visit(`/portal/webhooks/${webhook?.id}?event=job.created&state=delivered`);
+
+  await (async () => {
+    await using loop = startLoop(
+      engine,
+      scriptedSender((_request, attempt) => answer(attempt > 1 ? 200 : 500)),
+    );
+    await loop.idle();
+  })();
+  await (async () => {
+    const later = () => new Date(Date.now() + 120_000);
+    await using loop = startLoop(
+      engine,
+      scriptedSender(() => answer(200)),
+      { now: later },
+    );
+    await loop.idle();
+  })();
+  const [made] = await database.engine.db.selectFrom('deliveries').select('state').execute();
+  t.equal(made?.state, 'delivered');
+  await visitor.visit(`/portal/webhooks/${webhook?.id}`);
+  await visitor.submitAndFollow(`/portal/webhooks/${webhook?.id}/delete`);
+
+  const next = () => new Date(Date.now() + 400 * 86_400_000);
+  await purge(engine, next);
+  await purgeChangeIds(engine, { now: next, days: 1 });
+  const invited = { company: COMPANY, email: 'new@example.com', scopes: ['jobs:read'], mayInvite: false };
+  const { token } = await invite(engine, { ...invited, by: 'operator', now: STORY_NOW });
+  await acceptLink(engine, createSignInLimits(engine), {
+    ...{ token, name: 'New', password: 'correct horse battery', serviceName: 'Fieldledger' },
+    ...{ address: '192.0.2.1', client: 'Test', now: STORY_NOW },
+    lengths: { idleMinutes: 30, hoursMax: 12 },
+  });
+  const { signal } = new AbortController();
+  await eraseCompany(engine, COMPANY, { now: STORY_NOW, signal, onProgress: () => undefined });
+  t.strictSame([...seen].flatMap(unbound), []);
+  t.ok(seen.size > 150, `${seen.size} statements`);
+});
