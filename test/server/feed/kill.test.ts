@@ -1,3 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import got from 'got';
 import pg from 'pg';
 import t from 'tap';
 
@@ -5,7 +8,7 @@ import type { Answer } from '../../../src/contract/feed.ts';
 import type { Running, Served } from '../../_command.ts';
 import { freePort } from '../../_postgres.ts';
 import { type EngineName, engineNames } from '../../_server.ts';
-import { killFeed } from '../backoffice/_kill-feed.ts';
+import { fedCompanies, killFeed } from '../backoffice/_kill-feed.ts';
 import {
   differences,
   type Fed,
@@ -23,6 +26,7 @@ import {
 /** How often the sender, the server or the database is killed on each engine; `make feed` asks for more. */
 const KILLS = Number(process.env.FEED_KILLS ?? 4);
 const LIFE_MS_MAX = 100;
+const READ_MS = 20;
 
 const feed = killFeed(process.env.FEED_KILLS === undefined ? 6 : 100);
 
@@ -32,39 +36,54 @@ interface Sent {
   state: State;
 }
 
-/** Sends the feed to a server elsewhere until all of it is answered, with as many kills as are asked for, or as it lasts for. */
-async function sendWithKills(name: EngineName, killsMax: number): Promise<Sent> {
+/** A server that is started again at the same ports. */
+interface Restarted {
+  served: Served;
+  settings: Record<string, string>;
+}
+
+/**
+ * Sends the feed to a server elsewhere until all of it is answered, with as many kills as are asked for, or as it lasts for.
+ * @param isCluster whether there are two servers, which the sender takes in turn.
+ */
+async function sendWithKills(name: EngineName, killsMax: number, isCluster: boolean): Promise<Sent> {
   await using fed = await openFed(name, feed);
-  const port = await freePort();
-  // Deliveries would change what is compared.
-  const settings = { FEED_PORT: String(port), DELIVER_WEBHOOKS: 'off' };
+  await using stack = new AsyncDisposableStack();
+  const servers = [await startServer(fed)];
+  if (isCluster) servers.push(await startServer(fed));
   const FEED_TOKEN = (await fed.call(['feed-token', 'create', '--name', 'erp'])).stdout.trim();
-  const victims = ['sender', 'server', ...(name === 'postgres' ? ['database'] : [])];
-  let served = await fed.serve([], settings);
+  const victims = ['sender', ...servers.keys(), ...(name === 'postgres' ? ['database'] : [])];
+  const reader = stack.use(await readMeanwhile(fed, servers));
   let killCount = 0;
+  let runCount = 0;
   let run: Run;
   const problems: string[] = [];
   const applied = new Map<number, Answer>();
   do {
+    const port = servers[runCount % servers.length]?.settings.FEED_PORT;
+    runCount += 1;
     const running = fed.start(['apply', fed.file, '--to', `http://127.0.0.1:${port}`], { FEED_TOKEN });
     while (killCount < killsMax && (await outlives(running))) {
       const victim = victims[killCount % victims.length];
       killCount += 1;
       if (victim === 'sender') break;
-      if (victim === 'server') served = await restart(fed, served, settings);
-      else await cutConnections(fed.databaseUrl);
+      await strike(fed, servers[Number(victim)]);
     }
     run = killCount < killsMax ? await kill(running) : await whole(running);
     problems.push(...problemsOf(run.answers, applied));
     for (const answer of run.answers) if (answer.status === 'applied') applied.set(answer.line, answer);
   } while (run.answers.length < feed.length);
-  // The refused lines are why it isn't 0.
-  if (run.exitCode !== 1) problems.push(`the last run ended with ${run.exitCode}: ${run.stderr}`);
+  problems.push(...endProblems(run));
   const inOrder = [...applied.values()].sort((a, b) => a.line - b.line);
   problems.push(...stampProblems(feed, inOrder));
+  problems.push(...(await reader.stop()));
   const state = await readState(fed.databaseUrl);
   return { killCount, problems: [...problems, ...numberProblems(state)], state };
 }
+
+/** The refused lines are why it doesn't end with 0. */
+const endProblems = ({ exitCode, stderr }: Run) =>
+  exitCode === 1 ? [] : [`the last run ended with ${exitCode}: ${stderr}`];
 
 /** Waits until changes are applied, and a random while longer. @returns whether the sender still runs. */
 async function outlives({ child, ended }: Running): Promise<boolean> {
@@ -81,9 +100,53 @@ async function outlives({ child, ended }: Running): Promise<boolean> {
   return child.exitCode === null;
 }
 
-async function restart(fed: Fed, { end }: Served, settings: Record<string, string>): Promise<Served> {
-  await end('SIGKILL');
-  return fed.serve([], settings);
+async function startServer(fed: Fed): Promise<Restarted> {
+  const [FEED_PORT, PORT] = [String(await freePort()), String(await freePort())];
+  // Deliveries would change what is compared.
+  const settings = { FEED_PORT, PORT, DELIVER_WEBHOOKS: 'off', RATE_LIMIT_PER_MINUTE: '1000000' };
+  return { served: await fed.serve([], settings), settings };
+}
+
+/** Kills a server, or cuts the connections of all. */
+async function strike(fed: Fed, server: Restarted | undefined): Promise<void> {
+  if (!server) return cutConnections(fed.databaseUrl);
+  await server.served.end('SIGKILL');
+  server.served = await fed.serve([], server.settings);
+}
+
+/** Reads a company's jobs from all servers in turn. @returns what stops it, and tells of answers that are neither a page nor 503. */
+async function readMeanwhile(fed: Fed, servers: readonly Restarted[]) {
+  const [company = ''] = fedCompanies.map(({ id }) => id);
+  await fed.call(['company', 'set', company, '--api']);
+  const { stdout } = await fed.call(['key', 'create', company, '--scopes', 'jobs:read']);
+  const headers = { authorization: `Bearer ${stdout.trim().split('\n').at(-1)}` };
+  const problems: string[] = [];
+  let pages = 0;
+  const stopping = new AbortController();
+  const read = async () => {
+    for (let turn = 0; !stopping.signal.aborted; turn += 1) {
+      const { PORT } = servers[turn % servers.length]?.settings ?? {};
+      const answered = await got(`http://127.0.0.1:${PORT}/api/v1/jobs`, {
+        ...{ headers, throwHttpErrors: false, retry: { limit: 0 }, timeout: { request: 20_000 } },
+      }).catch(() => undefined);
+      if (answered?.statusCode === 200) pages += 1;
+      else if (answered && answered.statusCode !== 503)
+        problems.push(`${answered.statusCode} ${answered.body}`);
+      await pause(READ_MS);
+    }
+  };
+  const reading = read();
+  const stop = async () => {
+    stopping.abort();
+    await reading;
+    return pages > 0 ? problems : [...problems, 'no page was read'];
+  };
+  return {
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+    },
+  };
 }
 
 /** Ends every connection to a database in whatever it is doing, as when its server is killed. */
@@ -112,13 +175,16 @@ function problemsOf(answers: readonly Answer[], before: ReadonlyMap<number, Answ
   });
 }
 
-for (const name of engineNames) {
+for (const [name, isCluster] of [
+  ...engineNames.map((one) => [one, false] as const),
+  ['postgres', true] as const,
+]) {
   t.test(
-    `${name}: whatever is killed while a feed is sent, it leaves what an undisturbed one leaves`,
+    `${name}${isCluster ? ', two servers' : ''}: whatever is killed while a feed is sent, it leaves what an undisturbed one leaves`,
     async (t) => {
       const undisturbed = await runUndisturbed(name, feed);
       for (let killCount = 0, round = 1; killCount < KILLS; round += 1) {
-        const sent = await sendWithKills(name, KILLS - killCount);
+        const sent = await sendWithKills(name, KILLS - killCount, isCluster);
         const about = `feed ${round}, ${sent.killCount} kills`;
         t.strictSame(sent.problems, [], `${about}: each answer is true`);
         t.strictSame(differences(sent.state, undisturbed), [], `${about}: the same is left`);
