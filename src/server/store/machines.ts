@@ -76,23 +76,26 @@ const APART_MS = 10_000;
 /**
  * Selects rows of all companies. While one of several machines doesn't answer, those of the companies on the others: whoever
  * gives an order or a limit to the selection applies it again.
- * @param select takes a condition for the column `company`, or `column`.
+ * @param select has a condition for the company's column of every table.
  */
 export async function ofAllCompanies<Row>(
   engine: Engine,
-  select: (where: RawBuilder<boolean>) => RawBuilder<Row>,
-  column = 'company',
+  select: (isReached: (column: string) => RawBuilder<boolean>) => RawBuilder<Row>,
 ): Promise<Row[]> {
   const known = apart.get(engine);
   const isApart = known !== undefined && performance.now() < known.until;
   try {
-    if (!isApart) return (await select(sql`TRUE`).execute(engine.db)).rows;
+    if (!isApart) return (await select(() => sql`TRUE`).execute(engine.db)).rows;
   } catch (error) {
     if (!(error instanceof AppError && (await engine.isDistributed()))) throw error;
   }
   const { reached } = isApart ? known : await lookAtShards(engine);
   const done = await Promise.allSettled(
-    reached.map(async (companies) => select(sql`${sql.ref(column)} = ANY(${companies})`).execute(engine.db)),
+    reached
+      .filter(({ length }) => length > 0)
+      .map(async (companies) =>
+        select((column) => sql`${sql.ref(column)} = ANY(${companies})`).execute(engine.db),
+      ),
   );
   return resultsOf(done.map((outcome) => ({ outcome }))).flatMap(({ rows }) => rows);
 }
@@ -112,7 +115,7 @@ async function lookAtShards(engine: Engine): Promise<Apart> {
 
 /** Looks for any company. @returns what a machine that is away keeps from being served; undefined when all are there. */
 export async function lookForCompanies(engine: Engine): Promise<string | undefined> {
-  await ofAllCompanies(engine, (where) => sql`SELECT id FROM companies WHERE ${where} LIMIT 1`, 'id');
+  await ofAllCompanies(engine, (isReached) => sql`SELECT id FROM companies WHERE ${isReached('id')} LIMIT 1`);
   const { until = 0, shardCount = 0, reached = [] } = apart.get(engine) ?? {};
   if (performance.now() > until || reached.length === shardCount) return undefined;
   return `${shardCount - reached.length} of ${shardCount} shards don't answer: their companies can't be served`;

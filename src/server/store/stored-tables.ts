@@ -142,9 +142,9 @@ export async function removeBefore(
   const isOld = sql<boolean>`${sql.ref(AGES[name])} < ${before}`;
   const found = await ofAllCompanies(
     engine,
-    (where) => sql<{ company: string }>`
+    (isReached) => sql<{ company: string }>`
       SELECT DISTINCT company
-      FROM (SELECT company FROM ${sql.table(name)} WHERE ${isOld} AND ${where} LIMIT ${sql.lit(OLD_AT_ONCE)}) AS old`,
+      FROM (SELECT company FROM ${sql.table(name)} WHERE ${isOld} AND ${isReached('company')} LIMIT ${sql.lit(OLD_AT_ONCE)}) AS old`,
   );
   // Another process may be removing the same ones.
   const options = { isOld, countMax: OLD_AT_ONCE, lock: engine.dialect.forUpdateSkipLocked };

@@ -107,9 +107,9 @@ export async function forgetOldEntries(engine: Engine, now: Date): Promise<void>
   const oldestAt = new Date(now.getTime() - KEPT_DAYS * DAY_MS).toISOString();
   const found = await ofAllCompanies(
     engine,
-    (where) => sql<{ company: string }>`
+    (isReached) => sql<{ company: string }>`
       SELECT DISTINCT company FROM (
-        SELECT company FROM audit_entries WHERE at < ${oldestAt} AND ${where} LIMIT ${sql.lit(OLD_AT_ONCE)}
+        SELECT company FROM audit_entries WHERE at < ${oldestAt} AND ${isReached('company')} LIMIT ${sql.lit(OLD_AT_ONCE)}
       ) AS old`,
   );
   // On PostgreSQL by the owner's function: other roles may not remove entries. Ids grow with time.

@@ -84,8 +84,8 @@ async function removeIn(
 export async function removeOld(engine: Engine, before: Date, after: string): Promise<string | undefined> {
   const found = await ofAllCompanies(
     engine,
-    (where) => sql<EventKey & { created_at: string }>`
-      SELECT company, id, created_at FROM events WHERE id > ${after} AND ${where} ORDER BY id LIMIT ${sql.lit(EVENTS_MAX)}`,
+    (isReached) => sql<EventKey & { created_at: string }>`
+      SELECT company, id, created_at FROM events WHERE id > ${after} AND ${isReached('company')} ORDER BY id LIMIT ${sql.lit(EVENTS_MAX)}`,
   );
   const events = found.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, EVENTS_MAX);
   // Ids grow with time, so the pass can stop at the first younger event.
@@ -126,8 +126,8 @@ export async function removeDeleted(engine: Engine): Promise<boolean> {
   const { db } = engine;
   const [webhook] = await ofAllCompanies(
     engine,
-    (where) =>
-      sql<EventKey>`SELECT company, id FROM webhooks WHERE deleted_at IS NOT NULL AND ${where} LIMIT 1`,
+    (isReached) =>
+      sql<EventKey>`SELECT company, id FROM webhooks WHERE deleted_at IS NOT NULL AND ${isReached('company')} LIMIT 1`,
   );
   if (!webhook) return false;
   const { company, id } = webhook;

@@ -128,9 +128,9 @@ interface TimedRow extends DeliveryKey {
 export async function listTimed(engine: Engine, now: Date, countMax: number): Promise<TimedDelivery[]> {
   const rows = await ofAllCompanies(
     engine,
-    (where) => sql<TimedRow>`
+    (isReached) => sql<TimedRow>`
       SELECT company, webhook, id, state, due_at, lease, attempt_count, failure_count, interruption_count
-      FROM deliveries WHERE ${isTimed} AND due_at <= ${now.toISOString()} AND ${where} ORDER BY due_at LIMIT ${countMax}`,
+      FROM deliveries WHERE ${isTimed} AND due_at <= ${now.toISOString()} AND ${isReached('company')} ORDER BY due_at LIMIT ${countMax}`,
   );
   return rows.map(({ due_at, attempt_count, failure_count, interruption_count, ...row }) => ({
     ...row,
@@ -157,8 +157,8 @@ export async function bringForward(engine: Engine, keys: readonly DeliveryKey[],
 export async function nextDeliveryTime(engine: Engine): Promise<string | undefined> {
   const rows = await ofAllCompanies(
     engine,
-    (where) => sql<{ due_at: string }>`
-      SELECT due_at FROM deliveries WHERE ${isTimed} AND ${where} ORDER BY due_at LIMIT 1`,
+    (isReached) => sql<{ due_at: string }>`
+      SELECT due_at FROM deliveries WHERE ${isTimed} AND ${isReached('company')} ORDER BY due_at LIMIT 1`,
   );
   return rows.map(({ due_at }) => due_at).toSorted()[0];
 }
@@ -167,9 +167,9 @@ export async function nextDeliveryTime(engine: Engine): Promise<string | undefin
 export async function countWaiting(engine: Engine, countMax: number): Promise<number> {
   const rows = await ofAllCompanies(
     engine,
-    (where) => sql<{ count: number | string }>`
+    (isReached) => sql<{ count: number | string }>`
       SELECT COUNT(*) AS count
-      FROM (SELECT 1 FROM deliveries WHERE state = 'waiting' AND ${where} LIMIT ${countMax}) AS counted`,
+      FROM (SELECT 1 FROM deliveries WHERE state = 'waiting' AND ${isReached('company')} LIMIT ${countMax}) AS counted`,
   );
   return Math.min(
     countMax,

@@ -65,14 +65,14 @@ async function findOnMachines(engine: Engine, values: WaitingValues): Promise<Wa
   const { company, webhook, webhooksMax, perWebhook, busy, busyCompanies, isHeld } = values;
   const listed = await ofAllCompanies(
     engine,
-    (where) => sql<WebhookKey>`
+    (isReached) => sql<WebhookKey>`
       SELECT w.company, w.id AS webhook FROM webhooks AS w
-      WHERE (w.company, w.id) > (${company}, ${webhook}) AND ${where} AND NOT ${isHeld}
+      WHERE (w.company, w.id) > (${company}, ${webhook}) AND ${isReached('w.company')} AND NOT ${isHeld}
         AND w.company NOT IN ${textsIn(busyCompanies)} AND w.company || ' ' || w.id NOT IN ${textsIn(busy)}
         AND EXISTS (
-          SELECT 1 FROM deliveries AS d WHERE d.company = w.company AND d.webhook = w.id AND d.state = 'waiting')
+          SELECT 1 FROM deliveries AS d WHERE d.company = w.company AND d.webhook = w.id AND d.state = 'waiting'
+            AND ${isReached('d.company')})
       ORDER BY w.company, w.id LIMIT ${webhooksMax}`,
-    'w.company',
   );
   const spot = (key: WebhookKey) => spotOf(key.company, key.webhook);
   const webhooks = listed.toSorted((one, other) => (spot(one) < spot(other) ? -1 : 1)).slice(0, webhooksMax);

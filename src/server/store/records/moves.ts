@@ -267,8 +267,8 @@ export async function forgetChanges(
 ): Promise<boolean> {
   const [undated] = await ofAllCompanies(
     engine,
-    (where) => sql<{ company: string }>`
-      SELECT company FROM applied_changes WHERE applied_at IS NULL AND ${where} LIMIT 1`,
+    (isReached) => sql<{ company: string }>`
+      SELECT company FROM applied_changes WHERE applied_at IS NULL AND ${isReached('company')} LIMIT 1`,
   );
   if (undated)
     await engine.write(sql`
