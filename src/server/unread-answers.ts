@@ -27,7 +27,7 @@ interface Connection {
 /** Node's own object of a connection, which `net` asks for the same when a connection times out. */
 interface Handle {
   bytesWritten: number;
-  /** Those that still wait for the kernel. */
+  /** The bytes that still wait for the kernel. */
   writeQueueSize: number;
 }
 

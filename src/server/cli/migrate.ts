@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import { contractVersion } from '../../contract/document.ts';
 import { planForDatabase, withDatabase } from './database.ts';
 import { distribute, distribution } from '../store/distribute.ts';
+import { openEngine } from '../store/engines/open-engine.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /**
@@ -28,8 +29,8 @@ export function migrateCommand(terminal: Terminal): Command {
       if (check) return showPlan(terminal);
       await withDatabase(
         terminal,
-        async (engine, _config, { applied, rendered }) => {
-          const spread = isSpread ? await distribute(engine) : [];
+        async (_engine, { databaseUrl }, { applied, rendered }) => {
+          const spread = isSpread ? await distributeAt(databaseUrl) : [];
           const done = [
             ...(applied.length > 0 ? [`Applied ${applied.join(', ')}.`] : []),
             ...(rendered > 0 ? [`Rendered ${count(rendered)} anew by ${contract()}.`] : []),
@@ -51,6 +52,12 @@ interface Options {
   check?: boolean;
   distribute?: boolean;
   printDistribution?: boolean;
+}
+
+/** No time limit: moving the rows of large tables takes long. */
+async function distributeAt(databaseUrl: string): Promise<string[]> {
+  await using engine = await openEngine(databaseUrl, { poolMax: 1, statementMsMax: 0 });
+  return await distribute(engine);
 }
 
 function printStatements(terminal: Terminal): void {

@@ -115,7 +115,7 @@ export async function deleteSome(
   return Number(numAffectedRows);
 }
 
-/** What grows old, and the column that says when. */
+/** The tables whose rows grow old, with the column that says when. */
 const AGES = {
   applied_changes: 'applied_at',
   key_hours: 'hour',
@@ -148,7 +148,8 @@ export async function removeBefore(
   );
   // Another process may be removing the same ones.
   const options = { isOld, countMax: OLD_AT_ONCE, lock: engine.dialect.forUpdateSkipLocked };
+  let removed = 0;
   for (const { company } of found)
-    await engine.transaction((transaction) => deleteSome(transaction, table, company, options));
-  return found.length > 0;
+    removed += await engine.transaction((transaction) => deleteSome(transaction, table, company, options));
+  return removed > 0;
 }

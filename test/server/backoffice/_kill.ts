@@ -75,7 +75,7 @@ export async function runWhole({ start, file }: Fed): Promise<Run> {
   return kill(running);
 }
 
-/** What a feed leaves that is applied here, and that nobody disturbs. */
+/** Applies a feed here, undisturbed. @returns the state that it leaves. */
 export async function runUndisturbed(name: EngineName, feed: readonly object[]): Promise<State> {
   await using fed = await openFed(name, feed);
   await runWhole(fed);

@@ -30,6 +30,7 @@ export interface HashedToken {
   sha256: string;
 }
 
+/** Adds a session. */
 export async function insertSession(
   transaction: StoreTransaction,
   session: Session,
@@ -70,7 +71,6 @@ export async function findSession(
     )
     .selectAll('administrators')
     .select([
-      'portal_sessions.token_sha256',
       'portal_sessions.id as session_id',
       'portal_sessions.client',
       'portal_sessions.created_at as session_created_at',

@@ -109,9 +109,11 @@ export class ResultGroup {
         company,
       ),
     );
+    // First, so that none is written twice when others have to wait.
     for (const { rows, outcome } of done)
       if (outcome.status === 'fulfilled') this.#finish(rows, outcome.value);
-      else if (!(await this.#giveUp(rows, outcome.reason))) return false;
+    for (const { rows, outcome } of done)
+      if (outcome.status === 'rejected' && !(await this.#giveUp(rows, outcome.reason))) return false;
     return true;
   }
 
