@@ -88,9 +88,11 @@ const parts = Object.entries({
   // Business systems start from them.
   examples: ['client'],
   // Integrators run it: it knows the contract and nothing of the service.
-  client: ['sqlite-look', 'command-line', 'contract'],
+  client: ['sqlite-look', 'command-line', 'tables', 'contract'],
   // Both products have commands, and make files whole.
   'command-line': ['contract'],
+  // What spreadsheets open, for commands and pages.
+  tables: ['contract'],
   // A file is looked into before it is written, by the service and by a copy's reader.
   'sqlite-look': [],
   errors: ['contract'],
@@ -165,7 +167,7 @@ const owners = {
   'prom-client': ['server/metrics'],
   commander: ['command-line', 'client', 'server/cli', 'demo'],
   'cli-progress': ['command-line'],
-  hucre: ['client'],
+  hucre: ['tables'],
   'ipaddr.js': ['server/webhooks', 'server/access'],
   tldts: ['server/webhooks'],
   pdfkit: ['server/invoice-pdf'],

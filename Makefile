@@ -35,7 +35,7 @@ generated/reference.html generated/feed-reference.html: $(wildcard src/server/re
 
 client: generated/client.tgz ## Build the integrators' package, if anything in it changed
 
-generated/client.tgz: $(shell find src/client src/command-line src/contract src/release -type f) src/errors.ts src/sqlite-look.ts $(wildcard src/examples/*) generated/openapi.dereferenced.json generated/recorded-day.json package.json node_modules/.package-lock.json
+generated/client.tgz: $(shell find src/client src/command-line src/tables src/contract src/release -type f) src/errors.ts src/sqlite-look.ts $(wildcard src/examples/*) generated/openapi.dereferenced.json generated/recorded-day.json package.json node_modules/.package-lock.json
 	$(WITH_NODE) $(BIN)/node src/release/client.ts
 
 format: setup ## Format everything, and repair what the linters can

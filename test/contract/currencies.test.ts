@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { convertMinor, lineAmountMinor } from '../../src/contract/vat.ts';
-import { columnsOf } from '../../src/client/commands/columns.ts';
+import { columnsOf } from '../../src/tables/columns.ts';
 import { currencyCodes } from '../../src/contract/code-lists.ts';
 import { amountText, decimalAmount, minorDigits } from '../../src/contract/currencies.ts';
 import { moneyFormat } from '../../src/server/invoice-pdf/amounts.ts';

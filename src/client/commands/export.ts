@@ -10,8 +10,8 @@ import { contractDocument, type JsonSchema } from '../../contract/document.ts';
 import { schemaNames } from '../../contract/records.ts';
 import { unknownName, UsageError } from '../../errors.ts';
 import { listOf } from '../../command-line/given-values.ts';
-import { type Column, columnsOf } from './columns.ts';
-import { csvHead, csvLine } from './csv.ts';
+import { type Column, columnsOf } from '../../tables/columns.ts';
+import { csvHead, csvLine } from '../../tables/csv.ts';
 import { checkOut, STDOUT, writeOut } from '../../command-line/out-file.ts';
 import { openService } from './service.ts';
 import { type ServiceOptions, withService } from './service-access.ts';
@@ -185,7 +185,7 @@ async function piecesOf(
   }
   if (format !== 'xlsx') return texts();
   // Loaded here, because no other command writes workbooks.
-  const { xlsxPieces } = await import('./xlsx.ts');
+  const { xlsxPieces } = await import('../../tables/xlsx.ts');
   return xlsxPieces(resource, columns, rowsByPage(), tally.shortened);
 }
 

@@ -1,5 +1,5 @@
-import { decimalAmount } from '../../contract/currencies.ts';
-import type { JsonSchema } from '../../contract/document.ts';
+import { decimalAmount } from '../contract/currencies.ts';
+import type { JsonSchema } from '../contract/document.ts';
 
 /** A column of a table that a spreadsheet opens. */
 export interface Column {

@@ -1,7 +1,7 @@
 import t from 'tap';
 
-import { columnsOf } from '../../../src/client/commands/columns.ts';
-import { csvLine } from '../../../src/client/commands/csv.ts';
+import { columnsOf } from '../../src/tables/columns.ts';
+import { csvLine } from '../../src/tables/csv.ts';
 
 const STYLE = { separator: ',', decimal: '.' };
 
