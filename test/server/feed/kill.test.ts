@@ -9,6 +9,7 @@ import type { Running, Served } from '../../_command.ts';
 import { freePort } from '../../_postgres.ts';
 import { type EngineName, engineNames } from '../../_server.ts';
 import { fedCompanies, killFeed } from '../backoffice/_kill-feed.ts';
+import { startPooler } from '../store/engines/_pooler.ts';
 import {
   differences,
   type Fed,
@@ -44,13 +45,12 @@ interface Restarted {
 
 /**
  * Sends the feed to a server elsewhere until all of it is answered, with as many kills as are asked for, or as it lasts for.
- * @param isCluster whether there are two servers, which the sender takes in turn.
+ * @param isCluster whether there are two servers behind a pooler, which the sender takes in turn.
  */
 async function sendWithKills(name: EngineName, killsMax: number, isCluster: boolean): Promise<Sent> {
   await using fed = await openFed(name, feed);
   await using stack = new AsyncDisposableStack();
-  const servers = [await startServer(fed)];
-  if (isCluster) servers.push(await startServer(fed));
+  const servers = isCluster ? await startCluster(fed, stack) : [await startServer(fed, fed.databaseUrl)];
   const FEED_TOKEN = (await fed.call(['feed-token', 'create', '--name', 'erp'])).stdout.trim();
   const victims = ['sender', ...servers.keys(), ...(name === 'postgres' ? ['database'] : [])];
   const reader = stack.use(await readMeanwhile(fed, servers));
@@ -100,10 +100,17 @@ async function outlives({ child, ended }: Running): Promise<boolean> {
   return child.exitCode === null;
 }
 
-async function startServer(fed: Fed): Promise<Restarted> {
+/** Starts two servers behind a pooler. */
+async function startCluster(fed: Fed, stack: AsyncDisposableStack): Promise<Restarted[]> {
+  const { url } = stack.use(await startPooler(fed.databaseUrl, { sessionCount: 6 }));
+  return [await startServer(fed, url), await startServer(fed, url)];
+}
+
+async function startServer(fed: Fed, databaseUrl: string): Promise<Restarted> {
   const [FEED_PORT, PORT] = [String(await freePort()), String(await freePort())];
   // Deliveries would change what is compared.
-  const settings = { FEED_PORT, PORT, DELIVER_WEBHOOKS: 'off', RATE_LIMIT_PER_MINUTE: '1000000' };
+  const quiet = { DELIVER_WEBHOOKS: 'off', RATE_LIMIT_PER_MINUTE: '1000000' };
+  const settings = { FEED_PORT, PORT, DATABASE_URL: databaseUrl, ...quiet };
   return { served: await fed.serve([], settings), settings };
 }
 
@@ -180,7 +187,7 @@ for (const [name, isCluster] of [
   ['postgres', true] as const,
 ]) {
   t.test(
-    `${name}${isCluster ? ', two servers' : ''}: whatever is killed while a feed is sent, it leaves what an undisturbed one leaves`,
+    `${name}${isCluster ? ', two servers behind a pooler' : ''}: whatever is killed while a feed is sent, it leaves what an undisturbed one leaves`,
     async (t) => {
       const undisturbed = await runUndisturbed(name, feed);
       for (let killCount = 0, round = 1; killCount < KILLS; round += 1) {

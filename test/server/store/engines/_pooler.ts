@@ -38,6 +38,7 @@ export async function startPooler(databaseUrl: string, { sessionCount = 3 } = {}
   const idle: Session[] = [];
   const waiting: ((session: Session) => void)[] = [];
   const sessions = new Set<Session>();
+  const clients = new Set<Socket>();
   let transactionCount = 0;
 
   const release = (session: Session) => {
@@ -58,10 +59,18 @@ export async function startPooler(databaseUrl: string, { sessionCount = 3 } = {}
       if (message[0] === READY_FOR_QUERY && message[5] === IDLE) release(session);
     });
     session.socket.on('data', read).on('error', () => undefined);
+    // The database rolls back what is half done, and a client whose session has ended is cut off as well.
+    session.socket.once('close', () => {
+      sessions.delete(session);
+      idle.splice(0, idle.length, ...idle.filter((one) => one !== session));
+      session.client?.destroy();
+      if (server.listening) void open();
+    });
     release(session);
   };
 
   const server = createServer({ noDelay: true }, (client) => {
+    clients.add(client);
     let session: Session | undefined;
     let unsent: Buffer[] = [];
     const read = messagesOf((message) => {
@@ -69,6 +78,10 @@ export async function startPooler(databaseUrl: string, { sessionCount = 3 } = {}
       else if (session?.client === client) session.socket.write(message);
       else if (unsent.push(message) === 1)
         void take().then((taken) => {
+          if (client.destroyed) {
+            release(taken);
+            return;
+          }
           session = Object.assign(taken, { client });
           taken.socket.write(Buffer.concat(unsent));
           unsent = [];
@@ -76,11 +89,8 @@ export async function startPooler(databaseUrl: string, { sessionCount = 3 } = {}
     });
     client.on('error', () => undefined);
     client.on('close', () => {
-      if (session?.client !== client) return;
-      // The database rolls back what the client has left half done.
-      session.socket.destroy();
-      sessions.delete(session);
-      void open();
+      clients.delete(client);
+      if (session?.client === client) session.socket.destroy();
     });
     void greet(client).then((isWelcome) => isWelcome && client.on('data', read).resume());
   });
@@ -96,7 +106,7 @@ export async function startPooler(databaseUrl: string, { sessionCount = 3 } = {}
     transactionCount: () => transactionCount,
     async [Symbol.asyncDispose]() {
       server.close();
-      for (const { socket } of sessions) socket.destroy();
+      for (const socket of [...clients, ...[...sessions].map((session) => session.socket)]) socket.destroy();
     },
   };
 }
