@@ -94,7 +94,9 @@ async function compareEvents(engine: Engine, company: ModelCompany): Promise<voi
   // Events are found by their deliveries, and the first webhook hears of all.
   const rows = await engine.db
     .selectFrom('deliveries')
-    .innerJoin('events', 'events.id', 'deliveries.event')
+    .innerJoin('events', (join) =>
+      join.onRef('events.company', '=', 'deliveries.company').onRef('events.id', '=', 'deliveries.event'),
+    )
     .selectAll('events')
     .where('deliveries.company', '=', company.id)
     .where('webhook', '=', 'whk_all')

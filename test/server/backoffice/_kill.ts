@@ -118,7 +118,7 @@ const tables: Record<string, string> = {
   quotes: 'company, body, detail FROM quotes ORDER BY company, id',
   events: 'company, kind, created_at AS stamp, data FROM events ORDER BY company, id',
   deliveries: `d.company, webhook, state, attempt_count, kind, data
-    FROM deliveries d JOIN events e ON e.id = d.event ORDER BY d.company, d.id`,
+    FROM deliveries d JOIN events e ON e.company = d.company AND e.id = d.event ORDER BY d.company, d.id`,
   numberSeries: 'company, series, last_number FROM number_series ORDER BY company, series',
   feedPositions: 'company, source, sequence, change_id FROM feed_positions ORDER BY company, source',
   appliedChanges: 'company, id, change FROM applied_changes ORDER BY company, id',

@@ -46,7 +46,7 @@ async function crawl(visitor: Visitor, path: string): Promise<string[]> {
 /** Ids of deliveries that a condition holds for, the newest first. */
 async function idsWhere(engine: Engine, condition: string): Promise<string[]> {
   const rows = await engine.run(
-    `SELECT d.id FROM deliveries AS d JOIN events AS e ON e.id = d.event WHERE ${condition} ORDER BY d.id DESC`,
+    `SELECT d.id FROM deliveries AS d JOIN events AS e ON e.company = d.company AND e.id = d.event WHERE ${condition} ORDER BY d.id DESC`,
   );
   return rows.map(({ id }) => String(id));
 }
