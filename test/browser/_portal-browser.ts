@@ -13,10 +13,13 @@ const pictures = process.env.PICTURES;
 
 /** How a page is looked at. */
 export const looks = {
-  light: { colorScheme: 'light', viewport: { width: 1200, height: 900 } },
-  dark: { colorScheme: 'dark', viewport: { width: 1200, height: 900 } },
-  phone: { colorScheme: 'light', viewport: { width: 375, height: 740 } },
+  light: { colorScheme: 'light', viewport: { width: 1440, height: 900 } },
+  dark: { colorScheme: 'dark', viewport: { width: 1440, height: 900 } },
+  phone: { colorScheme: 'light', viewport: { width: 375, height: 844 } },
 } as const;
+
+/** The widths of windows: a phone, a tablet upright, and laptops; 720 is a laptop whose page is twice as large. */
+const WIDTHS = [375, 720, 768, 834, 1024, 1440];
 
 export type Look = keyof typeof looks;
 
@@ -95,14 +98,68 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
 }
 
-/** Whether a page is wider than its window, so that somebody on a phone had to scroll sideways. */
-export async function isTooWide(page: Page): Promise<boolean> {
-  return page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
+/**
+ * What isn't whole in the page as it is shown: a page wider than its window, text beyond the edges of the window or of its cell,
+ * and words that break though their line has room for them. A word of a cell doesn't break either where its column is narrower
+ * than it, unless it is very long.
+ */
+const FIND_BROKEN = `(() => {
+  const found = new Set();
+  if (document.documentElement.scrollWidth > innerWidth)
+    found.add('the page is ' + document.documentElement.scrollWidth + ' wide');
+  const unseen = [...document.querySelectorAll('.hidden, .skip, thead')]
+    .filter((element) => getComputedStyle(element).clipPath !== 'none');
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const linesOf = (index, length) => {
+    const range = new Range();
+    range.setStart(texts.currentNode, index);
+    range.setEnd(texts.currentNode, index + length);
+    return [...range.getClientRects()].filter(({ width }) => width > 0);
+  };
+  const isBroken = (lines) => lines.some(({ top }) => top > lines[0].bottom - 2);
+  while (texts.nextNode()) {
+    const { data, parentElement: element } = texts.currentNode;
+    if (!element.checkVisibility() || unseen.some((other) => other.contains(element))) continue;
+    const cell = element.closest('td, th');
+    const edges = (cell ?? document.documentElement).getBoundingClientRect();
+    let block = element;
+    while (getComputedStyle(block).display === 'inline') block = block.parentElement;
+    const { paddingLeft, paddingRight } = getComputedStyle(block);
+    const lineWidth = block.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+    for (const { 0: word, index } of data.matchAll(/\\S+/g)) {
+      const lines = linesOf(index, word.length);
+      if (lines.some(({ left, right }) => left < edges.left - 1 || right > edges.right + 1))
+        found.add('cut off: ' + word);
+      const isLong = lines.reduce((sum, { width }) => sum + width, 0) > lineWidth - 1;
+      if (!isBroken(lines) || (isLong && !(cell && word.length < 25))) continue;
+      // A line may break after a hyphen or a question mark, but not where an id stands.
+      const isId = /\\d/.test(word) && element.closest('td, dd, h1');
+      for (const { 0: part, index: at } of isId ? [{ 0: word, index: 0 }] : word.matchAll(/[^-?]+/g))
+        if (isBroken(linesOf(index + at, part.length))) found.add('broken: ' + part);
+    }
+  }
+  return [...found];
+})()`;
+
+/** Looks for what isn't whole in windows of every width; the window is as it was afterwards. */
+export async function brokenIn(page: Page): Promise<string[]> {
+  const before = page.viewportSize();
+  const found: string[] = [];
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    const broken = await page.evaluate<string[]>(FIND_BROKEN);
+    found.push(...broken.map((text) => `${width}: ${text}`));
+  }
+  if (before) await page.setViewportSize(before);
+  return found;
 }
 
+const OPEN_ALL = "for (const details of document.querySelectorAll('details')) details.open = true";
+
 /**
- * Looks at pages in every way that they are seen in: light, dark, on a phone and without scripts. Each has one heading
- * of the first level, nothing that axe-core objects to, no request to elsewhere and no complaint of the browser.
+ * Looks at pages in every way that they are seen in: light, dark, in windows of every width and without scripts. Each has one
+ * heading of the first level, nothing that isn't whole, nothing that axe-core objects to, no request to elsewhere and no
+ * complaint of the browser.
  * @param paths the pages, by a name for their pictures.
  */
 export async function lookAtPages(
@@ -118,7 +175,10 @@ export async function lookAtPages(
       await picture(page, `${name}-${look}`);
       t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, `${name} has one heading (${look})`);
       t.strictSame(await axeViolations(page), [], `axe-core finds nothing wrong with ${name} (${look})`);
-      t.notOk(await isTooWide(page), `${name} is no wider than its window (${look})`);
+      if (look !== 'light') continue;
+      t.strictSame(await brokenIn(page), [], `${name} is whole in every window`);
+      await page.evaluate(OPEN_ALL);
+      t.strictSame(await brokenIn(page), [], `${name} is whole with all that can be opened`);
     }
     t.strictSame(complaints, [], `nothing is asked for elsewhere and nothing complains (${look})`);
   }

@@ -57,7 +57,7 @@ onEachEngine('a key is created, shown once, used, and revoked at once', async (t
   t.match(visitor.text, /1 of 20 keys in use/);
   const [, , id = '', secret = ''] = key.split('.');
   t.ok(visitor.text.includes(`${KEY_PREFIX}.${COMPANY}.${id}.…`));
-  t.match(visitor.text, /jobs:read invoices:read 20 Nov 2026, 12:00 by Aoife Brennan never Active/);
+  t.match(visitor.text, /jobs:read invoices:read 20 Nov 2026, 12:00 by Aoife Brennan never Revoke/);
 
   t.strictSame(await ask(portal, key), { statusCode: 200, code: undefined });
   t.strictSame(await ask(portal, key, 'api/v1/people'), { statusCode: 403, code: 'missing_scope' });

@@ -45,7 +45,7 @@ onEachEngine(
     await visitor.visit('/portal/keys');
     t.match(
       visitor.text,
-      /by the operator 20 Nov 2026, 12:00 Active/,
+      /by the operator 20 Nov 2026, 12:00 Revoke/,
       'the list of keys says when each was used',
     );
 

@@ -84,7 +84,13 @@ async function accountPage(
       ${problems.sessions !== undefined && html`<p class="error" role="alert">${problems.sessions}</p>`}
       ${table({
         caption: 'Where you are signed in',
-        columns: ['Browser', 'Signed in', 'Last used', 'Ends at the latest', 'Action'],
+        columns: [
+          'Browser',
+          { name: 'Signed in', kind: 'named' },
+          { name: 'Last used', kind: 'named' },
+          { name: 'Ends at the latest', kind: 'named' },
+          'Action',
+        ],
         rows: sessions.map((session) => [
           html`${browserName(session.client)}${session.id === own.id && html` ${badge('plain', 'This one')}`}`,
           time(visit, session.createdAt),

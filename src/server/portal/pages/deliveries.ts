@@ -159,9 +159,9 @@ function filters({ administrator }: Visit, webhook: Webhook, { given, problems }
 function deliveryTable(visit: Visit, webhook: Webhook, deliveries: readonly DeliveryRecord[]): Html {
   return table({
     caption: 'Deliveries',
-    columns: ['Event', 'Happened', 'State', 'Last attempt', 'Attempts'],
+    columns: ['Event', 'Happened', 'State', 'Last attempt', { name: 'Attempts', kind: 'amount' }],
     rows: deliveries.map((delivery) => [
-      html`<a class="event" href="/portal/webhooks/${webhook.id}/deliveries/${delivery.id}"
+      html`<a class="id" href="/portal/webhooks/${webhook.id}/deliveries/${delivery.id}"
         >${delivery.event}<span class="hidden"> ${delivery.id}</span></a
       >`,
       time(visit, delivery.createdAt),

@@ -104,7 +104,17 @@ function attemptTable(visit: Visit, { attempts }: DeliveryDetail): Html {
     return emptyState('There was no attempt yet', 'Each attempt is listed here with its result.');
   return table({
     caption: 'Attempts',
-    columns: ['Attempt', 'Time', 'Result', 'Name', 'Connection', 'TLS', 'Answer', 'Total', 'Next'],
+    columns: [
+      { name: 'Attempt', kind: 'named' },
+      'Time',
+      'Result',
+      { name: 'Name', kind: 'amount' },
+      { name: 'Connection', kind: 'amount' },
+      { name: 'TLS', kind: 'amount' },
+      { name: 'Answer', kind: 'amount' },
+      { name: 'Total', kind: 'amount' },
+      { name: 'Next', kind: 'named' },
+    ],
     rows: attempts.map((attempt) => [
       attempt.number,
       exactTime(visit, attempt.attemptedAt),

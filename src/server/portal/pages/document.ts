@@ -70,7 +70,13 @@ function documentLink({ id, number }: { id: string; number: string | null }): Ht
 function linesOf({ lines, currency }: Invoice): Html {
   return table({
     caption: 'Lines',
-    columns: ['Description', 'Quantity', 'Price', 'VAT', 'Amount'],
+    columns: [
+      'Description',
+      { name: 'Quantity', kind: 'amount' },
+      { name: 'Price', kind: 'amount' },
+      { name: 'VAT', kind: 'amount' },
+      { name: 'Amount', kind: 'amount' },
+    ],
     rows: lines.map((line) => [
       line.description,
       `${line.quantity.replace(/^-(?=[0.]+$)/, '')} ${unitText(line.unitCode, line.quantity)}`,
@@ -88,7 +94,7 @@ function rateText(basisPoints: number, category: string): string {
 function totalsOf({ vatBreakdown, totals, currency }: Invoice): Html {
   return html`${table({
     caption: 'VAT',
-    columns: ['Rate', 'Taxable', 'VAT'],
+    columns: ['Rate', { name: 'Taxable', kind: 'amount' }, { name: 'VAT', kind: 'amount' }],
     rows: vatBreakdown.map(({ rateBasisPoints, category, taxableMinor, vatMinor }) => [
       rateText(rateBasisPoints, category),
       amountText(taxableMinor, currency),
@@ -121,7 +127,7 @@ function settlementOf({ payments = [], refunds = [], creditNotes, currency }: In
   return html`<h2>Payments and credits</h2>
     ${table({
       caption: 'Payments and credits',
-      columns: ['Day', 'Entry', 'Method', 'Amount'],
+      columns: ['Day', 'Entry', 'Method', { name: 'Amount', kind: 'amount' }],
       rows: rows.map(({ day, cells }) => [dayText(day), ...cells]),
     })}`;
 }

@@ -160,9 +160,16 @@ function documentTable(found: readonly FoundDocument[]): Html {
     );
   return table({
     caption: 'Documents',
-    columns: ['Number', 'Kind', 'Customer', 'Issued', 'Total', 'State'],
+    columns: [
+      'Number',
+      'Kind',
+      'Customer',
+      { name: 'Issued', kind: 'named' },
+      { name: 'Total', kind: 'amount' },
+      'State',
+    ],
     rows: found.map(({ summary, amountDueMinor }) => [
-      html`<a href="${PATH}/${summary.id}">${summary.number ?? 'Draft'}</a>`,
+      html`<span class="id"><a href="${PATH}/${summary.id}">${summary.number ?? 'Draft'}</a></span>`,
       kindNames[summary.kind],
       summary.customer.name,
       dayText(summary.issueDate),

@@ -19,7 +19,7 @@ import { notFound, problemOf, refusalOf } from '../page-error.ts';
 import { button, checkboxes, type Choice, confirmForm, form, textField } from '../views/form.ts';
 import { time } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
-import { badge, emptyState, warning } from '../views/notice.ts';
+import { emptyState, warning } from '../views/notice.ts';
 import { pagination, table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 
@@ -97,10 +97,15 @@ function activeTable(shown: Shown, keys: readonly UsedKey[]): Html {
     );
   return table({
     caption: 'Active keys',
-    columns: ['Name', 'Scopes', 'Created', 'Last used', 'State', 'Action'],
+    columns: [
+      'Name',
+      'Scopes',
+      { name: 'Created', kind: 'named' },
+      { name: 'Last used', kind: 'named' },
+      'Action',
+    ],
     rows: keys.map((key) => [
       ...described(shown, key),
-      badge('good', 'Active'),
       confirmForm(shown.visit, {
         action: `/portal/keys/${key.id}/revoke`,
         open: 'Revoke',
@@ -116,7 +121,13 @@ function revokedTable(shown: Shown, keys: readonly UsedKey[]): Html {
   if (keys.length === 0) return emptyState('No key was revoked', 'Revoked keys stay in this list.');
   return table({
     caption: 'Revoked keys',
-    columns: ['Name', 'Scopes', 'Created', 'Last used', 'Revoked'],
+    columns: [
+      'Name',
+      'Scopes',
+      { name: 'Created', kind: 'named' },
+      { name: 'Last used', kind: 'named' },
+      { name: 'Revoked', kind: 'named' },
+    ],
     rows: keys.map((key) => [...described(shown, key), time(shown.visit, key.revokedAt)]),
   });
 }

@@ -24,7 +24,7 @@ export const showOverview: Page = async (visit, { engine }) => {
       <h2>Data in the API</h2>
       ${table({
         caption: 'Data in the API',
-        columns: ['Data', 'State', 'Reason', 'Your access'],
+        columns: ['Data', 'State', 'Reason', { name: 'Your access', kind: 'named' }],
         rows: modules.map((module) => {
           const reason = whyNot(company, module);
           return [

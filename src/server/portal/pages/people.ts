@@ -94,7 +94,7 @@ async function peoplePage(engine: Engine, visit: Visit, filled: Filled = {}): Pr
       </p>
       ${table({
         caption: 'Administrators',
-        columns: ['Name', 'E-mail address', 'Access', 'Last signed in', 'Action'],
+        columns: ['Name', 'E-mail address', 'Access', { name: 'Last signed in', kind: 'named' }, 'Action'],
         rows: people
           .filter(({ disabledAt }) => disabledAt === null)
           .map((person) => [
@@ -160,7 +160,7 @@ function invitationTable(visit: Visit, invitations: readonly PortalLink[]): Html
     );
   return table({
     caption: 'Open invitations',
-    columns: ['E-mail address', 'Access', 'Valid until', 'Action'],
+    columns: ['E-mail address', 'Access', { name: 'Valid until', kind: 'named' }, 'Action'],
     rows: invitations.map((invitation) => [
       emailText(invitation.email),
       accessOf(invitation),

@@ -81,7 +81,11 @@ function chartOf(visit: Visit, hours: readonly string[], rows: readonly KeyHour[
       <summary>The figures of each hour</summary>
       ${table({
         caption: 'Requests by hour',
-        columns: ['Hour from', 'Answered', 'Refused by the rate limit'],
+        columns: [
+          'Hour from',
+          { name: 'Answered', kind: 'amount' },
+          { name: 'Refused by the rate limit', kind: 'amount' },
+        ],
         rows: figures
           .toReversed()
           .map(({ hour, answered, limited }) => [time(visit, hour), countText(answered), countText(limited)]),
@@ -124,7 +128,13 @@ function keyTable(
     return emptyState('There is no key', html`<a href="/portal/keys/new">Create one</a> to begin with.`);
   return table({
     caption: 'Requests by key',
-    columns: ['Key', 'Requests', 'Refused by the rate limit', 'Last used', 'By hour'],
+    columns: [
+      'Key',
+      { name: 'Requests', kind: 'amount' },
+      { name: 'Refused by the rate limit', kind: 'amount' },
+      { name: 'Last used', kind: 'named' },
+      'By hour',
+    ],
     rows: keys.map((key) => {
       const own = rows.filter(({ keyId }) => keyId === key.id);
       const { answered, limited } = sum(own);

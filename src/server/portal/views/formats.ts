@@ -68,3 +68,8 @@ export function browserName(client: string): string {
   if (browser === undefined) return client;
   return system === undefined ? browser : `${browser} on ${system}`;
 }
+
+/** A text whose words with figures, such as INV-2026-0003, don't break after a hyphen. */
+export function withIds(text: string): Html {
+  return html`${text.split(/(\S*\d\S*)/).map((part, index) => (index % 2 === 1 && part.length < 25 ? html`<span class="id">${part}</span>` : part))}`;
+}

@@ -2,6 +2,7 @@ import type { AssetPaths } from '../assets.ts';
 import type { PageError } from '../page-error.ts';
 import type { Notice, PageReply, Visit } from '../visit.ts';
 import { form } from './form.ts';
+import { withIds } from './formats.ts';
 import { type Html, html } from './html.ts';
 import { navigation, placeOf } from './navigation.ts';
 import { noticeBox } from './notice.ts';
@@ -27,19 +28,22 @@ export function administratorPage(
           <p class="brand">
             <a href="/portal">${common.serviceName}</a> <span class="company">${company.name}</span>
           </p>
-          <div class="who">
-            ${visit.tokens.length > 1 && html`<a href="/portal/companies">Change company</a>`}
-            <a href="/portal/account" ${section === 'account' && html`aria-current="page"`}
-              >${administrator.name}</a
-            >
-            ${form(visit, { action: '/portal/sign-out' }, html`<button class="quiet">Sign out</button>`)}
+          <button type="button" class="menu quiet" popovertarget="menu">Menu</button>
+          <div id="menu" popover>
+            <div class="who">
+              ${visit.tokens.length > 1 && html`<a href="/portal/companies">Change company</a>`}
+              <a href="/portal/account" ${section === 'account' && html`aria-current="page"`}
+                >${administrator.name}</a
+              >
+              ${form(visit, { action: '/portal/sign-out' }, html`<button class="quiet">Sign out</button>`)}
+            </div>
+            ${navigation(section)}
           </div>
         </div>
-        ${navigation(section)}
       </header>
       <main id="content" tabindex="-1">
         ${notice && noticeBox(notice)} ${place !== undefined && html`<p class="place">${place}</p>`}
-        <h1>${title}</h1>
+        <h1>${withIds(title)}</h1>
         ${content}
       </main>
       <footer><p>Times are in the time zone of ${company.name}, ${company.timeZone}.</p></footer>`,
@@ -52,7 +56,7 @@ export function guestPage(common: Common, { title, content }: Pick<PageReply, 't
     title,
     html`<header class="brand alone"><a href="/portal">${common.serviceName}</a></header>
       <main id="content" class="alone" tabindex="-1">
-        <h1>${title}</h1>
+        <h1>${withIds(title)}</h1>
         ${content}
       </main>`,
   );

@@ -102,7 +102,7 @@ export function attemptTable(health: WebhookHealth, { days }: HealthSpans): Html
   if (rows.length === 0) return html`<p>There were no attempts in the last ${DAYS} days.</p>`;
   return table({
     caption: 'Attempts by day',
-    columns: ['Day', 'Delivered', 'Failed'],
+    columns: ['Day', { name: 'Delivered', kind: 'amount' }, { name: 'Failed', kind: 'amount' }],
     rows: rows.reverse(),
   });
 }

@@ -1,8 +1,20 @@
 import { type Content, type Html, html } from './html.ts';
 
 /**
- * A table whose rows become cards on a phone. The roles are written out, because browsers drop them from a table that
- * is laid out in another way.
+ * A column by its name. An `amount`, which may also be a count, stands on the right. In a card a value has the name beside it
+ * if it is an amount, or `named`: a value that says nothing without it, such as one of several times.
+ */
+export type Column = string | { name: string; kind: 'amount' | 'named' };
+
+/** Tables of so many columns fit every window. The rows of wider ones become cards. */
+const NARROW_COLUMNS_MAX = 3;
+/** A longer word may break, because it would push the other columns out of the window. An id in a `code` is of 40 characters. */
+const LONG_WORD = /\S{25}/u;
+const SHORT_CODE = /<code[^>]*>\S{1,40}<\/code>/g;
+
+/**
+ * A table. In a window that is too narrow for its columns each row becomes a card, with the first cell as its heading. The
+ * roles are written out, because browsers drop them from a table that is laid out in another way.
  */
 export function table({
   caption,
@@ -10,27 +22,45 @@ export function table({
   rows,
 }: {
   caption: string;
-  columns: readonly string[];
+  columns: readonly Column[];
   rows: readonly (readonly Content[])[];
 }): Html {
-  return html`<table role="table">
+  const all = columns.map((column) => (typeof column === 'string' ? { name: column, kind: '' } : column));
+  return html`<table role="table" class="${columns.length > NARROW_COLUMNS_MAX && 'wide'}">
     <caption class="hidden">
       ${caption}
     </caption>
     <thead role="rowgroup">
       <tr role="row">
-        ${columns.map((column) => html`<th role="columnheader" scope="col">${column}</th>`)}
+        ${all.map(({ name, kind }) => html`<th role="columnheader" scope="col" class="${kind}">${name}</th>`)}
       </tr>
     </thead>
     <tbody role="rowgroup">
       ${rows.map(
         (cells) =>
           html`<tr role="row">
-            ${cells.map((cell, index) => html`<td role="cell" data-label="${columns[index]}"><div>${cell}</div></td>`)}
+            ${cells.map((cell, index) => cellOf(cell, all[index]))}
           </tr>`,
       )}
     </tbody>
   </table>`;
+}
+
+function cellOf(cell: Content, { name = '', kind = '' }: { name?: string; kind?: string } = {}): Html {
+  const content = html`${cell}`;
+  const isLong = LONG_WORD.test(
+    content
+      .toString()
+      .replaceAll(SHORT_CODE, ' ')
+      .replaceAll(/<[^>]*>/g, ' '),
+  );
+  return html`<td
+    role="cell"
+    class="${kind}${isLong && ' long'}"
+    ${kind !== '' && html`data-label="${name}"`}
+  >
+    <div>${content}</div>
+  </td>`;
 }
 
 /** A list of names with their values; a name without a value is left out. */
