@@ -249,6 +249,7 @@ interface WebhookHoursTable {
   delivered_count: number;
   failed_count: number;
   last_delivered_at: string;
+  /** Time, reason, delivery and the answer's text, one space between them. */
   last_failure: string;
 }
 

@@ -34,3 +34,29 @@ export function outcomeText(reason: string): string {
   if (/^\d+$/.test(reason)) return `The answer was ${reason}.`;
   return Object.hasOwn(attemptErrorTexts, reason) ? attemptErrorTexts[reason as AttemptError] : reason;
 }
+
+/** By status, by its first digit where there are many alike, and by class of error. */
+const causes: Readonly<Record<string, string>> = {
+  3: 'The address leads to another one. Redirects are not followed, so register that other address.',
+  401: 'The receiver checks signatures with another secret, or asks for a password.',
+  403: 'The receiver checks signatures with another secret, or a firewall stands before it.',
+  404: 'The path is mistyped, or the receiver was moved or removed.',
+  405: 'The receiver takes no POST at this path.',
+  410: 'The receiver was removed.',
+  413: 'The receiver, or a proxy before it, takes only smaller bodies. A delivery has up to 10 MB.',
+  415: 'The receiver doesn’t take application/json at this path.',
+  429: 'The receiver limits how often it may be called.',
+  4: 'The receiver doesn’t accept the request. Its log may say why.',
+  5: 'The receiver failed, or a proxy before it didn’t reach it. Its log may say why.',
+  dns: 'The host name is mistyped, or its DNS entry is gone.',
+  refused: 'The DNS entry leads into a private network, which is never called.',
+  connect: 'The server is off, nothing listens on port 443, or a firewall is in between.',
+  tls: 'The certificate has expired, is of another name, or lacks its intermediate certificates.',
+  timeout: 'The receiver does its work first. Let it answer at once, and work on the event later.',
+  reset: 'The receiver, or a proxy before it, was restarted while it had the request.',
+};
+
+/** What usually brings a result about; undefined for one that is the service's own fault. */
+export function usualCause(reason: string): string | undefined {
+  return causes[reason] ?? causes[reason.charAt(0)];
+}

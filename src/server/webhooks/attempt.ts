@@ -8,6 +8,7 @@ import type { Logger } from '../log.ts';
 import type { DeliveryMetrics } from '../metrics.ts';
 import type { LeasedDelivery, TimedDelivery } from '../store/deliveries/deliveries.ts';
 import type { DeliveryResult } from '../store/deliveries/deliveries-results.ts';
+import { keptAnswer } from './answer-text.ts';
 import type { AttemptError } from './attempt-errors.ts';
 import type { SecretBox } from './secrets.ts';
 import { type AttemptResult, millisecondsSince, type Sender } from './sender.ts';
@@ -82,7 +83,7 @@ function resultWithoutSending(delivery: LeasedDelivery & Attempted, now: Date): 
   return withheldFor && { ...settled(delivery, 'withheld'), withheldFor };
 }
 
-function send(
+async function send(
   delivery: LeasedDelivery,
   at: Date,
   { serviceName, secrets, sender }: AttemptMeans,
@@ -90,7 +91,8 @@ function send(
   const { company, webhook, kind: event, url } = delivery;
   const secret = secrets.open(delivery.secret, { company, id: webhook });
   const { body, headers } = deliveryRequest({ ...delivery, event }, { serviceName, secret, at });
-  return sender.send({ url, headers, body });
+  const { answerText, ...answer } = await sender.send({ url, headers, body });
+  return answerText === undefined ? answer : { ...answer, answerText: keptAnswer(answerText, secret) };
 }
 
 /** The new state of a delivery after an attempt: delivered, retrying by the schedule, or failed for good. */

@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { setImmediate } from 'node:timers/promises';
 
+import { ANSWER_BYTES_MAX, answerText } from './answer-text.ts';
 import type { AttemptError } from './attempt-errors.ts';
 import {
   type Attempt,
@@ -30,6 +31,8 @@ export interface AttemptResult {
   phases: Record<Phase, number | null>;
   /** Milliseconds until the head of the answer, or until the attempt failed. */
   totalMs: number;
+  /** The beginning of an answer that isn't 2xx, if it is text. */
+  answerText?: string | undefined;
 }
 
 export interface Sender extends AsyncDisposable {
@@ -55,7 +58,7 @@ const HTTPS_PORT = 443;
 
 /**
  * Builds the sender of webhooks: HTTP/1.1 over TLS to public addresses, without proxy, redirects, cookies, or a look
- * at the body of the answer (openapi.yaml, "Webhooks").
+ * at the body of a 2xx answer (openapi.yaml, "Webhooks").
  *
  * Node's own client does it. Against undici: both make 15,000 to 25,000 attempts a second on kept connections, with the
  * receiver on the same two cores, and on new ones the handshakes take the time (600 to 900). But undici offers HTTP/2
@@ -105,8 +108,8 @@ async function send(means: Means, request: WebhookRequest, deadlineMs: number): 
   try {
     const { status, passed } = await answerTo(means, request, { signal: deadline.signal, enter });
     const answered = result(status, null);
-    await passed;
-    return answered;
+    const text = await passed;
+    return text === undefined ? answered : { ...answered, answerText: text };
   } catch (error) {
     return result(null, errorOf(error, phase));
   }
@@ -131,8 +134,11 @@ function errorOf(thrown: unknown, phase: Phase | undefined): AttemptError {
 
 interface Answer {
   status: number;
-  /** Resolves when the body was received or the connection is closed, in 250 ms at most; it never rejects. */
-  passed: Promise<void>;
+  /**
+   * Resolves when the body was received or the connection is closed, in 250 ms at most, with the text of an answer that isn't
+   * 2xx. It never rejects.
+   */
+  passed: Promise<string | undefined>;
 }
 
 async function answerTo(
@@ -224,27 +230,39 @@ function exchange(options: ConnectedRequest, body: string): Promise<Answer | und
 const PASSED_BYTES_MAX = 16_384;
 const PASSING_MS_MAX = 250;
 
-/** Drops a short body, and closes the connection on any other. */
-async function letPass(request: ClientRequest, response: IncomingMessage): Promise<void> {
+/** Drops a short body, and closes the connection on any other. Of an answer that isn't 2xx it reads the beginning first. */
+async function letPass(request: ClientRequest, response: IncomingMessage): Promise<string | undefined> {
+  const { statusCode = 0, headers } = response;
+  const isRead = statusCode < 200 || statusCode > 299;
   // A body that breaks off doesn't matter: the status is known.
   response.on('error', () => undefined);
-  if (!isShort(response)) {
+  if (!isShort(response) && !isRead) {
     request.destroy();
-    return;
+    return undefined;
   }
+  const parts: Buffer[] = [];
+  let byteCount = 0;
   await new Promise<void>((resolve) => {
     const end = () => {
       clearTimeout(timer);
       resolve();
     };
-    const timer = setTimeout(() => {
+    const hangUp = () => {
       response.socket.destroy();
       end();
-    }, PASSING_MS_MAX);
+    };
+    const timer = setTimeout(hangUp, PASSING_MS_MAX);
     // Node closes a request when the answer has ended and the request has been written, if both ever come.
     request.once('close', end);
-    response.resume();
+    if (!isRead) response.resume();
+    else
+      response.on('data', (part: Buffer) => {
+        if (byteCount < ANSWER_BYTES_MAX) parts.push(part);
+        byteCount += part.length;
+        if (byteCount >= ANSWER_BYTES_MAX && !isShort(response)) hangUp();
+      });
   });
+  return isRead ? answerText(headers, Buffer.concat(parts).subarray(0, ANSWER_BYTES_MAX)) : undefined;
 }
 
 function isShort({ statusCode, headers }: IncomingMessage): boolean {

@@ -5,8 +5,9 @@ import { createCompany } from '../../../src/server/access/companies.ts';
 import { moveEventKinds } from '../../../src/contract/events.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import { listWebhookRows } from '../../../src/server/store/deliveries/webhooks.ts';
-import { ping } from '../../../src/server/webhooks/deliveries.ts';
+import { ping, waitForAttempt } from '../../../src/server/webhooks/deliveries.ts';
 import { STORY_NOW } from '../../_server.ts';
+import { answer, scriptedSender, startLoop } from '../webhooks/_delivery-loop.ts';
 import { addHistory } from './_history.ts';
 import { addAdministrator, COMPANY, hiddenFields, onEachEngine, onSqlite } from './_portal.ts';
 import { addWebhook } from './_webhooks.ts';
@@ -254,4 +255,37 @@ t.test('a local time is the moment at which the company’s clocks show it', asy
   for (const wrong of ['2026-02-30T00:00', '2026-11-20', '2026-11-20T24:00', 'x', '', '2026-11-20T12:00Z'])
     t.equal(at('Europe/Dublin', wrong), undefined, wrong);
   t.equal(companyLocal('Europe/Dublin', new Date('2026-07-01T12:34:56.000Z')), '2026-07-01T13:34');
+});
+
+onEachEngine('a webhook’s page says what its receiver answered last', async (t, portal) => {
+  const { engine } = portal;
+  const { id, secret } = await addWebhook(engine);
+  const of = `/portal/webhooks/${id}`;
+  const visitor = await portal.signedIn();
+  await visitor.visit(of);
+  t.notMatch(visitor.text, /Last failure/);
+  const said = `<script>alert(1)</script>, it's "${secret}"`;
+  const loop = startLoop(
+    engine,
+    scriptedSender(() => ({ ...answer(401), answerText: said })),
+  );
+  const delivery = await ping(engine, { company: COMPANY, webhook: id }, { now: STORY_NOW });
+  await waitForAttempt(engine, { company: COMPANY, webhook: id, id: delivery }, 20_000);
+  await loop[Symbol.asyncDispose]();
+  portal.setNow(new Date());
+  const seen = await portal.signedIn();
+  await seen.visit(of);
+  t.match(
+    seen.text,
+    /Last failure .* The answer was 401\. Usual cause: The receiver checks signatures with another secret/,
+  );
+  t.match(seen.text, `The receiver said: <script>alert(1)</script>, it's "whsec_…"`);
+  t.notMatch(seen.shown, /<script>alert/);
+  t.match(seen.shown, `${of}/deliveries/${delivery}`);
+  t.notMatch(JSON.stringify(await engine.run('SELECT * FROM webhook_hours')), secret.slice(6, 20));
+  await addAdministrator(engine, { ...LIMITED, scopes: ['jobs:read'], mayInvite: false });
+  const limited = await portal.signedIn(LIMITED);
+  await limited.visit(of);
+  t.match(limited.text, /The answer was 401/);
+  t.notMatch(limited.text, /alert/, 'which may repeat data that they may not see');
 });

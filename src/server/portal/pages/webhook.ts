@@ -18,7 +18,7 @@ import {
   attemptTable,
   healthSpans,
   lastDayText,
-  lastFailure,
+  lastRefusal,
   lastSuccess,
   stateBadge,
 } from '../views/health.ts';
@@ -86,11 +86,11 @@ async function webhookPage(
           ['Registered', time(visit, webhook.createdAt)],
           ['Last 24 hours', lastDayText(health)],
           ['Last success', lastSuccess(visit, health)],
-          ['Last failure', lastFailure(visit, health)],
           ['Paused since', webhook.pausedAt && time(visit, webhook.pausedAt)],
         ])
       }
       <p><a class="button" href="/portal/webhooks/${id}/deliveries">See its deliveries</a></p>
+      ${health && lastRefusal(visit, webhook, health)}
       <h2 id="ping">Test</h2>
       ${pingPart(visit, webhook, pinged, pingProblem)}
       <h2>Attempts of 30 days</h2>

@@ -2,7 +2,8 @@ import { DAY_MS } from '../../../contract/durations.ts';
 import { companyDay, companyInstant } from '../../../contract/company-time.ts';
 import type { AttemptCounts, HourSpan, WebhookHealth } from '../../store/deliveries/webhook-health.ts';
 import type { Webhook } from '../../store/deliveries/webhooks.ts';
-import { outcomeText } from '../../webhooks/attempt-errors.ts';
+import { outcomeText, usualCause } from '../../webhooks/attempt-errors.ts';
+import { whyNotTouch } from '../../webhooks/registration.ts';
 import type { Visit } from '../visit.ts';
 import { barChart } from './chart.ts';
 import { countText, dayText, time } from './formats.ts';
@@ -73,6 +74,30 @@ export function lastSuccess(visit: Visit, { lastDeliveredAt }: WebhookHealth): H
 export function lastFailure(visit: Visit, { lastFailure: failure }: WebhookHealth): Html | string {
   if (!failure) return 'None in 30 days';
   return html`${time(visit, failure.at)}<br /><span class="hint">${outcomeText(failure.reason)}</span>`;
+}
+
+/** What a receiver said when it last refused a delivery, and what that usually means. */
+export function lastRefusal(
+  visit: Pick<Visit, 'company' | 'administrator'>,
+  webhook: Webhook,
+  { lastFailure: failure, lastDeliveredAt }: WebhookHealth,
+): Html | false {
+  if (!failure) return false;
+  const { at, reason, delivery, answerText } = failure;
+  const cause = usualCause(reason);
+  // It may repeat data of the delivery.
+  const isShown = answerText !== '' && whyNotTouch(webhook, visit.administrator) === undefined;
+  return html`<h2>Last failure</h2>
+    <p>
+      ${time(visit, at)}: ${outcomeText(reason)} ${cause !== undefined && `Usual cause: ${cause}`}
+      ${(lastDeliveredAt ?? '') > at && 'The receiver has accepted deliveries since.'}
+      <a href="/portal/webhooks/${webhook.id}/deliveries/${delivery}">See the delivery</a>
+    </p>
+    ${
+      isShown &&
+      html`<p>The receiver said:</p>
+        <pre>${answerText}</pre>`
+    }`;
 }
 
 export function attemptChart(health: WebhookHealth, { days }: HealthSpans): Html {

@@ -20,6 +20,8 @@ export interface KeptAttempt {
   phases: { dns: number | null; connect: number | null; tls: number | null; firstByte: number | null };
   totalMs: number;
   nextAttemptAt: string | null;
+  /** The beginning of an answer that isn't 2xx. Only the last of each hour is kept; see webhook-health.ts. */
+  answerText?: string | undefined;
 }
 
 /** The new state of a delivery that was leased. */
@@ -222,5 +224,6 @@ async function keepAttempts(
     WHERE TRUE
     ON CONFLICT DO NOTHING
     RETURNING company, webhook, delivery, attempted_at AS at, status, error`.execute(transaction);
-  return kept.rows;
+  const texts = new Map(results.map((result) => [textOf(result), result.attempt?.answerText]));
+  return kept.rows.map((row) => ({ ...row, answerText: texts.get(textOf({ ...row, id: row.delivery })) }));
 }

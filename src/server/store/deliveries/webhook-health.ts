@@ -15,6 +15,8 @@ export interface LastFailure {
   /** The class of error or the status, as text. */
   reason: string;
   delivery: string;
+  /** The beginning of the answer; empty where there was none, or it wasn't text. */
+  answerText: string;
 }
 
 /** The attempts of a webhook in each of some periods, and its last results. */
@@ -74,11 +76,12 @@ function empty(spanCount: number): WebhookHealth {
 
 function add(health: WebhookHealth, { span, sums }: HealthRow): void {
   if (sums === null) return;
-  const [delivered, failed, deliveredAt = '', failure = ''] = sums.split(',');
+  const [delivered, failed, deliveredAt = '', ...failure] = sums.split(',');
   health.spans[span] = { delivered: Number(delivered), failed: Number(failed) };
   if (deliveredAt > (health.lastDeliveredAt ?? '')) health.lastDeliveredAt = deliveredAt;
-  const [at = '', reason = '', delivery = ''] = failure.split(' ');
-  if (at > (health.lastFailure?.at ?? '')) health.lastFailure = { at, reason, delivery };
+  const [at = '', reason = '', delivery = '', ...words] = failure.join(',').split(' ');
+  if (at > (health.lastFailure?.at ?? ''))
+    health.lastFailure = { at, reason, delivery, answerText: words.join(' ') };
 }
 
 /** A new attempt: its time, and its status or class of error. */
@@ -89,6 +92,7 @@ export interface CountedAttempt {
   at: string;
   status: number | null;
   error: string | null;
+  answerText: string | undefined;
 }
 
 /**
@@ -124,7 +128,7 @@ export async function countAttempts(
 
 /**
  * The row of an hour, of which there is one attempt at least. An empty text stands for no time and no failure; a failure is
- * its time, its reason and its delivery, so that the greatest text is the latest.
+ * its time, its reason, its delivery and the answer's text, so that the greatest text is the latest.
  */
 function countsOf(attempts: readonly CountedAttempt[]): (string | number)[] {
   const [{ company, webhook, at } = { company: '', webhook: '', at: '' }] = attempts;
@@ -132,7 +136,9 @@ function countsOf(attempts: readonly CountedAttempt[]): (string | number)[] {
   const delivered = attempts.filter(isDelivered).map((attempt) => attempt.at);
   const failures = attempts
     .filter((attempt) => !isDelivered(attempt))
-    .map((attempt) => `${attempt.at} ${attempt.error ?? attempt.status} ${attempt.delivery}`);
+    .map(({ at: failedAt, error, status, delivery, answerText = '' }) =>
+      `${failedAt} ${error ?? status} ${delivery} ${answerText}`.trimEnd(),
+    );
   const last = (texts: string[]) => texts.sort().at(-1) ?? '';
   return [
     company,

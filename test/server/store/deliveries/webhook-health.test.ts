@@ -21,7 +21,8 @@ async function keep(
     const result = deliveredResult({ company: 'acme', webhook, id, lease: 'mine', attempt: number });
     const came =
       typeof outcome === 'number' ? { status: outcome, error: null } : { status: null, error: outcome };
-    return { ...result, attempt: result.attempt && { ...result.attempt, attemptedAt, ...came } };
+    const answerText = typeof outcome === 'number' && outcome > 299 ? `no, "${outcome}" no` : undefined;
+    return { ...result, attempt: result.attempt && { ...result.attempt, attemptedAt, ...came, answerText } };
   });
   if ((await recordResults(engine, results)) > 0) throw new Error('Some were dropped.');
 }
@@ -54,9 +55,14 @@ for (const name of engineNames) {
     t.strictSame(health.get('whk_a'), {
       spans: [counts(1, 0), counts(1, 3), counts(0, 0), counts(3, 3)],
       lastDeliveredAt: '2026-11-20T11:00:00.000Z',
-      lastFailure: { at: '2026-11-20T10:20:00.000Z', reason: 'tls', delivery: 'dlv_acme_whk_a_0000003' },
+      lastFailure: {
+        at: '2026-11-20T10:20:00.000Z',
+        reason: 'tls',
+        delivery: 'dlv_acme_whk_a_0000003',
+        answerText: '',
+      },
     });
-    t.strictSame(health.get('whk_b')?.lastFailure?.reason, '301');
+    t.match(health.get('whk_b')?.lastFailure, { reason: '301', answerText: 'no, "301" no' });
     t.strictSame(health.get('whk_c'), {
       spans: spans.map(() => counts(0, 0)),
       lastDeliveredAt: null,

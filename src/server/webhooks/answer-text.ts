@@ -1,0 +1,52 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { stripVTControlCharacters } from 'node:util';
+
+/** Bytes of a failed answer that are read: error pages say at their beginning what went wrong. */
+export const ANSWER_BYTES_MAX = 4_096;
+const SHOWN_CHARACTERS_MAX = 300;
+
+const TEXTUAL = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/i;
+const entities: Readonly<Record<string, string>> = {
+  ...{ amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'", nbsp: ' ' },
+};
+
+/**
+ * The beginning of an answer as a line of text, without tags and control characters. An answer that doesn't give its type is
+ * taken for plain text, which is what `response.end(text)` of Node sends.
+ * @param beginning at most `ANSWER_BYTES_MAX` bytes of the body.
+ * @returns undefined for what isn't text in UTF-8, or is compressed.
+ */
+export function answerText(
+  { 'content-type': type = 'text/plain', 'content-encoding': coding = 'identity' }: IncomingHttpHeaders,
+  beginning: Buffer,
+): string | undefined {
+  if (coding !== 'identity' || !TEXTUAL.test(type)) return undefined;
+  let text: string;
+  try {
+    // As a stream, a character that is cut at the end is no fault.
+    text = new TextDecoder('utf-8', { fatal: true }).decode(beginning, { stream: true });
+  } catch {
+    return undefined;
+  }
+  const plain = stripVTControlCharacters(/^text\/html\b/i.test(type) ? withoutTags(text) : text);
+  return plain.replace(/\s+/g, ' ').replace(/\p{C}/gu, '').trim() || undefined;
+}
+
+function withoutTags(page: string): string {
+  return page
+    .replace(/<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)/gi, ' ')
+    .replace(/<[^>]*(?:>|$)/g, ' ')
+    .replace(/&([a-z]+|#39|#x27);/gi, (entity, name: string) => entities[name.toLowerCase()] ?? entity);
+}
+
+/** The part of an answer's text that is kept, without anything of a signing secret that the receiver may have repeated. */
+export function keptAnswer(text: string, secret: string): string {
+  const parts = secret.slice('whsec_'.length).match(/\w{8,}/g) ?? [];
+  const safe = parts
+    .reduce((rest, part) => rest.replaceAll(part, '…'), text)
+    .replace(/whsec_[^\s"'<>]*/g, 'whsec_…');
+  const characters = [...safe];
+  return characters.length <= SHOWN_CHARACTERS_MAX
+    ? safe
+    : `${characters.slice(0, SHOWN_CHARACTERS_MAX - 1).join('')}…`;
+}
