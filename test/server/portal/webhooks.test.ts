@@ -289,3 +289,34 @@ onEachEngine('a webhook’s page says what its receiver answered last', async (t
   t.match(limited.text, /The answer was 401/);
   t.notMatch(limited.text, /alert/, 'which may repeat data that they may not see');
 });
+
+onEachEngine('the steps to a new secret are ticked by what is known', async (t, portal) => {
+  const { engine } = portal;
+  const { id } = await addWebhook(engine, { events: ['job.created', 'job.updated'] });
+  await addWebhook(engine, { events: ['job.created'] });
+  const visitor = await portal.signedIn();
+  await visitor.visit(`/portal/webhooks/${id}`);
+  t.match(visitor.shown, `href="/portal/webhooks/new?like=${id}"`);
+  t.match(visitor.text, /and copy its secret\. Let the receiver/, 'nothing is done yet');
+  await visitor.visit(`/portal/webhooks/new?like=${id}`);
+  const events = [...visitor.shown.matchAll(/value="([a-z_.]+)"\s+checked/g)].map(([, kind]) => kind ?? '');
+  const url = 'https://hooks.example.com/fieldledger';
+  await visitor.submitAndFollow('/portal/webhooks', { url, events });
+  const added = (await listWebhookRows(engine, COMPANY)).at(-1)?.id ?? '';
+  const steps = (webhook: string) => visitor.visit(`/portal/webhooks/${webhook}`).then(() => visitor.text);
+  t.match(await steps(id), /address and events\. Done Let the receiver .* processes each event once\. When/);
+  t.match(
+    await steps(added),
+    /address and events\. Done Let the receiver .* processes each event once\. When/,
+  );
+  const history = { company: COMPANY, webhooks: [added], until: STORY_NOW, days: 1, failedEvery: 2 };
+  await addHistory(engine, { ...history, count: 4 });
+  for (const webhook of [id, added]) t.match(await steps(webhook), /each event once\. Done When deliveries/);
+  t.match(visitor.shown, new RegExp(`delete\\s+<a href="/portal/webhooks/${id}">the first one</a>`));
+  for (let count = 3; count < 10; count += 1) await addWebhook(engine, { events: ['job.created'] });
+  t.notMatch(await steps(id), /which is the limit/, 'the second one is there');
+  await steps(added);
+  await visitor.submitAndFollow(`/portal/webhooks/${added}/delete`);
+  await addWebhook(engine, { url: 'https://hooks.example.net/' });
+  t.match(await steps(id), /There are 10 webhooks, which is the limit\. Delete one that is no longer needed/);
+});

@@ -1,16 +1,22 @@
 import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { DeliveryDetail } from '../../store/deliveries/delivery-details.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { readHealth } from '../../store/deliveries/webhook-health.ts';
-import type { Webhook } from '../../store/deliveries/webhooks.ts';
+import { type HourSpan, readHealth } from '../../store/deliveries/webhook-health.ts';
+import { listWebhookRows, type Webhook } from '../../store/deliveries/webhooks.ts';
 import { ping, waitForAttempt } from '../../webhooks/deliveries.ts';
-import { deleteWebhook, pauseWebhook, resumeWebhook, whyNotTouch } from '../../webhooks/registration.ts';
+import {
+  deleteWebhook,
+  pauseWebhook,
+  resumeWebhook,
+  WEBHOOKS_MAX,
+  whyNotTouch,
+} from '../../webhooks/registration.ts';
 import { stoppedWarning } from '../availability.ts';
 import { refusalOf } from '../page-error.ts';
 import { button, confirmForm, form } from '../views/form.ts';
 import { exactTime, time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
-import { badge } from '../views/notice.ts';
+import { badge, steps, warning } from '../views/notice.ts';
 import { facts } from '../views/table.ts';
 import { attemptPhases, attemptText, deliveryBadge } from '../views/delivery-texts.ts';
 import {
@@ -107,7 +113,7 @@ async function webhookPage(
       <h2>Pause</h2>
       ${pausePart(visit, webhook)}
       <h2>Replace the secret</h2>
-      ${rotation(webhook)}
+      ${await rotation(engine, webhook, spans.whole)}
       <h2>Delete</h2>
       <p>Nothing more is sent to this address, and its history is removed. This can’t be undone.</p>
       ${deletePart(visit, webhook)}`,
@@ -216,18 +222,47 @@ function deletePart(visit: Visit, webhook: Webhook): Html {
   });
 }
 
-function rotation({ id }: Webhook): Html {
+/**
+ * The steps to a new secret: a second webhook with the same address and events, and then the end of the first. Each is ticked
+ * by what is known of the two.
+ */
+async function rotation(engine: Engine, { company, id }: Webhook, span: HourSpan): Promise<Html> {
+  const all = await listWebhookRows(engine, company);
+  const own = all.find((webhook) => webhook.id === id);
+  const [old, ...others] = all.filter(
+    ({ url, events }) => url === own?.url && events.join() === own.events.join(),
+  );
+  const added = others.at(-1);
+  const health = added && (await readHealth(engine, company, [added.id], [span])).get(added.id);
+  const hasSucceeded = (health?.lastDeliveredAt ?? null) !== null;
+  const link = (webhook: Webhook | undefined, text: string) =>
+    webhook && webhook.id !== id ? html`<a href="/portal/webhooks/${webhook.id}">${text}</a>` : text;
   return html`<p>To replace a secret without losing events, run two webhooks for a while:</p>
-    <ol>
-      <li>
-        <a href="/portal/webhooks/new?like=${id}">Register a second webhook</a> with the same address and
-        events, and copy its secret.
-      </li>
-      <li>Let the receiver accept a signature made with either secret.</li>
-      <li>
-        Send the new webhook a ping. From now on each event comes twice, with two delivery ids. Let the
-        receiver compare the data, so that it processes each event once.
-      </li>
-      <li>Delete this webhook, and let the receiver forget the old secret.</li>
-    </ol>`;
+    ${
+      all.length >= WEBHOOKS_MAX &&
+      !added &&
+      warning(
+        `There are ${WEBHOOKS_MAX} webhooks, which is the limit. Delete one that is no longer needed, and begin then. If all are needed, delete this one and register it again: nothing is sent in between, so let the receiver ask the API with updatedSince for what changed.`,
+      )
+    }
+    ${steps([
+      [
+        added !== undefined,
+        added
+          ? html`Register ${link(added, 'a second webhook')} with the same address and events.`
+          : html`<a href="/portal/webhooks/new?like=${id}">Register a second webhook</a> with the same address
+              and events, and copy its secret.`,
+      ],
+      [
+        hasSucceeded,
+        html`Let the receiver accept a signature made with either secret, and send
+        ${link(added, 'the second webhook')} a ping. From now on each event comes twice, with two delivery
+        ids: let the receiver compare the data, so that it processes each event once.`,
+      ],
+      [
+        false,
+        html`When deliveries of the second webhook succeed, delete ${link(old, 'the first one')}, and let the
+        receiver forget the old secret.`,
+      ],
+    ])}`;
 }

@@ -18,6 +18,8 @@ export interface HealthSpans {
   /** The last 30 calendar days of the company as `YYYY-MM-DD`, the oldest first. */
   days: string[];
   spans: HourSpan[];
+  /** All of these days. */
+  whole: HourSpan;
 }
 
 /**
@@ -34,7 +36,7 @@ export function healthSpans(timeZone: string, now: Date): HealthSpans {
     until: midnights[index + 1] ?? now,
   }));
   const lastDay = { from: new Date(now.getTime() - DAY_MS), until: new Date(now.getTime() + DAY_MS) };
-  return { days, spans: [...spans, lastDay] };
+  return { days, spans: [...spans, lastDay], whole: { from: midnights[0] ?? now, until: lastDay.until } };
 }
 
 /** A receiver counts as working from this share of successful attempts on. */

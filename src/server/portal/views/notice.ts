@@ -44,6 +44,13 @@ export function emptyState(title: string, content: Html | string): Html {
   </div>`;
 }
 
+/** Steps of a task, each with a tick when it is done. */
+export function steps(entries: readonly (readonly [isDone: boolean, step: Html])[]): Html {
+  return html`<ol>
+    ${entries.map(([isDone, step]) => html`<li>${step} ${isDone && badge('good', 'Done')}</li>`)}
+  </ol>`;
+}
+
 /** A state in one word; the colour only repeats it. */
 export function badge(kind: 'good' | 'bad' | 'plain' | 'warn', text: string): Html {
   return html`<span class="badge ${kind}">${text}</span>`;
