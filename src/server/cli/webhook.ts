@@ -179,7 +179,7 @@ function recoverCommand(terminal: Terminal): Command {
     .requiredOption('--since <time>', 'such as 2026-11-20T12:00:00Z, within the last 30 days', timeOf)
     .action(async (company: string, webhook: string, { since }: { since: Date }) => {
       await withDatabase(terminal, async (engine) => {
-        const count = await recover(engine, { company, webhook }, since, new Date());
+        const count = await recover(engine, { company, webhook }, { from: since }, new Date());
         terminal.show({ count }, `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} sent again.`);
       });
     });

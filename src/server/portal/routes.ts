@@ -1,7 +1,7 @@
 import { changeOwnPassword, endOwnSessions, showAccount } from './pages/account.ts';
 import { showAudit } from './pages/audit.ts';
 import { chooseOneCompany, showCompanies } from './pages/companies.ts';
-import { recoverSince, showDeliveries } from './pages/deliveries.ts';
+import { showDeliveries } from './pages/deliveries.ts';
 import { sendAgain, showDelivery } from './pages/delivery.ts';
 import { downloadDocument, showDocument } from './pages/document.ts';
 import { showDocuments } from './pages/documents.ts';
@@ -9,6 +9,7 @@ import { acceptInvitation, openInvitation, showInvitation } from './pages/invita
 import { createNewKey, revokeOldKey, showKeys, showNewKey } from './pages/keys.ts';
 import { showOverview } from './pages/overview.ts';
 import { inviteSomebody, removeSomebody, showPeople, withdraw } from './pages/people.ts';
+import { recoverChosen, showRecover } from './pages/recover.ts';
 import { showSignIn, signInWithPassword, signOut } from './pages/sign-in.ts';
 import { showUsage } from './pages/usage.ts';
 import { pause, remove, resume, sendPing, showWebhook } from './pages/webhook.ts';
@@ -63,7 +64,8 @@ export const routes: readonly Route[] = [
   post('/webhooks/:id/resume', resume),
   post('/webhooks/:id/delete', remove),
   get('/webhooks/:id/deliveries', showDeliveries),
-  post('/webhooks/:id/recover', recoverSince),
+  get('/webhooks/:id/recover', showRecover),
+  post('/webhooks/:id/recover', recoverChosen),
   get('/webhooks/:id/deliveries/:delivery', showDelivery),
   post('/webhooks/:id/deliveries/:delivery/send-again', sendAgain),
 

@@ -10,13 +10,18 @@ import {
   authorisedTransaction,
 } from '../store/accounts/authorised-transaction.ts';
 import { insertPing, resendDelivery, resendUnsent } from '../store/deliveries/deliveries-history.ts';
-import { listDeliveries as listStoredDeliveries } from '../store/deliveries/deliveries-list.ts';
+import {
+  countUnsent,
+  listDeliveries as listStoredDeliveries,
+  type UnsentChoice,
+} from '../store/deliveries/deliveries-list.ts';
 import {
   type DeliveryDetail,
   type DeliveryRecord,
   findDelivery,
 } from '../store/deliveries/delivery-details.ts';
 import { findWebhookRow } from '../store/deliveries/webhooks.ts';
+import type { Connection } from '../store/dialects/dialect.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { HISTORY_DAYS } from './purge.ts';
 import { getWebhookToChange, unknownWebhook } from './registration.ts';
@@ -37,6 +42,8 @@ export const PAGE_MAX = 100;
 /** Of one delivery in total: its attempts are shown on one page. */
 const ATTEMPTS_MAX = 100;
 const RECOVER_BATCH = 100;
+/** Deliveries are counted up to this number before they are sent again. */
+export const RECOVERABLE_MAX = 10_000;
 const PINGS_MAX = 5;
 const PINGS_OF_COMPANY_MAX = 20;
 const PING_WINDOW_MS = 60_000;
@@ -95,29 +102,52 @@ export async function resend(
 }
 
 /**
- * Sends all failed and withheld deliveries again whose events are since a time, in batches. Each batch is a transaction: when
- * the authority ends meanwhile, the sending stops.
+ * Counts the deliveries that `recover` would send, up to `RECOVERABLE_MAX`.
+ * @throws UsageError when the time isn't within the last 30 days, or not from 1 to 100 deliveries are chosen.
+ */
+export async function countRecoverable(
+  db: Connection,
+  of: WebhookOf,
+  choice: UnsentChoice,
+  now: Date,
+): Promise<number> {
+  if ('ids' in choice && (choice.ids.length === 0 || choice.ids.length > PAGE_MAX))
+    throw new UsageError(`Choose from 1 to ${PAGE_MAX} deliveries.`);
+  const ageMs = 'ids' in choice ? 0 : now.getTime() - choice.from.getTime();
+  if (!(ageMs >= 0 && ageMs <= HISTORY_DAYS * DAY_MS))
+    throw new UsageError(`The time must lie within the last ${HISTORY_DAYS} days.`);
+  return countUnsent(db, of, choice, { attemptsMax: ATTEMPTS_MAX, countMax: RECOVERABLE_MAX });
+}
+
+/**
+ * Sends chosen deliveries again that failed or were withheld, in batches. Each batch is a transaction: when the authority
+ * ends meanwhile, the sending stops.
+ * @param options.count as `by` saw it: nothing is sent when it is another one by now.
  * @returns the number of deliveries.
- * @throws UsageError when there is no such webhook, or the time isn't within the last 30 days.
+ * @throws UsageError when there is no such webhook, and what `countRecoverable` throws.
  */
 export async function recover(
   engine: Engine,
   { company, webhook }: WebhookOf,
-  since: Date,
+  choice: UnsentChoice,
   now: Date,
-  { by = 'operator' }: { by?: Authority } = {},
+  { by = 'operator', count: seen }: { by?: Authority; count?: number } = {},
 ): Promise<number> {
-  const ageMs = now.getTime() - since.getTime();
-  if (!(ageMs >= 0 && ageMs <= HISTORY_DAYS * DAY_MS))
-    throw new UsageError(`The time must lie within the last ${HISTORY_DAYS} days.`);
   let count = 0;
   const sendBatch = (after: string, authority: Authority) =>
     authorisedTransaction(engine, { company, by: authority, now }, async (authorised) => {
       await getWebhookToChange(authorised, webhook);
-      const page = { since: since.toISOString(), after, countMax: RECOVER_BATCH, attemptsMax: ATTEMPTS_MAX };
+      if (after === '') {
+        const present = await countRecoverable(authorised.transaction, { company, webhook }, choice, now);
+        if (seen !== undefined && present !== seen)
+          throw new UsageError('The number has changed since you looked. Nothing was sent.');
+      }
+      const page = { choice, after, countMax: RECOVER_BATCH, attemptsMax: ATTEMPTS_MAX };
       const sent = await resendUnsent(authorised, webhook, page);
       if (count === 0 && sent.count > 0) {
-        const details = { webhook, since: page.since };
+        const chosen: Record<string, string> =
+          'ids' in choice ? { deliveries: choice.ids.join(' ') } : { since: choice.from.toISOString() };
+        const details = { webhook, ...chosen };
         await authorised.record({ action: 'deliveries.recovered', subject: webhook, details });
       }
       return sent;

@@ -72,7 +72,7 @@ async function formsOf({ engine, administrator }: TestPortal): Promise<Record<st
     '/webhooks/:id/pause': id(webhook.id),
     '/webhooks/:id/resume': id(paused.id),
     '/webhooks/:id/delete': id(webhook.id),
-    '/webhooks/:id/recover': { ...id(webhook.id), fields: { since: '2026-11-20T11:00' } },
+    '/webhooks/:id/recover': { ...id(webhook.id), fields: { from: '2026-11-20T11:00', count: '1' } },
     '/webhooks/:id/deliveries/:delivery/send-again': {
       params: { id: webhook.id, delivery },
       fields: { seen: '0' },

@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 
+import { ping } from '../../../src/server/webhooks/deliveries.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { signatureOf } from '../../../src/contract/delivery-request.ts';
@@ -156,17 +157,70 @@ for (const name of engineNames) {
       engine,
       `d.webhook = '${id}' AND d.state = 'failed' AND e.created_at >= '2026-11-10T08:00'`,
     );
-    for (const wrong of ['', 'yesterday', '2026-11-31T00:00', '2026-10-01T00:00', '2026-11-21T00:00']) {
-      await visitor.visit(`${of}/deliveries`);
-      const { statusCode } = await visitor.submit(`${of}/recover`, { since: wrong });
-      t.equal(statusCode, 422, wrong);
-    }
+    const preview = async (query: string) => (await visitor.visit(`${of}/recover?${query}`)).statusCode;
+    for (const wrong of ['', 'yesterday', '2026-11-31T00:00', '2026-10-01T00:00', '2026-11-21T00:00'])
+      t.equal(await preview(`from=${wrong}`), 422, wrong);
     t.match(visitor.text, /The time must lie within the last 30 days/);
-    await visitor.submitAndFollow(`${of}/recover`, { since: '2026-11-10T08:00' });
-    t.match(visitor.text, `${later.length} deliveries are sent again.`);
-    t.strictSame(await idsWhere(engine, "d.state = 'waiting'"), later);
-    await visitor.submitAndFollow(`${of}/recover`, { since: '2026-11-10T08:00' });
-    t.match(visitor.text, /Nothing had failed since then/);
+    t.equal(await preview('from=2026-11-10T08:00&until=soon'), 422);
+    t.equal(await preview(''), 422);
+    t.match(visitor.text, /Tick deliveries in the list first, or choose a time/);
+    t.equal(await preview(Array.from({ length: 101 }, (_, index) => `delivery=${index}`).join('&')), 422);
+    t.match(visitor.text, /Choose from 1 to 100 deliveries/);
+
+    t.equal(await preview('from=2026-11-10T08:00'), 200);
+    t.match(visitor.text, `${later.length} deliveries that failed or were withheld will be sent again`);
+    await engine.run(`UPDATE deliveries SET state = 'delivered' WHERE id = '${later[0]}'`);
+    t.equal((await visitor.submit(`${of}/recover`)).statusCode, 422);
+    t.match(visitor.text, /The number has changed since you looked\. Nothing was sent\./);
+    t.match(visitor.text, `${later.length - 1} deliveries that failed`, 'and what it is now');
+    t.strictSame(await idsWhere(engine, "d.state = 'waiting'"), []);
+    await visitor.submitAndFollow(`${of}/recover`);
+    t.match(visitor.text, `${later.length - 1} deliveries are sent again.`);
+    t.strictSame(await idsWhere(engine, "d.state = 'waiting'"), later.slice(1));
+    await preview('from=2026-11-10T08:00');
+    t.match(visitor.text, /There is nothing to send again/);
+  });
+
+  t.test(`${name}: of what failed some are ticked and sent again, or all of a time`, async (t) => {
+    const { portal, engine, id, of } = await startHistory(t, name, 300);
+    const failed = await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'failed'`);
+    const visitor = await portal.signedIn();
+    await visitor.visit(`${of}/deliveries?state=unsent&from=2026-11-01T00:00`);
+    t.match(visitor.text, `All deliveries Failed or withheld (${failed.length})`);
+    t.match(rowsOf(visitor.shown)[0], /timeout · 10,000 ms 1$/);
+    const ticks = [...visitor.shown.matchAll(/form="ticked"\s+name="delivery"\s+value="([^"]+)"/g)];
+    t.strictSame(
+      ticks.map(([, tick]) => tick),
+      await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'failed' AND e.created_at >= '2026-11-01'`),
+    );
+    const [hidden] = [...visitor.shown.matchAll(/name="from" value="([^"]+)"/g)].slice(-1);
+    t.equal(hidden?.[1], '2026-11-01T00:00', 'all of the time that is shown');
+
+    const [delivered = ''] = await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'delivered'`);
+    const chosen = [failed[1] ?? '', failed[3] ?? ''];
+    const delivery = [...chosen, failed[1] ?? '', delivered, 'dlv_none'];
+    await visitor.visit(`${of}/recover?${delivery.map((one) => `delivery=${one}`).join('&')}`);
+    t.match(visitor.text, '2 deliveries that failed');
+    await visitor.submitAndFollow(`${of}/recover`, { delivery });
+    t.match(visitor.text, '2 deliveries are sent again.');
+    // The other webhook has deliveries with the same ids.
+    t.strictSame(await idsWhere(engine, "d.state = 'waiting'"), chosen);
+  });
+
+  t.test(`${name}: an older page says how many are newer by now`, async (t) => {
+    const { portal, engine, id, of } = await startHistory(t, name, 120);
+    const visitor = await portal.signedIn();
+    await visitor.visit(`${of}/deliveries`);
+    const older = /href="([^"]+)" rel="next"/.exec(visitor.shown)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    await visitor.visit(older);
+    t.notMatch(visitor.text, /newer/);
+    for (let index = 0; index < 3; index += 1)
+      await ping(engine, { company: COMPANY, webhook: id }, { now: STORY_NOW });
+    await visitor.visit(older);
+    t.match(visitor.text, / 3 newer Deliveries Event/);
+    for (const made of ['never', '-1', '9999-12-31', '']) {
+      t.equal((await visitor.visit(`${of}/deliveries?before=dlv_g&made=${made}`)).statusCode, 200, made);
+    }
   });
 }
 
@@ -211,8 +265,9 @@ t.test('an administrator who lacks a scope finds nothing of its deliveries', asy
     seen: '1',
   });
   t.equal(again.statusCode, 404);
-  const since = { 'form-token': token, since: '2026-10-22T00:00' };
+  const since = { 'form-token': token, from: '2026-11-01T00:00', count: '1' };
   t.equal((await visitor.send(`${of}/recover`, since)).statusCode, 422);
+  t.notMatch(visitor.text, /deliveries that failed/);
   t.match(visitor.text, /You have no access to data that this webhook sends/);
   t.strictSame(await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'waiting'`), []);
 });

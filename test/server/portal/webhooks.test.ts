@@ -115,7 +115,8 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
         await engine.run('SELECT * FROM deliveries'),
       ]);
     const before = await rows();
-    for (const path of [of, `${of}/deliveries`, `${of}/deliveries/${delivery}`]) {
+    const failed = `${of}/deliveries?state=unsent`;
+    for (const path of [of, failed, `${of}/deliveries/${delivery}`]) {
       await visitor.visit(path);
       t.match(visitor.text, /You have no access to data that this webhook sends: invoices:read\. Ask an/);
       t.notMatch(
@@ -126,7 +127,7 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
     const hidden = hiddenFields(visitor.shown, '/portal/sign-out');
     const again = `deliveries/${delivery}/send-again`;
     for (const action of ['ping', 'pause', 'resume', 'delete', 'recover', again]) {
-      const fields = { ...hidden, since: '2026-11-20T11:00', seen: '0' };
+      const fields = { ...hidden, from: '2026-11-20T11:00', count: '1', seen: '0' };
       t.equal((await visitor.send(`${of}/${action}`, fields)).statusCode, 422, action);
       t.match(visitor.text, /You have no access to data that this webhook sends: invoices:read\./);
     }

@@ -148,13 +148,13 @@ onEachEngine('the history of a webhook', async (t, { openCompany, engine, setNow
     const [withheld, delivered] = (await deliveryRows(engine)).slice(-2);
     await engine.run(`UPDATE deliveries SET state = 'withheld' WHERE id = '${withheld?.id}'`);
     await engine.run(`UPDATE deliveries SET state = 'delivered' WHERE id = '${delivered?.id}'`);
-    t.equal(await recover(engine, of, later(150), later(300)), 130);
+    t.equal(await recover(engine, of, { from: later(150) }, later(300)), 130);
     const states = Object.groupBy(await deliveryRows(engine), ({ state }) => state);
     t.strictSame([states.waiting?.length, states.failed?.length, states.delivered?.length], [130, 130, 1]);
-    t.equal(await recover(engine, of, later(150), later(300)), 0, 'and only once');
-    await refused(t, recover(engine, of, later(301), later(300)), /within the last 30 days/);
-    await refused(t, recover(engine, of, at, later(31 * 24 * 60)), /within the last 30 days/);
-    await refused(t, recover(engine, of, new Date(NaN), at), /within the last 30 days/);
+    t.equal(await recover(engine, of, { from: later(150) }, later(300)), 0, 'and only once');
+    await refused(t, recover(engine, of, { from: later(301) }, later(300)), /within the last 30 days/);
+    await refused(t, recover(engine, of, { from: at }, later(31 * 24 * 60)), /within the last 30 days/);
+    await refused(t, recover(engine, of, { from: new Date(NaN) }, at), /within the last 30 days/);
   });
 
   await t.test('recovers nothing that a worker has been given meanwhile', async (t) => {
@@ -169,7 +169,7 @@ onEachEngine('the history of a webhook', async (t, { openCompany, engine, setNow
     let recovering = Promise.resolve(-1);
     await engine.transaction(async (transaction) => {
       await transaction.updateTable('deliveries').set({ state: 'sending', lease: 'taken' }).execute();
-      recovering = recover(watched, of, at, later(300));
+      recovering = recover(watched, of, { from: at }, later(300));
       await until(() => isRead);
     });
     t.equal(await recovering, 0);
@@ -208,7 +208,7 @@ onEachEngine('the history of a webhook', async (t, { openCompany, engine, setNow
     await deleteWebhook(engine, acme.id, 'whk_all', at);
     await refused(t, listDeliveries(engine, of, { limit: 1 }), /has no webhook/);
     await refused(t, ping(engine, of, { now: later(9) }), /has no webhook/);
-    await refused(t, recover(engine, of, at, at), /has no webhook/);
+    await refused(t, recover(engine, of, { from: at }, at), /has no webhook/);
   });
 });
 

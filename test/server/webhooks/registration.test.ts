@@ -256,7 +256,7 @@ for (const name of engineNames) {
       t.equal(await resend(engine, again, STORY_NOW, { by, attemptCount: 7 }), 'waiting');
       t.equal(await resend(engine, again, STORY_NOW, { by, attemptCount: 7 }), 'changed', 'a second time');
       await engine.run("UPDATE deliveries SET state = 'failed'");
-      t.equal(await recover(engine, of, STORY_NOW, STORY_NOW, { by }), 1);
+      t.equal(await recover(engine, of, { from: STORY_NOW }, STORY_NOW, { by }), 1);
       for (let times = 0; times < 2; times += 1) await pauseWebhook(engine, 'acme', record.id, STORY_NOW, by);
       for (let times = 0; times < 2; times += 1) await resumeWebhook(engine, 'acme', record.id, STORY_NOW);
       await deleteWebhook(engine, 'acme', record.id, STORY_NOW, by);

@@ -1,24 +1,31 @@
-import { DAY_MS } from '../../../contract/durations.ts';
 import { companyInstant, companyLocal } from '../../../contract/company-time.ts';
+import { DAY_MS, MINUTE_MS } from '../../../contract/durations.ts';
 import type { EventKind } from '../../../contract/events.ts';
-import { UsageError } from '../../../errors.ts';
-import { listDeliveries, type StateGroup } from '../../store/deliveries/deliveries-list.ts';
-import type { DeliveryRecord } from '../../store/deliveries/delivery-details.ts';
+import {
+  countUnsent,
+  listDeliveries,
+  type ListedWebhook,
+  type StateGroup,
+} from '../../store/deliveries/deliveries-list.ts';
 import type { Engine } from '../../store/engines/engine.ts';
+import type { DeliveryRecord } from '../../store/deliveries/delivery-details.ts';
 import type { Webhook } from '../../store/deliveries/webhooks.ts';
-import { recover } from '../../webhooks/deliveries.ts';
+import { HISTORY_DAYS } from '../../webhooks/purge.ts';
 import { whyNotTouch } from '../../webhooks/registration.ts';
-import { refusalOf } from '../page-error.ts';
-import { button, filterForm, form, select, textField, withQuery } from '../views/form.ts';
-import { attemptText, deliveryBadge, withheldText } from '../views/delivery-texts.ts';
-import { countText, time } from '../views/formats.ts';
+import { button, filterForm, select, textField, withQuery } from '../views/form.ts';
+import { attemptSummary, deliveryBadge, withheldText } from '../views/delivery-texts.ts';
+import { boundedCountText, time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
 import { pagination, table } from '../views/table.ts';
-import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { page, type Page, type Visit } from '../visit.ts';
 import { getOwnWebhook, hiddenKinds, visibleKinds } from '../webhook-access.ts';
 
+const NOT_A_TIME = 'Give a day and a time of the calendar, such as 2026-11-20T14:30.';
 const PAGE_DELIVERIES = 50;
+/** Deliveries are counted up to these numbers. */
+const FAILED_MAX = 1_000;
+const NEWER_MAX = 100;
 
 const stateNames: Record<StateGroup, string> = {
   waiting: 'Waiting or being sent',
@@ -28,67 +35,63 @@ const stateNames: Record<StateGroup, string> = {
 };
 
 /** The deliveries of a webhook, the newest first. The filters are part of the address. */
-export const showDeliveries: Page = async (visit, { engine }) =>
-  deliveriesPage(engine, visit, await getOwnWebhook(engine, visit));
-
-/** Sends the deliveries again that failed or were withheld since a time. */
-export const recoverSince: Page = async (visit, { engine }) => {
-  const { company, signedIn, form: filled, now } = visit;
+export const showDeliveries: Page = async (visit, { engine }) => {
+  const { company, query, now } = visit;
   const webhook = await getOwnWebhook(engine, visit);
-  const since = (filled.get('since') ?? '').trim();
-  try {
-    const from = companyInstant(company.timeZone, since);
-    if (!from) throw new UsageError(NOT_A_TIME);
-    const of = { company: company.id, webhook: webhook.id };
-    const sent = await recover(engine, of, from, now, { by: signedIn });
-    const count = `${countText(sent)} ${sent === 1 ? 'delivery is' : 'deliveries are'}`;
-    const text = sent === 0 ? 'Nothing had failed since then.' : `${count} sent again.`;
-    return redirect(`/portal/webhooks/${webhook.id}/deliveries`, text);
-  } catch (error) {
-    return deliveriesPage(engine, visit, webhook, { since, problem: refusalOf(error) });
-  }
-};
-
-const NOT_A_TIME = 'Give a day and a time of the calendar, such as 2026-11-20T14:30.';
-
-interface Filled {
-  since: string;
-  problem: string;
-}
-
-async function deliveriesPage(
-  engine: Engine,
-  visit: Visit,
-  webhook: Webhook,
-  filled?: Filled,
-): Promise<PageReply> {
-  const { company, query } = visit;
   const chosen = chosenOf(visit, webhook);
-  const { problems } = chosen;
   const of = { ...webhook, company: company.id, webhook: webhook.id };
   const before = query.get('before')?.slice(0, 100);
   const found = await listDeliveries(engine.db, of, chosen, { before, countMax: PAGE_DELIVERIES });
-  const isRefused = filled !== undefined || Object.keys(problems).length > 0;
+  const made = before === undefined ? now.toJSON() : (query.get('made') ?? '');
+  const newerCount = await countSince(engine, of, chosen, new Date(made));
   return page(
     'Deliveries',
     html`<p>
         The deliveries of the last 30 days to <a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>.
-        ${hiddenKinds(visit.administrator, webhook).length > 0 && 'Deliveries of events whose data you can’t see are left out.'}
+        ${chosen.isPartial && 'Deliveries of events whose data you can’t see are left out.'}
       </p>
-      ${filters(visit, webhook, chosen)}
-      ${found.deliveries.length > 0 ? deliveryTable(visit, webhook, found.deliveries) : nothing(found.isCutShort)}
+      ${await tabs(engine, of, chosen)} ${filters(visit, webhook, chosen)}
+      ${chosen.state === 'unsent' && found.deliveries.length > 0 && recoverPart(visit, webhook, chosen.given)}
+      ${newerCount > 0 && html`<p><a href="${addressOf(webhook, chosen.given)}">${boundedCountText(newerCount, NEWER_MAX)} newer</a></p>`}
+      ${found.deliveries.length > 0 ? deliveryTable(visit, webhook, { ...chosen, ...found }) : nothing(found.isCutShort)}
       ${found.isCutShort && html`<p class="hint">The search stopped after some thousand deliveries; older ones may match too.</p>`}
       ${pagination({
         newest: before === undefined ? undefined : addressOf(webhook, chosen.given),
-        older: found.before === undefined ? undefined : addressOf(webhook, chosen.given, found.before),
-      })}
-      <h2 id="recover">Send failed deliveries again</h2>
-      ${recoverForm(visit, webhook, filled)}`,
-    { section: 'webhooks', isRefused },
+        older:
+          found.before === undefined
+            ? undefined
+            : addressOf(webhook, chosen.given, { before: found.before, made }),
+      })}`,
+    { section: 'webhooks', isRefused: Object.keys(chosen.problems).length > 0 },
   );
+};
+
+/** Deliveries that pass the filter since the first page was made, up to `NEWER_MAX`. */
+async function countSince(engine: Engine, of: ListedWebhook, chosen: Chosen, madeAt: Date): Promise<number> {
+  if (Number.isNaN(madeAt.getTime())) return 0;
+  const from = new Date(Math.max(madeAt.getTime(), chosen.from?.getTime() ?? 0));
+  return (await listDeliveries(engine.db, of, { ...chosen, from }, { countMax: NEWER_MAX })).deliveries
+    .length;
+}
+
+async function tabs(engine: Engine, of: ListedWebhook, { state, isPartial }: Chosen): Promise<Html> {
+  const tab = (name: string, group?: StateGroup) =>
+    html`<a
+      href="${withQuery(`/portal/webhooks/${of.webhook}/deliveries`, { state: group })}"
+      ${state === group && html`aria-current="page"`}
+      >${name}</a
+    >`;
+  const failedCount = await countUnsent(engine.db, of, { from: new Date(0) }, { countMax: FAILED_MAX });
+  // Whoever doesn't see all of them is told no number.
+  const count = isPartial ? '' : ` (${boundedCountText(failedCount, FAILED_MAX)})`;
+  return html`<nav class="pages" aria-label="Deliveries">
+    ${tab('All deliveries')} ${tab(`${stateNames.unsent}${count}`, 'unsent')}
+  </nav>`;
 }
 
 interface Chosen {
+  /** Whether there are deliveries that the administrator may not see. */
+  isPartial: boolean;
   kinds: readonly EventKind[] | undefined;
   state: StateGroup | undefined;
   from: Date | undefined;
@@ -106,10 +109,11 @@ function chosenOf({ company, administrator, query }: Visit, webhook: Webhook): C
   );
   const at = (name: string) => companyInstant(company.timeZone, text(name));
   const problemOf = (name: string) => (text(name) !== '' && !at(name) ? NOT_A_TIME : undefined);
-  const isAll = hiddenKinds(administrator, webhook).length === 0;
+  const isPartial = hiddenKinds(administrator, webhook).length > 0;
   const [from, until] = [problemOf('from'), problemOf('until')];
   return {
-    kinds: event ? [event] : isAll ? undefined : kinds,
+    isPartial,
+    kinds: event ? [event] : isPartial ? kinds : undefined,
     state,
     from: at('from'),
     until: at('until'),
@@ -124,8 +128,12 @@ function chosenOf({ company, administrator, query }: Visit, webhook: Webhook): C
   };
 }
 
-function addressOf({ id }: Webhook, given: Chosen['given'], before?: string): string {
-  return withQuery(`/portal/webhooks/${id}/deliveries`, { ...given, before });
+function addressOf(
+  { id }: Webhook,
+  given: Chosen['given'],
+  place?: { before: string; made: string },
+): string {
+  return withQuery(`/portal/webhooks/${id}/deliveries`, { ...given, ...place });
 }
 
 function filters({ administrator }: Visit, webhook: Webhook, { given, problems }: Chosen): Html {
@@ -156,27 +164,63 @@ function filters({ administrator }: Visit, webhook: Webhook, { given, problems }
   );
 }
 
-function deliveryTable(visit: Visit, webhook: Webhook, deliveries: readonly DeliveryRecord[]): Html {
+function deliveryTable(
+  visit: Visit,
+  webhook: Webhook,
+  { state, deliveries }: { state: StateGroup | undefined; deliveries: readonly DeliveryRecord[] },
+): Html {
+  const hasTicks = state === 'unsent' && whyNotTouch(webhook, visit.administrator) === undefined;
   return table({
     caption: 'Deliveries',
     columns: ['Event', 'Happened', 'State', 'Last attempt', { name: 'Attempts', kind: 'amount' }],
     rows: deliveries.map((delivery) => [
-      html`<a class="id" href="/portal/webhooks/${webhook.id}/deliveries/${delivery.id}"
-        >${delivery.event}<span class="hidden"> ${delivery.id}</span></a
-      >`,
+      html`${hasTicks && tick(delivery)}<a
+          class="id"
+          href="/portal/webhooks/${webhook.id}/deliveries/${delivery.id}"
+          >${delivery.event}<span class="hidden"> ${delivery.id}</span></a
+        >`,
       time(visit, delivery.createdAt),
       deliveryBadge(delivery),
       delivery.state === 'withheld' && delivery.withheldFor !== null
         ? withheldText(delivery.withheldFor)
-        : lastResult(visit, delivery),
+        : lastResult(delivery),
       delivery.attemptCount,
     ]),
   });
 }
 
-function lastResult(visit: Visit, { attempts, attemptCount }: DeliveryRecord): Html | undefined {
+function lastResult({ attempts, attemptCount }: DeliveryRecord): string | undefined {
   const last = attempts.find(({ number }) => number === attemptCount);
-  return last && html`${attemptText(last)} <span class="hint">${time(visit, last.attemptedAt)}</span>`;
+  return last && attemptSummary(last);
+}
+
+/** Sends deliveries of the list again, or all of its time. The boxes stand in the list, and belong to the first form. */
+function recoverPart({ administrator, company, now }: Visit, webhook: Webhook, given: Chosen['given']): Html {
+  const reason = whyNotTouch(webhook, administrator);
+  if (reason !== undefined) return html`<p class="hint">${reason}</p>`;
+  const action = `/portal/webhooks/${webhook.id}/recover`;
+  const first = companyLocal(company.timeZone, new Date(now.getTime() - HISTORY_DAYS * DAY_MS + MINUTE_MS));
+  return html`<div class="filters">
+    <form method="get" id="ticked" action="${action}">${button('Send the ticked ones again…', 'quiet')}</form>
+    ${
+      given.event === '' &&
+      html`<form method="get" action="${action}">
+        <input type="hidden" name="from" value="${given.from || first}" />
+        <input type="hidden" name="until" value="${given.until}" />
+        ${button(given.from || given.until ? 'Send all of this time again…' : 'Send all again…', 'quiet')}
+      </form>`
+    }
+  </div>`;
+}
+
+function tick({ id, event }: DeliveryRecord): Html {
+  return html`<input
+    type="checkbox"
+    form="ticked"
+    name="delivery"
+    value="${id}"
+    aria-label="${event} ${id}"
+  />`;
 }
 
 function nothing(isCutShort: boolean): Html {
@@ -186,28 +230,4 @@ function nothing(isCutShort: boolean): Html {
         'There are no deliveries here',
         'If you chose a filter, there may be some without it. Otherwise there was no event for this webhook yet. Pings are listed too.',
       );
-}
-
-function recoverForm({ company, now, ...visit }: Visit, webhook: Webhook, filled: Filled | undefined): Html {
-  const { id } = webhook;
-  const reason = whyNotTouch(webhook, visit.administrator);
-  if (reason !== undefined) return html`<p class="hint">${reason}</p>`;
-  const yesterday = companyLocal(company.timeZone, new Date(now.getTime() - DAY_MS));
-  return html`<p>
-      After an outage of the receiver you can send all deliveries again that failed or were withheld since
-      then. They keep their ids and bodies.
-    </p>
-    ${form(
-      visit,
-      { action: `/portal/webhooks/${id}/recover` },
-      html`${textField({
-        name: 'since',
-        label: 'Failed since',
-        hint: 'The time of the event in your company’s time zone, within the last 30 days.',
-        type: 'datetime-local',
-        value: filled?.since ?? yesterday,
-        problem: filled?.problem,
-      })}
-      ${button('Send them again', 'quiet')}`,
-    )}`;
 }

@@ -2,6 +2,7 @@ import type { WithheldFor } from '../../../contract/withholding.ts';
 import type { KeptAttempt } from '../../store/deliveries/deliveries-results.ts';
 import type { DeliveryState } from '../../store/schema.ts';
 import { outcomeText } from '../../webhooks/attempt-errors.ts';
+import { countText } from './formats.ts';
 import type { Html } from './html.ts';
 import { badge } from './notice.ts';
 
@@ -31,6 +32,11 @@ export function withheldText(reason: string): string {
 
 export function attemptText({ status, error }: Pick<KeptAttempt, 'status' | 'error'>): string {
   return outcomeText(error ?? String(status ?? ''));
+}
+
+/** The same for a row of a list: `204 · 79 ms`, or the class of error in place of the status. */
+export function attemptSummary({ status, error, totalMs }: KeptAttempt): string {
+  return `${error ?? status} · ${countText(totalMs)}\u00a0ms`;
 }
 
 /** The duration of each phase that was reached, in brackets. */

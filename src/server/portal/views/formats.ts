@@ -36,6 +36,11 @@ export function countText(value: number): string {
   return countFormat.format(value);
 }
 
+/** A number that was counted up to a bound: 1000 of at most 1000 is `1,000+`. */
+export function boundedCountText(value: number, countMax: number): string {
+  return `${countText(value)}${value >= countMax ? '+' : ''}`;
+}
+
 /** An e-mail address that may break before its @. */
 export function emailText(email: string): Html {
   const at = email.lastIndexOf('@');

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 
 import type { JsonText } from '../../../contract/json-text.ts';
 import type { AuthorisedTransaction } from '../accounts/authorised-transaction.ts';
+import { type UnsentChoice, unsentIn } from './deliveries-list.ts';
 
 const anew = (dueAt: string) =>
   ({ state: 'waiting', due_at: dueAt, failure_count: 0, interruption_count: 0, withheld_for: null }) as const;
@@ -47,30 +48,21 @@ export async function resendDelivery(
 }
 
 /**
- * Sends the deliveries again that failed or were withheld, of events from a time on, in the order of their ids.
+ * Sends chosen deliveries again that failed or were withheld, in the order of their ids.
  * @param page.after the id after which to go on; an empty text at first.
  * @returns the number of deliveries that will be sent, and the last id of this page; undefined when it is the last page.
  */
 export async function resendUnsent(
   authorised: AuthorisedTransaction,
   webhook: string,
-  page: { since: string; after: string; countMax: number; attemptsMax: number },
+  page: { choice: UnsentChoice; after: string; countMax: number; attemptsMax: number },
 ): Promise<{ count: number; last: string | undefined }> {
   const { engine, transaction, company, now } = authorised;
-  const rows = await transaction
-    .selectFrom('deliveries as d')
-    .innerJoin('events as e', (join) => join.on('e.company', '=', company).onRef('e.id', '=', 'd.event'))
-    .select(['d.id', 'd.attempt_count', 'e.created_at'])
-    .where('d.company', '=', company)
-    .where('d.webhook', '=', webhook)
-    .where('d.id', '>', page.after)
-    .where(sql<boolean>`d.state IN ('failed', 'withheld')`)
-    .orderBy('d.id')
-    .limit(page.countMax)
-    .execute();
-  const ids = rows
-    .filter(({ created_at, attempt_count }) => created_at >= page.since && attempt_count < page.attemptsMax)
-    .map(({ id }) => id);
+  const { table, condition } = unsentIn(transaction, { company, webhook }, page.choice);
+  const { rows } = await sql<{ id: string }>`
+    SELECT d.id FROM ${table} WHERE ${condition} AND d.id > ${page.after} AND d.attempt_count < ${page.attemptsMax}
+    ORDER BY d.id LIMIT ${sql.lit(page.countMax)}`.execute(transaction);
+  const ids = rows.map(({ id }) => id);
   let count = 0;
   if (ids.length > 0) {
     const changed = await transaction

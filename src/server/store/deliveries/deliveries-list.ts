@@ -17,6 +17,9 @@ export interface DeliveryFilter {
   until?: Date | undefined;
 }
 
+/** Deliveries that failed or were withheld: those of a time, or some by their ids. */
+export type UnsentChoice = { from: Date; until?: Date | undefined } | { ids: readonly string[] };
+
 export interface ListedPage {
   deliveries: DeliveryRecord[];
   /** The id, of a delivery or an event, before which the next page goes on; undefined at the end. */
@@ -102,6 +105,30 @@ async function scanDeliveries(
   return { rows: shown, before: isMore ? shown.at(-1)?.id : end, isCutShort: !isMore && end !== undefined };
 }
 
+/** Counts the chosen deliveries that had fewer attempts, up to `countMax`. */
+export async function countUnsent(
+  db: Connection,
+  of: WebhookKey,
+  choice: UnsentChoice,
+  { attemptsMax = Infinity, countMax }: { attemptsMax?: number; countMax: number },
+): Promise<number> {
+  const { table, condition } = unsentIn(db, of, choice);
+  const isBelow = attemptsMax === Infinity ? sql`TRUE` : sql`d.attempt_count < ${attemptsMax}`;
+  const { rows } = await sql<{ count: number | string }>`
+    SELECT COUNT(*) AS count
+    FROM (SELECT 1 FROM ${table} WHERE ${condition} AND ${isBelow} LIMIT ${sql.lit(countMax)}) AS counted`.execute(
+    db,
+  );
+  return Number(rows[0]?.count ?? 0);
+}
+
+/** The chosen deliveries, as `d`. */
+export function unsentIn(db: Connection, of: WebhookKey, choice: UnsentChoice): DeliveryScan {
+  if (!('ids' in choice)) return deliveriesIn(db, of, { ...choice, state: 'unsent' }, {});
+  const { table, condition } = deliveriesIn(db, of, { state: 'unsent' }, {});
+  return { table, condition: sql`${condition} AND d.id IN (${sql.join(choice.ids)})` };
+}
+
 interface DeliveryScan {
   table: RawBuilder<unknown>;
   condition: RawBuilder<unknown>;
@@ -112,7 +139,7 @@ function deliveriesIn(
   db: Connection,
   { company, webhook }: WebhookKey,
   { state, from, until }: DeliveryFilter,
-  { before }: PageOptions,
+  { before }: Pick<PageOptions, 'before'>,
 ): DeliveryScan {
   const conditions = [
     sql`d.company = ${company} AND d.webhook = ${webhook}`,
