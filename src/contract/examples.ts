@@ -31,6 +31,8 @@ interface Webhooks {
     EventKind,
     {
       post: {
+        summary: string;
+        description: string;
         parameters: { name: string; 'x-test-vector'?: { secret: string } }[];
         requestBody: {
           content: { 'application/json': { examples: Record<string, { value: { id: string } }> } };
@@ -53,6 +55,11 @@ export function exampleEvents(): ExampleEvent[] {
   );
 }
 
+/** An event in the contract's words: when it is sent, and what it carries, in Markdown. */
+export function eventWords(event: EventKind): { summary: string; description: string } {
+  return eventsOfContract()[event].post;
+}
+
 /** The secret of the contract's test vector: no webhook has it, so it may be known. */
 export function exampleSecret(): string {
   const vectors = eventsOfContract().ping.post.parameters.map((parameter) => parameter['x-test-vector']);
@@ -62,6 +69,6 @@ export function exampleSecret(): string {
 }
 
 function eventsOfContract(): Webhooks['webhooks'] {
-  // As above: only examples look into the events.
+  // As above: nothing else looks into the events.
   return (contractDocument() as unknown as Webhooks).webhooks;
 }

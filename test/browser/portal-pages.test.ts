@@ -19,6 +19,7 @@ const pages = {
   keys: '/portal/keys',
   'new-key': '/portal/keys/new',
   'webhooks-new': '/portal/webhooks/new',
+  events: '/portal/events',
   usage: '/portal/usage',
   documents: '/portal/documents',
   'documents-found': '/portal/documents?search=i',

@@ -5,6 +5,7 @@ import { showDeliveries } from './pages/deliveries.ts';
 import { sendAgain, showDelivery } from './pages/delivery.ts';
 import { downloadDocument, showDocument } from './pages/document.ts';
 import { showDocuments } from './pages/documents.ts';
+import { showEvents } from './pages/events.ts';
 import { acceptInvitation, openInvitation, showInvitation } from './pages/invitation.ts';
 import { createNewKey, revokeOldKey, showKeys, showNewKey } from './pages/keys.ts';
 import { showOverview } from './pages/overview.ts';
@@ -55,6 +56,7 @@ export const routes: readonly Route[] = [
   post('/keys/new', createNewKey),
   post('/keys/:id/revoke', revokeOldKey),
 
+  get('/events', showEvents),
   get('/webhooks', showWebhooks),
   post('/webhooks', registerWebhook),
   get('/webhooks/new', showNewWebhook),

@@ -1,13 +1,11 @@
-import { type MoveEventKind, moduleOfEvent, moveEventKinds, scopeOfEvent } from '../../../contract/events.ts';
+import { moveEventKinds } from '../../../contract/events.ts';
 import { maySeeEvent } from '../../../contract/withholding.ts';
-import type { Administrator } from '../../store/accounts/administrator-rows.ts';
-import type { Company } from '../../store/records/companies.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { readHealth, type WebhookHealth } from '../../store/deliveries/webhook-health.ts';
 import { findWebhookRow, type Webhook } from '../../store/deliveries/webhooks.ts';
 import { createWebhook, listWebhooks, WEBHOOKS_MAX } from '../../webhooks/registration.ts';
 import { canonicalWebhookUrl } from '../../webhooks/webhook-urls.ts';
-import { stoppedWarning, whyNot } from '../availability.ts';
+import { stoppedWarning } from '../availability.ts';
 import { notFound, problemOf, refusalOf } from '../page-error.ts';
 import { button, checkboxes, form, textField } from '../views/form.ts';
 import { type Html, html } from '../views/html.ts';
@@ -22,6 +20,7 @@ import {
   stateBadge,
 } from '../views/health.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { eventChoice, eventDetails } from './events.ts';
 
 export const showWebhooks: Page = async (visit, { engine }) => {
   const { company, now } = visit;
@@ -148,8 +147,8 @@ async function newPage(engine: Engine, visit: Visit, filled: Filled): Promise<Pa
     'Register a webhook',
     html`<p><a href="/portal/webhooks">All webhooks</a></p>
       <p>
-        The <a href="/">reference</a> has an example of every event, and code in seven languages that checks a
-        signature.
+        <a href="/portal/events">All events</a> on one page. The <a href="/">reference</a> has code in seven
+        languages that checks a signature.
       </p>
       ${isFull && problem === undefined && emptyState(`There are ${WEBHOOKS_MAX} webhooks already`, 'A company can’t have more. Delete one that you no longer need, and come back.')}
       ${
@@ -173,7 +172,8 @@ async function newPage(engine: Engine, visit: Visit, filled: Filled): Promise<Pa
             choices: moveEventKinds.map((kind) => ({
               value: kind,
               label: kind,
-              ...availability(kind, visit),
+              ...eventChoice(kind, visit),
+              more: eventDetails(kind),
             })),
             chosen: events,
           })}
@@ -182,28 +182,4 @@ async function newPage(engine: Engine, visit: Visit, filled: Filled): Promise<Pa
       }`,
     { section: 'webhooks', isRefused },
   );
-}
-
-/** The occasion of each event. A new event doesn't compile without one. */
-const occasions: Record<MoveEventKind, string> = {
-  'job.created': 'A job is created.',
-  'job.updated': 'Something that the API shows about a job changes.',
-  'job.completed': 'A job is completed; sent together with job.updated.',
-  'form.submitted': 'A form is submitted.',
-  'invoice.issued': 'An invoice is issued.',
-  'credit_note.issued': 'A credit note is issued.',
-  'quote.accepted': 'A customer accepted a quote.',
-  'payment.recorded': 'A payment of an invoice is recorded.',
-  'invoice.paid': 'An invoice becomes settled.',
-};
-
-/** The reason why an event can't be chosen, or isn't sent at present. */
-function availability(
-  kind: MoveEventKind,
-  { company, administrator }: { company: Company; administrator: Administrator },
-): { unavailable?: string; hint?: string } {
-  if (!maySeeEvent(administrator.scopes, kind))
-    return { unavailable: `You have no access to its data, which is ${scopeOfEvent(kind)}.` };
-  const reason = whyNot(company, moduleOfEvent(kind));
-  return reason === undefined ? {} : { hint: `${occasions[kind]} Nothing is sent now: ${reason}` };
 }

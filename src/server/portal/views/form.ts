@@ -92,6 +92,8 @@ export interface Choice {
   hint?: string;
   /** The reason why it is shown but can't be chosen. */
   unavailable?: string | undefined;
+  /** Stands below. */
+  more?: Html;
 }
 
 /** Choices of which any number can be taken. A choice that can't be taken says why. */
@@ -108,7 +110,7 @@ export function checkboxes({
     <legend>${label}</legend>
     ${hint !== undefined && html`<p class="hint" id="${group}-hint">${hint}</p>`}
     ${problem !== undefined && html`<p class="error">${problem}</p>`}
-    ${choices.map(({ value, label: text, hint: beside, unavailable }, index) => {
+    ${choices.map(({ value, label: text, hint: beside, unavailable, more }, index) => {
       const id = `${group}-${index}`;
       const note = unavailable ?? beside;
       return html`<div class="choice">
@@ -122,7 +124,7 @@ export function checkboxes({
           ${note !== undefined && html`aria-describedby="${id}-note"`}
         />
         <label for="${id}">${text}</label>
-        ${note !== undefined && html`<span class="hint" id="${id}-note">${note}</span>`}
+        ${note !== undefined && html`<span class="hint" id="${id}-note">${note}</span>`} ${more}
       </div>`;
     })}
   </fieldset>`;
