@@ -69,6 +69,7 @@ async function webhookPages({ engine }: TestPortal): Promise<Record<string, stri
     'deliveries-failed': `/portal/webhooks/${failing.id}/deliveries?state=unsent`,
     recover: `/portal/webhooks/${failing.id}/recover?from=2026-11-19T00:00`,
     'recover-refused': `/portal/webhooks/${failing.id}/recover`,
+    'overview-needs': '/portal',
     'deliveries-none': `/portal/webhooks/${quiet.id}/deliveries`,
     'deliveries-refused': `${of}/deliveries?from=yesterday`,
     delivery: `/portal/webhooks/${failing.id}/deliveries/${String(failed?.id)}`,

@@ -1,16 +1,27 @@
 import { setCompany } from '../../../src/server/access/companies.ts';
 import { createKey } from '../../../src/server/access/keys.ts';
+import type { SignedIn } from '../../../src/server/store/accounts/authorised-transaction.ts';
+import { amountText } from '../../../src/contract/currencies.ts';
+import { overdueTotals } from '../../../src/server/store/records/overdue.ts';
+import { openKeyUsage } from '../../../src/server/store/keys/key-usage.ts';
 import { createWebhook } from '../../../src/server/webhooks/registration.ts';
 import { createSecretBox } from '../../../src/server/webhooks/secrets.ts';
 import { SECRET_KEY } from '../../_command.ts';
 import { STORY_NOW } from '../../_server.ts';
-import { addAdministrator, COMPANY, onEachEngine, onSqlite } from './_portal.ts';
+import { addHistory } from './_history.ts';
+import { addAdministrator, COMPANY, onEachEngine, onSqlite, signedInAs, textOf } from './_portal.ts';
+import { addWebhook } from './_webhooks.ts';
+
+const DAY_MS = 86_400_000;
+const CONOR = { email: 'conor@brennan.example', password: 'seven quiet harbour bells' };
 
 onEachEngine('the overview says what there is and how it does', async (t, portal) => {
   const { engine } = portal;
   const visitor = await portal.signedIn();
   await visitor.visit('/portal');
-  t.match(visitor.text, /API keys 0 of 20 Webhooks 0 of 10 Administrators 1 Data in the API/);
+  t.match(visitor.text, /Overview Nothing needs you now\./);
+  t.match(visitor.text, /Address of the API http:\/\/127\.0\.0\.1\/api\/v1 How it works The reference/);
+  t.match(visitor.text, /API keys 0 of 20 Webhooks 0 of 10 Administrators 1 First steps Create a key/);
   const key = { prefix: 'fl', company: COMPANY, name: 'Export', scopes: ['jobs:read'], now: STORY_NOW };
   await createKey(engine, key);
   await createWebhook(engine, createSecretBox(SECRET_KEY), {
@@ -20,10 +31,87 @@ onEachEngine('the overview says what there is and how it does', async (t, portal
     now: STORY_NOW,
   });
   await visitor.visit('/portal');
+  t.match(visitor.text, /API keys 1 of 20 Webhooks 1 of 10 Administrators 1/);
+  t.match(visitor.text, /programs\. Done Make a first request with it\. Register a webhook.* Done Send the/);
+  t.match(visitor.text, /Overview Nothing needs you now\./);
+});
+
+onEachEngine('it begins with what needs somebody', async (t, portal) => {
+  const { engine } = portal;
+  const day = (count: number) => new Date(STORY_NOW.getTime() - count * DAY_MS);
+  const gone = await addAdministrator(engine, { email: 'gone@brennan.example', name: 'Gone' });
+  const by = await signedInAs(engine, gone);
+  const key = async (name: string, options: { now: Date; by?: SignedIn }) => {
+    const made = { prefix: 'fl', company: COMPANY, name, scopes: ['jobs:read'], ...options };
+    return (await createKey(engine, made)).record.id;
+  };
+  const busy = await key('Busy', { now: day(9) });
+  await key('Forgotten', { now: day(8) });
+  await key('Young', { now: day(6) });
+  await key('Of Gone', { now: STORY_NOW, by });
+  await engine.run(`UPDATE administrators SET disabled_at = created_at WHERE id = '${gone.id}'`);
+  await using usage = openKeyUsage(engine, { now: () => STORY_NOW, onError: () => undefined });
+  for (let count = 0; count < 1_200; count += 1) usage.count(COMPANY, busy, true);
+  await usage.flush();
+  const failing = await addWebhook(engine, { url: 'https://down.example.com/in' });
+  const fine = await addWebhook(engine, { url: 'https://fine.example.com/in' });
+  const history = { company: COMPANY, until: STORY_NOW, count: 100 };
+  await addHistory(engine, { ...history, webhooks: [failing.id], failedEvery: 2 });
+  await addHistory(engine, { ...history, until: day(0.001), webhooks: [fine.id], failedEvery: 1_000 });
+  await engine.run(`UPDATE deliveries SET state = 'delivered' WHERE webhook = '${fine.id}'`);
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal');
+  const needs = textOf(/<section class="notice problem"[\s\S]*?<\/section>/.exec(visitor.shown)?.[0] ?? '');
   t.match(
-    visitor.text,
-    /API keys 1 of 20 Webhooks 1 of 10 Webhook hooks.brennan-heating.ie Quiet Administrators 1/,
+    needs,
+    /^Needs somebody The webhook to down\.example\.com Partly failing .* Last success: 20 Nov 2026, \d\d:\d\d/,
   );
+  t.match(
+    needs,
+    /There was no answer within 10 seconds\. 50 deliveries to down\.example\.com failed or were withheld/,
+  );
+  t.match(needs, /Busy : 1,200 requests were refused by the rate limit in the last 24 hours\./);
+  t.match(needs, / Forgotten : never used .* Of Gone : made by somebody who has left/);
+  t.notMatch(needs, /fine\.example|Young/);
+  t.notMatch(visitor.text, /Nothing needs you/);
+  await addAdministrator(engine, { ...CONOR, scopes: ['jobs:read'] });
+  const limited = await portal.signedIn(CONOR);
+  await limited.visit('/portal');
+  t.match(limited.text, /Partly failing/);
+  t.notMatch(limited.text, /deliveries to down/, 'whose data they may not see');
+});
+
+onEachEngine('what is overdue is added up by currency', { hasRecords: true }, async (t, portal) => {
+  const { engine } = portal;
+  const rows = await engine.run(
+    "SELECT body, detail FROM invoices WHERE status = 'issued' AND kind = 'invoice'",
+  );
+  const invoices = rows.map(({ body, detail }) => ({
+    ...(JSON.parse(String(body)) as { dueDate: string; currency: string }),
+    ...(JSON.parse(String(detail)) as { amountDueMinor: number }),
+  }));
+  const dues = invoices.filter(({ amountDueMinor }) => amountDueMinor > 0).map(({ dueDate }) => dueDate);
+  const [first = '', last = ''] = [dues.sort()[0], dues.at(-1)];
+  t.ok(dues.length > 1);
+  const countOn = async (day: string) =>
+    (await overdueTotals(engine, COMPANY, day)).reduce((sum, { count }) => sum + count, 0);
+  t.equal(await countOn(first), 0, 'not on the day itself');
+  t.equal(await countOn(last), dues.filter((day) => day < last).length);
+  t.equal(await countOn('2199-01-01'), dues.length);
+  t.strictSame(await overdueTotals(engine, 'nobody', '2199-01-01'), []);
+  await addAdministrator(engine, { ...CONOR, scopes: ['jobs:read'] });
+  portal.setNow(new Date('2027-06-01T12:00:00Z'));
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal');
+  const [total] = await overdueTotals(engine, COMPANY, '2027-06-01');
+  const due = invoices
+    .filter(({ currency }) => currency === total?.currency)
+    .map((one) => one.amountDueMinor);
+  const sum = due.reduce((all, one) => all + one, 0);
+  t.match(visitor.text, `${amountText(sum, total?.currency ?? '')} of ${total?.count} invoice`);
+  const limited = await portal.signedIn(CONOR);
+  await limited.visit('/portal');
+  t.notMatch(limited.text, /overdue/);
 });
 
 onSqlite('it says why something is off, in the words of what the API answers', async (t, portal) => {
@@ -33,22 +121,24 @@ onSqlite('it says why something is off, in the words of what the API answers', a
     await visitor.visit('/portal');
     return visitor.text;
   };
-  t.match(await seen({}), /Invoices On Your plan includes it. Yes/);
-  t.match(await seen({ invoicingEnabled: false }), /Invoices Off Invoicing is not switched on. Yes/);
-  t.match(await seen({ modules: ['jobs'] }), /Jobs On .* People Off Your plan does not include it. Yes/);
+  t.match(
+    await seen({}),
+    /Data in the API Jobs On People On Forms On Invoices On Customers On Quotes On Your company/,
+  );
+  t.match(
+    await seen({ invoicingEnabled: false }),
+    /Invoices Off Invoicing is not switched on\. Customers On/,
+  );
+  t.match(await seen({ modules: ['jobs'] }), /Jobs On People Off Your plan does not include it\. Forms Off/);
   t.match(await seen({ apiEnabled: false }), /API access is off, so the API answers 403 api_not_enabled/);
   t.match(await seen({ subscriptionActive: false }), /answers 403 company_unavailable/);
 });
 
 onSqlite('it says what the administrator has no access to', async (t, portal) => {
-  const conor = { email: 'conor@brennan.example', password: 'seven quiet harbour bells' };
-  await addAdministrator(portal.engine, { ...conor, scopes: ['jobs:read'] });
-  const visitor = await portal.signedIn(conor);
+  await addAdministrator(portal.engine, { ...CONOR, scopes: ['jobs:read'] });
+  const visitor = await portal.signedIn(CONOR);
   await visitor.visit('/portal');
-  t.match(
-    visitor.text,
-    /Jobs On Your plan includes it. Yes People On .* No: another administrator can give it/,
-  );
+  t.match(visitor.text, /Jobs On People On You have no access; another administrator can give it\. Forms/);
 });
 
 onSqlite('keys and webhooks are found in the API section of People & access', async (t, portal) => {

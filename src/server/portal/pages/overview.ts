@@ -1,40 +1,74 @@
 import { ACTIVE_KEYS_MAX } from '../../access/keys.ts';
+import { companyDay } from '../../../contract/company-time.ts';
+import { amountText } from '../../../contract/currencies.ts';
+import { DAY_MS } from '../../../contract/durations.ts';
 import { type Module, modules } from '../../../contract/scopes.ts';
 import { maySee } from '../../../contract/withholding.ts';
-import { listAdministratorRows } from '../../store/accounts/administrator-rows.ts';
+import { type Administrator, listAdministratorRows } from '../../store/accounts/administrator-rows.ts';
+import { countUnsent } from '../../store/deliveries/deliveries-list.ts';
+import { readHealth, type WebhookHealth } from '../../store/deliveries/webhook-health.ts';
+import { listWebhookRows, type Webhook } from '../../store/deliveries/webhooks.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { listActiveKeys } from '../../store/keys/keys.ts';
-import { readHealth } from '../../store/deliveries/webhook-health.ts';
-import { listWebhookRows } from '../../store/deliveries/webhooks.ts';
-import { WEBHOOKS_MAX } from '../../webhooks/registration.ts';
-import { stoppedWarning, whyNot } from '../availability.ts';
-import { type Html, html } from '../views/html.ts';
-import { badge } from '../views/notice.ts';
-import { facts, table } from '../views/table.ts';
-import { healthSpans, stateBadge } from '../views/health.ts';
+import { type KeyHour, listKeyHours } from '../../store/keys/key-usage.ts';
+import { listActiveKeys, type UsedKey } from '../../store/keys/keys.ts';
+import { overdueTotals } from '../../store/records/overdue.ts';
+import { outcomeText } from '../../webhooks/attempt-errors.ts';
+import { WEBHOOKS_MAX, whyNotTouch } from '../../webhooks/registration.ts';
+import { stoppedWarning, whyNot, whyNotShown } from '../availability.ts';
+import { boundedCountText, countText } from '../views/formats.ts';
+import { healthSpans, isFailing, lastDayText, lastSuccess, stateBadge } from '../views/health.ts';
+import { type Content, type Html, html } from '../views/html.ts';
+import { badge, steps } from '../views/notice.ts';
+import { facts } from '../views/table.ts';
 import { page, type Page, type Visit } from '../visit.ts';
 
-export const showOverview: Page = async (visit, { engine }) => {
-  const { company, administrator } = visit;
+/** Of each webhook, so that ten of them cost no more than the rest of the page. */
+const FAILED_MAX = 100;
+/** A key that isn't used so long after it was made may have been forgotten. */
+const UNUSED_DAYS = 7;
+
+export const showOverview: Page = async (visit, { engine, baseUrl }) => {
+  const { company } = visit;
+  const found = await lookAround(engine, visit);
+  const needs = [
+    ...webhookNeeds(visit, found),
+    ...keyNeeds(visit, found),
+    ...(await overdueNeeds(engine, visit)),
+  ];
+  const stopped = stoppedWarning(company);
+  const firstSteps = firstStepsOf(found);
   return page(
     'Overview',
-    html`${stoppedWarning(company)}
-      <h2>At a glance</h2>
-      ${await glance(engine, visit)}
+    html`${stopped}
+      ${
+        needs.length > 0
+          ? html`<section class="notice problem" aria-labelledby="needs">
+              <h2 id="needs">Needs somebody</h2>
+              <ul>
+                ${needs.map((need) => html`<li>${need}</li>`)}
+              </ul>
+            </section>`
+          : !stopped && html`<p class="notice done">Nothing needs you now.</p>`
+      }
+      ${facts([
+        ['Address of the API', html`<code>${baseUrl()}/api/v1</code>`],
+        ['How it works', html`<a href="/">The reference</a>`],
+        ['API keys', html`<a href="/portal/keys">${found.keys.length} of ${ACTIVE_KEYS_MAX}</a>`],
+        ['Webhooks', html`<a href="/portal/webhooks">${found.webhooks.length} of ${WEBHOOKS_MAX}</a>`],
+        [
+          'Administrators',
+          html`<a href="/portal/people"
+            >${found.people.filter(({ disabledAt }) => disabledAt === null).length}</a
+          >`,
+        ],
+      ])}
+      ${
+        firstSteps.some(([isDone]) => !isDone) &&
+        html`<h2>First steps</h2>
+          ${steps(firstSteps)}`
+      }
       <h2>Data in the API</h2>
-      ${table({
-        caption: 'Data in the API',
-        columns: ['Data', 'State', 'Reason', { name: 'Your access', kind: 'named' }],
-        rows: modules.map((module) => {
-          const reason = whyNot(company, module);
-          return [
-            nameOf(module),
-            reason === undefined ? badge('good', 'On') : badge('bad', 'Off'),
-            reason ?? 'Your plan includes it.',
-            maySee(administrator.scopes, module) ? 'Yes' : 'No: another administrator can give it',
-          ];
-        }),
-      })}
+      ${facts(modules.map((module) => [nameOf(module), stateOf(module, visit)]))}
       <h2>Your company</h2>
       ${facts([
         ['Company id', html`<code>${company.id}</code>`],
@@ -48,24 +82,128 @@ export const showOverview: Page = async (visit, { engine }) => {
   );
 };
 
-async function glance(engine: Engine, { company, now }: Visit): Promise<Html> {
-  const keys = await listActiveKeys(engine, company.id);
+interface Found {
+  keys: UsedKey[];
+  /** Of the last 24 hours. */
+  hours: KeyHour[];
+  webhooks: Webhook[];
+  health: Map<string, WebhookHealth>;
+  /** Deliveries that failed or were withheld, by webhooks whose deliveries the administrator may send. */
+  failed: Map<string, number>;
+  people: Administrator[];
+}
+
+async function lookAround(engine: Engine, { company, administrator, now }: Visit): Promise<Found> {
+  const { spans, whole } = healthSpans(company.timeZone, now);
+  const from = new Date(now.getTime() - DAY_MS).toISOString();
   const webhooks = await listWebhookRows(engine, company.id);
-  const { spans } = healthSpans(company.timeZone, now);
   const ids = webhooks.map(({ id }) => id);
-  const health = await readHealth(engine, company.id, ids, spans.slice(-1));
-  const people = await listAdministratorRows(engine.db, company.id);
-  const active = people.filter(({ disabledAt }) => disabledAt === null).length;
-  return facts([
-    ['API keys', html`<a href="/portal/keys">${keys.length} of ${ACTIVE_KEYS_MAX}</a>`],
-    ['Webhooks', html`<a href="/portal/webhooks">${webhooks.length} of ${WEBHOOKS_MAX}</a>`],
-    ...webhooks.map((webhook) => {
-      const own = health.get(webhook.id);
-      const name = html`<a href="/portal/webhooks/${webhook.id}">${new URL(webhook.url).hostname}</a>`;
-      return ['Webhook', html`${name} ${own && stateBadge(webhook, own)}`] as const;
-    }),
-    ['Administrators', html`<a href="/portal/people">${active}</a>`],
+  const counted = webhooks.filter((webhook) => whyNotTouch(webhook, administrator) === undefined);
+  const countFailed = async ({ id }: Webhook): Promise<[string, number]> => {
+    const of = { company: company.id, webhook: id };
+    return [id, await countUnsent(engine.db, of, { from: new Date(0) }, { countMax: FAILED_MAX })];
+  };
+  const [health, failed, keys, hours, people] = await Promise.all([
+    readHealth(engine, company.id, ids, [whole, ...spans.slice(-1)]),
+    Promise.all(counted.map(countFailed)),
+    listActiveKeys(engine, company.id),
+    listKeyHours(engine, company.id, { from, limit: ACTIVE_KEYS_MAX * 48 }),
+    listAdministratorRows(engine.db, company.id),
   ]);
+  return { webhooks, health, failed: new Map(failed), keys, hours, people };
+}
+
+/** Webhooks that fail, and deliveries that were given up. */
+function webhookNeeds(visit: Visit, { webhooks, health, failed }: Found): Html[] {
+  return webhooks.flatMap((webhook) => {
+    const own = health.get(webhook.id);
+    const host = new URL(webhook.url).hostname;
+    const path = `/portal/webhooks/${webhook.id}`;
+    const count = failed.get(webhook.id) ?? 0;
+    return [
+      ...(own && isFailing(webhook, own)
+        ? [
+            html`<a href="${path}">The webhook to ${host}</a> ${stateBadge(webhook, own)} ${lastDayText(own)}
+              in 24 hours. Last success: ${lastSuccess(visit, own)}.
+              ${outcomeText(own.lastFailure?.reason ?? '')}`,
+          ]
+        : []),
+      ...(count > 0
+        ? [
+            html`<a href="${path}/deliveries?state=unsent"
+                >${boundedCountText(count, FAILED_MAX)} ${count === 1 ? 'delivery' : 'deliveries'} to
+                ${host}</a
+              >
+              failed or ${count === 1 ? 'was' : 'were'} withheld, and can be sent again.`,
+          ]
+        : []),
+    ];
+  });
+}
+
+/** Keys that were limited lately, that nobody uses, or whose maker has left. */
+function keyNeeds({ now }: Visit, { keys, hours, people }: Found): Html[] {
+  const unusedBefore = new Date(now.getTime() - UNUSED_DAYS * DAY_MS).toISOString();
+  const left = new Set(people.filter(({ disabledAt }) => disabledAt !== null).map(({ id }) => id));
+  const limited = Map.groupBy(
+    hours.filter(({ limited: count }) => count > 0),
+    ({ keyId }) => keyId,
+  );
+  const need = (path: string, those: readonly UsedKey[], told: Content) =>
+    those.length === 0
+      ? []
+      : [html`<a href="${path}">${those.map(({ name }) => name).join(', ')}</a>: ${told}`];
+  const refused = hours.reduce((sum, { limited: count }) => sum + count, 0);
+  return [
+    ...need(
+      '/portal/usage',
+      keys.filter(({ id }) => limited.has(id)),
+      `${countText(refused)} requests were refused by the rate limit in the last 24 hours.`,
+    ),
+    ...need(
+      '/portal/keys',
+      keys.filter(({ usedAt, createdAt }) => usedAt === null && createdAt < unusedBefore),
+      `never used in the ${UNUSED_DAYS} days or more since they were made. Revoke what nobody needs.`,
+    ),
+    ...need(
+      '/portal/keys',
+      keys.filter(({ madeBy }) => madeBy !== null && left.has(madeBy)),
+      'made by somebody who has left. Replace what they may still have.',
+    ),
+  ];
+}
+
+/** Invoices that customers haven't paid in time, for those who may see them. */
+async function overdueNeeds(engine: Engine, visit: Visit): Promise<Html[]> {
+  if (whyNotShown(visit, 'invoices') !== undefined) return [];
+  const { company, now } = visit;
+  const totals = await overdueTotals(engine, company.id, companyDay(company.timeZone, now));
+  return totals.map(
+    ({ currency, count, dueMinor }) =>
+      html`<a href="/portal/documents">${amountText(dueMinor, currency)}</a> of ${countText(count)}
+        ${count === 1 ? 'invoice' : 'invoices'} is overdue.`,
+  );
+}
+
+function firstStepsOf({ keys, webhooks, health }: Found): [isDone: boolean, step: Html][] {
+  return [
+    [keys.length > 0, html`<a href="/portal/keys/new">Create a key</a> for one of your programs.`],
+    [keys.some(({ usedAt }) => usedAt !== null), html`Make a first request with it.`],
+    [
+      webhooks.length > 0,
+      html`<a href="/portal/webhooks/new">Register a webhook</a>, which tells your program of changes.`,
+    ],
+    [
+      [...health.values()].some(({ lastDeliveredAt }) => lastDeliveredAt !== null),
+      html`Send the webhook a ping, and see it succeed.`,
+    ],
+  ];
+}
+
+function stateOf(module: Module, { company, administrator }: Visit): Html {
+  const reason = whyNot(company, module);
+  return html`${reason === undefined ? badge('good', 'On') : html`${badge('bad', 'Off')} ${reason}`}
+  ${!maySee(administrator.scopes, module) && 'You have no access; another administrator can give it.'}`;
 }
 
 function nameOf(module: Module): string {

@@ -1,9 +1,7 @@
 import { HOUR_MS } from '../../../contract/durations.ts';
-import { modules } from '../../../contract/scopes.ts';
-import type { Company } from '../../store/records/companies.ts';
 import { type KeyHour, listKeyHours } from '../../store/keys/key-usage.ts';
 import { listActiveKeys, type UsedKey } from '../../store/keys/keys.ts';
-import { stoppedWarning, whyNot } from '../availability.ts';
+import { stoppedWarning } from '../availability.ts';
 import { barChart } from '../views/chart.ts';
 import { countText, time, timeText } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
@@ -34,8 +32,7 @@ export const showUsage: Page = async (visit, { engine, rateLimitPerMinute }) => 
       ${limitNote(rateLimitPerMinute, sum(rows).limited)}
       <h2>By key</h2>
       ${keyTable(visit, hours, { keys, rows })}
-      <h2>Data in the API</h2>
-      ${switchesOf(company)}`,
+      ${stoppedWarning(company) || html`<p><a href="/portal">The overview</a> says which data the API gives out.</p>`}`,
     { section: 'usage' },
   );
 };
@@ -150,20 +147,4 @@ function keyTable(
       ];
     }),
   });
-}
-
-/** The data that the API gives out at present; the overview has the details. */
-function switchesOf(company: Company): Html {
-  const stopped = stoppedWarning(company);
-  if (stopped) return stopped;
-  const off = modules.flatMap((module) => {
-    const reason = whyNot(company, module);
-    return reason === undefined ? [] : [{ module, reason }];
-  });
-  const on = modules.filter((module) => whyNot(company, module) === undefined);
-  return html`<p>
-      ${on.length === 0 ? 'Nothing at present.' : `To keys with their scopes: ${on.join(', ')}.`}
-      <a href="/portal">The overview</a> has the details.
-    </p>
-    ${off.length > 0 && facts(off.map(({ module, reason }) => [`Not ${module}`, reason]))}`;
 }

@@ -56,6 +56,16 @@ export function stateBadge({ pausedAt }: Webhook, health: WebhookHealth): Html {
   return delivered === 0 ? badge('bad', 'Failing') : badge('warn', 'Partly failing');
 }
 
+/** Whether the latest attempt failed, or many of the last 24 hours did. A webhook that is paused sends nothing. */
+export function isFailing({ pausedAt }: Webhook, health: WebhookHealth): boolean {
+  const { delivered, failed } = lastDayOf(health);
+  if (pausedAt !== null || failed === 0) return false;
+  return (
+    delivered / (delivered + failed) < WORKING_SHARE_MIN ||
+    (health.lastFailure?.at ?? '') > (health.lastDeliveredAt ?? '')
+  );
+}
+
 /** The share of the attempts of the last 24 hours that were answered with 2xx. */
 export function lastDayText(health: WebhookHealth): string {
   const { delivered, failed } = lastDayOf(health);

@@ -20,6 +20,7 @@ const names = [
   '0015-attempt-counts',
   '0016-feed-door',
   '0017-by-company',
+  '0022-overdue-invoices',
 ];
 
 for (const name of engineNames) {
