@@ -2,6 +2,7 @@ import { hasDetail, type Resource, type ResourceRecord, resources } from '../src
 import type { RenderedRecord } from '../src/contract/render.ts';
 import { examplesOf } from '../src/demo/example-company.ts';
 import type { Engine, StoreTransaction } from '../src/server/store/engines/engine.ts';
+import { searchColumns } from '../src/server/store/search-columns.ts';
 
 /** Every record of the example company, each once, as it is stored. */
 export function exampleRecords(): ResourceRecord[] {
@@ -44,21 +45,26 @@ async function upsert(
   company: string,
   records: readonly RenderedRecord[],
 ): Promise<void> {
-  const rows = records.map(({ body, detail, digest }) => ({
+  const rows = records.map((record) => ({
     company,
-    body,
-    digest,
-    ...(detail === undefined ? {} : { detail }),
+    body: record.body,
+    digest: record.digest,
+    ...(record.detail === undefined ? {} : { detail: record.detail }),
+    ...searchColumns(record),
   }));
   await transaction
     // The tables of records take the same columns; those with details one more.
     .insertInto(resource as 'invoices')
-    .values(rows as { company: string; body: string; detail: string }[])
+    .values(rows as unknown as { company: string; body: string; detail: string }[])
     .onConflict((conflict) =>
       conflict.columns(['company', 'id']).doUpdateSet((row) => ({
         body: row.ref('excluded.body'),
         digest: row.ref('excluded.digest'),
         ...(hasDetail(resource) ? { detail: row.ref('excluded.detail') } : {}),
+        ...(resource === 'invoices' && {
+          paid_minor: row.ref('excluded.paid_minor'),
+          search_words: row.ref('excluded.search_words'),
+        }),
       })),
     )
     .execute();

@@ -11,6 +11,7 @@ import { recordProblem } from './validators.ts';
 export interface RenderedRecord {
   resource: Resource;
   id: string;
+  record: ResourceRecord['record'];
   body: JsonText<unknown>;
   detail: JsonText<unknown> | undefined;
   /** Of both texts: SHA-1 in base64url, 27 characters. It tells versions apart, and protects nothing. */
@@ -35,7 +36,7 @@ export function renderRecord({ resource, record }: ResourceRecord): RenderedReco
   const detail = names.whole ? members(names.whole).filter((name) => !summary.includes(name)) : undefined;
   const body = renderMembers(record, summary);
   const detailText = detail && renderMembers(record, detail);
-  return { resource, id: record.id, body, detail: detailText, digest: digestOf(body, detailText) };
+  return { resource, id: record.id, record, body, detail: detailText, digest: digestOf(body, detailText) };
 }
 
 function digestOf(body: string, detail = ''): string {

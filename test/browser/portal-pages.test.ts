@@ -23,10 +23,11 @@ const pages = {
   usage: '/portal/usage',
   documents: '/portal/documents',
   'documents-found': '/portal/documents?search=i',
-  'documents-customers': '/portal/documents?search=harbour',
-  'documents-of-customer': '/portal/documents?customer=cus_0003',
+  'documents-combined':
+    '/portal/documents?search=harbour&kind=invoice&state=open&customer=cus_0003&from=2026-01-01',
   'documents-drafts': '/portal/documents?show=drafts',
-  'documents-bad-day': '/portal/documents?from=2026-02-30',
+  'documents-refused': '/portal/documents?from=2026-02-30&kind=bill',
+  receivables: '/portal/receivables',
   document: '/portal/documents/01a15a0c-54c0-737e-abf7-cfe66f9292f6',
   'document-draft': '/portal/documents/01a1ef7b-a420-7b42-8594-7b990f1a8c5f',
   people: '/portal/people',
@@ -114,7 +115,7 @@ for (const javaScript of [true, false]) {
       { javaScript },
     );
     await open('/portal/documents');
-    await page.getByLabel('Number or customer begins with').fill('inv-2026-0003');
+    await page.getByLabel('Number, customer or reference').fill('inv-2026-0003');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByRole('link', { name: 'INV-2026-0003' }).click();
     const begun = page.waitForEvent('download');

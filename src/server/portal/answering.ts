@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Request, RequestHandler, Response } from 'express';
@@ -15,6 +17,7 @@ import { notWellFormed, PageError, toPageError } from './page-error.ts';
 import type { AdministratorsRoute, Route } from './routes.ts';
 import { administratorPage, guestPage } from './views/frame.ts';
 import {
+  type FileReply,
   type GuestVisit,
   type Notice,
   redirect,
@@ -219,11 +222,21 @@ async function write(reply: Reply, { req, res, visit, answering }: Answered): Pr
       .type('html')
       .send(text);
   } else if (reply.kind === 'file') {
-    res.set(reply.headers).send(reply.body);
+    await sendFile(reply, req, res.set(reply.headers));
   } else {
     writeRedirect(reply, res, answering);
   }
   req.resume();
+}
+
+async function sendFile({ body }: FileReply, req: Request, res: Response): Promise<void> {
+  if (Buffer.isBuffer(body)) res.send(body);
+  else if (req.method === 'HEAD') res.end();
+  else
+    await pipeline(Readable.from(body), res).catch((error: unknown) => {
+      // The visitor has gone.
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+    });
 }
 
 /** The notice of the form in the page's address. */

@@ -9,6 +9,7 @@ import { showEvents } from './pages/events.ts';
 import { acceptInvitation, openInvitation, showInvitation } from './pages/invitation.ts';
 import { createNewKey, revokeOldKey, showKeys, showNewKey } from './pages/keys.ts';
 import { showOverview } from './pages/overview.ts';
+import { showReceivables } from './pages/receivables.ts';
 import { inviteSomebody, removeSomebody, showPeople, withdraw } from './pages/people.ts';
 import { recoverChosen, showRecover } from './pages/recover.ts';
 import { showSignIn, signInWithPassword, signOut } from './pages/sign-in.ts';
@@ -74,6 +75,8 @@ export const routes: readonly Route[] = [
   get('/documents', showDocuments),
   get('/documents/:id', showDocument),
   get('/documents/:id/pdf', downloadDocument),
+
+  get('/receivables', showReceivables),
 
   get('/usage', showUsage),
 

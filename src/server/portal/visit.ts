@@ -74,7 +74,8 @@ export interface RedirectReply {
 export interface FileReply {
   kind: 'file';
   headers: Readonly<Record<string, string>>;
-  body: Buffer;
+  /** Pieces are sent as they are made. */
+  body: Buffer | AsyncIterable<string | Uint8Array>;
 }
 
 /** @param more.isRefused gives the status 422. */

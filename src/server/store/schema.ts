@@ -158,6 +158,14 @@ interface InvoicesTable extends RecordTable {
   customer: GeneratedAlways<string>;
   issue_date: GeneratedAlways<string | null>;
   updated_at: GeneratedAlways<string>;
+  /** What a search of documents reads; see migrations/0018-document-search.ts. PostgreSQL's driver gives 64 bits as text. */
+  place: GeneratedAlways<string>;
+  currency: GeneratedAlways<string>;
+  due_date: GeneratedAlways<string | null>;
+  gross_minor: GeneratedAlways<number | string>;
+  balance_minor: GeneratedAlways<number | string | null>;
+  paid_minor: Generated<number | string>;
+  search_words: Generated<string>;
 }
 
 /** The PDF of an issued document. It is written once and never changes. */

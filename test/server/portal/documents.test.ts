@@ -1,5 +1,10 @@
+import { amountText } from '../../../src/contract/currencies.ts';
+import type { Invoice } from '../../../src/contract/records.ts';
+import { renderRecord } from '../../../src/contract/render.ts';
 import { createCompany } from '../../../src/server/access/companies.ts';
+import { downloadIn, downloadLinks } from '../../../src/server/portal/download.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { exampleRecords, putRecords } from '../../_records.ts';
 import { keyFor, STORY_NOW } from '../../_server.ts';
 import { addAdministrator, COMPANY, onEachEngine, onSqlite, type Visitor } from './_portal.ts';
 
@@ -29,66 +34,177 @@ async function crawl(visitor: Visitor, path: string): Promise<string[]> {
 
 /** Copies an issued document so many times, with ids and numbers of their own. */
 async function copyDocuments(engine: Engine, company: string, count: number): Promise<void> {
-  const [original] = await engine.run(`SELECT body, detail FROM invoices WHERE id = '${PAID}'`);
-  const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
-  for (let made = 0; made < count; made += 1) {
-    const id = `01b00000-0000-7000-8000-${String(made).padStart(12, '0')}`;
-    const number = `MANY-${String(made).padStart(4, '0')}`;
-    const body = textOf(original?.body)
-      .replace(PAID, id)
-      .replace('INV-2026-0001', number)
-      .replace('"issueDate":"2026-09-15"', '"issueDate":"2025-01-02"');
-    const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
-    await engine.run(
-      `INSERT INTO invoices (company, body, detail) VALUES (${text(company)}, ${text(body)}, ${text(textOf(original?.detail))})`,
-    );
-  }
+  const original = exampleRecords().find(({ record }) => record.id === PAID)?.record as Invoice;
+  const copies = Array.from({ length: count }, (_value, made) => ({
+    ...original,
+    id: `01b00000-0000-7000-8000-${String(made).padStart(12, '0')}`,
+    number: `MANY-${String(made).padStart(4, '0')}`,
+    issueDate: '2025-01-02',
+  }));
+  await putRecords(
+    engine,
+    company,
+    copies.map((record) => renderRecord({ resource: 'invoices', record })),
+  );
 }
 
-onEachEngine('a document is found by number, by customer and by days', RECORDS, async (t, { signedIn }) => {
-  const visitor = await signedIn();
-  const search = async (query: string) => {
-    await visitor.visit(`/portal/documents?${query}`);
+const address = (parameters: Record<string, string>) =>
+  `/portal/documents?${new URLSearchParams(parameters).toString()}`;
+
+onEachEngine('documents are found by words, kind, state, customer and days', RECORDS, async (t, portal) => {
+  const visitor = await portal.signedIn();
+  const search = async (parameters: Record<string, string>) => {
+    await visitor.visit(address(parameters));
     return numbersIn(visitor);
   };
-  t.strictSame((await search('')).slice(0, 3), ['CN-2026-0002', 'PF-2026-0001', 'INV-2026-0006']);
-  t.equal(numbersIn(visitor).length, 9, 'a draft is not issued');
-  t.strictSame(await search('search=cn-2026'), ['CN-2026-0002', 'CN-2026-0001'], 'capitals don’t matter');
-  t.strictSame(await search('search=INV-2026-0004'), ['INV-2026-0004']);
-  t.match(visitor.text, /€5,743\.65 €5,743\.65 due|£5,743\.65 £5,743\.65 due/);
-  t.strictSame(await search('search=2026'), [], 'only the beginning is searched');
-  for (const wildcard of ['%25', '_', '*', "' OR 1=1 --"])
-    t.strictSame(await search(`search=${wildcard}`), [], wildcard);
-  t.strictSame(await search('from=2026-10-19&to=2026-10-21'), ['INV-2026-0003', 'CN-2026-0001']);
-  t.strictSame(await search('to=2026-09-15'), ['INV-2026-0001']);
-  t.strictSame(await search('from=2026-12-01'), []);
-  t.match(visitor.text, /No documents found/);
-  t.strictSame(await search('show=drafts'), ['Draft']);
-  await search('search=harb');
-  t.match(visitor.text, /Documents of Harbour Lights Hotel/);
-  const [, link = ''] = /href="([^"]*\?customer=[^"]*)"/.exec(visitor.shown) ?? [];
-  await visitor.visit(link);
-  t.match(visitor.text, /Documents of Harbour Lights Hotel/);
-  t.strictSame(numbersIn(visitor), [
-    'CN-2026-0002',
-    'INV-2026-0006',
-    'INV-2026-0003',
-    'CN-2026-0001',
-    'INV-2026-0002',
-  ]);
-  await search(`search=${encodeURIComponent('THE OLD MILL CAFÉ')}`);
-  t.match(visitor.text, /Documents of The Old Mill Café/, 'with letters of other alphabets too');
+  const newest = ['Draft', 'PF-2026-0001', 'INV-2026-0006', 'CN-2026-0002'];
+  t.strictSame(new Set((await search({})).slice(0, 4)), new Set(newest));
+  t.strictSame(
+    await search({ search: 'cn-2026' }),
+    ['CN-2026-0002', 'CN-2026-0001'],
+    'capitals don’t matter',
+  );
+  t.strictSame(await search({ search: '0004 inv' }), ['INV-2026-0004'], 'any word, in any order');
+  t.strictSame(await search({ search: 'inv-0004' }), [], 'what is typed as one is found as one');
+  t.strictSame(
+    await search({ search: 'KELL niam' }),
+    ['PF-2026-0001', 'INV-2026-0001'],
+    'beginnings of words',
+  );
+  t.strictSame(await search({ search: 'elly' }), [], 'the end of a word is none');
+  const hostile = [
+    '%',
+    '_',
+    '*',
+    '\\',
+    "' OR 1=1 --",
+    '"',
+    '🍕',
+    '\u202e0001',
+    'שלום',
+    'ß'.repeat(99),
+    '\ud800',
+  ];
+  for (const text of [...hostile, 'x y '.repeat(500)])
+    t.match(await search({ search: text }), text.includes('0001') ? /INV-2026-0001/ : { length: 0 }, text);
+  const days = { from: '2026-10-19', to: '2026-10-21' };
+  t.strictSame(await search(days), ['INV-2026-0003', 'CN-2026-0001']);
+  t.strictSame(await search({ ...days, kind: 'invoice', search: 'harbour' }), ['INV-2026-0003']);
+  t.strictSame(await search({ ...days, kind: 'invoice', search: 'kelly' }), []);
+  t.strictSame(await search({ show: 'drafts' }), ['Draft'], 'as addresses of before 1.1.0 have it');
+  t.strictSame(await search({ state: 'draft' }), ['Draft']);
+  t.strictSame(await search({ state: 'part_paid', customer: 'cus_0003' }), ['INV-2026-0003']);
+  t.match(
+    visitor.text,
+    /1 document Totals Documents Count Total Left to pay Invoices in EUR 1 €1,196\.52 €596\.52/,
+  );
+  t.match(visitor.shown, /<option value="cus_0003" selected/);
+  t.strictSame(await search({ from: '2026-12-01' }), []);
+  t.match(visitor.text, /0 documents No documents found/);
+});
+
+onEachEngine('what is overdue looks other than what is due', RECORDS, async (t, portal) => {
+  const badges = ({ shown }: Visitor) =>
+    [...shown.matchAll(/<span class="badge (\w+)">([^<]*)<\/span>/g)].map(
+      ([, look, text]) => `${look}: ${text}`,
+    );
+  const paths = [`/portal/documents/${PART_PAID}`, address({ search: 'INV-2026-0003' })];
+  const texts = {
+    '2026-11-20T23:59:59Z': 'plain: Due 20 Nov 2026, part paid',
+    '2026-11-21T00:00:01Z': 'bad: Overdue since 21 Nov 2026, part paid',
+  };
+  for (const [now, text] of Object.entries(texts)) {
+    portal.setNow(new Date(now));
+    const visitor = await portal.signedIn();
+    for (const path of paths) {
+      await visitor.visit(path);
+      t.strictSame(badges(visitor), [text]);
+    }
+    await visitor.visit('/portal/documents?state=overdue');
+    t.strictSame(numbersIn(visitor), text.startsWith('bad') ? ['INV-2026-0003'] : []);
+    const states = { paid: /: Paid$/, credited: /: Credited$/, open: /: (?:Due|Overdue)/, draft: /: Draft$/ };
+    for (const [state, shown] of Object.entries(states)) {
+      await visitor.visit(`/portal/documents?state=${state}`);
+      t.equal(badges(visitor).length, numbersIn(visitor).length, state);
+      for (const one of badges(visitor)) t.match(one, shown);
+    }
+  }
 });
 
 onEachEngine('many documents are shown page by page, each once', RECORDS, async (t, { engine, signedIn }) => {
   await copyDocuments(engine, COMPANY, 60);
   const visitor = await signedIn();
   const all = Array.from({ length: 60 }, (_value, index) => `MANY-${String(59 - index).padStart(4, '0')}`);
-  t.strictSame(await crawl(visitor, '/portal/documents?search=many-'), all, 'by number');
+  t.strictSame(await crawl(visitor, '/portal/documents?search=many'), all, 'by number');
+  t.match(visitor.text, /60 documents Totals Documents Count/, 'the last page has the totals of all');
   t.strictSame(await crawl(visitor, '/portal/documents?to=2025-12-31'), all, 'of one day');
-  t.equal((await crawl(visitor, '/portal/documents')).length, 69);
+  t.equal((await crawl(visitor, '/portal/documents')).length, 70);
   const ofCustomer = await crawl(visitor, '/portal/documents?customer=cus_0002');
-  t.strictSame(ofCustomer, [...all, 'PF-2026-0001', 'INV-2026-0001'], 'of a customer');
+  t.strictSame(ofCustomer, ['PF-2026-0001', 'INV-2026-0001', ...all], 'of a customer');
+});
+
+onEachEngine('the documents of a search are downloaded', RECORDS, async (t, { engine, signedIn }) => {
+  await copyDocuments(engine, COMPANY, 401);
+  await engine.run(`UPDATE invoices SET body = ${engine.dialect.name === 'sqlite' ? '' : 'CAST'}(
+    replace(${engine.dialect.name === 'sqlite' ? 'body' : 'CAST(body AS TEXT)'}, '"number":"MANY-0400"', '"number":"=1+1"')
+    ${engine.dialect.name === 'sqlite' ? '' : 'AS JSON'})`);
+  const visitor = await signedIn();
+  const lines = async (query: string) => {
+    const { headers, body } = await visitor.visit(`/portal/documents?format=csv&${query}`);
+    t.match(headers, { 'content-type': 'text/csv; charset=utf-8', 'cache-control': 'no-store' });
+    t.equal(headers['content-disposition'], 'attachment; filename="documents.csv"');
+    return body.trimEnd().split('\r\n');
+  };
+  const [head = '', first = '', ...others] = await lines('search=many');
+  t.match(head, /^"state","id","kind".*"totals.grossMinor","totals.gross".*"amountDueMinor","amountDue"$/);
+  t.match(first, /^"Paid","01b00000-0000-7000-8000-000000000400","invoice","issued","'=1\+1"/);
+  t.equal(new Set(others).size, 400);
+  t.strictSame(await lines('search=nothing-like-it'), [head], 'nothing has its columns');
+  const { headers, body } = await visitor.visit('/portal/documents?format=xlsx&kind=credit_note');
+  t.match(headers['content-type'], /spreadsheetml/);
+  t.equal(body.slice(0, 2), 'PK');
+  t.match((await visitor.visit('/portal/documents?format=pdf')).headers, { 'content-type': /html/ });
+  t.equal(downloadIn(new URLSearchParams('format=csv'), 50_001), undefined);
+  t.match(downloadLinks(50_001, () => '').toString(), /at most 50,000 documents/);
+});
+
+onEachEngine('receivables are aged by customer and currency', RECORDS, async (t, portal) => {
+  portal.setNow(new Date('2027-01-05T00:30:00Z'));
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal/receivables');
+  t.match(visitor.text, /EUR: €19,925\.36|EUR: €[\d,.]+ to be paid, €[\d,.]+ of it overdue/);
+  const open = exampleRecords().flatMap(({ resource, record }) => {
+    const invoice = record as Invoice;
+    return resource === 'invoices' && (invoice.amountDueMinor ?? 0) > 0 ? [invoice] : [];
+  });
+  const ages = open.map((invoice) =>
+    Math.round((Date.parse('2027-01-05') - Date.parse(invoice.dueDate ?? '')) / 86_400_000),
+  );
+  t.ok(new Set(ages.map((age) => Math.ceil(age / 30))).size > 1, ages.join());
+  for (const [index, { customer, currency, amountDueMinor = 0 }] of open.entries()) {
+    const column = Math.min(4, Math.max(0, Math.ceil((ages[index] ?? 0) / 30)));
+    const cells = [
+      ...Array.from({ length: 5 }, (_value, at) => (at === column ? amountDueMinor : 0)),
+      amountDueMinor,
+    ];
+    const row = [customer.name, ...cells.map((cell) => (cell === 0 ? '—' : amountText(cell, currency)))].join(
+      ' ',
+    );
+    t.ok(visitor.text.includes(row), row);
+  }
+  const { body } = await visitor.visit('/portal/receivables?format=csv');
+  const lines = body.trimEnd().split('\r\n').slice(1);
+  t.equal(lines.length, open.length);
+  const [line = ''] = lines.filter((text) => text.startsWith('"INV-2026-0003"'));
+  t.match(
+    line,
+    /^"INV-2026-0003","cus_0003",".*","2026-10-21","2026-11-20","EUR",119652,1196\.52,60000,600\.00,/,
+  );
+  t.match(line, /,59652,596\.52,46,"01a15a0c/);
+  await portal.engine.run('DELETE FROM documents');
+  await portal.engine.run('DELETE FROM invoices');
+  await visitor.visit('/portal/receivables');
+  t.match(visitor.text, /Nobody owes you anything/);
 });
 
 onEachEngine('a document’s PDF is the one that the API serves', RECORDS, async (t, portal) => {
@@ -130,10 +246,23 @@ onEachEngine('another company’s document answers as if there were none', RECOR
     }
   t.equal(answers[0]?.statusCode, 404);
   t.equal(new Set(answers.map((answer) => JSON.stringify(answer))).size, 1);
-  for (const query of ['', 'search=INV', 'search=Niamh', 'customer=cus_0002', 'to=2030-01-01']) {
+  for (const query of [
+    '',
+    'search=INV',
+    'search=Niamh',
+    'customer=cus_0002',
+    'to=2030-01-01',
+    'state=open',
+  ]) {
+    for (const format of ['', '&format=csv']) await visitor.visit(`/portal/documents?${query}${format}`);
+    t.notMatch(visitor.text, /Niamh Kelly|INV-2026/);
     await visitor.visit(`/portal/documents?${query}`);
     t.match(visitor.text, /No documents found/);
     t.notMatch(visitor.text, /Niamh Kelly|INV-2026/);
+  }
+  for (const format of ['', '?format=csv']) {
+    await visitor.visit(`/portal/receivables${format}`);
+    t.notMatch(visitor.text, /INV-2026|cus_000|EUR/);
   }
 });
 
@@ -144,6 +273,11 @@ onEachEngine('days that are none are told, and odd places lead nowhere', RECORDS
     t.equal(statusCode, 422, day);
     t.match(visitor.text, 'is not a day such as 2026-11-20');
   }
+  const { statusCode } = await visitor.visit(
+    '/portal/documents?from=1&to=2&kind=quote&state=toString&format=csv',
+  );
+  t.equal(statusCode, 422);
+  t.equal(visitor.shown.match(/role="alert"/g)?.length, 4, 'all at once, each at its field');
   for (const query of ['at=x&after=y', 'after=%01', 'search=%F0%9F&after=z', `search=${'x'.repeat(500)}`])
     t.equal((await visitor.visit(`/portal/documents?${query}`)).statusCode, 200, query);
 });
@@ -153,7 +287,15 @@ onSqlite('people who lack the access read why they see no document', RECORDS, as
   const restricted = await portal.signedIn(RESTRICTED);
   const visitor = await portal.signedIn();
   const expectRefused = async (who: Visitor, reason: RegExp) => {
-    for (const path of ['', '?search=INV', '?customer=cus_0002', `/${PAID}`, `/${PAID}/pdf`, '/nothing']) {
+    for (const path of [
+      '',
+      '?search=INV',
+      '?customer=cus_0002',
+      '?format=csv',
+      `/${PAID}`,
+      `/${PAID}/pdf`,
+      '/nothing',
+    ]) {
       const { statusCode } = await who.visit(`/portal/documents${path}`);
       t.equal(statusCode, path.startsWith('/') ? 403 : 200, path);
       t.match(who.text, reason);

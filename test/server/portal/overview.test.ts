@@ -146,7 +146,7 @@ onSqlite('keys and webhooks are found in the API section of People & access', as
   await visitor.visit('/portal');
   t.match(
     visitor.text,
-    /Overview Documents People & access People Audit trail API API keys Webhooks Usage Overview/,
+    /Overview Documents Receivables People & access People Audit trail API API keys Webhooks Usage Overview/,
     'they stand in the navigation by the name that openapi.yaml gives',
   );
   const places: [path: string, heading: RegExp][] = [

@@ -1,3 +1,4 @@
+import { companyDay } from '../../../contract/company-time.ts';
 import { amountText } from '../../../contract/currencies.ts';
 import type { Invoice } from '../../../contract/records.ts';
 import { contentDisposition } from '../../invoice-pdf/file-name.ts';
@@ -8,7 +9,7 @@ import { dayText, time } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
 import { facts, table } from '../views/table.ts';
 import { page, type Page, type Visit } from '../visit.ts';
-import { kindNames, refuseWithoutDocuments, stateOf } from './documents.ts';
+import { kindNames, refuseWithoutDocuments, stateBadge } from './documents.ts';
 
 export const showDocument: Page = async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
@@ -45,7 +46,7 @@ export const downloadDocument: Page = async (visit, { documents }) => {
 function factsOf(visit: Visit, document: Invoice): [string, Content][] {
   const { customer, buyer, currency, creditedInvoice, amountDueMinor, creditBalanceMinor } = document;
   return [
-    ['State', stateOf(document, document.amountDueMinor)],
+    ['State', stateBadge(document, companyDay(visit.company.timeZone, visit.now))],
     [
       'Customer',
       html`<a href="/portal/documents?customer=${encodeURIComponent(customer.id)}">${customer.name}</a>`,

@@ -1,89 +1,126 @@
+import { companyDay } from '../../../contract/company-time.ts';
 import { amountText } from '../../../contract/currencies.ts';
-import type { InvoiceSummary } from '../../../contract/records.ts';
-import {
-  findByDays,
-  findByNumber,
-  findCustomersByName,
-  findNewest,
-  type FoundCustomer,
-  type FoundDocument,
-  type Place,
-} from '../../store/records/document-search.ts';
+import { contractDocument } from '../../../contract/document.ts';
+import type { Invoice, InvoiceSummary } from '../../../contract/records.ts';
+import { type Column as FileColumn, columnsOf } from '../../../tables/columns.ts';
+import { daysAfter } from '../../backoffice/times.ts';
 import type { Engine } from '../../store/engines/engine.ts';
+import {
+  allDocuments,
+  type DocumentSearch,
+  type DocumentState,
+  type DocumentTotal,
+  firstCustomers,
+  type FoundDocument,
+  searchDocuments,
+} from '../../store/records/document-search.ts';
+import { paidMinor } from '../../store/search-columns.ts';
 import { whyNotShown } from '../availability.ts';
-import { PageError } from '../page-error.ts';
-import { filterForm, textField, withQuery } from '../views/form.ts';
-import { dayText } from '../views/formats.ts';
-import { type Content, type Html, html } from '../views/html.ts';
-import { badge, emptyState, warning } from '../views/notice.ts';
-import { pagination, table } from '../views/table.ts';
-import { page, type Page, type Visit } from '../visit.ts';
+import { downloadIn, downloadLinks, tableFile } from '../download.ts';
+import { PageError, type Problems } from '../page-error.ts';
+import { filterForm, select, textField, withQuery } from '../views/form.ts';
+import { countText, dayText } from '../views/formats.ts';
+import { type Html, html } from '../views/html.ts';
+import { badge, emptyState } from '../views/notice.ts';
+import { type Column, pagination, table } from '../views/table.ts';
+import { page, type Page, type PageReply, type Visit } from '../visit.ts';
 
 const PATH = '/portal/documents';
 const PAGE_DOCUMENTS = 25;
-const CUSTOMERS_MAX = 20;
+const CUSTOMERS_MAX = 200;
 const SEARCH_CHARACTERS_MAX = 100;
 
-/** The search of a page. Only one part is used at a time, so that one index answers it. */
-interface Search {
-  /** The beginning of a number or of a customer's name. */
-  text: string;
-  from: string | undefined;
-  to: string | undefined;
-  customer: string | undefined;
-  isDrafts: boolean;
-  after: Place | undefined;
+export const kindNames: Record<InvoiceSummary['kind'], string> = {
+  invoice: 'Invoice',
+  credit_note: 'Credit note',
+  pro_forma: 'Pro forma',
+};
+
+const stateNames: Record<DocumentState, string> = {
+  draft: 'Draft',
+  open: 'Open',
+  overdue: 'Overdue',
+  part_paid: 'Part paid',
+  paid: 'Paid',
+  credited: 'Credited',
+  in_credit: 'In credit',
+};
+
+/** A list's members, as `fieldledger export invoices` writes them, and what only the single document tells. */
+function downloadColumns(): FileColumn[] {
+  const { properties } = contractDocument().components.schemas.InvoiceSummary ?? {};
+  return columnsOf({
+    properties: { state: { type: 'string' }, ...properties, amountDueMinor: { type: 'integer' } },
+  });
 }
 
 export const showDocuments: Page = async (visit, { engine }) => {
-  const title = 'Documents';
-  const reason = whyNotShown(visit, 'invoices');
-  if (reason !== undefined)
-    return page(title, emptyState('No documents are shown to you', reason), { section: 'documents' });
-  const noCustomers = whyNotShown(visit, 'customers');
-  const search = searchIn(visit.query);
-  const problem = dayProblem(visit.query);
-  const found = problem === undefined ? await find(engine, visit, search) : [];
-  const isFirst = search.after === undefined;
-  const customers =
-    search.text !== '' && isFirst && noCustomers === undefined
-      ? await findCustomersByName(engine, visit.company.id, search.text, CUSTOMERS_MAX)
-      : undefined;
+  const withheld = withoutDocuments(visit, 'Documents', 'documents');
+  if (withheld) return withheld;
+  const { company, query } = visit;
+  const { search, problems } = searchIn(visit);
+  const isRefused = Object.keys(problems).length > 0;
+  const part = { after: query.get('after') || undefined, limit: PAGE_DOCUMENTS + 1 };
+  const { found, totals } = isRefused
+    ? { found: [], totals: [] }
+    : await searchDocuments(engine, company.id, search, part);
+  const count = totals.reduce((sum, total) => sum + total.count, 0);
+  const format = downloadIn(query, count);
+  if (format && !isRefused)
+    return tableFile(
+      { name: 'documents', format, columns: downloadColumns() },
+      downloadRows(engine, company.id, search),
+    );
   return page(
-    title,
-    html`${searchForm(search, noCustomers)} ${problem !== undefined && warning(problem)}
-      ${customers && customerLinks(customers)}
-      <h2>${headingOf(search, found)}</h2>
-      ${documentTable(found.slice(0, PAGE_DOCUMENTS))}
-      ${pagination({
-        newest: isFirst ? undefined : addressOf({ ...search, after: undefined }),
-        older:
-          found.length > PAGE_DOCUMENTS
-            ? addressOf({ ...search, after: found[PAGE_DOCUMENTS - 1]?.place })
-            : undefined,
-      })}`,
-    { section: 'documents', isRefused: problem !== undefined },
+    'Documents',
+    html`${await searchForm(visit, engine, search, { problems, found })}
+      <h2>${count === 1 ? '1 document' : `${countText(count)} documents`}</h2>
+      ${count > 0 && totalsTable(totals)}
+      ${count > 0 && downloadLinks(count, (as) => addressOf(search, { format: as }))}
+      ${documentPage(found, search, part.after)}`,
+    // A download that is too large is shown why.
+    { section: 'documents', isRefused: isRefused || (query.has('format') && count > 0) },
   );
 };
 
-function searchIn(query: URLSearchParams): Search {
-  const id = query.get('after');
-  return {
-    text: (query.get('search') ?? '').trim().normalize('NFC').slice(0, SEARCH_CHARACTERS_MAX),
-    from: query.get('from') || undefined,
-    to: query.get('to') || undefined,
-    customer: query.get('customer') || undefined,
-    isDrafts: query.get('show') === 'drafts',
-    after: id ? { at: query.get('at') ?? '', id } : undefined,
-  };
+/** The page of an administrator who sees no documents. */
+export function withoutDocuments(
+  visit: Visit,
+  title: string,
+  section: 'documents' | 'receivables',
+): PageReply | undefined {
+  const reason = whyNotShown(visit, 'invoices');
+  return reason === undefined
+    ? undefined
+    : page(title, emptyState('No documents are shown to you', reason), { section });
 }
 
-function dayProblem(query: URLSearchParams): string | undefined {
-  for (const name of ['from', 'to']) {
-    const day = query.get(name) ?? '';
-    if (day !== '' && !isDay(day)) return `“${day}” is not a day such as 2026-11-20.`;
-  }
-  return undefined;
+/** The search in the address of a page. What can't be searched for is a problem of its field, and left out. */
+function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } {
+  const { query, company, now } = visit;
+  const problems: Record<string, string> = {};
+  const given = (field: string, isKnown: (value: string) => boolean, rule: string) => {
+    const value = query.get(field) || undefined;
+    if (value === undefined || isKnown(value)) return value;
+    problems[field] = `“${value}” ${rule}`;
+    return undefined;
+  };
+  // Only what is known is given.
+  const chosen = <Name extends string>(field: string, names: Record<Name, string>) =>
+    given(field, (value) => Object.hasOwn(names, value), 'isn’t one of these.') as Name | undefined;
+  const day = (field: string) => given(field, isDay, 'is not a day such as 2026-11-20.');
+  const search = {
+    text: (query.get('search') ?? '').trim().slice(0, SEARCH_CHARACTERS_MAX),
+    findsCustomers: whyNotShown(visit, 'customers') === undefined,
+    kind: chosen('kind', kindNames),
+    // Addresses of before 1.1.0 have `show=drafts`.
+    state: query.get('show') === 'drafts' ? ('draft' as const) : chosen('state', stateNames),
+    customer: query.get('customer') || undefined,
+    from: day('from'),
+    to: day('to'),
+    today: companyDay(company.timeZone, now),
+  };
+  return { search, problems };
 }
 
 function isDay(text: string): boolean {
@@ -92,114 +129,155 @@ function isDay(text: string): boolean {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
 }
 
-/** A browser's field for days shows nothing else. */
-function shownDay(day: string): string {
-  return isDay(day) ? day : '';
+async function* downloadRows(
+  engine: Engine,
+  company: string,
+  search: DocumentSearch,
+): AsyncGenerator<object[]> {
+  for await (const found of allDocuments(engine, company, search))
+    yield found.map(({ document }) => ({ ...document, state: stateOf(document, search.today).text }));
 }
 
-async function find(engine: Engine, { company }: Visit, search: Search): Promise<FoundDocument[]> {
-  const { text, from, to, customer, isDrafts, after } = search;
-  const part = { after, limit: PAGE_DOCUMENTS + 1 };
-  if (text !== '') return findByNumber(engine, company.id, text, part);
-  if (customer !== undefined) return findNewest(engine, company.id, { customer, ...part });
-  if (isDrafts) return findNewest(engine, company.id, { customer: undefined, ...part });
-  return findByDays(engine, company.id, { from, to, ...part });
-}
-
-function searchForm({ text, from = '', to = '' }: Search, noCustomers: string | undefined): Html {
+async function searchForm(
+  visit: Visit,
+  engine: Engine,
+  search: DocumentSearch,
+  { problems, found }: { problems: Problems; found: readonly FoundDocument[] },
+): Promise<Html> {
+  const noCustomers = whyNotShown(visit, 'customers');
+  const customers = await customerChoices(visit, engine, search, found);
+  const choices = (all: string, names: Record<string, string>) =>
+    Object.entries({ '': all, ...names }).map(([value, label]) => ({ value, label }));
   return html`${filterForm(
       PATH,
       html`${textField({
         name: 'search',
-        label: noCustomers === undefined ? 'Number or customer begins with' : 'Number begins with',
+        label: noCustomers === undefined ? 'Number, customer or reference' : 'Number or reference',
         type: 'search',
-        value: text,
+        value: search.text,
         isRequired: false,
         lengthMax: SEARCH_CHARACTERS_MAX,
       })}
-      ${textField({ name: 'from', label: 'Or issued from', type: 'date', value: shownDay(from), isRequired: false })}
-      ${textField({ name: 'to', label: 'to', type: 'date', value: shownDay(to), isRequired: false })}`,
+      ${select({ name: 'kind', label: 'Kind', choices: choices('Any', kindNames), chosen: search.kind ?? '', problem: problems.kind })}
+      ${select({ name: 'state', label: 'State', choices: choices('Any', stateNames), chosen: search.state ?? '', problem: problems.state })}
+      ${select({ name: 'customer', label: 'Customer', choices: customers, chosen: search.customer ?? '' })}
+      ${textField({ name: 'from', label: 'Issued from', type: 'date', value: search.from ?? '', isRequired: false, problem: problems.from })}
+      ${textField({ name: 'to', label: 'to', type: 'date', value: search.to ?? '', isRequired: false, problem: problems.to })}`,
     )}
     <p class="hint">
-      The days are used when no number or customer is given. Drafts have neither a number nor a day:
-      <a href="${PATH}?show=drafts">show the drafts</a>.
+      The search finds words, and beginnings of words; each has to match. Drafts have no day of issue.
+      ${customers.length > CUSTOMERS_MAX && `The first ${CUSTOMERS_MAX} customers can be chosen here, and each one in the list of documents.`}
       ${noCustomers !== undefined && `Customers can’t be searched. ${noCustomers}`}
     </p>`;
 }
 
-function customerLinks(customers: readonly FoundCustomer[]): Html {
-  return html`<h2>Customers whose name begins with this</h2>
-    ${
-      customers.length === 0
-        ? html`<p>There is none.</p>`
-        : html`<ul>
-            ${customers.map(
-              ({ id, name }) =>
-                html`<li><a href="${PATH}?customer=${encodeURIComponent(id)}">Documents of ${name}</a></li>`,
-            )}
-          </ul>`
-    }
-    ${customers.length === CUSTOMERS_MAX && html`<p>There may be more: type more of the name.</p>`}`;
+async function customerChoices(
+  { company }: Visit,
+  engine: Engine,
+  { customer, findsCustomers }: DocumentSearch,
+  found: readonly FoundDocument[],
+): Promise<{ value: string; label: string }[]> {
+  const first = findsCustomers ? await firstCustomers(engine, company.id, CUSTOMERS_MAX) : [];
+  if (customer !== undefined && !first.some(({ id }) => id === customer))
+    first.push({ id: customer, name: found[0]?.document.customer.name ?? customer });
+  return [{ value: '', label: 'Any' }, ...first.map(({ id, name }) => ({ value: id, label: name }))];
 }
 
-function headingOf({ text, customer, isDrafts, from, to }: Search, found: readonly FoundDocument[]): string {
-  if (text !== '') return 'Documents whose number begins with this';
-  if (customer !== undefined) {
-    const name = found[0]?.summary.customer.name;
-    return name === undefined ? 'Documents of this customer' : `Documents of ${name}`;
-  }
-  if (isDrafts) return 'Drafts';
-  return from !== undefined || to !== undefined ? 'Issued on these days' : 'Issued last';
-}
-
-function documentTable(found: readonly FoundDocument[]): Html {
-  if (found.length === 0)
-    return emptyState(
-      'No documents found',
-      'Try fewer characters or other days. The search compares the beginning of numbers and customers’ names.',
-    );
+function totalsTable(totals: readonly DocumentTotal[]): Html {
   return table({
-    caption: 'Documents',
-    columns: [
-      'Number',
-      'Kind',
-      'Customer',
-      { name: 'Issued', kind: 'named' },
-      { name: 'Total', kind: 'amount' },
-      'State',
-    ],
-    rows: found.map(({ summary, amountDueMinor }) => [
-      html`<span class="id"><a href="${PATH}/${summary.id}">${summary.number ?? 'Draft'}</a></span>`,
-      kindNames[summary.kind],
-      summary.customer.name,
-      dayText(summary.issueDate),
-      amountText(summary.totals.grossMinor, summary.currency),
-      stateOf(summary, amountDueMinor),
+    caption: 'Totals',
+    columns: ['Documents', ...amounts('Count', 'Total', 'Left to pay')],
+    rows: totals.map(({ currency, kind, status, count, grossMinor, dueMinor }) => [
+      `${kindNames[kind]}s in ${currency}${status === 'draft' ? ', drafts' : ''}`,
+      countText(count),
+      amountText(grossMinor, currency),
+      dueText(dueMinor, currency),
     ]),
   });
 }
 
-/** Whether a document is issued, and the amount that is left to pay. */
-export function stateOf(
-  { status, currency }: Pick<FoundDocument['summary'], 'status' | 'currency'>,
-  amountDueMinor: number | undefined,
-): Content {
-  if (status === 'draft') return badge('plain', 'Draft');
-  if (amountDueMinor === undefined) return badge('good', 'Issued');
-  if (amountDueMinor === 0) return badge('good', 'Nothing due');
-  return badge('warn', `${amountText(amountDueMinor, currency)} due`);
+function documentPage(
+  found: readonly FoundDocument[],
+  search: DocumentSearch,
+  after: string | undefined,
+): Html {
+  const shown = found.slice(0, PAGE_DOCUMENTS);
+  return html`${documentTable(shown, search)}
+  ${pagination({
+    newest: after === undefined ? undefined : addressOf(search),
+    older: found.length > shown.length ? addressOf(search, { after: shown.at(-1)?.place }) : undefined,
+  })}`;
 }
 
-function addressOf({ text, from, to, customer, isDrafts, after }: Search): string {
-  const show = isDrafts ? 'drafts' : undefined;
-  return withQuery(PATH, { search: text, from, to, customer, show, at: after?.at, after: after?.id });
+function documentTable(found: readonly FoundDocument[], search: DocumentSearch): Html {
+  if (found.length === 0)
+    return emptyState('No documents found', 'Try fewer words, or choose “Any” in some of the fields.');
+  return table({
+    caption: 'Documents',
+    columns: [
+      ...['Number', 'Kind', 'Customer', { name: 'Issued', kind: 'named' } as const],
+      ...amounts('Total', 'Left to pay'),
+      'State',
+    ],
+    rows: found.map(({ document }) => [
+      html`<span class="id"><a href="${PATH}/${document.id}">${document.number ?? 'Draft'}</a></span>`,
+      kindNames[document.kind],
+      html`<a href="${addressOf({ ...search, customer: document.customer.id })}"
+        >${document.customer.name}</a
+      >`,
+      dayText(document.issueDate),
+      amountText(document.totals.grossMinor, document.currency),
+      dueText(document.amountDueMinor ?? 0, document.currency),
+      stateBadge(document, search.today),
+    ]),
+  });
 }
 
-export const kindNames: Record<InvoiceSummary['kind'], string> = {
-  invoice: 'Invoice',
-  credit_note: 'Credit note',
-  pro_forma: 'Pro forma',
-};
+/** Columns of amounts and counts. */
+export function amounts(...names: string[]): Column[] {
+  return names.map((name) => ({ name, kind: 'amount' }));
+}
+
+export function dueText(dueMinor: number, currency: string): string {
+  return dueMinor === 0 ? '—' : amountText(dueMinor, currency);
+}
+
+export function stateBadge(document: Invoice, today: string): Html {
+  const { look, text } = stateOf(document, today);
+  return badge(look, text);
+}
+
+/**
+ * The state of a document, and how it looks: what is overdue differs from what is due. An invoice is overdue from the day after
+ * the one on which it is due.
+ */
+function stateOf(document: Invoice, today: string): { look: Parameters<typeof badge>[0]; text: string } {
+  const { kind, status, currency, amountDueMinor = 0, creditBalanceMinor = 0, totals } = document;
+  if (status === 'draft') return { look: 'plain', text: 'Draft' };
+  if (kind !== 'invoice') return { look: 'good', text: 'Issued' };
+  const isPaid = paidMinor(document) > 0;
+  if (amountDueMinor > 0) {
+    const { look, text } = dueState(document.dueDate, today);
+    return { look, text: isPaid ? `${text}, part paid` : text };
+  }
+  if (creditBalanceMinor > 0)
+    return { look: 'warn', text: `${amountText(creditBalanceMinor, currency)} in credit` };
+  if (isPaid) return { look: 'good', text: 'Paid' };
+  return { look: 'good', text: totals.grossMinor > 0 ? 'Credited' : 'Nothing due' };
+}
+
+function dueState(dueDate: string | null, today: string): { look: 'bad' | 'plain'; text: string } {
+  if (dueDate === null) return { look: 'plain', text: 'Open' };
+  if (dueDate >= today) return { look: 'plain', text: `Due ${dayText(dueDate)}` };
+  return { look: 'bad', text: `Overdue since ${dayText(daysAfter(dueDate, 1))}` };
+}
+
+function addressOf(
+  { text, kind, state, customer, from, to }: DocumentSearch,
+  more: { after?: string | undefined; format?: string } = {},
+): string {
+  return withQuery(PATH, { search: text, kind, state, customer, from, to, ...more });
+}
 
 /** @throws PageError for an administrator who sees no documents, whether the document exists or not. */
 export function refuseWithoutDocuments(visit: Visit): void {

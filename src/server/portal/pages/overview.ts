@@ -180,7 +180,7 @@ async function overdueNeeds(engine: Engine, visit: Visit): Promise<Html[]> {
   const totals = await overdueTotals(engine, company.id, companyDay(company.timeZone, now));
   return totals.map(
     ({ currency, count, dueMinor }) =>
-      html`<a href="/portal/documents">${amountText(dueMinor, currency)}</a> of ${countText(count)}
+      html`<a href="/portal/documents?state=overdue">${amountText(dueMinor, currency)}</a> of ${countText(count)}
         ${count === 1 ? 'invoice' : 'invoices'} is overdue.`,
   );
 }

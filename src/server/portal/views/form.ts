@@ -131,14 +131,15 @@ export function checkboxes({
 }
 
 export function select({
-  name,
-  label,
   choices,
   chosen,
+  ...field
 }: Field & { choices: readonly { value: string; label: string }[]; chosen: string }): Html {
+  const { name, label } = field;
   return html`<div class="field">
     <label for="${name}">${label}</label>
-    <select id="${name}" name="${name}">
+    ${notes(field)}
+    <select id="${name}" name="${name}" ${describedBy(field)}>
       ${choices.map(
         ({ value, label: text }) =>
           html`<option value="${value}" ${value === chosen && html`selected`}>${text}</option>`,

@@ -13,6 +13,7 @@ interface Section {
 const alone = [
   { key: 'overview', label: 'Overview', path: '/portal' },
   { key: 'documents', label: 'Documents', path: '/portal/documents' },
+  { key: 'receivables', label: 'Receivables', path: '/portal/receivables' },
 ] as const satisfies Section[];
 const access = [
   { key: 'people', label: 'People', path: '/portal/people' },

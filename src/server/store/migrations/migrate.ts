@@ -17,7 +17,7 @@ import { storeGeneration } from './0014-store-generation.ts';
 import { attemptCounts } from './0015-attempt-counts.ts';
 import { feedDoor } from './0016-feed-door.ts';
 import { byCompany } from './0017-by-company.ts';
-import { overdueInvoices } from './0022-overdue-invoices.ts';
+import { documentSearch } from './0018-document-search.ts';
 import type { Migration } from './migration.ts';
 import { findOutdated, type Outdated, refuseLater } from './record-contracts.ts';
 import type { OnProgress } from './render-anew.ts';
@@ -38,7 +38,7 @@ export const migrations: readonly Migration[] = [
   attemptCounts,
   feedDoor,
   byCompany,
-  overdueInvoices,
+  documentSearch,
 ];
 
 /**

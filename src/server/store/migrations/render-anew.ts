@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { sql } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 
 import { contractVersion } from '../../../contract/document.ts';
 import { hasDetail, type Resource } from '../../../contract/records.ts';
@@ -10,6 +10,8 @@ import { quote, UsageError } from '../../../errors.ts';
 import { batchesOf, readBatch, type Selection } from '../batches.ts';
 import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import type { Tables } from '../schema.ts';
+import { searchColumns } from '../search-columns.ts';
 import { beginRendering, isRendered, type Outdated, type Place, placeOf } from './record-contracts.ts';
 
 /** SQLite lets nobody else write while a batch is made, some 50 ms. */
@@ -106,8 +108,9 @@ async function renderBatch(
   const found = await lockNext(transaction, resource, after);
   const changed = (found ?? []).flatMap((stored) => {
     const rendered = renderLocked(resource, stored);
-    const { body, detail, digest } = rendered;
-    const isSame = body === stored.body && detail === stored.detail && digest === stored.digest;
+    const columns = Object.entries(columnsOf(rendered));
+    // PostgreSQL's driver gives large numbers as texts.
+    const isSame = columns.every(([column, value]) => String(stored[column]) === String(value));
     return isSame ? [] : [{ company: stored.company, rendered }];
   });
   await storeRendered(transaction, resource, changed);
@@ -140,7 +143,9 @@ async function lockNext(
     .where('company', '=', company)
     .modifyEnd(dialectOf(transaction).forUpdate)
     .execute();
-  return readBatch<StoredRow>(transaction, { ...selection, where: sql`company = ${company}` });
+  const columns =
+    resource === 'invoices' ? sql`${selection.columns}, search_words, paid_minor` : selection.columns;
+  return readBatch<StoredRow>(transaction, { ...selection, columns, where: sql`company = ${company}` });
 }
 
 /** An earlier version may have stored a record that can't be rendered after all were checked. */
@@ -160,32 +165,33 @@ async function storeRendered(
   resource: Resource,
   changed: readonly { company: string; rendered: RenderedRecord }[],
 ): Promise<void> {
-  if (changed.length === 0) return;
-  const rows = changed.map(({ company, rendered: { body, detail, digest } }) => ({
-    company,
-    body,
-    digest,
-    ...(detail === undefined ? {} : { detail }),
-  }));
-  const isDetailed = hasDetail(resource);
+  const [first] = changed;
+  if (first === undefined) return;
+  const rows = changed.map(({ company, rendered }) => ({ company, ...columnsOf(rendered) }));
+  const names = Object.keys(columnsOf(first.rendered)) as 'body'[];
   await transaction
     // Invoices have the columns of all tables of records.
     .insertInto(resource as 'invoices')
-    .values(rows as ((typeof rows)[number] & { detail: string })[])
+    .values(rows as unknown as Insertable<Tables['invoices']>[])
     .onConflict((conflict) =>
-      conflict.columns(['company', 'id']).doUpdateSet((expressions) => ({
-        body: expressions.ref('excluded.body'),
-        digest: expressions.ref('excluded.digest'),
-        ...(isDetailed ? { detail: expressions.ref('excluded.detail') } : {}),
-      })),
+      conflict
+        .columns(['company', 'id'])
+        .doUpdateSet((row) => Object.fromEntries(names.map((name) => [name, row.ref(`excluded.${name}`)]))),
     )
     .execute();
+}
+
+/** The columns of a record that the database doesn't compute. */
+function columnsOf(rendered: RenderedRecord): Record<string, string | number> {
+  const { body, detail, digest } = rendered;
+  return { body, digest, ...(detail !== undefined && { detail }), ...searchColumns(rendered) };
 }
 
 interface StoredRow extends Place {
   body: string;
   detail?: string;
   digest: string | null;
+  [searched: string]: unknown;
 }
 
 /** Records in the order of companies and ids. */

@@ -7,6 +7,7 @@ import { hasRow } from '../batches.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
+import { searchColumns } from '../search-columns.ts';
 
 /** A record's texts as a move finds them. `detail` and `unpublished` are there where the table has them. */
 export interface StoredTexts {
@@ -44,17 +45,19 @@ export async function hasRecord(
 export async function putRecord(
   transaction: StoreTransaction,
   company: string,
-  { resource, body, detail = '{}' as JsonText<object>, digest }: RenderedRecord,
+  rendered: RenderedRecord,
   unpublished?: string,
 ): Promise<void> {
+  const { resource, body, detail = '{}' as JsonText<object>, digest } = rendered;
   const given: StoredTexts = { body, detail, unpublished };
   const columns = columnsOf(resource).filter((column) => given[column] !== undefined);
-  const texts = { ...Object.fromEntries(columns.map((column) => [column, given[column]])), digest };
+  const texts = Object.fromEntries(columns.map((column) => [column, given[column]]));
+  const set = { ...texts, digest, ...searchColumns(rendered) };
   await transaction
     .insertInto(tableOf(resource))
     // Every table of records has these columns.
-    .values({ company, ...texts } as Insertable<Tables['invoices']>)
-    .onConflict((conflict) => conflict.columns(['company', 'id']).doUpdateSet(texts))
+    .values({ company, ...set } as Insertable<Tables['invoices']>)
+    .onConflict((conflict) => conflict.columns(['company', 'id']).doUpdateSet(set))
     .execute();
 }
 

@@ -20,7 +20,7 @@ const names = [
   '0015-attempt-counts',
   '0016-feed-door',
   '0017-by-company',
-  '0022-overdue-invoices',
+  '0018-document-search',
 ];
 
 for (const name of engineNames) {
