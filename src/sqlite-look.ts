@@ -9,10 +9,10 @@ export const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
  * journal back and makes no file beside it (sqlite.org/uri.html#uriimmutable). A log beside the file is read only where the
  * file alone has no tables. A process that has the file open mustn't look: closing it once more takes its locks away
  * (sqlite.org/howtocorrupt.html section 2.2).
- * @returns its tables and views, and all rows of one of them; undefined when only a program that may write can tell.
+ * @returns its tables and views, and all rows of one of them, if one is named; undefined when only a program that may write can tell.
  * @throws SQLite's error when it isn't a database.
  */
-export function lookInto(path: string, rowsOf: string): { tables: string[]; rows: unknown[] } | undefined {
+export function lookInto(path: string, rowsOf = ''): { tables: string[]; rows: unknown[] } | undefined {
   const hasLog = ['-wal', '-journal'].some(
     (end) => statSync(`${path}${end}`, { throwIfNoEntry: false })?.size,
   );

@@ -26,6 +26,8 @@ export const integratorsExamples = `
     --url https://api.fieldledger.example --key-file key.txt
   fieldledger export invoices --columns number,dueDate --decimal , --out - \\
     --url https://api.fieldledger.example --key-file key.txt
+  fieldledger export receivables --from copy.sqlite --out receivables.xlsx
+  fieldledger export vat --from copy.sqlite --month 2026-10 --out vat.csv
   fieldledger mcp --url https://api.fieldledger.example --key-file key.txt
   eval "$(fieldledger completion bash)"           # in ~/.bashrc
   eval "$(fieldledger completion zsh)"            # in ~/.zshrc, after compinit

@@ -41,6 +41,11 @@ function offsetMs(timeZone: string, ms: number): number {
   return shown - Math.floor(ms / 1000) * 1000;
 }
 
+/** The time zone of this machine. */
+export function machineZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
 /** Whether a text names a time zone that Node knows. */
 export function isTimeZone(value: string): boolean {
   try {

@@ -1,29 +1,30 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 
 import { companyInstant, isTimeZone } from '../../contract/company-time.ts';
-import type { CallOptions, Client } from '../index.ts';
-import { wholeSchema } from '../sync/columns.ts';
-import { inParallel } from '../sync/in-parallel.ts';
-import { accessOf } from '../sync/lists.ts';
 import { type Resource, resources } from '../sync/sink.ts';
-import { contractDocument, type JsonSchema } from '../../contract/document.ts';
-import { schemaNames } from '../../contract/records.ts';
 import { unknownName, UsageError } from '../../errors.ts';
 import { listOf } from '../../command-line/given-values.ts';
 import { type Column, columnsOf } from '../../tables/columns.ts';
 import { csvHead, csvLine } from '../../tables/csv.ts';
 import { checkOut, STDOUT, writeOut } from '../../command-line/out-file.ts';
+import { recordPages, type RecordsOptions, recordsSchema } from './exported-records.ts';
+import {
+  isReport,
+  type Report,
+  reportNames,
+  type ReportOptions,
+  reportRows,
+  reportSchema,
+} from './reports.ts';
 import { openService } from './service.ts';
 import { type ServiceOptions, withService } from './service-access.ts';
 import { listenForStop } from '../../command-line/stop.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-interface ExportOptions extends ServiceOptions {
-  since?: string;
-  timeZone?: string;
-  format?: 'csv' | 'jsonl' | 'xlsx';
+type Exported = Resource | Report;
+
+interface ExportOptions extends ServiceOptions, RecordsOptions, ReportOptions {
   out: string;
-  lines?: boolean;
   columns?: string[];
   separator?: ',' | ';' | 'tab';
   decimal?: '.' | ',';
@@ -33,15 +34,61 @@ interface Tally {
   rows: number;
   /** How many cells were shortened, by the names of their columns. */
   shortened: Map<string, number>;
+  /** The time of the copy that was read. */
+  asOf?: string;
 }
 
-/** `fieldledger export`: writes the records of a resource into a file for a spreadsheet, over the public API. */
+/**
+ * `fieldledger export`: writes the records of a resource into a file for a spreadsheet, over the public API, or what
+ * accountants ask of a copy.
+ */
 export function exportCommand(terminal: Terminal): Command {
-  return withService(new Command('export'))
+  return withOptions(new Command('export')).action(async (resource: Exported, given: ExportOptions) => {
+    const options = { ...given, format: given.format ?? (/\.xlsx$/i.test(given.out) ? 'xlsx' : 'csv') };
+    check(resource, options);
+    const schema = isReport(resource) ? reportSchema(resource) : recordsSchema(resource, options);
+    const columns = chosen(resource, columnsOf(schema), options.columns);
+    const tally: Tally = { rows: 0, shortened: new Map() };
+    using stop = listenForStop();
+    const { signal } = stop;
+    const write = async (pages: Pages) => {
+      const pieces = piecesOf(resource, columns, pages, options, tally);
+      const isRead = await writeOut(options.out, pieces, { terminal, signal });
+      if (isRead) report(resource, options, tally, terminal);
+    };
+    if (isReport(resource)) {
+      const { rows, asOf } = reportRows(resource, options, terminal);
+      tally.asOf = asOf;
+      await write([rows]);
+    } else {
+      using service = openService(options, terminal, signal);
+      await service.inSentences(write(recordPages(service.client, resource, options, { signal })));
+    }
+  });
+}
+
+function withOptions(command: Command): Command {
+  return withService(command, false)
     .description(
       'write records into a file that a spreadsheet opens, or into one with a line of JSON for each',
     )
-    .addArgument(new Argument('<resource>', 'what to write').choices(resources))
+    .addArgument(
+      new Argument(
+        '<resource>',
+        'what to write; receivables (a row for each open invoice) and vat (for each VAT rate of a document) are read from a copy',
+      ).choices([...resources, ...reportNames]),
+    )
+    .option('--from <copy>', 'the SQLite file that pull keeps, for receivables and vat; no service is asked')
+    .option(
+      '--month <month>',
+      'for vat: the month, such as 2026-10, in which documents were issued; their issueDate decides, not the supply or the payment',
+      monthOf,
+    )
+    .option(
+      '--overdue-on <day>',
+      'for receivables: the day to which daysOverdue is counted; by default today. Amounts are those of the copy',
+      dayOf,
+    )
     .option(
       '--since <time>',
       'only what has changed since the midnight that begins a day, or since a time with its offset',
@@ -49,7 +96,7 @@ export function exportCommand(terminal: Terminal): Command {
     )
     .option(
       '--time-zone <zone>',
-      "where that day begins, such as Europe/Dublin; else in this machine's zone",
+      "where that day or today begins, such as Europe/Dublin; else in this machine's zone",
       zoneOf,
     )
     .addOption(
@@ -77,22 +124,18 @@ export function exportCommand(terminal: Terminal): Command {
     )
     .option(
       '--lines',
-      'include the lines of quotes and invoices, each in a row of its own; takes a request for each document',
-    )
-    .action(async (resource: Resource, given: ExportOptions) => {
-      const options = { ...given, format: given.format ?? (/\.xlsx$/i.test(given.out) ? 'xlsx' : 'csv') };
-      check(resource, options);
-      const all = columnsOf(schemaOf(resource, options.lines ?? false));
-      const columns = chosen(resource, all, options.columns);
-      const selection = { resource, columns, since: momentOf(options) };
-      const tally: Tally = { rows: 0, shortened: new Map() };
-      using stop = listenForStop();
-      using service = openService(options, terminal, stop.signal);
-      const { signal } = stop;
-      const pieces = piecesOf(service.client, selection, options, tally, { signal });
-      const isRead = await service.inSentences(writeOut(options.out, pieces, { terminal, signal }));
-      if (isRead) report(resource, options, tally, terminal);
-    });
+      'include the lines of quotes and invoices, each in a row of its own; amounts of the document stand in its first row alone, so that each column can be summed; takes a request for each document',
+    );
+}
+
+function monthOf(text: string): string {
+  if (/^\d{4}-(?:0[1-9]|1[0-2])$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be a month such as 2026-10.');
+}
+
+function dayOf(text: string): string {
+  if (companyInstant('UTC', `${text}T00:00`)) return text;
+  throw new InvalidArgumentError('It must be a day such as 2026-11-30.');
 }
 
 function timeOf(text: string): string {
@@ -115,25 +158,31 @@ function zoneOf(text: string): string {
   return text;
 }
 
-/** The moment of `--since` in UTC. The contract doesn't tell the time zone of the company. */
-function momentOf({ since, timeZone }: ExportOptions): string | undefined {
-  if (since === undefined) return undefined;
-  const { timeZone: own } = Intl.DateTimeFormat().resolvedOptions();
-  const moment = since.length > 10 ? new Date(since) : companyInstant(timeZone ?? own, `${since}T00:00`);
-  // The contract's times have four digits for the year.
-  const utc = moment?.toISOString() ?? '';
-  if (!/^\d{4}-/.test(utc)) throw new UsageError('In UTC, the year of --since must have four digits.');
-  return utc;
-}
+/** What each option is for that says what to read. */
+const takers: Record<string, readonly Exported[]> = {
+  url: resources,
+  keyFile: resources,
+  // The list of people has no updatedSince.
+  since: resources.filter((resource) => resource !== 'people'),
+  lines: ['quotes', 'invoices'],
+  timeZone: [...resources, 'receivables'],
+  from: ['receivables', 'vat'],
+  overdueOn: ['receivables'],
+  month: ['vat'],
+};
 
-function check(resource: Resource, options: ExportOptions): void {
-  const { lines, since, out } = options;
-  if (lines && resource !== 'quotes' && resource !== 'invoices')
-    throw new UsageError(`--lines is for quotes and invoices: ${resource} have none.`);
-  if (since !== undefined && resource === 'people')
-    throw new UsageError('--since is not for people, whose list has no updatedSince.');
+function check(resource: Exported, options: ExportOptions): void {
+  for (const [name, taking] of Object.entries(takers)) {
+    if (!(name in options) || taking.includes(resource)) continue;
+    const flag = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw new UsageError(`--${flag} is for ${taking.join(', ')}, not for ${resource}.`);
+  }
+  if (isReport(resource) && options.from === undefined)
+    throw new UsageError(`A copy is missing: name one with --from; "fieldledger pull" makes it.`);
+  if (resource === 'vat' && options.month === undefined)
+    throw new UsageError('A month is missing: name it with --month, such as 2026-10.');
   checkForm(options);
-  checkOut(out);
+  checkOut(options.out);
 }
 
 function checkForm({ format, columns, separator, decimal }: ExportOptions): void {
@@ -145,7 +194,7 @@ function checkForm({ format, columns, separator, decimal }: ExportOptions): void
 }
 
 /** @throws UsageError for a name that no column has. */
-function chosen(resource: Resource, columns: Column[], names?: string[]): Column[] {
+function chosen(resource: Exported, columns: Column[], names?: string[]): Column[] {
   if (names?.length === 0) throw new UsageError('--columns names none.');
   if (!names) return columns;
   const known = new Map(columns.map((column) => [column.name, column]));
@@ -156,22 +205,19 @@ function chosen(resource: Resource, columns: Column[], names?: string[]): Column
   });
 }
 
-/** The file piece by piece, once the service has given its first page. */
+type Pages = object[][] | Promise<AsyncIterable<object[]>>;
+
+/** The file piece by piece, once its first page is there. */
 async function piecesOf(
-  client: Client,
-  { resource, columns, since }: { resource: Resource; columns: Column[]; since: string | undefined },
-  { format, lines = false, decimal = '.', separator = decimal === ',' ? ';' : ',' }: ExportOptions,
+  title: string,
+  columns: Column[],
+  pages: Pages,
+  { format, decimal = '.', separator = decimal === ',' ? ';' : ',' }: ExportOptions,
   tally: Tally,
-  options: CallOptions,
 ): Promise<AsyncIterable<string | Uint8Array>> {
-  const access = accessOf(client, 'current');
-  const pages = await begun(pagesOf(access, resource, since, options));
-  const whole = ({ id }: AnyRecord): Promise<AnyRecord> =>
-    resource === 'quotes' ? access.quotes.whole(id, options) : access.invoices.whole(id, options);
-  async function* rowsByPage() {
-    for await (const records of pages) {
-      const read = lines ? await inParallel(records, whole) : records;
-      const rows = lines && format !== 'jsonl' ? read.flatMap(rowsOf) : read;
+  const begun = await pages;
+  async function* counted() {
+    for await (const rows of begun) {
       tally.rows += rows.length;
       yield rows;
     }
@@ -181,71 +227,30 @@ async function piecesOf(
     const textOf = (row: object) =>
       format === 'csv' ? csvLine(columns, row, style, tally.shortened) : `${JSON.stringify(row)}\n`;
     if (format === 'csv') yield csvHead(columns, style);
-    for await (const rows of rowsByPage()) yield rows.map(textOf).join('');
+    for await (const rows of counted()) yield rows.map(textOf).join('');
   }
   if (format !== 'xlsx') return texts();
   // Loaded here, because no other command writes workbooks.
   const { xlsxPieces } = await import('../../tables/xlsx.ts');
-  return xlsxPieces(resource, columns, rowsByPage(), tally.shortened);
-}
-
-async function begun<T>(pages: AsyncGenerator<T>): Promise<AsyncIterable<T>> {
-  const first = await pages.next();
-  return (async function* () {
-    if (first.done) return;
-    yield first.value;
-    yield* pages;
-  })();
+  return xlsxPieces(title, columns, counted(), tally.shortened);
 }
 
 /** The most rows that a spreadsheet shows of a CSV, its head among them. */
 const SHEET_ROWS_MAX = 1_048_576;
 
-function report(resource: Resource, { out, format }: ExportOptions, tally: Tally, terminal: Terminal): void {
-  const { rows, shortened } = tally;
+function report(resource: Exported, options: ExportOptions, tally: Tally, terminal: Terminal): void {
+  const { rows, shortened, asOf } = tally;
+  const { out, format } = options;
   for (const [column, count] of shortened)
     terminal.tell(
       `${column}: ${count} ${count === 1 ? 'text' : 'texts'} shortened, because a cell holds 32,767 characters; jsonl has all.\n`,
     );
   if (format === 'csv' && rows >= SHEET_ROWS_MAX)
     terminal.tell('No spreadsheet shows more than 1,048,576 rows of a CSV; xlsx has further sheets.\n');
-  const isStdout = out === STDOUT;
+  const file = out === STDOUT ? null : out;
   const count = `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'} of ${resource}`;
-  const result = { resource, file: isStdout ? null : out, rows, shortened: Object.fromEntries(shortened) };
-  if (isStdout) terminal.conclude(result, count);
-  else terminal.show(result, `${out}: ${count}`);
-}
-
-/** The schema of the rows: of the record as lists have it, or of the whole document with one of its lines. */
-function schemaOf(resource: Resource, lines: boolean): JsonSchema {
-  const { schemas } = contractDocument().components;
-  if (!lines) return schemas[schemaNames[resource].body] ?? {};
-  const { lines: list = {}, ...members } = schemas[wholeSchema(resource)]?.properties ?? {};
-  return { properties: { ...members, line: list.items ?? {} } };
-}
-
-interface AnyRecord {
-  id: string;
-  lines?: object[];
-}
-
-/** One row for each line; a draft without lines still has a row. */
-function rowsOf({ lines = [], ...document }: AnyRecord): object[] {
-  return lines.length === 0 ? [document] : lines.map((line) => ({ ...document, line }));
-}
-
-async function* pagesOf(
-  access: ReturnType<typeof accessOf>,
-  resource: Resource,
-  updatedSince: string | undefined,
-  options: CallOptions,
-): AsyncGenerator<AnyRecord[]> {
-  const query = updatedSince === undefined ? {} : { updatedSince };
-  if (resource !== 'submissions') {
-    for await (const { data } of access[resource].pages(query, options)) yield data;
-    return;
-  }
-  for await (const { data: forms } of access.forms.pages({}, options))
-    for (const { id } of forms)
-      for await (const { data } of access.submissionsOf(id).pages(query, options)) yield data;
+  const prose = asOf === undefined ? count : `${count}, as of ${asOf}`;
+  const result = { resource, file, rows, shortened: Object.fromEntries(shortened), asOf };
+  if (file === null) terminal.conclude(result, prose);
+  else terminal.show(result, `${file}: ${prose}`);
 }

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 
 import { quote, UsageError } from '../../errors.ts';
 import { parseBaseUrl, secretIn, withoutMarks } from '../../command-line/given-values.ts';
@@ -6,7 +6,7 @@ import type { Terminal } from '../../command-line/terminal.ts';
 
 /** The options of a command that reads from a service as an integrator does. */
 export interface ServiceOptions {
-  url: string;
+  url?: string;
   keyFile?: string;
 }
 
@@ -15,10 +15,14 @@ export interface ServiceAccess {
   key: string;
 }
 
-/** Adds the options that name a service and a key. A key never stands on a command line, which others can read. */
-export function withService(command: Command): Command {
+/**
+ * Adds the options that name a service and a key. A key never stands on a command line, which others can read.
+ * @param isAlways whether the command always reads from a service, and never from a copy alone.
+ */
+export function withService(command: Command, isAlways = true): Command {
+  const url = new Option('--url <url>', 'address of the service, such as https://api.fieldledger.example');
   return command
-    .requiredOption('--url <url>', 'address of the service, such as https://api.fieldledger.example')
+    .addOption(url.makeOptionMandatory(isAlways))
     .option('--key-file <file>', 'file with the API key; without it the key is API_KEY of the environment');
 }
 
@@ -27,6 +31,7 @@ export function withService(command: Command): Command {
  * @throws UsageError that names the option and its rule, and never the key.
  */
 export function serviceAccess({ url, keyFile }: ServiceOptions, { environment }: Terminal): ServiceAccess {
+  if (url === undefined) throw new UsageError('A service is missing: name its address with --url.');
   const key =
     keyFile === undefined
       ? environment.API_KEY && withoutMarks(environment.API_KEY)

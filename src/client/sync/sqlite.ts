@@ -5,12 +5,12 @@
 import '../supported-node.js';
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import type { DatabaseSync as Connection, StatementSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
 
-import { DatabaseSync, lookInto } from '../../sqlite-look.ts';
 import { type Column, columnValue, readColumns } from './columns.ts';
+import { keptIn, openCopyFile, openDatabase } from './copy-file.ts';
 import { changedMeanwhile, inSentences, isBusy } from './in-sentences.ts';
 import { type Batch, CopyError, type Resource, type Sink, type SyncState } from './sink.ts';
+import { viewStatements } from './views.ts';
 
 /** A copy in a SQLite file. */
 export interface SqliteCopy extends Sink {
@@ -44,7 +44,7 @@ interface Opened {
  */
 export function openSqliteCopy(path: string, { source }: { source: string }): SqliteCopy {
   if (path === '') throw new CopyError("A copy's name must not be empty. Name a file.");
-  let opened = inSentences(path, () => (isThere(path) ? open(path, source) : undefined));
+  let opened = inSentences(path, () => open(path, source));
   return {
     load: () => opened?.state,
     commit: (batch) =>
@@ -58,21 +58,6 @@ export function openSqliteCopy(path: string, { source }: { source: string }): Sq
       if (opened?.db.isOpen) opened.db.close();
     },
   };
-}
-
-/** How long a batch waits for another program that is writing. */
-const BUSY_MS = 5_000;
-
-/**
- * Opens the very file: as an address, a name is never `:memory:` or one that SQLite would read as something else.
- * @param mode `rw` for a file that is there, `rwc` for one that may be made (sqlite.org/uri.html#recognized_query_parameters).
- */
-function openDatabase(path: string, mode: 'rw' | 'rwc'): Connection {
-  const url = pathToFileURL(path);
-  url.searchParams.set('mode', mode);
-  const db = new DatabaseSync(url);
-  db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
-  return db;
 }
 
 /** Does all of the work or nothing, and lets no other program write meanwhile. */
@@ -96,34 +81,17 @@ function rollBack(db: Connection): void {
   }
 }
 
-/** An empty file is left over from a copy that was interrupted at its start. */
-function isThere(path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats && !stats.isFile()) throw new CopyError(`${path} is no file.`);
-  return stats !== undefined && stats.size > 0;
-}
-
-/** @returns undefined for a file without content: that of a first batch that was killed is, once SQLite has undone it. */
 function open(path: string, source: string): Opened | undefined {
-  // Nothing of another program's file is touched, nor what is beside it.
-  const { tables = [] } = lookInto(path, 'fieldledger_copy') ?? {};
-  if (tables.length > 0 && !tables.includes('fieldledger_copy'))
-    throw new CopyError(`${path} is a database of another program. Name another file.`);
-  const db = openDatabase(path, 'rw');
+  const db = openCopyFile(path);
+  if (!db) return undefined;
   try {
-    if (!db.prepare('SELECT 1 FROM sqlite_schema').get()) {
-      db.close();
-      return undefined;
-    }
-    const kept = db.prepare('SELECT source, revision, state FROM fieldledger_copy').get() as {
-      source: string;
-      revision: number;
-      state: string;
-    };
+    const kept = keptIn(db);
     if (kept.source !== source)
       throw new CopyError(`${path} is a copy of ${kept.source}, not of ${source}. Name another file.`);
     const opened = openedFrom(db, kept.revision);
-    opened.state = withoutOutdated(db, opened.columns, JSON.parse(kept.state) as SyncState);
+    opened.state = withoutOutdated(db, opened.columns, kept.state);
+    const missing = viewStatements(db);
+    if (missing.length > 0) inTransaction(db, () => db.exec(missing.join(';\n')));
     return opened;
   } catch (error) {
     db.close();
@@ -166,6 +134,7 @@ function create(path: string, source: string, batch: Batch): Opened {
       db.prepare('INSERT INTO fieldledger_copy VALUES (?, 0, ?)').run(source, '{}');
       for (const [resource, columns] of Object.entries(opened.columns))
         db.exec(createTable(resource, columns));
+      db.exec(viewStatements(db).join(';\n'));
       return keep(opened, batch, path);
     });
     return opened;

@@ -317,8 +317,8 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
       /^fieldledger: http:\/\/127\.0\.0\.1:\d+ doesn't answer \(ECONNREFUSED\)\.$/m,
     ],
     [['invoices', '--url', 'nowhere'], /--url must be an http or https address .*, not "nowhere"\./],
-    [['jobs', '--lines'], /--lines is for quotes and invoices: jobs have none\./],
-    [['people', '--since', '2026-11-01'], /--since is not for people, whose list has no updatedSince\./],
+    [['jobs', '--lines'], /--lines is for quotes, invoices, not for jobs\./],
+    [['people', '--since', '2026-11-01'], /--since is for customers, .*, not for people\./],
     [['jobs', '--since', '2026-02-30'], /It must be a day such as 2026-11-01/, 2],
     [['jobs', '--since', '2026-02-03T24:00:00Z'], /It must be a day such as 2026-11-01/, 2],
     [

@@ -1,0 +1,102 @@
+import { companyInstant, machineZone } from '../../contract/company-time.ts';
+import { contractDocument, type JsonSchema } from '../../contract/document.ts';
+import { schemaNames } from '../../contract/records.ts';
+import { UsageError } from '../../errors.ts';
+import type { CallOptions, Client } from '../index.ts';
+import { wholeSchema } from '../sync/columns.ts';
+import { inParallel } from '../sync/in-parallel.ts';
+import { accessOf } from '../sync/lists.ts';
+import type { Resource } from '../sync/sink.ts';
+
+/** What says which records are written, and how. */
+export interface RecordsOptions {
+  since?: string;
+  timeZone?: string;
+  format?: 'csv' | 'jsonl' | 'xlsx';
+  lines?: boolean;
+}
+
+/** The schema of the rows: of the record as lists have it, or of the whole document with one of its lines. */
+export function recordsSchema(resource: Resource, { lines }: RecordsOptions): JsonSchema {
+  const { schemas } = contractDocument().components;
+  if (!lines) return schemas[schemaNames[resource].body] ?? {};
+  const { lines: list = {}, ...members } = schemas[wholeSchema(resource)]?.properties ?? {};
+  return { properties: { ...members, line: list.items ?? {} } };
+}
+
+/** The rows of a resource page by page, once the service has given the first one. */
+export function recordPages(
+  client: Client,
+  resource: Resource,
+  { lines, format, ...options }: RecordsOptions,
+  call: CallOptions,
+): Promise<AsyncIterable<object[]>> {
+  const access = accessOf(client, 'current');
+  const whole = ({ id }: AnyRecord): Promise<AnyRecord> =>
+    resource === 'quotes' ? access.quotes.whole(id, call) : access.invoices.whole(id, call);
+  async function* rows() {
+    for await (const records of pagesOf(access, resource, momentOf(options), call)) {
+      const read = lines ? await inParallel(records, whole) : records;
+      yield lines && format !== 'jsonl' ? read.flatMap(rowsOf) : read;
+    }
+  }
+  return begun(rows());
+}
+
+/** The moment of `--since` in UTC. The contract doesn't tell the time zone of the company. */
+function momentOf({ since, timeZone }: RecordsOptions): string | undefined {
+  if (since === undefined) return undefined;
+  const zone = timeZone ?? machineZone();
+  const moment = since.length > 10 ? new Date(since) : companyInstant(zone, `${since}T00:00`);
+  // The contract's times have four digits for the year.
+  const utc = moment?.toISOString() ?? '';
+  if (!/^\d{4}-/.test(utc)) throw new UsageError('In UTC, the year of --since must have four digits.');
+  return utc;
+}
+
+async function* pagesOf(
+  access: ReturnType<typeof accessOf>,
+  resource: Resource,
+  updatedSince: string | undefined,
+  options: CallOptions,
+): AsyncGenerator<AnyRecord[]> {
+  const query = updatedSince === undefined ? {} : { updatedSince };
+  if (resource !== 'submissions') {
+    for await (const { data } of access[resource].pages(query, options)) yield data;
+    return;
+  }
+  for await (const { data: forms } of access.forms.pages({}, options))
+    for (const { id } of forms)
+      for await (const { data } of access.submissionsOf(id).pages(query, options)) yield data;
+}
+
+async function begun<T>(pages: AsyncGenerator<T>): Promise<AsyncIterable<T>> {
+  const first = await pages.next();
+  return (async function* () {
+    if (first.done) return;
+    yield first.value;
+    yield* pages;
+  })();
+}
+
+interface AnyRecord {
+  id: string;
+  lines?: object[];
+}
+
+/** One row for each line. The document's amounts stand in its first row alone; a draft without lines still has that. */
+function rowsOf({ lines = [], ...document }: AnyRecord): object[] {
+  if (lines.length === 0) return [document];
+  const later = withoutAmounts(document);
+  return lines.map((line, index) => ({ ...(index === 0 ? document : later), line }));
+}
+
+/** A document without amounts, and without its lists of VAT, payments, refunds and credit notes, which have some. */
+function withoutAmounts(document: object): object {
+  const isSummed = (name: string, value: unknown) =>
+    name.endsWith('Minor') || (Array.isArray(value) && value.some((item) => typeof item === 'object'));
+  const text = JSON.stringify(document, (name, value: unknown) =>
+    isSummed(name, value) ? undefined : value,
+  );
+  return JSON.parse(text) as object;
+}

@@ -1,0 +1,67 @@
+import type { JsonSchema } from '../../contract/document.ts';
+import { companyDay, machineZone } from '../../contract/company-time.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
+import { readCopy, type Row } from '../sync/read-copy.ts';
+
+const text: JsonSchema = { type: 'string' };
+const number: JsonSchema = { type: 'integer' };
+const day: JsonSchema = { type: 'string', format: 'date' };
+
+/** What is written from a copy: the columns of a view, and which of its rows in which order. */
+const reports = {
+  receivables: {
+    needsDetails: true,
+    columns: {
+      ...{ number: text, customerId: text, customerName: text, issueDate: day, dueDate: day, currency: text },
+      ...{ grossMinor: number, paidMinor: number, refundedMinor: number, creditedMinor: number },
+      ...{ amountDueMinor: number, daysOverdue: number, id: text },
+    },
+    rows: 'ORDER BY dueDate, number, id',
+  },
+  vat: {
+    needsDetails: false,
+    columns: {
+      ...{ kind: text, number: text, issueDate: day, supplyDate: day, customerId: text, customerName: text },
+      ...{ vatCategory: text, vatRateBasisPoints: number, currency: text, taxableMinor: number },
+      ...{ vatMinor: number, documentCurrency: text, id: text },
+    },
+    rows: 'WHERE month = :month ORDER BY issueDate, number, id, vatRateBasisPoints DESC, vatCategory',
+  },
+};
+
+/** What says which report is written. */
+export interface ReportOptions {
+  from?: string;
+  month?: string;
+  overdueOn?: string;
+  timeZone?: string;
+}
+
+export type Report = keyof typeof reports;
+
+export const reportNames = Object.keys(reports);
+
+export function isReport(name: string): name is Report {
+  return Object.hasOwn(reports, name);
+}
+
+export function reportSchema(report: Report): JsonSchema {
+  return { properties: reports[report].columns };
+}
+
+/** The rows of a report, all of one state of the copy, and the time of that state. */
+export function reportRows(
+  report: Report,
+  { from = '', month, timeZone = machineZone(), overdueOn }: ReportOptions,
+  { tell }: Terminal,
+): { rows: Row[]; asOf: string } {
+  const { columns, rows: which, needsDetails } = reports[report];
+  const today = overdueOn ?? companyDay(timeZone, new Date());
+  const select = `SELECT ${Object.keys(columns).join(', ')} FROM ${report} ${which}`;
+  const values = month === undefined ? {} : { month };
+  return readCopy(from, { today, needsDetails }, ({ rows, asOf }) => {
+    if (month !== undefined && asOf.slice(0, 7) <= month)
+      tell(`${month} wasn't over when the copy was made (${asOf}): documents may be missing.\n`);
+    return { rows: rows(select, values), asOf };
+  });
+}

@@ -1,0 +1,95 @@
+import type { DatabaseSync as Connection } from 'node:sqlite';
+
+/** The customer's name of today, where the copy has customers: a document keeps the name of its day. */
+const CUSTOMER = `json_extract(invoices.customer, '$.id') AS customerId,
+  COALESCE(
+    (SELECT customers.name FROM customers WHERE customers.id = json_extract(invoices.customer, '$.id')),
+    json_extract(invoices.customer, '$.name')
+  ) AS customerName`;
+
+const ISSUED = "status = 'issued' AND kind IN ('invoice', 'credit_note')";
+const SIGN = "CASE kind WHEN 'credit_note' THEN -1 ELSE 1 END";
+
+/** A member of an item of a list. */
+const member = (name: string) => `json_extract(item.value, '$.${name}')`;
+
+/** The sum of a list; 0 where it is empty. */
+const sumOf = (list: string, name: string) =>
+  `(SELECT COALESCE(SUM(${member(name)}), 0) FROM json_each(invoices.${list}) AS item)`;
+
+// Only an issued invoice has amountDueMinor. It is the gross less what was paid and credited, plus what was refunded.
+const receivables = (today: string) => `SELECT number, ${CUSTOMER}, issueDate, dueDate, currency,
+  json_extract(totals, '$.grossMinor') AS grossMinor, ${sumOf('payments', 'amountMinor')} AS paidMinor,
+  ${sumOf('refunds', 'amountMinor')} AS refundedMinor, ${sumOf('creditNotes', 'grossMinor')} AS creditedMinor,
+  amountDueMinor, MAX(0, CAST(julianday(${today}) - julianday(dueDate) AS INTEGER)) AS daysOverdue, id
+FROM invoices WHERE amountDueMinor > 0`;
+
+const vat = `SELECT substr(issueDate, 1, 7) AS month, kind, number, issueDate, supplyDate, ${CUSTOMER},
+  ${member('category')} AS vatCategory, ${member('rateBasisPoints')} AS vatRateBasisPoints,
+  COALESCE(json_extract(accountingCurrency, '$.currency'), currency) AS currency,
+  ${SIGN} * ${member('taxableMinor')} AS taxableMinor, ${SIGN} * ${member('vatMinor')} AS vatMinor,
+  currency AS documentCurrency, invoices.id AS id
+FROM invoices, json_each(COALESCE(json_extract(accountingCurrency, '$.vatBreakdown'), vatBreakdown)) AS item
+WHERE ${ISSUED}`;
+
+const entriesOf = (list: string, kind: string, day: string, amountMinor: string) =>
+  `SELECT ${member(day)}, '${kind}', number, ${CUSTOMER}, ${member('currency')}, ${amountMinor}, invoices.id
+FROM invoices, json_each(invoices.${list}) AS item`;
+
+// The sum of a customer's amounts in a currency is what the customer owes.
+const salesLedger = `SELECT issueDate AS day, kind, number, ${CUSTOMER}, currency,
+  ${SIGN} * json_extract(totals, '$.grossMinor') AS amountMinor, id
+FROM invoices WHERE ${ISSUED}
+UNION ALL
+${entriesOf('payments', 'payment', 'paidOn', `-${member('amountMinor')}`)}
+UNION ALL
+${entriesOf('refunds', 'refund', 'refundedOn', member('amountMinor'))}`;
+
+/** The sum of the ledger's amounts of a kind, as a column. */
+const sumOfKind = (name: string, kind: string, sign = '') =>
+  `SUM(CASE kind WHEN '${kind}' THEN ${sign}amountMinor ELSE 0 END) AS ${name}Minor`;
+
+export const LEDGER_SUMS = `${sumOfKind('invoiced', 'invoice')}, ${sumOfKind('credited', 'credit_note', '-')},
+  ${sumOfKind('paid', 'payment', '-')}, ${sumOfKind('refunded', 'refund')}`;
+
+const months = `SELECT month, currency, ${LEDGER_SUMS}, SUM(vatMinor) AS vatMinor
+FROM (
+  SELECT substr(day, 1, 7) AS month, currency, kind, amountMinor, 0 AS vatMinor FROM sales_ledger
+  UNION ALL
+  SELECT month, currency, '', 0, vatMinor FROM vat
+)
+GROUP BY month, currency`;
+
+/**
+ * What accountants ask of a copy, by the names of its views. Amounts are in minor units of the row's currency.
+ * @param today the day in SQL to which is counted how long an invoice is overdue
+ */
+const selections = (today: string) => ({
+  receivables: receivables(today),
+  vat,
+  sales_ledger: salesLedger,
+  months,
+});
+
+/** Tells a view of ours from one that somebody else has made. */
+const MARK = '-- kept by pull';
+
+/**
+ * The statements that give a copy its views, and replace those of another version; none where it has them. Somebody else's
+ * table or view under such a name stays.
+ */
+export function viewStatements(db: Connection): string[] {
+  const find = db.prepare('SELECT sql FROM sqlite_schema WHERE name = ? COLLATE NOCASE');
+  return Object.entries(selections("date('now', 'localtime')")).flatMap(([name, select]) => {
+    const definition = `${name} AS ${MARK}\n${select}`;
+    const there = find.get(name)?.sql;
+    const isOurs = there === undefined || String(there).includes(MARK);
+    if (!isOurs || there === `CREATE VIEW ${definition}`) return [];
+    return [`DROP VIEW IF EXISTS ${name}`, `CREATE VIEW IF NOT EXISTS ${definition}`];
+  });
+}
+
+/** Gives a query the same names, with the day as its parameter `today`. So it also reads a copy that has no views yet. */
+export const WITH_VIEWS = `WITH ${Object.entries(selections(':today'))
+  .map(([name, select]) => `${name} AS (${select})`)
+  .join(',\n')}`;

@@ -1,0 +1,262 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import Database from 'better-sqlite3';
+import { readXlsx } from 'hucre/xlsx';
+import t, { type Test } from 'tap';
+
+import { companyDay } from '../../../src/contract/company-time.ts';
+import { DAY_MS } from '../../../src/contract/durations.ts';
+import { keyFor } from '../../_server.ts';
+import { layRoughLine } from '../_rough-line.ts';
+import { books, byKey, daysFrom, issued, open, server, signOf, sum, workplace } from './_books.ts';
+
+/* What accountants ask of a copy, held against sums that are made here of the API's own records. */
+
+const { folder, call } = workplace;
+const out = join(folder, 'out');
+
+async function exported(t: Test, args: string[]): Promise<Record<string, unknown>[]> {
+  const outcome = await call(['export', ...args, '--format', 'jsonl', '--out', out]);
+  t.match(outcome, { exitCode: 0 }, outcome.stderr);
+  const lines = readFileSync(out, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+t.test('each open invoice has a row that adds up, with the days it is overdue', async (t) => {
+  for (const of of Object.values(books)) {
+    const rows = await exported(t, ['receivables', '--from', of.copy, '--overdue-on', '2026-11-21']);
+    const expected = open(of).map((invoice) => ({
+      ...{ number: invoice.number, customerId: invoice.customer.id, customerName: of.nameOf(invoice) },
+      ...{ issueDate: invoice.issueDate, dueDate: invoice.dueDate, currency: invoice.currency },
+      grossMinor: invoice.totals.grossMinor,
+      paidMinor: sum((invoice.payments ?? []).map(({ amountMinor }) => amountMinor)),
+      refundedMinor: sum((invoice.refunds ?? []).map(({ amountMinor }) => amountMinor)),
+      creditedMinor: sum(invoice.creditNotes.map(({ grossMinor }) => grossMinor)),
+      amountDueMinor: invoice.amountDueMinor,
+      daysOverdue: daysFrom(invoice.dueDate, '2026-11-21'),
+      id: invoice.id,
+    }));
+    t.strictSame(rows.toSorted(byKey), expected.toSorted(byKey));
+    for (const { grossMinor, paidMinor, refundedMinor, creditedMinor, amountDueMinor } of expected)
+      t.equal(grossMinor - paidMinor + refundedMinor - creditedMinor, amountDueMinor);
+    t.ok(
+      rows.some(({ daysOverdue }) => daysOverdue === 1) || of === books.generated,
+      'the day after it was due',
+    );
+  }
+  const { invoices } = books.generated;
+  t.ok(
+    invoices.some(
+      ({ creditBalanceMinor = 0, refunds = [] }) => creditBalanceMinor > 0 && refunds.length === 0,
+    ),
+  );
+  t.ok(invoices.some(({ status }) => status === 'draft'));
+});
+
+t.test('the VAT of a month has a row for each category and rate of a document', async (t) => {
+  const months = new Set(
+    [...issued(books.example), ...issued(books.generated)].map(
+      ({ issueDate }) => issueDate?.slice(0, 7) ?? '',
+    ),
+  );
+  for (const of of Object.values(books))
+    for (const month of [...months].slice(-5).concat('1999-12')) {
+      const rows = await exported(t, ['vat', '--from', of.copy, '--month', month]);
+      const expected = issued(of)
+        .filter(({ issueDate }) => issueDate?.startsWith(month))
+        .flatMap((invoice) => {
+          const { vatBreakdown, currency } = invoice.accountingCurrency ?? invoice;
+          return vatBreakdown.map((item) => ({
+            ...{
+              kind: invoice.kind,
+              number: invoice.number,
+              issueDate: invoice.issueDate,
+              supplyDate: invoice.supplyDate,
+            },
+            ...{ customerId: invoice.customer.id, customerName: of.nameOf(invoice) },
+            ...{ vatCategory: item.category, vatRateBasisPoints: item.rateBasisPoints, currency },
+            ...{
+              taxableMinor: signOf(invoice) * item.taxableMinor,
+              vatMinor: signOf(invoice) * item.vatMinor,
+            },
+            ...{ documentCurrency: invoice.currency, id: invoice.id },
+          }));
+        });
+      // Minus zero is a matter of these sums alone.
+      t.strictSame(
+        rows.toSorted(byKey),
+        (JSON.parse(JSON.stringify(expected)) as object[]).toSorted(byKey),
+        month,
+      );
+    }
+});
+
+t.test('reports are written in every form, and say what they are of', async (t) => {
+  const { copy } = books.example;
+  const args = ['export', 'vat', '--from', copy, '--month', '2026-10', '--columns', 'number,vatMinor,vat'];
+  const outcome = await call([...args, '--decimal', ',', '--out', '-']);
+  t.equal(outcome.stdout.split('\r\n')[1], '"CN-2026-0001";-2709;"-27,09"');
+  t.match(outcome.stderr, /^5 rows of vat, as of 20\d\d-.*Z\n$/);
+  const book = join(folder, 'vat.xlsx');
+  t.match(await call([...args, '--out', book]), { exitCode: 0 });
+  t.strictSame((await readXlsx(readFileSync(book))).sheets[0]?.rows[1], ['CN-2026-0001', -2709, -27.09]);
+  const month = new Date(Date.now() + DAY_MS).toISOString().slice(0, 7);
+  t.match(await call(['export', 'vat', '--from', copy, '--month', month, '--out', out]), {
+    stderr: new RegExp(`^${month} wasn't over when the copy was made \\(`),
+  });
+  const today = await exported(t, ['receivables', '--from', copy, '--time-zone', 'Pacific/Kiritimati']);
+  const day = companyDay('Pacific/Kiritimati', new Date());
+  for (const { dueDate, daysOverdue } of today) t.equal(daysOverdue, daysFrom(String(dueDate), day));
+});
+
+t.test('with --lines each amount of a document stands in its first row alone', async (t) => {
+  const { invoices, key } = books.example;
+  const book = join(folder, 'lines.xlsx');
+  const args = ['export', 'invoices', '--lines', '--url', server.url, '--out', book];
+  t.match(await call(args, { API_KEY: key }), { exitCode: 0 });
+  const [head = [], ...rows] = (await readXlsx(readFileSync(book))).sheets[0]?.rows ?? [];
+  const cells = rows.map((row) => new Map(head.map((name, index) => [String(name), row[index]])));
+  const listed = invoices.filter(({ status }) => status === 'issued');
+  t.equal(cells.length, sum(listed.map(({ lines }) => lines.length)));
+  const sumOf = (name: string) => sum(cells.map((row) => Number(row.get(name) ?? 0)));
+  t.equal(sumOf('totals.grossMinor'), sum(listed.map(({ totals }) => totals.grossMinor)));
+  t.equal(sumOf('accountingCurrency.totals.vatMinor'), 80_114);
+  t.equal(sumOf('amountDueMinor'), sum(listed.map(({ amountDueMinor = 0 }) => amountDueMinor)));
+  t.equal(sumOf('line.amountMinor'), sum(listed.map(({ totals }) => totals.netMinor)));
+  const later = cells.filter((row) => row.get('line.position') !== 1);
+  t.ok(later.length > 5);
+  for (const row of later)
+    for (const [name, value] of row) {
+      const isAmount = /Minor$|totals|Breakdown|^payments|^refunds|^creditNotes|amountDue|Balance/.test(name);
+      if (isAmount && !name.startsWith('line.')) t.equal(value, null, name);
+      else if (/^(?:number|buyer.addressLines|customer.name)$/.test(name)) t.not(value, null, name);
+    }
+});
+
+t.test('the copy has the same as views, and an older copy gets them', async (t) => {
+  const { copy, key } = books.generated;
+  const rows = await exported(t, ['receivables', '--from', copy]);
+  const db = new Database(copy);
+  t.strictSame(db.prepare('SELECT * FROM receivables ORDER BY dueDate, number, id').all(), rows);
+  t.equal(
+    db.prepare('SELECT COUNT(*) FROM vat').pluck().get(),
+    sum(issued(books.generated).map(({ vatBreakdown }) => vatBreakdown.length)),
+  );
+  const balances = db
+    .prepare('SELECT currency, SUM(amountMinor) AS sum FROM sales_ledger GROUP BY 1 ORDER BY 1')
+    .all();
+  t.strictSame(
+    balances,
+    ['EUR', 'GBP'].map((currency) => {
+      const theirs = issued(books.generated).filter((invoice) => invoice.currency === currency);
+      return {
+        currency,
+        sum: sum(
+          theirs.map(({ amountDueMinor = 0, creditBalanceMinor = 0 }) => amountDueMinor - creditBalanceMinor),
+        ),
+      };
+    }),
+  );
+  const texts = () =>
+    db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'view' ORDER BY name").all();
+  const before = texts();
+  t.equal(before.length, 4);
+  db.exec(
+    'DROP VIEW sales_ledger; DROP VIEW months; CREATE VIEW months AS -- kept by pull\nSELECT 1; DROP VIEW vat; CREATE TABLE VAT (own)',
+  );
+  t.strictSame(await exported(t, ['receivables', '--from', copy]), rows);
+  t.match(await call(['pull', '--url', server.url, '--into', copy], { API_KEY: key }), { exitCode: 0 });
+  t.strictSame(
+    texts(),
+    (before as { name: string }[]).filter(({ name }) => name !== 'vat'),
+  );
+  t.ok(
+    (await exported(t, ['vat', '--from', copy, '--month', '2026-10'])).length > 0,
+    "beside somebody's own table",
+  );
+  db.exec('DROP TABLE VAT');
+  db.close();
+});
+
+t.test('what a copy can’t give is refused, and is never zero', async (t) => {
+  const file = (name: string, content = '') => (
+    writeFileSync(join(folder, name), content),
+    join(folder, name)
+  );
+  mkdirSync(join(folder, 'folder'));
+  new Database(join(folder, 'other.sqlite')).exec('CREATE TABLE notes (text)').close();
+  const narrow = join(folder, 'narrow.sqlite');
+  const jobs = await keyFor(server.engine, 'brennan', ['jobs:read']);
+  t.match(await call(['pull', '--url', server.url, '--into', narrow], { API_KEY: jobs }), { exitCode: 0 });
+  const plain = join(folder, 'plain.sqlite');
+  const pull = ['pull', '--url', server.url, '--into', plain, '--no-details'];
+  t.match(await call(pull, { API_KEY: books.example.key }), { exitCode: 0 });
+  const cases: [copy: string, sentence: RegExp][] = [
+    [join(folder, 'none'), /There is no copy ".*none"\. "fieldledger pull --into" makes one\./],
+    [file('empty'), /There is no copy ".*empty"/],
+    [
+      file('text', 'no database, and yet long enough to look like one to somebody who looks at its length'),
+      /is no SQLite file/,
+    ],
+    [join(folder, 'folder'), /folder is no file\./],
+    [join(folder, 'other.sqlite'), /is a database of another program/],
+    [
+      narrow,
+      /narrow\.sqlite has no invoices\. "fieldledger pull" brings them, with a key that may read them\./,
+    ],
+    [plain, /plain\.sqlite has no payments, because it was pulled with --no-details\./],
+  ];
+  for (const [copy, sentence] of cases) {
+    const refused = await call(['export', 'receivables', '--from', copy, '--out', '-']);
+    t.match(refused, { exitCode: 1, stdout: '', stderr: sentence });
+  }
+  t.equal(
+    (await exported(t, ['vat', '--from', plain, '--month', '2026-10'])).length,
+    5,
+    'VAT takes no payments',
+  );
+  const wrong: [args: string[], sentence: RegExp][] = [
+    [['receivables'], /A copy is missing: name one with --from/],
+    [['vat', '--from', plain], /A month is missing: name it with --month/],
+    [['vat', '--month', '2026-13'], /It must be a month such as 2026-10\./],
+    [['receivables', '--overdue-on', '2026-02-30'], /It must be a day such as 2026-11-30\./],
+    [['receivables', '--from', plain, '--url', server.url], /--url is for people, .*, not for receivables\./],
+    [
+      ['vat', '--from', plain, '--overdue-on', '2026-02-03'],
+      /--overdue-on is for receivables, not for vat\./,
+    ],
+    [['invoices', '--from', plain], /--from is for receivables, vat, not for invoices\./],
+    [['invoices'], /A service is missing: name its address with --url\./],
+  ];
+  for (const [args, sentence] of wrong)
+    t.match(await call(['export', ...args, '--out', out]), { stderr: sentence });
+});
+
+t.test('a copy that pull is writing gives all of a month, or says that it is not whole', async (t) => {
+  const { copy, key } = books.generated;
+  const whole = await exported(t, ['vat', '--from', copy, '--month', '2026-10']);
+  await using line = await layRoughLine(server.url, { delayMs: 5 });
+  const own = join(folder, 'written.sqlite');
+  const pulling = workplace.start(['pull', '--url', line.url, '--into', own], { API_KEY: key });
+  let refusals = 0;
+  while (pulling.child.exitCode === null) {
+    const { exitCode, stderr } = await call([
+      'export',
+      'vat',
+      '--from',
+      own,
+      '--month',
+      '2026-10',
+      '--out',
+      out,
+    ]);
+    if (exitCode === 0) t.match(stderr, /^$/);
+    else t.match(stderr, /There is no copy|has no invoices|doesn't have all invoices yet/);
+    refusals += exitCode ?? 0;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  t.strictSame(await pulling.ended, { exitCode: 0, signal: null }, 'readers never broke it off');
+  t.ok(refusals > 3);
+  t.strictSame(await exported(t, ['vat', '--from', own, '--month', '2026-10']), whole);
+});
