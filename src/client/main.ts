@@ -29,6 +29,7 @@ export const integratorsExamples = `
   fieldledger export receivables --from copy.sqlite --out receivables.xlsx
   fieldledger export vat --from copy.sqlite --month 2026-10 --out vat.csv
   fieldledger mcp --url https://api.fieldledger.example --key-file key.txt
+  fieldledger mcp --copy copy.sqlite
   eval "$(fieldledger completion bash)"           # in ~/.bashrc
   eval "$(fieldledger completion zsh)"            # in ~/.zshrc, after compinit
   fieldledger completion fish > ~/.config/fish/completions/fieldledger.fish`;

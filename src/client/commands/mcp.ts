@@ -3,9 +3,10 @@ import { join, resolve } from 'node:path';
 
 import { Command } from 'commander';
 
-import { createClient } from '../index.ts';
+import { createClient, type NoAnswerError } from '../index.ts';
 import { quote, UsageError } from '../../errors.ts';
-import { serveMcp } from '../mcp/mcp-server.ts';
+import { serveMcp, type ServiceTools } from '../mcp/mcp-server.ts';
+import { readCopy } from '../sync/read-copy.ts';
 import { beginFile } from '../../command-line/unfinished-file.ts';
 import { useProxy } from './proxy.ts';
 import { silence } from './service.ts';
@@ -15,27 +16,38 @@ import type { Terminal } from '../../command-line/terminal.ts';
 /** Shorter than for other commands, because a model waits for the answer. */
 const RETRIES_MAX = 2;
 
-/** `fieldledger mcp`: lets a program with a model read from a service. It needs no database. */
+interface McpOptions extends ServiceOptions {
+  files?: string;
+  copy?: string;
+}
+
+/** `fieldledger mcp`: lets a program with a model read from a service, from a copy or from both. It needs no database. */
 export function mcpCommand(terminal: Terminal): Command {
-  return withService(new Command('mcp'))
+  return withService(new Command('mcp'), false)
     .description(
       'serve the operations of an API as tools of the Model Context Protocol, on standard input and output',
     )
     .option('--files <folder>', 'where PDFs are written; without it a tool answers with their addresses')
-    .action(async (options: ServiceOptions & { files?: string }) => {
+    .option(
+      '--copy <file>',
+      'the SQLite file that pull keeps, for tools that tell at once who owes money, the sums of months and the history of a customer; without --url these are the only ones',
+    )
+    .action(async ({ copy, ...options }: McpOptions) => {
+      // A copy that can't answer is told of before a model asks.
+      if (copy !== undefined) readCopy(copy, { today: '', needsDetails: true }, () => undefined);
+      const serve = (service?: ServiceTools) => {
+        if (process.stdin.isTTY)
+          terminal.tell('Waits for messages of a program on standard input, until its end.\n');
+        return serveMcp({ service, copy });
+      };
+      const { url, keyFile, files } = options;
+      if (copy !== undefined && (url ?? keyFile ?? files) === undefined) return serve();
       const { baseUrl, key } = serviceAccess(options, terminal);
       using proxy = useProxy(baseUrl, terminal.environment);
-      const keep = options.files === undefined ? undefined : keeperIn(openFolder(options.files));
+      const keep = files === undefined ? undefined : keeperIn(openFolder(files));
       const client = createClient({ baseUrl, key, maxRetries: RETRIES_MAX });
-      if (process.stdin.isTTY)
-        terminal.tell('Waits for messages of a program on standard input, until its end.\n');
-      await serveMcp({
-        client,
-        baseUrl,
-        key,
-        keep,
-        silence: (error) => silence(baseUrl, error, proxy.hint).message,
-      });
+      const silent = (error: NoAnswerError) => silence(baseUrl, error, proxy.hint).message;
+      await serve({ client, baseUrl, key, keep, silence: silent });
     });
 }
 

@@ -13,12 +13,7 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
  * @throws UsageError for a name that the tool doesn't have, and for an id that can't be one.
  */
 export function readArguments(tool: OperationTool, given: Arguments) {
-  // Models send null for what they leave out.
-  const stated = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
-  const names = Object.keys(tool.inputSchema.properties);
-  for (const name of Object.keys(stated))
-    if (!names.includes(name)) throw new UsageError(unknownName(name, `a parameter of ${tool.name}`, names));
-  const { fields, ...others } = stated;
+  const { fields, ...others } = statedArguments(tool, given);
   const ids = tool.ids.map((name) => {
     const id = textOf(others[name] ?? '');
     if (typeof others[name] === 'boolean' || !ID.test(id))
@@ -33,6 +28,19 @@ export function readArguments(tool: OperationTool, given: Arguments) {
   };
 }
 
+/** The arguments that have a value. @throws UsageError for a name that the tool doesn't have. */
+export function statedArguments(
+  { name: tool, inputSchema }: Pick<OperationTool, 'inputSchema'> & { name: string },
+  given: Arguments,
+): Arguments {
+  // Models send null for what they leave out.
+  const stated = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+  const names = Object.keys(inputSchema.properties);
+  for (const name of Object.keys(stated))
+    if (!names.includes(name)) throw new UsageError(unknownName(name, `a parameter of ${tool}`, names));
+  return stated;
+}
+
 /** Some models write a list as text with commas. */
 function choice(given: unknown, known: readonly string[]): (record: object) => object {
   const fields = [given].flat().flatMap((item) => textOf(item).split(/, */));
@@ -42,6 +50,6 @@ function choice(given: unknown, known: readonly string[]): (record: object) => o
     Object.fromEntries(Object.entries(record).filter(([name]) => name === 'id' || fields.includes(name)));
 }
 
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

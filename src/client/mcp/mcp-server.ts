@@ -13,6 +13,7 @@ import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/s
 import { type Client, type DownloadedFile, type Listing, NoAnswerError, type Page } from '../index.ts';
 import { version } from '../../contract/version.ts';
 import { type Arguments, readArguments } from './arguments.ts';
+import { answerFromCopy, type CopyTool, copyTools } from './copy-tools.ts';
 import { instructions, type OperationTool, operationTools, OTHERS_WORDS } from './tools.ts';
 
 /** As much as a model reads at once. */
@@ -21,6 +22,13 @@ const TEXT_BYTES_MAX = 64_000;
 const ANSWER_MS_MAX = 45_000;
 
 export interface McpServerOptions {
+  /** The service that answers the operations; undefined for a copy's answers alone. */
+  service: ServiceTools | undefined;
+  /** The SQLite file of a copy that answers more. */
+  copy: string | undefined;
+}
+
+export interface ServiceTools {
   client: Client;
   /** The address of the service, for links to its files. */
   baseUrl: string;
@@ -75,29 +83,39 @@ const unchecked: jsonSchemaValidator = {
   getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
 };
 
-/** A server of the Model Context Protocol whose tools are the operations of the contract, which all only read. */
-function createMcpServer(options: McpServerOptions, transport: AnsweringTransport): McpServer {
-  const server = new McpServer({ name: 'fieldledger', version }, { instructions: instructions() });
-  for (const tool of operationTools()) {
-    const { name, title, description } = tool;
+/** A server of the Model Context Protocol whose tools are the operations of the contract and those of a copy. All only read. */
+function createMcpServer({ service, copy }: McpServerOptions, transport: AnsweringTransport): McpServer {
+  const server = new McpServer({ name: 'fieldledger', version }, { instructions: service ? instructions() : OTHERS_WORDS });
+  const register = (
+    {
+      name,
+      title,
+      description,
+      inputSchema: schema,
+    }: Pick<CopyTool, 'name' | 'title' | 'description' | 'inputSchema'>,
+    answer: (given: Arguments, signal: AbortSignal) => Promise<CallToolResult>,
+  ) => {
     const annotations = { title, readOnlyHint: true, idempotentHint: true, openWorldHint: true };
-    const inputSchema = fromJsonSchema<Arguments>(tool.inputSchema, unchecked);
+    const inputSchema = fromJsonSchema<Arguments>(schema, unchecked);
     server.registerTool(name, { title, description, inputSchema, annotations }, async (given, { mcpReq }) => {
       const signal = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
       const result = await transport.withCall(
-        answerOf(tool, options, given, signal).catch((error: unknown) =>
-          failure(describe(error, options.silence)),
-        ),
+        answer(given, signal).catch((error: unknown) => failure(describe(error, service?.silence))),
       );
-      return withoutSecret(result, options.key);
+      return service ? withoutSecret(result, service.key) : result;
     });
-  }
+  };
+  if (service)
+    for (const tool of operationTools())
+      register(tool, (given, signal) => answerOf(tool, service, given, signal));
+  if (copy !== undefined)
+    for (const tool of copyTools) register(tool, async (given) => records(answerFromCopy(tool, copy, given)));
   return server;
 }
 
 async function answerOf(
   tool: OperationTool,
-  { client, baseUrl, keep }: McpServerOptions,
+  { client, baseUrl, keep }: ServiceTools,
   given: Arguments,
   signal: AbortSignal,
 ): Promise<CallToolResult> {
@@ -180,11 +198,7 @@ function records(...parts: string[]): CallToolResult {
  * A file that was kept on this machine, or a link to the service: within a message it would cost a model ten thousand
  * words.
  */
-function file(
-  { bytes, fileName }: DownloadedFile,
-  link: string,
-  keep: McpServerOptions['keep'],
-): CallToolResult {
+function file({ bytes, fileName }: DownloadedFile, link: string, keep: ServiceTools['keep']): CallToolResult {
   // The name comes from elsewhere.
   const name = fileName.replaceAll(/^\.|[^\w.-]/g, '_');
   const path = keep?.(name, bytes);
@@ -200,11 +214,11 @@ function failure(error: string): CallToolResult {
   return { ...texts(error), isError: true };
 }
 
-function describe(error: unknown, silence: McpServerOptions['silence']): string {
+function describe(error: unknown, silence?: ServiceTools['silence']): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError')
     return `No answer came within ${ANSWER_MS_MAX / 1000} seconds. The key's rate limit may be used up: ask again in a minute.`;
-  if (error instanceof NoAnswerError) return silence(error);
+  if (silence && error instanceof NoAnswerError) return silence(error);
   return error.message;
 }
 

@@ -1,3 +1,4 @@
+import { computedOnce } from '../../contract/computed.ts';
 import { quote, UsageError } from '../../errors.ts';
 import { keptIn, openCopyFile } from './copy-file.ts';
 import { inSentences } from './in-sentences.ts';
@@ -29,7 +30,8 @@ export function readCopy<T>(
     return inSentences(path, () => {
       using db = openCopyFile(path);
       if (!db) throw new CopyError(`There is no copy ${quote(path)}. "fieldledger pull --into" makes one.`);
-      db.function('is_named', (name, parts) => isNamed(String(name), String(parts)));
+      const namesWith = computedOnce(namesOf);
+      db.function('is_named', (name, parts) => namesWith(String(parts))(String(name)));
       db.exec('BEGIN');
       const asOf = timeOf(path, keptIn(db).state, needsDetails);
       const rows: CopyReader['rows'] = (select, values = {}) =>
@@ -42,14 +44,12 @@ export function readCopy<T>(
   }
 }
 
-/** Whether a name has all parts of another in it; SQLite alone tells accents and capitals apart. */
-function isNamed(name: string, parts: string): number {
+/** Tells 1 of a name that has all these parts, or else 0. SQLite alone tells accents and capitals apart. */
+function namesOf(parts: string): (name: string) => number {
   const folded = (text: string) => text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase();
-  return Number(
-    folded(parts)
-      .split(/\s+/)
-      .every((part) => folded(name).includes(part)),
-  );
+  const words = folded(parts).split(/\s+/);
+  // Many documents have the same name.
+  return computedOnce((name) => Number(words.every((word) => folded(name).includes(word))));
 }
 
 /** Zero would be a wrong answer where the invoices are missing. */

@@ -28,16 +28,21 @@ interface Called {
   content: CallToolResult['content'];
 }
 
-/** Starts the command as a program with a model does. At its end it must have told nothing on standard error. */
+/** Starts the command for a service, as a program with a model does. At its end it must have told nothing on standard error. */
 export async function startTools(
   t: Test,
   url: string,
   key: string,
   { options = [] as string[], environment = {} } = {},
 ) {
+  return startMcp(t, ['--url', url, '--key-file', keyFile(key), ...options], key, environment);
+}
+
+/** The same with any options. No answer may show the key. */
+export async function startMcp(t: Test, options: string[], key = 'a key', environment = {}) {
   const transport = new StdioClientTransport({
     command: program,
-    args: ['mcp', '--url', url, '--key-file', keyFile(key), ...options],
+    args: ['mcp', ...options],
     env: { PATH: process.env.PATH ?? '', HOME: folder, ...environment },
     stderr: 'pipe',
   });

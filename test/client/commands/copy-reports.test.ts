@@ -210,6 +210,7 @@ t.test('what a copy can’t give is refused, and is never zero', async (t) => {
   for (const [copy, sentence] of cases) {
     const refused = await call(['export', 'receivables', '--from', copy, '--out', '-']);
     t.match(refused, { exitCode: 1, stdout: '', stderr: sentence });
+    t.match(await call(['mcp', '--copy', copy]), { exitCode: 1, stdout: '', stderr: sentence });
   }
   t.equal(
     (await exported(t, ['vat', '--from', plain, '--month', '2026-10'])).length,
