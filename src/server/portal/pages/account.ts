@@ -16,7 +16,7 @@ import {
 import { browserName, time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { badge } from '../views/notice.ts';
-import { facts, table } from '../views/table.ts';
+import { facts, named, table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, signedOut, type Visit } from '../visit.ts';
 
 export const showAccount: Page = (visit, services) => accountPage(visit, services);
@@ -84,13 +84,7 @@ async function accountPage(
       ${problems.sessions !== undefined && html`<p class="error" role="alert">${problems.sessions}</p>`}
       ${table({
         caption: 'Where you are signed in',
-        columns: [
-          'Browser',
-          { name: 'Signed in', kind: 'named' },
-          { name: 'Last used', kind: 'named' },
-          { name: 'Ends at the latest', kind: 'named' },
-          'Action',
-        ],
+        columns: ['Browser', named('Signed in'), named('Last used'), named('Ends at the latest'), 'Action'],
         rows: sessions.map((session) => [
           html`${browserName(session.client)}${session.id === own.id && html` ${badge('plain', 'This one')}`}`,
           time(visit, session.createdAt),

@@ -14,10 +14,10 @@ import { HISTORY_DAYS } from '../../webhooks/purge.ts';
 import { whyNotTouch } from '../../webhooks/registration.ts';
 import { button, filterForm, select, textField, withQuery } from '../views/form.ts';
 import { attemptSummary, deliveryBadge, withheldText } from '../views/delivery-texts.ts';
-import { boundedCountText, time } from '../views/formats.ts';
+import { boundedCountText, time, webhookHost } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
-import { pagination, table } from '../views/table.ts';
+import { amount, pagination, table } from '../views/table.ts';
 import { page, type Page, type Visit } from '../visit.ts';
 import { getOwnWebhook, hiddenKinds, visibleKinds } from '../webhook-access.ts';
 
@@ -45,7 +45,7 @@ export const showDeliveries: Page = async (visit, { engine }) => {
   const made = before === undefined ? now.toJSON() : (query.get('made') ?? '');
   const newerCount = await countSince(engine, of, chosen, new Date(made));
   return page(
-    'Deliveries',
+    `Deliveries to ${webhookHost(webhook)}`,
     html`<p>
         The deliveries of the last 30 days to <a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>.
         ${chosen.isPartial && 'Deliveries of events whose data you can’t see are left out.'}
@@ -172,7 +172,7 @@ function deliveryTable(
   const hasTicks = state === 'unsent' && whyNotTouch(webhook, visit.administrator) === undefined;
   return table({
     caption: 'Deliveries',
-    columns: ['Event', 'Happened', 'State', 'Last attempt', { name: 'Attempts', kind: 'amount' }],
+    columns: ['Event', 'Happened', 'State', 'Last attempt', amount('Attempts')],
     rows: deliveries.map((delivery) => [
       html`${hasTicks && tick(delivery)}<a
           class="id"

@@ -14,7 +14,7 @@ import { button, form } from '../views/form.ts';
 import { countText, exactTime } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { copyButton, emptyState } from '../views/notice.ts';
-import { facts, table } from '../views/table.ts';
+import { amount, facts, named, table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { getOwnWebhook } from '../webhook-access.ts';
 
@@ -105,15 +105,15 @@ function attemptTable(visit: Visit, { attempts }: DeliveryDetail): Html {
   return table({
     caption: 'Attempts',
     columns: [
-      { name: 'Attempt', kind: 'named' },
+      named('Attempt'),
       'Time',
       'Result',
-      { name: 'Name', kind: 'amount' },
-      { name: 'Connection', kind: 'amount' },
-      { name: 'TLS', kind: 'amount' },
-      { name: 'Answer', kind: 'amount' },
-      { name: 'Total', kind: 'amount' },
-      { name: 'Next', kind: 'named' },
+      amount('Name'),
+      amount('Connection'),
+      amount('TLS'),
+      amount('Answer'),
+      amount('Total'),
+      named('Next'),
     ],
     rows: attempts.map((attempt) => [
       attempt.number,

@@ -7,7 +7,7 @@ import { findInvoice } from '../../store/records/invoices.ts';
 import { notFound } from '../page-error.ts';
 import { dayText, time } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
-import { facts, table } from '../views/table.ts';
+import { amount, facts, table } from '../views/table.ts';
 import { page, type Page, type Visit } from '../visit.ts';
 import { kindNames, refuseWithoutDocuments, stateBadge } from './documents.ts';
 
@@ -71,13 +71,7 @@ function documentLink({ id, number }: { id: string; number: string | null }): Ht
 function linesOf({ lines, currency }: Invoice): Html {
   return table({
     caption: 'Lines',
-    columns: [
-      'Description',
-      { name: 'Quantity', kind: 'amount' },
-      { name: 'Price', kind: 'amount' },
-      { name: 'VAT', kind: 'amount' },
-      { name: 'Amount', kind: 'amount' },
-    ],
+    columns: ['Description', amount('Quantity'), amount('Price'), amount('VAT'), amount('Amount')],
     rows: lines.map((line) => [
       line.description,
       `${line.quantity.replace(/^-(?=[0.]+$)/, '')} ${unitText(line.unitCode, line.quantity)}`,
@@ -95,7 +89,7 @@ function rateText(basisPoints: number, category: string): string {
 function totalsOf({ vatBreakdown, totals, currency }: Invoice): Html {
   return html`${table({
     caption: 'VAT',
-    columns: ['Rate', { name: 'Taxable', kind: 'amount' }, { name: 'VAT', kind: 'amount' }],
+    columns: ['Rate', amount('Taxable'), amount('VAT')],
     rows: vatBreakdown.map(({ rateBasisPoints, category, taxableMinor, vatMinor }) => [
       rateText(rateBasisPoints, category),
       amountText(taxableMinor, currency),
@@ -128,7 +122,7 @@ function settlementOf({ payments = [], refunds = [], creditNotes, currency }: In
   return html`<h2>Payments and credits</h2>
     ${table({
       caption: 'Payments and credits',
-      columns: ['Day', 'Entry', 'Method', { name: 'Amount', kind: 'amount' }],
+      columns: ['Day', 'Entry', 'Method', amount('Amount')],
       rows: rows.map(({ day, cells }) => [dayText(day), ...cells]),
     })}`;
 }

@@ -22,7 +22,7 @@ import { filterForm, select, textField, withQuery } from '../views/form.ts';
 import { countText, dayText } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { badge, emptyState } from '../views/notice.ts';
-import { type Column, pagination, table } from '../views/table.ts';
+import { amount, named, pagination, table } from '../views/table.ts';
 import { page, type Page, type PageReply, type Visit } from '../visit.ts';
 
 const PATH = '/portal/documents';
@@ -186,7 +186,7 @@ async function customerChoices(
 function totalsTable(totals: readonly DocumentTotal[]): Html {
   return table({
     caption: 'Totals',
-    columns: ['Documents', ...amounts('Count', 'Total', 'Left to pay')],
+    columns: ['Documents', ...['Count', 'Total', 'Left to pay'].map(amount)],
     rows: totals.map(({ currency, kind, status, count, grossMinor, dueMinor }) => [
       `${kindNames[kind]}s in ${currency}${status === 'draft' ? ', drafts' : ''}`,
       countText(count),
@@ -215,8 +215,8 @@ function documentTable(found: readonly FoundDocument[], search: DocumentSearch):
   return table({
     caption: 'Documents',
     columns: [
-      ...['Number', 'Kind', 'Customer', { name: 'Issued', kind: 'named' } as const],
-      ...amounts('Total', 'Left to pay'),
+      ...['Number', 'Kind', 'Customer', named('Issued')],
+      ...['Total', 'Left to pay'].map(amount),
       'State',
     ],
     rows: found.map(({ document }) => [
@@ -231,11 +231,6 @@ function documentTable(found: readonly FoundDocument[], search: DocumentSearch):
       stateBadge(document, search.today),
     ]),
   });
-}
-
-/** Columns of amounts and counts. */
-export function amounts(...names: string[]): Column[] {
-  return names.map((name) => ({ name, kind: 'amount' }));
 }
 
 export function dueText(dueMinor: number, currency: string): string {

@@ -20,7 +20,7 @@ import { button, checkboxes, type Choice, confirmForm, form, textField } from '.
 import { time } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
 import { emptyState, warning } from '../views/notice.ts';
-import { pagination, table } from '../views/table.ts';
+import { named, pagination, table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 
 const REVOKED_AT_ONCE = 20;
@@ -97,13 +97,7 @@ function activeTable(shown: Shown, keys: readonly UsedKey[]): Html {
     );
   return table({
     caption: 'Active keys',
-    columns: [
-      'Name',
-      'Scopes',
-      { name: 'Created', kind: 'named' },
-      { name: 'Last used', kind: 'named' },
-      'Action',
-    ],
+    columns: ['Name', 'Scopes', named('Created'), named('Last used'), 'Action'],
     rows: keys.map((key) => [
       ...described(shown, key),
       confirmForm(shown.visit, {
@@ -121,13 +115,7 @@ function revokedTable(shown: Shown, keys: readonly UsedKey[]): Html {
   if (keys.length === 0) return emptyState('No key was revoked', 'Revoked keys stay in this list.');
   return table({
     caption: 'Revoked keys',
-    columns: [
-      'Name',
-      'Scopes',
-      { name: 'Created', kind: 'named' },
-      { name: 'Last used', kind: 'named' },
-      { name: 'Revoked', kind: 'named' },
-    ],
+    columns: ['Name', 'Scopes', named('Created'), named('Last used'), named('Revoked')],
     rows: keys.map((key) => [...described(shown, key), time(shown.visit, key.revokedAt)]),
   });
 }

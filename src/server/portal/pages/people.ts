@@ -9,7 +9,7 @@ import { button, checkboxes, confirmForm, form, textField } from '../views/form.
 import { emailText, time, timeText } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { badge, emptyState } from '../views/notice.ts';
-import { table } from '../views/table.ts';
+import { named, table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 
 export const showPeople: Page = (visit, { engine }) => peoplePage(engine, visit);
@@ -94,7 +94,7 @@ async function peoplePage(engine: Engine, visit: Visit, filled: Filled = {}): Pr
       </p>
       ${table({
         caption: 'Administrators',
-        columns: ['Name', 'E-mail address', 'Access', { name: 'Last signed in', kind: 'named' }, 'Action'],
+        columns: ['Name', 'E-mail address', 'Access', named('Last signed in'), 'Action'],
         rows: people
           .filter(({ disabledAt }) => disabledAt === null)
           .map((person) => [
@@ -160,7 +160,7 @@ function invitationTable(visit: Visit, invitations: readonly PortalLink[]): Html
     );
   return table({
     caption: 'Open invitations',
-    columns: ['E-mail address', 'Access', { name: 'Valid until', kind: 'named' }, 'Action'],
+    columns: ['E-mail address', 'Access', named('Valid until'), 'Action'],
     rows: invitations.map((invitation) => [
       emailText(invitation.email),
       accessOf(invitation),

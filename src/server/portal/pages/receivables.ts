@@ -16,9 +16,9 @@ import { withQuery } from '../views/form.ts';
 import { countText } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
-import { table } from '../views/table.ts';
+import { amount, table } from '../views/table.ts';
 import { page, type Page } from '../visit.ts';
-import { amounts, dueText, withoutDocuments } from './documents.ts';
+import { dueText, withoutDocuments } from './documents.ts';
 
 const PATH = '/portal/receivables';
 const CUSTOMERS_MAX = 100;
@@ -80,7 +80,7 @@ async function currencyPart(
     </h2>
     ${table({
       caption: `Receivables in ${currency}`,
-      columns: ['Customer', ...amounts(...ageNames, 'Left to pay')],
+      columns: ['Customer', ...[...ageNames, 'Left to pay'].map(amount)],
       rows: [
         row(html`<strong>All ${countText(owed.length)}</strong>`, all),
         ...most.map(({ customer, dueMinor }) => {

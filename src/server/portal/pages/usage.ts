@@ -1,16 +1,18 @@
-import { HOUR_MS } from '../../../contract/durations.ts';
+import { companyDay } from '../../../contract/company-time.ts';
+import type { Company } from '../../store/records/companies.ts';
 import { type KeyHour, listKeyHours } from '../../store/keys/key-usage.ts';
 import { listActiveKeys, type UsedKey } from '../../store/keys/keys.ts';
 import { stoppedWarning } from '../availability.ts';
-import { barChart } from '../views/chart.ts';
-import { countText, time, timeText } from '../views/formats.ts';
+import { type Bar, barChart, smallChart } from '../views/chart.ts';
+import { countText, dayText, time } from '../views/formats.ts';
+import { healthSpans } from '../views/health.ts';
 import { type Html, html } from '../views/html.ts';
 import { badge, emptyState } from '../views/notice.ts';
-import { facts, table } from '../views/table.ts';
+import { amount, facts, named, table } from '../views/table.ts';
 import { page, type Page, type Visit } from '../visit.ts';
 
-const HOURS = 24;
-const ROWS_MAX = HOURS * 220;
+/** Hours of 30 days of 220 keys. */
+const ROWS_MAX = 720 * 220;
 
 interface Counts {
   answered: number;
@@ -19,29 +21,36 @@ interface Counts {
 
 export const showUsage: Page = async (visit, { engine, rateLimitPerMinute }) => {
   const { company, now } = visit;
-  const hours = lastHours(now);
-  const rows = await listKeyHours(engine, company.id, { from: hours[0] ?? '', limit: ROWS_MAX });
+  const { days, spans } = healthSpans(company.timeZone, now);
+  const from = spans[0]?.from.toISOString() ?? '';
+  const rows = byDay(company, await listKeyHours(engine, company.id, { from, limit: ROWS_MAX }));
   const keys = await listActiveKeys(engine, company.id, [...new Set(rows.map(({ keyId }) => keyId))]);
   return page(
     'Usage',
     html`<p>
-        The requests of your keys in the last ${HOURS} hours. The counts are updated every few seconds, so the
-        latest requests may be missing.
+        The requests of your keys in the last ${days.length} days. The counts are updated every few seconds,
+        so the latest requests may be missing.
       </p>
-      ${rows.length === 0 ? nothingAsked(keys) : chartOf(visit, hours, rows)}
+      ${rows.length === 0 ? nothingAsked(keys) : chartOf(days, rows)}
       ${limitNote(rateLimitPerMinute, sum(rows).limited)}
       <h2>By key</h2>
-      ${keyTable(visit, hours, { keys, rows })}
+      ${keyTable(visit, days, { keys, rows })}
       ${stoppedWarning(company) || html`<p><a href="/portal">The overview</a> says which data the API gives out.</p>`}`,
     { section: 'usage' },
   );
 };
 
-function lastHours(now: Date): string[] {
-  const current = Math.floor(now.getTime() / HOUR_MS);
-  return Array.from({ length: HOURS }, (_value, index) =>
-    new Date((current - HOURS + 1 + index) * HOUR_MS).toISOString(),
+interface KeyDay extends Counts {
+  keyId: string;
+  day: string;
+}
+
+/** The days of a company on which the hours begin. */
+function byDay({ timeZone }: Company, rows: readonly KeyHour[]): KeyDay[] {
+  const days = new Map(
+    [...new Set(rows.map(({ hour }) => hour))].map((hour) => [hour, companyDay(timeZone, new Date(hour))]),
   );
+  return rows.map(({ hour, ...row }) => ({ ...row, day: days.get(hour) ?? '' }));
 }
 
 function sum(rows: readonly Counts[]): Counts {
@@ -53,55 +62,56 @@ function sum(rows: readonly Counts[]): Counts {
   return total;
 }
 
-function byHour(hours: readonly string[], rows: readonly KeyHour[]): ({ hour: string } & Counts)[] {
-  return hours.map((hour) => ({ hour, ...sum(rows.filter((row) => row.hour === hour)) }));
-}
-
 function nothingAsked(keys: readonly UsedKey[]): Html {
   return emptyState(
     'No key was used in this time',
     keys.length === 0
       ? html`<a href="/portal/keys/new">Create a key</a>, and give it to one of your programs.`
-      : 'The requests of your programs are counted here by the hour.',
+      : 'The requests of your programs are counted here by the day.',
   );
 }
 
-function chartOf(visit: Visit, hours: readonly string[], rows: readonly KeyHour[]): Html {
+function chartOf(days: readonly string[], rows: readonly KeyDay[]): Html {
   const total = sum(rows);
-  const figures = byHour(hours, rows);
+  const used = days.filter((day) => rows.some((row) => row.day === day)).toReversed();
   return html`${facts([
       ['Requests', countText(total.answered + total.limited)],
       ['Refused by the rate limit', countText(total.limited)],
     ])}
-    ${bars(visit, figures, 'of all keys')}
-    <details class="figures">
-      <summary>The figures of each hour</summary>
+    ${barChart(drawn(days, rows, 'of all keys'))}
+    <details>
+      <summary>The figures of each day</summary>
       ${table({
-        caption: 'Requests by hour',
-        columns: [
-          'Hour from',
-          { name: 'Answered', kind: 'amount' },
-          { name: 'Refused by the rate limit', kind: 'amount' },
-        ],
-        rows: figures
-          .toReversed()
-          .map(({ hour, answered, limited }) => [time(visit, hour), countText(answered), countText(limited)]),
+        caption: 'Requests by day',
+        columns: ['Day', amount('Answered'), amount('Refused by the rate limit')],
+        rows: used.map((day) => {
+          const { answered, limited } = sum(rows.filter((row) => row.day === day));
+          return [dayText(day), countText(answered), countText(limited)];
+        }),
       })}
     </details>`;
 }
 
-function bars({ company }: Visit, figures: readonly ({ hour: string } & Counts)[], whose: string): Html {
-  const total = sum(figures);
-  return barChart({
-    summary: `Requests ${whose} in each of the last ${HOURS} hours: ${countText(total.answered)} answered, ${countText(total.limited)} refused by the rate limit.`,
-    bars: figures.map(({ hour, answered, limited }) => ({
-      label: timeText(company.timeZone, hour),
-      parts: [
-        { kind: 'good', name: 'answered', count: answered },
-        { kind: 'bad', name: 'refused by the rate limit', count: limited },
-      ],
-    })),
-  });
+/** A chart of the requests of each day. */
+function drawn(
+  days: readonly string[],
+  rows: readonly KeyDay[],
+  whose: string,
+): { summary: string; bars: Bar[] } {
+  const total = sum(rows);
+  return {
+    summary: `Requests ${whose} in the last ${days.length} days: ${countText(total.answered)} answered, ${countText(total.limited)} refused by the rate limit.`,
+    bars: days.map((day) => {
+      const { answered, limited } = sum(rows.filter((row) => row.day === day));
+      return {
+        label: dayText(day),
+        parts: [
+          { kind: 'good', name: 'answered', count: answered },
+          { kind: 'bad', name: 'refused by the rate limit', count: limited },
+        ],
+      };
+    }),
+  };
 }
 
 function limitNote(rateLimitPerMinute: number, limited: number): Html {
@@ -118,20 +128,14 @@ function limitNote(rateLimitPerMinute: number, limited: number): Html {
 
 function keyTable(
   visit: Visit,
-  hours: readonly string[],
-  { keys, rows }: { keys: readonly UsedKey[]; rows: readonly KeyHour[] },
+  days: readonly string[],
+  { keys, rows }: { keys: readonly UsedKey[]; rows: readonly KeyDay[] },
 ): Html {
   if (keys.length === 0)
     return emptyState('There is no key', html`<a href="/portal/keys/new">Create one</a> to begin with.`);
   return table({
     caption: 'Requests by key',
-    columns: [
-      'Key',
-      { name: 'Requests', kind: 'amount' },
-      { name: 'Refused by the rate limit', kind: 'amount' },
-      { name: 'Last used', kind: 'named' },
-      'By hour',
-    ],
+    columns: ['Key', amount('Requests'), amount('Refused by the rate limit'), named('Last used'), 'By day'],
     rows: keys.map((key) => {
       const own = rows.filter(({ keyId }) => keyId === key.id);
       const { answered, limited } = sum(own);
@@ -143,7 +147,7 @@ function keyTable(
         countText(answered + limited),
         limited > 0 ? badge('bad', countText(limited)) : '0',
         time(visit, key.usedAt),
-        own.length > 0 ? bars(visit, byHour(hours, own), `of the key ${key.name}`) : 'None',
+        own.length > 0 ? smallChart(drawn(days, own, `of the key ${key.name}`)) : 'None',
       ];
     }),
   });

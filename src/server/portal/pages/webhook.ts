@@ -14,7 +14,7 @@ import {
 import { stoppedWarning } from '../availability.ts';
 import { refusalOf } from '../page-error.ts';
 import { button, confirmForm, form } from '../views/form.ts';
-import { exactTime, time } from '../views/formats.ts';
+import { exactTime, time, webhookHost } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { badge, steps, warning } from '../views/notice.ts';
 import { facts } from '../views/table.ts';
@@ -80,7 +80,7 @@ async function webhookPage(
   const health = (await readHealth(engine, company.id, [id], spans.spans)).get(id);
   const pinged = await findPing(engine, webhook, query.get('ping'));
   return page(
-    'Webhook',
+    webhookHost(webhook),
     html`<p><a href="/portal/webhooks">All webhooks</a></p>
       <p class="address"><code>${url}</code></p>
       ${stoppedWarning(company)}
@@ -102,7 +102,7 @@ async function webhookPage(
       <h2>Attempts of 30 days</h2>
       ${
         health &&
-        html`<div class="wide-chart">${attemptChart(health, spans)}</div>
+        html`${attemptChart(health, spans)}
           <details>
             <summary>Figures by day</summary>
             ${attemptTable(health, spans)}

@@ -10,10 +10,10 @@ import { notFound, problemOf, refusalOf } from '../page-error.ts';
 import { button, checkboxes, form, textField } from '../views/form.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
+import { named, table } from '../views/table.ts';
 import {
-  attemptChart,
   healthSpans,
-  type HealthSpans,
+  isFailing,
   lastDayText,
   lastFailure,
   lastSuccess,
@@ -25,9 +25,9 @@ import { eventChoice, eventDetails } from './events.ts';
 export const showWebhooks: Page = async (visit, { engine }) => {
   const { company, now } = visit;
   const webhooks = await listWebhooks(engine, company.id);
-  const spans = healthSpans(company.timeZone, now);
+  const { spans } = healthSpans(company.timeZone, now);
   const ids = webhooks.map(({ id }) => id);
-  const health = await readHealth(engine, company.id, ids, spans.spans);
+  const health = await readHealth(engine, company.id, ids, spans);
   return page(
     'Webhooks',
     html`<p>
@@ -41,9 +41,7 @@ export const showWebhooks: Page = async (visit, { engine }) => {
               'There are no webhooks',
               'Register the https address of a system that needs to know of changes. You choose the events, and a test button shows whether the system answers.',
             )
-          : html`<ul class="cards">
-              ${webhooks.map((webhook) => card(visit, webhook, health.get(webhook.id), spans))}
-            </ul>`
+          : webhookTable(visit, webhooks, health)
       }
       ${
         webhooks.length >= WEBHOOKS_MAX
@@ -57,37 +55,32 @@ export const showWebhooks: Page = async (visit, { engine }) => {
   );
 };
 
-function card(
+/** One row for each webhook, those first that fail. */
+function webhookTable(
   visit: Visit,
-  webhook: Webhook,
-  health: WebhookHealth | undefined,
-  spans: HealthSpans,
-): Html | false {
-  if (!health) return false;
-  return html`<li class="card">
-    <h2><a href="/portal/webhooks/${webhook.id}">${webhook.url}</a> ${stateBadge(webhook, health)}</h2>
-    <div class="health">
-      <dl>
-        ${entry('Last 24 hours', lastDayText(health))} ${entry('Last success', lastSuccess(visit, health))}
-        ${entry('Last failure', lastFailure(visit, health))}
-        <div class="whole">
-          <dt>Events</dt>
-          <dd>${webhook.events.join(', ')}</dd>
-        </div>
-      </dl>
-      <figure>
-        ${attemptChart(health, spans)}
-        <figcaption>Attempts of 30 days</figcaption>
-      </figure>
-    </div>
-  </li>`;
-}
-
-function entry(name: string, content: Html | string): Html {
-  return html`<div>
-    <dt>${name}</dt>
-    <dd>${content}</dd>
-  </div>`;
+  webhooks: readonly Webhook[],
+  health: ReadonlyMap<string, WebhookHealth>,
+): Html {
+  const rows = webhooks.flatMap((webhook) => {
+    const own = health.get(webhook.id);
+    return own ? [{ webhook, own }] : [];
+  });
+  return table({
+    caption: 'Webhooks',
+    columns: ['Address', 'State', 'Events', 'Last 24 hours', named('Last success'), named('Last failure')],
+    rows: rows
+      .toSorted(
+        (one, other) => Number(isFailing(other.webhook, other.own)) - Number(isFailing(one.webhook, one.own)),
+      )
+      .map(({ webhook, own }) => [
+        html`<a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>`,
+        stateBadge(webhook, own),
+        webhook.events.length === moveEventKinds.length ? 'All events' : webhook.events.join(', '),
+        lastDayText(own),
+        lastSuccess(visit, own),
+        lastFailure(visit, own),
+      ]),
+  });
 }
 
 /** The form for a new webhook. For the rotation of a secret, `?like=` fills in the address and events of another one. */

@@ -9,7 +9,7 @@ import { barChart } from './chart.ts';
 import { countText, dayText, time } from './formats.ts';
 import { type Html, html } from './html.ts';
 import { badge } from './notice.ts';
-import { table } from './table.ts';
+import { amount, table } from './table.ts';
 
 const DAYS = 30;
 
@@ -116,7 +116,7 @@ export function attemptChart(health: WebhookHealth, { days }: HealthSpans): Html
   const counts = days.map((_, index) => health.spans[index] ?? none);
   const sum = (key: keyof AttemptCounts) => counts.reduce((total, each) => total + each[key], 0);
   return barChart({
-    summary: `Attempts of the last ${DAYS} days: ${countText(sum('delivered'))} delivered, ${countText(sum('failed'))} failed`,
+    summary: `Attempts of the last ${DAYS} days: ${countText(sum('delivered'))} delivered, ${countText(sum('failed'))} failed.`,
     bars: days.map((day, index) => {
       const { delivered, failed } = counts[index] ?? none;
       return {
@@ -139,7 +139,7 @@ export function attemptTable(health: WebhookHealth, { days }: HealthSpans): Html
   if (rows.length === 0) return html`<p>There were no attempts in the last ${DAYS} days.</p>`;
   return table({
     caption: 'Attempts by day',
-    columns: ['Day', { name: 'Delivered', kind: 'amount' }, { name: 'Failed', kind: 'amount' }],
+    columns: ['Day', amount('Delivered'), amount('Failed')],
     rows: rows.reverse(),
   });
 }

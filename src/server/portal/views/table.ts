@@ -1,10 +1,13 @@
 import { type Content, type Html, html } from './html.ts';
 
-/**
- * A column by its name. An `amount`, which may also be a count, stands on the right. In a card a value has the name beside it
- * if it is an amount, or `named`: a value that says nothing without it, such as one of several times.
- */
-export type Column = string | { name: string; kind: 'amount' | 'named' };
+/** A column by its name. */
+type Column = string | { name: string; kind: 'amount' | 'named' };
+
+/** A column of amounts or counts, which stand on the right. */
+export const amount = (name: string): Column => ({ name, kind: 'amount' });
+
+/** A column whose values have its name beside them in a card, because they say nothing alone: such as one of several times. */
+export const named = (name: string): Column => ({ name, kind: 'named' });
 
 /** Tables of so many columns fit every window. The rows of wider ones become cards. */
 const NARROW_COLUMNS_MAX = 3;

@@ -30,8 +30,8 @@ const FLUSH_MS = 5_000;
 const USES_MAX = 10_000;
 /** Rows of one transaction. SQLite answers no request meanwhile. */
 const ROWS_AT_ONCE = 250;
-/** The page shows the last 24 hours. */
-const KEPT_HOURS = 48;
+/** The page shows the last 30 days. */
+const KEPT_HOURS = 31 * 24;
 
 /**
  * Opens the counts of one process. The database adds up the counts of all processes.
